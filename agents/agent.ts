@@ -1,0 +1,18 @@
+import type { Character } from '../characters/character.ts';
+import type { CallOptions } from '../voices/engine.ts';
+import type { Message } from './chat.ts';
+
+/**
+ * `mind` comes first and names who is answering; a second one means that the first failed (`because`, an engine error
+ * code) and another mind goes on: text of the first that was not spoken yet is to be dropped.
+ */
+export type ReplyPart =
+  | { readonly type: 'mind'; readonly name: string; readonly because?: string }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cutShort: boolean };
+
+/** Who answers as a character. Stateless: the history is an argument, oldest first, and ends with what was just said. */
+export interface CharacterAgent {
+  readonly character: Character;
+  reply(history: readonly Message[], options: CallOptions & { readonly scene?: string }): AsyncIterable<ReplyPart>;
+}

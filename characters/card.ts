@@ -1,0 +1,109 @@
+import { z } from 'zod';
+
+const shortText = z.string().trim().min(1).max(400);
+const longText = z.string().trim().min(1).max(8_000);
+const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/, 'a BCP 47 tag such as "en" or "zh"');
+
+/** How one embedded synthesizer speaks as this character. `pitch` and `rate` are factors, 1 = the voice as it is. */
+const presetVoice = z.strictObject({
+  /** Voice name inside that synthesizer, for example `rms` for Flite or `cmn` for eSpeak NG. */
+  id: shortText,
+  pitch: z.number().min(0.5).max(2).default(1),
+  rate: z.number().min(0.5).max(2).default(1),
+});
+
+/** A fact the mind recalls when one of its keys is mentioned (a lorebook entry). */
+const loreEntry = z.strictObject({
+  keys: z.array(shortText).min(1).max(20),
+  content: z.string().trim().min(1).max(2_000),
+  /** Always in the prompt, mentioned or not. */
+  constant: z.boolean().default(false),
+});
+
+/**
+ * A character card, `characters/<id>/card.json`. Everything a mind, a voice and the turn machine must know about one
+ * character, apart from its example dialogue (`lines.jsonl`, see {@link dialoguePairSchema}).
+ */
+export const cardSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case words joined by hyphens')
+    .max(64),
+  name: shortText,
+  /** One line for pickers and lists, at most 120 characters. */
+  tagline: z.string().trim().min(1).max(120),
+  /** Who this is, in one sentence, third person. */
+  identity: shortText,
+  work: z.strictObject({
+    title: shortText,
+    author: shortText.optional(),
+    year: z.number().int().min(-3000).max(2100).optional(),
+    /** Why we may use the character, for example "public domain (first published 1870)". */
+    rights: shortText,
+  }),
+  /** Languages the example lines are written in; the first is the one greeted in. */
+  languages: z.array(language).min(1).max(8),
+  /** Age, station, looks, occupation. */
+  profile: longText,
+  /** Life so far. */
+  background: longText,
+  relationships: z.array(z.strictObject({ name: shortText, relation: shortText })).max(40),
+  /** Adjectives and short traits. */
+  temperament: z.array(shortText).min(1).max(20),
+  /** How the character talks: diction, rhythm, habits. */
+  style: longText,
+  catchphrases: z.array(shortText).max(20),
+  mbti: z
+    .string()
+    .regex(/^[EI][NS][FT][JP]$/, 'four letters, such as INTP')
+    .optional(),
+  knowledge: z.strictObject({
+    /** What the character can speak of. */
+    knows: longText,
+    /** The last year the character knows anything about; absent for fairy-tale time. */
+    untilYear: z.number().int().min(-3000).max(2100).optional(),
+    /** What lies outside the character's world. */
+    unknown: longText,
+  }),
+  /** Spoken when a session opens; one is chosen. */
+  greetings: z.array(shortText).min(1).max(20),
+  /** In-character ways out, for remarks that no known line answers. */
+  evasions: z.array(shortText).min(6).max(60),
+  /** In-character requests to say it again, for speech that was not understood. */
+  repeatRequests: z.array(shortText).min(3).max(20),
+  lorebook: z.array(loreEntry).max(500).default([]),
+  voice: z.strictObject({
+    gender: z.enum(['female', 'male', 'neutral']),
+    /** A few words for a human who casts a cloned voice: age, timbre, accent, pace. */
+    description: shortText,
+    flite: presetVoice.optional(),
+    espeak: presetVoice.optional(),
+  }),
+  turnTaking: z
+    .strictObject({
+      /** 0 answers the moment you pause, 1 waits long before answering. */
+      patience: z.number().min(0).max(1).default(0.5),
+      /** 0 talks on through interruptions, 1 yields at once. */
+      interruptibility: z.number().min(0).max(1).default(0.7),
+      /** 0 listens in silence, 1 says "mm-hm" often. */
+      backchannels: z.number().min(0).max(1).default(0.2),
+    })
+    .prefault({}),
+});
+
+/** A parsed character card; see the schema for ranges. */
+export type Card = z.infer<typeof cardSchema>;
+
+/**
+ * One line of `characters/<id>/lines.jsonl`: one to four ways a person might say something, and what the character answers.
+ * Replies are made for the ear: one to three short sentences, no markup, no stage directions.
+ */
+export const dialoguePairSchema = z.strictObject({
+  asks: z.array(shortText).min(1).max(4),
+  reply: z.string().trim().min(1).max(320),
+  /** A BCP 47 tag where it differs from the card's first language. */
+  language: language.optional(),
+});
+
+/** One example exchange; see the schema. */
+export type DialoguePair = z.infer<typeof dialoguePairSchema>;

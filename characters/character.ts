@@ -1,0 +1,63 @@
+import { readFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from './card.ts';
+
+/** A character: its card and its example dialogue, read from one folder, frozen. */
+export interface Character extends Card {
+  readonly lines: readonly DialoguePair[];
+}
+
+/** A pack that cannot be read: which file, which row, and what is wrong. */
+export class CharacterError extends Error {
+  override readonly name = 'CharacterError';
+  readonly code = 'character_invalid';
+}
+
+/** Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the file and row that are wrong. */
+export async function loadCharacter(folder: string): Promise<Character> {
+  const cardPath = path.join(folder, 'card.json');
+  const card = parseFile(cardSchema, await readText(cardPath), cardPath);
+  if (card.id !== path.basename(folder)) {
+    throw new CharacterError(`${cardPath}: id "${card.id}" must equal the folder's name "${path.basename(folder)}"`);
+  }
+  const linesPath = path.join(folder, 'lines.jsonl');
+  const rows = (await readText(linesPath)).split('\n');
+  const lines = rows.flatMap((row, index) =>
+    row.trim() === '' ? [] : [parseFile(dialoguePairSchema, row, `${linesPath}:${index + 1}`)],
+  );
+  return Object.freeze({ ...card, lines: Object.freeze(lines) });
+}
+
+/** Reads every pack in a folder of packs, sorted by id. Sub-folders without a `card.json` are no packs and are passed over. */
+export async function loadCharacters(folder: string): Promise<readonly Character[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const packs = await Promise.all(
+    names.toSorted().map(async (name) => {
+      const files = await readdir(path.join(folder, name));
+      return files.includes('card.json') ? loadCharacter(path.join(folder, name)) : undefined;
+    }),
+  );
+  return packs.filter((pack) => pack !== undefined);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new CharacterError(`${file}: cannot be read`, { cause });
+  }
+}
+
+function parseFile<Schema extends z.ZodType>(schema: Schema, text: string, where: string): z.infer<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new CharacterError(`${where}: not valid JSON`, { cause });
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new CharacterError(`${where}:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}

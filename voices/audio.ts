@@ -1,0 +1,72 @@
+/** Mono PCM in [-1, 1]. `atMs` is audio time of the first sample (samples heard before it), never wall-clock time. */
+export interface AudioFrame {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+  readonly atMs: number;
+  /** What the VAD found in this frame; absent where no VAD has listened. */
+  readonly voiced?: boolean;
+}
+
+/** Length of a frame in milliseconds. */
+export function durationMs(frame: AudioFrame): number {
+  return (frame.samples.length / frame.sampleRate) * 1000;
+}
+
+/** Little-endian signed 16-bit PCM to floats in [-1, 1). An odd last byte is ignored. */
+export function floatsFromPcm16(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const samples = new Float32Array(bytes.byteLength >> 1);
+  for (let index = 0; index < samples.length; index += 1) samples[index] = view.getInt16(index * 2, true) / 32768;
+  return samples;
+}
+
+/** Floats to little-endian signed 16-bit PCM; values outside [-1, 1] are clipped, NaN becomes silence. */
+export function pcm16FromFloats(samples: Float32Array): Buffer {
+  const bytes = Buffer.allocUnsafe(samples.length * 2);
+  for (let index = 0; index < samples.length; index += 1) {
+    const value = samples[index] ?? 0;
+    const clipped = Math.max(-32768, Math.min(32767, Math.round(value * 32768)));
+    bytes.writeInt16LE(Number.isNaN(clipped) ? 0 : clipped, index * 2);
+  }
+  return bytes;
+}
+
+/** Joins blocks of samples into one. */
+export function concatSamples(blocks: readonly Float32Array[]): Float32Array {
+  const joined = new Float32Array(blocks.reduce((sum, block) => sum + block.length, 0));
+  let offset = 0;
+  for (const block of blocks) {
+    joined.set(block, offset);
+    offset += block.length;
+  }
+  return joined;
+}
+
+/** Cuts a stream of blocks into windows of exactly `windowSamples`; what is left over waits for the next push. */
+export class Rechunker {
+  readonly #windowSamples: number;
+  #held: Float32Array = new Float32Array(0);
+
+  constructor(windowSamples: number) {
+    this.#windowSamples = windowSamples;
+  }
+
+  /** Takes a block of any length, returns the windows it completes, oldest first. */
+  push(block: Float32Array): Float32Array[] {
+    const all = this.#held.length === 0 ? block : concatSamples([this.#held, block]);
+    const windows: Float32Array[] = [];
+    let offset = 0;
+    for (; offset + this.#windowSamples <= all.length; offset += this.#windowSamples) {
+      windows.push(all.slice(offset, offset + this.#windowSamples));
+    }
+    this.#held = all.slice(offset);
+    return windows;
+  }
+
+  /** Returns the samples that fill no whole window, and forgets them. */
+  flush(): Float32Array {
+    const rest = this.#held;
+    this.#held = new Float32Array(0);
+    return rest;
+  }
+}

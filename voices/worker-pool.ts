@@ -1,0 +1,149 @@
+import { Worker } from 'node:worker_threads';
+import { EngineError, type CallOptions } from './engine.ts';
+
+/** What travels to a worker of a pool and back; see `worker-serve.ts` for the other end. */
+export interface WorkerRequest<Request> {
+  readonly id: number;
+  readonly request: Request;
+}
+export type WorkerReply<Reply> =
+  | { readonly id: number; readonly reply: Reply }
+  | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
+
+/** Worker threads that run a blocking engine, one request each at a time. */
+export interface WorkerPool<Request, Reply> {
+  /**
+   * Runs one request. Waiting requests start in order of `priority`, higher first, then of arrival. Aborting drops a
+   * waiting request at once; one that runs is let finish unheard. A worker that dies fails its request with
+   * `ENGINE_UNAVAILABLE` and is replaced.
+   */
+  call(request: Request, options: CallOptions & { readonly priority?: number }): Promise<Reply>;
+  /** Requests running or waiting. */
+  readonly load: number;
+  close(): Promise<void>;
+}
+
+interface Job<Request, Reply> {
+  readonly id: number;
+  readonly request: Request;
+  readonly priority: number;
+  readonly signal: AbortSignal;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly onAbort: () => void;
+}
+
+/** Opens a pool of at most `size` threads running the module at `url`; threads start when first needed. */
+export function openWorkerPool<Request, Reply>(settings: PoolSettings): WorkerPool<Request, Reply> {
+  return new Pool(settings);
+}
+
+interface PoolSettings {
+  /** Names the engine in errors and the threads in a debugger. */
+  readonly name: string;
+  readonly url: URL;
+  readonly size: number;
+  readonly workerData?: unknown;
+}
+
+class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
+  readonly #settings: PoolSettings;
+  readonly #idle: Worker[] = [];
+  readonly #busy = new Map<Worker, Job<Request, Reply>>();
+  readonly #waiting: Job<Request, Reply>[] = [];
+  #nextId = 1;
+  #closed = false;
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+  }
+
+  get load(): number {
+    return this.#busy.size + this.#waiting.length;
+  }
+
+  call(request: Request, options: CallOptions & { readonly priority?: number }): Promise<Reply> {
+    const { signal } = options;
+    return new Promise<Reply>((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      if (this.#closed)
+        return reject(new EngineError(this.#settings.name, 'ENGINE_UNAVAILABLE', 'the engine is closed'));
+      const job: Job<Request, Reply> = {
+        id: this.#nextId,
+        request,
+        priority: options.priority ?? 0,
+        signal,
+        resolve,
+        reject,
+        onAbort: () => this.#drop(job),
+      };
+      this.#nextId += 1;
+      signal.addEventListener('abort', job.onAbort, { once: true });
+      const after = this.#waiting.findIndex((other) => other.priority < job.priority);
+      this.#waiting.splice(after < 0 ? this.#waiting.length : after, 0, job);
+      this.#startNext();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const gone = new EngineError(this.#settings.name, 'ENGINE_UNAVAILABLE', 'the engine is closed');
+    for (const job of this.#waiting.splice(0)) this.#settle(job, () => job.reject(gone));
+    await Promise.all([...this.#idle, ...this.#busy.keys()].map((worker) => worker.terminate()));
+  }
+
+  #startNext(): void {
+    if (this.#waiting.length === 0 || this.#closed) return;
+    const worker = this.#idle.pop() ?? (this.#busy.size < this.#settings.size ? this.#spawn() : undefined);
+    if (worker === undefined) return;
+    const job = this.#waiting.shift() as Job<Request, Reply>;
+    this.#busy.set(worker, job);
+    worker.ref();
+    worker.postMessage({ id: job.id, request: job.request } satisfies WorkerRequest<Request>);
+  }
+
+  #spawn(): Worker {
+    const worker = new Worker(this.#settings.url, { workerData: this.#settings.workerData, name: this.#settings.name });
+    worker.on('message', (message: WorkerReply<Reply>) => this.#finish(worker, message));
+    worker.on('error', (cause) => this.#lose(worker, cause));
+    worker.on('exit', () => this.#lose(worker, undefined));
+    return worker;
+  }
+
+  #finish(worker: Worker, message: WorkerReply<Reply>): void {
+    const job = this.#busy.get(worker);
+    if (job === undefined || job.id !== message.id) return;
+    this.#busy.delete(worker);
+    this.#idle.push(worker);
+    worker.unref();
+    this.#settle(job, () => {
+      if ('reply' in message) job.resolve(message.reply);
+      else job.reject(new EngineError(this.#settings.name, message.error.code, message.error.detail));
+    });
+    this.#startNext();
+  }
+
+  #lose(worker: Worker, cause: unknown): void {
+    const job = this.#busy.get(worker);
+    this.#busy.delete(worker);
+    const place = this.#idle.indexOf(worker);
+    if (place >= 0) this.#idle.splice(place, 1);
+    const detail = cause instanceof Error ? `its worker thread failed: ${cause.message}` : 'its worker thread ended';
+    if (job !== undefined) {
+      const error = new EngineError(this.#settings.name, 'ENGINE_UNAVAILABLE', detail, cause);
+      this.#settle(job, () => job.reject(error));
+    }
+    this.#startNext();
+  }
+
+  #drop(job: Job<Request, Reply>): void {
+    const place = this.#waiting.indexOf(job);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    job.reject(job.signal.reason);
+  }
+
+  #settle(job: Job<Request, Reply>, act: () => void): void {
+    job.signal.removeEventListener('abort', job.onAbort);
+    act();
+  }
+}
