@@ -1,0 +1,135 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { openOpenaiChat } from '../../agents/chats/openai.ts';
+import type { Config } from '../config.ts';
+import { openEngines } from '../engines.ts';
+import { readCharacters } from '../serve.ts';
+import { findPlayer, findRecorder, soundToolsRemedy } from './sound-tools.ts';
+import { parseCommand } from './usage.ts';
+
+/** One thing looked at. `optional`: its failure does not keep the server from working. */
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly says: string;
+  readonly remedy?: string;
+  readonly optional?: boolean;
+}
+
+/** `dramatis doctor`: exit status 1 where something needed is broken. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('doctor', '[--json]', args, {
+    json: { type: 'boolean', help: 'print one JSON array' },
+  });
+  if (parsed === undefined) return 0;
+  const { config } = parsed;
+  const findings: Finding[] = [];
+  for (const check of [checkNode, checkCharacters, checkEngines, checkData, checkPort, checkSound, checkLlm]) {
+    for (const finding of await check(config)) {
+      findings.push(finding);
+      if (parsed.values.json !== true) print(finding);
+    }
+  }
+  if (parsed.values.json === true) console.log(JSON.stringify(findings, undefined, 2));
+  return findings.some((finding) => !finding.ok && finding.optional !== true) ? 1 : 0;
+}
+
+function print({ what, ok, says, remedy, optional }: Finding): void {
+  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(12)} ${says}`);
+  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(12)} → ${remedy}`);
+}
+
+async function checkNode(): Promise<Finding[]> {
+  const major = Number(process.versions.node.split('.')[0]);
+  const remedy = 'Run through npm (`npm start`, `npm run dramatis`), which uses the Node 24 that npm ci installed.';
+  return [{ what: 'Node', ok: major >= 24, says: process.version, remedy }];
+}
+
+async function checkCharacters(config: Config): Promise<Finding[]> {
+  return tried('characters', 'Mend the file that the message names.', async () => {
+    const characters = await readCharacters(config);
+    const pairs = [...characters.values()].reduce((sum, character) => sum + character.lines.length, 0);
+    return `${characters.size} characters, ${pairs} dialogue pairs`;
+  });
+}
+
+async function checkEngines(config: Config): Promise<Finding[]> {
+  const engines = openEngines(config);
+  const startMs = performance.now();
+  const remedy = 'Run `npm ci` again; the engines are npm packages.';
+  const findings = await tried('engines', remedy, async () => {
+    await engines.warm(AbortSignal.timeout(60_000));
+    const list = engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ');
+    return `${list} (loaded in ${((performance.now() - startMs) / 1000).toFixed(1)} s)`;
+  });
+  await engines.close();
+  const chinese = engines.summary.some(
+    (engine) => engine.stage === 'synthesizer' && engine.languages?.includes('zh') === true,
+  );
+  const says = chinese ? 'eSpeak NG is installed' : 'eSpeak NG is not installed: only English is spoken';
+  return [
+    ...findings,
+    { what: 'languages', ok: chinese, says, remedy: 'Run `npm ci` without --omit=optional.', optional: true },
+  ];
+}
+
+async function checkData(config: Config): Promise<Finding[]> {
+  return tried('data folder', 'Set DRAMATIS_DATA_DIR to a folder that can be written.', async () => {
+    await mkdir(config.dataDir, { recursive: true });
+    await access(config.dataDir, constants.W_OK);
+    return config.dataDir;
+  });
+}
+
+async function checkPort(config: Config): Promise<Finding[]> {
+  const remedy = `Stop what uses the port, or set PORT to another one.`;
+  return tried('port', remedy, async () => {
+    const probe = createServer();
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject);
+      probe.listen(config.port, config.host, resolve);
+    });
+    await new Promise((resolve) => probe.close(resolve));
+    return `${config.host}:${config.port} is free`;
+  });
+}
+
+async function checkSound(): Promise<Finding[]> {
+  const recorder = findRecorder();
+  const player = findPlayer();
+  const found = (name: string | undefined): string =>
+    name ?? 'none found; needed by `dramatis talk` only, not by the page';
+  return [
+    { what: 'recording', ok: recorder !== undefined, says: found(recorder), remedy: soundToolsRemedy, optional: true },
+    { what: 'playing', ok: player !== undefined, says: found(player), remedy: soundToolsRemedy, optional: true },
+  ];
+}
+
+async function checkLlm(config: Config): Promise<Finding[]> {
+  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey } = config;
+  if (baseUrl === undefined || model === undefined) {
+    const says = 'none configured: characters answer from their own lines';
+    const remedy =
+      'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';
+    return [{ what: 'LLM', ok: false, says, remedy, optional: true }];
+  }
+  return tried('LLM', 'Check DRAMATIS_LLM_BASE_URL, DRAMATIS_LLM_MODEL and DRAMATIS_LLM_API_KEY.', async () => {
+    const chat = openOpenaiChat({ baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) });
+    const startMs = performance.now();
+    let firstMs = 0;
+    const messages = [{ role: 'user', text: 'Say yes.' }] as const;
+    for await (const part of chat.chat(messages, { signal: AbortSignal.timeout(30_000), maxTokens: 8 })) {
+      if (part.type === 'text-delta' && firstMs === 0) firstMs = performance.now() - startMs;
+    }
+    return `${model} answers; first token after ${firstMs.toFixed(0)} ms`;
+  });
+}
+
+async function tried(what: string, remedy: string, check: () => Promise<string>): Promise<Finding[]> {
+  try {
+    return [{ what, ok: true, says: await check() }];
+  } catch (fault) {
+    const says = fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault);
+    return [{ what, ok: false, says, remedy }];
+  }
+}

@@ -1,0 +1,121 @@
+import type { AudioFrame } from '../../voices/audio.ts';
+import { Rechunker } from '../../voices/audio.ts';
+import { readAudioFile } from '../../voices/audio-file.ts';
+import { createEdges } from '../../voices/edges.ts';
+import type { TranscriptPart } from '../../voices/recognizer.ts';
+import { openEngines, type Engines } from '../engines.ts';
+import { interruptSignal } from './interrupt.ts';
+import { parseCommand, UsageError } from './usage.ts';
+
+interface Segment {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** `dramatis listen`: what the ear makes of a recording, without a character. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('listen', 'FILE [--json]', args, {
+    json: { type: 'boolean', help: 'print one JSON object with every probability' },
+  });
+  if (parsed === undefined) return 0;
+  const [file] = parsed.positionals;
+  if (file === undefined) throw new UsageError('Name a recording.');
+  const signal = interruptSignal();
+  const engines = openEngines(parsed.config);
+  try {
+    const audio = await readAudioFile(file, { sampleRate: engines.vad.sampleRate, signal });
+    const windows = new Rechunker(engines.vad.windowSamples).push(audio.samples);
+    const probabilities = await scores(engines, windows);
+    const windowMs = (engines.vad.windowSamples / engines.vad.sampleRate) * 1000;
+    const segments = segmentsOf(probabilities, windowMs);
+    const final = await transcribe(engines, windows, probabilities, windowMs, signal);
+    const durationMs = (audio.samples.length / audio.sampleRate) * 1000;
+    if (parsed.values.json === true) {
+      const rounded = probabilities.map((value) => Math.round(value * 1000) / 1000);
+      console.log(
+        JSON.stringify({
+          file,
+          duration_ms: durationMs,
+          window_ms: windowMs,
+          probabilities: rounded,
+          segments,
+          ...final,
+        }),
+      );
+    } else print(file, durationMs, probabilities, segments, final);
+    return 0;
+  } finally {
+    await engines.close();
+  }
+}
+
+async function scores(engines: Engines, windows: readonly Float32Array[]): Promise<number[]> {
+  const stream = engines.vad.open();
+  const probabilities = await Promise.all(windows.map((window) => stream.score(window.slice())));
+  stream.close();
+  return probabilities;
+}
+
+function segmentsOf(probabilities: readonly number[], windowMs: number): Segment[] {
+  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
+  const segments: Segment[] = [];
+  let startMs: number | undefined;
+  for (const probability of probabilities) {
+    const edge = edges.push(probability);
+    if (edge?.type === 'speech-start') startMs = edge.atMs;
+    if (edge?.type === 'speech-end' && startMs !== undefined) {
+      segments.push({ startMs, endMs: edge.atMs });
+      startMs = undefined;
+    }
+  }
+  if (startMs !== undefined) segments.push({ startMs, endMs: probabilities.length * windowMs });
+  return segments;
+}
+
+async function transcribe(
+  engines: Engines,
+  windows: readonly Float32Array[],
+  probabilities: readonly number[],
+  windowMs: number,
+  signal: AbortSignal,
+): Promise<{ transcript: string; confidence: number | null; unclear: unknown }> {
+  const { sampleRate } = engines.vad;
+  async function* frames(): AsyncIterable<AudioFrame> {
+    for (const [index, samples] of windows.entries()) {
+      yield { samples, sampleRate, atMs: index * windowMs, voiced: (probabilities[index] ?? 0) >= 0.5 };
+    }
+  }
+  let final: Extract<TranscriptPart, { type: 'transcript-final' }> | undefined;
+  for await (const part of engines.recognizer.transcribe(frames(), { signal })) {
+    if (part.type === 'transcript-final') final = part;
+  }
+  return { transcript: final?.text ?? '', confidence: final?.confidence ?? null, unclear: final?.unclear ?? null };
+}
+
+function print(
+  file: string,
+  durationMs: number,
+  probabilities: readonly number[],
+  segments: readonly Segment[],
+  final: { transcript: string; confidence: number | null; unclear: unknown },
+): void {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+  console.log(`${file}: ${seconds(durationMs)}`);
+  console.log(`  speech      ${sparkline(probabilities, Math.max(20, (process.stdout.columns ?? 100) - 16))}`);
+  for (const { startMs, endMs } of segments) console.log(`  segment     ${seconds(startMs)} – ${seconds(endMs)}`);
+  if (segments.length === 0) console.log('  segment     none: no speech was found');
+  const { unclear } = final as { unclear: { message: string } | null };
+  console.log(`  transcript  ${final.transcript === '' ? `(${unclear?.message ?? 'nothing'})` : final.transcript}`);
+  if (final.confidence !== null) console.log(`  confidence  ${final.confidence.toFixed(2)}`);
+}
+
+/** The probabilities as one line of `columns` blocks, each as high as the highest it stands for. */
+function sparkline(values: readonly number[], columns: number): string {
+  const blocks = ' ▁▂▃▄▅▆▇█';
+  const width = Math.min(columns, values.length);
+  return Array.from({ length: width }, (_, column) => {
+    const from = Math.floor((column * values.length) / width);
+    const to = Math.max(from + 1, Math.floor(((column + 1) * values.length) / width));
+    return blocks[Math.round(Math.max(...values.slice(from, to)) * 8)] ?? ' ';
+  }).join('');
+}

@@ -1,0 +1,18 @@
+import type { Config } from '../config.ts';
+import { startServer } from '../serve.ts';
+
+/** A server to talk to: one that runs already, or one of our own for as long as the command lasts. */
+export interface ReachedServer {
+  readonly url: string;
+  readonly apiKey?: string;
+  close(): Promise<void>;
+}
+
+/** Uses the server at `url` where given; otherwise starts one in this process on a free loopback port. */
+export async function reachServer(url: string | undefined, config: Config): Promise<ReachedServer> {
+  const key = config.apiKeys[0];
+  const access = key === undefined ? {} : { apiKey: key };
+  if (url !== undefined) return { url, ...access, close: async () => undefined };
+  const server = await startServer({ ...config, host: '127.0.0.1', port: 0, logLevel: 'error' });
+  return { url: server.url, ...access, close: () => server.close() };
+}

@@ -1,0 +1,19 @@
+/** The part of node-record-lpcm16 1.0 that is used here; the package has no types of its own. */
+declare module 'node-record-lpcm16' {
+  import type { Readable } from 'node:stream';
+
+  interface Recording {
+    stream(): Readable;
+    stop(): void;
+  }
+  const recorder: {
+    record(options: {
+      sampleRate: number;
+      channels: number;
+      audioType: 'raw';
+      recorder: 'rec' | 'sox' | 'arecord';
+      threshold: number;
+    }): Recording;
+  };
+  export default recorder;
+}

@@ -1,0 +1,89 @@
+import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
+import { readAudioFile } from '../../voices/audio-file.ts';
+import { writeWav } from '../../voices/wav.ts';
+import { connectRealtime } from '../protocol/client.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
+import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
+import { interruptSignal } from './interrupt.ts';
+import { reachServer } from './local-server.ts';
+import { parseCommand, requireFlag, UsageError } from './usage.ts';
+import { waterfall } from './waterfall.ts';
+
+/** `dramatis replay`: recordings in, a conversation out, through the same server that people talk to. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('replay', 'FILE… --character ID [--out reply.wav] [--json]', args, {
+    character: { type: 'string', value: 'ID', help: 'who to talk to' },
+    out: { type: 'string', value: 'FILE', help: 'write all replies to this WAV file' },
+    json: { type: 'boolean', help: 'print one JSON object a file' },
+    vad: { type: 'boolean', help: 'let the server find the turns, as with an open microphone' },
+    url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
+  });
+  if (parsed === undefined) return 0;
+  const { values, positionals: files, config } = parsed;
+  if (files.length === 0) throw new UsageError('Name at least one recording.');
+  const character = requireFlag(values.character, 'character');
+  const signal = interruptSignal();
+  const recordings = await Promise.all(
+    files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, signal })),
+  );
+  const server = await reachServer(typeof values.url === 'string' ? values.url : undefined, config);
+  const replies: Buffer[] = [];
+  let failures = 0;
+  try {
+    const client = await connectRealtime({ ...server, character, signal });
+    const replayer = new Replayer(client, { signal, serverVad: values.vad === true });
+    for (const [index, recording] of recordings.entries()) {
+      const result = await replayer.play(pcm16FromFloats(recording.samples));
+      replies.push(...result.turns.flatMap((turn) => turn.replyPcm16));
+      if (result.errors.length > 0) failures += 1;
+      const file = files[index] ?? '';
+      console.log(values.json === true ? JSON.stringify(asJson(file, result)) : asText(file, character, result));
+    }
+    await replayer.close();
+  } finally {
+    await server.close();
+  }
+  if (typeof values.out === 'string') {
+    await writeWav(values.out, floatsFromPcm16(Buffer.concat(replies)), wireSampleRate);
+    if (values.json !== true) console.log(`The replies are in ${values.out}.`);
+  }
+  return failures === 0 ? 0 : 1;
+}
+
+function asJson(file: string, result: ReplayResult): unknown {
+  return {
+    file,
+    turns: result.turns.map((turn) => ({
+      transcript: turn.transcript,
+      unclear: turn.unclear,
+      reply: turn.reply.trim(),
+      reply_seconds: secondsOf(turn),
+      status: turn.status,
+      mind: turn.mind,
+      latency: turn.latency,
+      first_audio_ms: turn.firstAudioMs === null ? null : Math.round(turn.firstAudioMs),
+    })),
+    errors: result.errors,
+  };
+}
+
+function asText(file: string, character: string, result: ReplayResult): string {
+  const lines = [`\n${file}`];
+  for (const turn of result.turns) {
+    lines.push(`  you: ${turn.transcript ?? `(${turn.unclear?.message ?? 'nothing understood'})`}`);
+    if (turn.status !== null) {
+      const note = turn.status === 'completed' ? '' : ` [${turn.status}]`;
+      const stands = turn.mind?.because === undefined ? '' : ` [${turn.mind.name} stood in: ${turn.mind.because}]`;
+      lines.push(`  ${character}: ${turn.reply.trim()}${note}${stands}  (${secondsOf(turn).toFixed(1)} s)`);
+    }
+    if (turn.latency !== null) lines.push('', waterfall(turn.latency));
+    if (turn.firstAudioMs !== null)
+      lines.push(`  end of speech to first audio at the client: ${turn.firstAudioMs.toFixed(0)} ms`, '');
+  }
+  for (const error of result.errors) lines.push(`  error ${error.code}: ${error.message}`);
+  return lines.join('\n');
+}
+
+function secondsOf(turn: ReplayedTurn): number {
+  return turn.replyPcm16.reduce((sum, block) => sum + block.length, 0) / 2 / wireSampleRate;
+}

@@ -1,0 +1,45 @@
+import { concatSamples } from '../../voices/audio.ts';
+import { phrases } from '../../voices/phrases.ts';
+import { writeWav } from '../../voices/wav.ts';
+import { openEngines } from '../engines.ts';
+import { readCharacters } from '../serve.ts';
+import { interruptSignal } from './interrupt.ts';
+import { parseCommand, requireFlag, UsageError } from './usage.ts';
+
+/** `dramatis say`: a text in a character's voice. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('say', '"TEXT" --character ID --out FILE', args, {
+    character: { type: 'string', value: 'ID', help: 'whose voice' },
+    out: { type: 'string', value: 'FILE', help: 'the WAV file to write' },
+  });
+  if (parsed === undefined) return 0;
+  const text = parsed.positionals.join(' ').trim();
+  if (text === '') throw new UsageError('Give a text to say.');
+  const id = requireFlag(parsed.values.character, 'character');
+  const out = requireFlag(parsed.values.out, 'out');
+  const character = (await readCharacters(parsed.config)).get(id);
+  if (character === undefined)
+    throw new UsageError(`There is no character "${id}". \`dramatis characters\` lists them.`);
+  const engines = openEngines(parsed.config);
+  try {
+    const { synthesizer, voice } = engines.voiceOf(character);
+    async function* texts(): AsyncIterable<{ text: string }> {
+      for await (const phrase of phrases(once(text))) yield { text: phrase };
+    }
+    const blocks: Float32Array[] = [];
+    for await (const chunk of synthesizer.speak(texts(), { signal: interruptSignal(), voice }))
+      blocks.push(chunk.frame.samples);
+    const samples = concatSamples(blocks);
+    await writeWav(out, samples, synthesizer.sampleRate);
+    console.log(
+      `${out}: ${(samples.length / synthesizer.sampleRate).toFixed(2)} s, spoken by ${character.name} (${synthesizer.name})`,
+    );
+    return 0;
+  } finally {
+    await engines.close();
+  }
+}
+
+async function* once(text: string): AsyncIterable<string> {
+  yield text;
+}

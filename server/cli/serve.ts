@@ -1,0 +1,27 @@
+import { printableConfig } from '../config.ts';
+import { startServer } from '../serve.ts';
+import { parseCommand } from './usage.ts';
+
+/** `dramatis serve`: runs until SIGINT or SIGTERM, then lets clients go. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('serve', '[--print-config]', args, {
+    'print-config': { type: 'boolean', help: 'print the effective configuration, secrets masked, and exit' },
+  });
+  if (parsed === undefined) return 0;
+  const { config } = parsed;
+  if (parsed.values['print-config'] === true) {
+    console.log(JSON.stringify(printableConfig(config), undefined, 2));
+    return 0;
+  }
+  const server = await startServer(config);
+  console.log(`\nDramatis is ready: ${server.url}\n`);
+  console.log(
+    `  ${server.characters.size} characters; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
+  );
+  console.log('  Open the address in a browser, pick a character, and speak. Ctrl-C stops the server.\n');
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await server.close();
+  return 0;
+}

@@ -1,0 +1,40 @@
+/** A plain table that fits the terminal: the last column is cut to what is left of `width` columns. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = process.stdout.columns ?? 100,
+): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
+  const lines = all.map((row) => {
+    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : pad(cell, widths[column] ?? 0)));
+    return cut(cells.join('  '), width).trimEnd();
+  });
+  const rule = widths.map((columns) => '─'.repeat(columns)).join('  ');
+  return [lines[0], cut(rule, width), ...lines.slice(1)].join('\n');
+}
+
+/** Columns a text takes: Han, Kana, Hangul and full-width signs take two. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += isWide(character) ? 2 : 1;
+  return width;
+}
+
+function isWide(character: string): boolean {
+  return /[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/u.test(character);
+}
+
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+}
+
+function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (displayWidth(kept + character) > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}

@@ -1,0 +1,102 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { flagOf, readConfig, settingFacts, type Config } from '../config.ts';
+
+/** A command line that makes no sense; exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** One line of help for each command; the README's table is checked against this one. */
+export const commandHelp = {
+  serve: 'start the server and its page',
+  talk: 'talk to a character through the terminal’s microphone',
+  replay: 'stream recordings to a character; print transcript, reply and latency',
+  listen: 'show what the ear makes of a recording: speech, segments, transcript',
+  say: 'speak a text in a character’s voice, into a WAV file',
+  characters: 'list the characters',
+  doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
+} as const;
+
+export type CommandName = keyof typeof commandHelp;
+
+/** The help of the whole program. */
+export function usage(): string {
+  const rows = Object.entries(commandHelp).map(([name, help]) => `  ${name.padEnd(12)}${help}`);
+  return `dramatis: talk by voice with characters\n\n${rows.join('\n')}\n\ndramatis COMMAND --help says more.\n`;
+}
+
+/** A flag of one command. */
+export interface FlagFacts {
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+  /** Name of the value in the help. */
+  readonly value?: string;
+}
+
+export interface ParsedCommand<Flags extends string> {
+  readonly values: Readonly<Partial<Record<Flags, string | boolean>>>;
+  readonly positionals: readonly string[];
+  readonly config: Config;
+}
+
+/**
+ * Parses a command's own flags and every setting's flag. Prints the help and returns undefined for `--help`; throws
+ * `UsageError` on a flag that does not exist.
+ */
+export function parseCommand<Flags extends string>(
+  name: CommandName,
+  synopsis: string,
+  args: string[],
+  flags: Readonly<Record<Flags, FlagFacts>>,
+): ParsedCommand<Flags> | undefined {
+  const options: NonNullable<ParseArgsConfig['options']> = {
+    help: { type: 'boolean', short: 'h' },
+    config: { type: 'string' },
+  };
+  for (const [flag, facts] of Object.entries<FlagFacts>(flags)) options[flag] = { type: facts.type };
+  for (const setting of Object.keys(settingFacts)) {
+    options[flagOf(setting)] = { type: setting === 'logContent' ? 'boolean' : 'string' };
+  }
+  let parsed: ReturnType<typeof parseArgs>;
+  try {
+    parsed = parseArgs({ args, options, allowPositionals: true });
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${message}\nUsage: dramatis ${name} ${synopsis}`, { cause });
+  }
+  const values = parsed.values as Record<string, string | boolean | undefined>;
+  if (values['help'] === true) {
+    process.stdout.write(commandUsage(name, synopsis, flags));
+    return undefined;
+  }
+  const settings = Object.fromEntries(Object.keys(settingFacts).map((setting) => [setting, values[flagOf(setting)]]));
+  const file = values['config'];
+  const config = readConfig({
+    flags: settings,
+    environment: process.env,
+    ...(typeof file === 'string' ? { file } : {}),
+  });
+  return { values: values as Partial<Record<Flags, string | boolean>>, positionals: parsed.positionals, config };
+}
+
+function commandUsage(name: CommandName, synopsis: string, flags: Readonly<Record<string, FlagFacts>>): string {
+  const row = (flag: string, help: string): string => `  ${flag.padEnd(28)}${help}`;
+  const own = Object.entries(flags).map(([flag, facts]) =>
+    row(facts.type === 'boolean' ? `--${flag}` : `--${flag} ${facts.value ?? 'VALUE'}`, facts.help),
+  );
+  const settings = Object.entries(settingFacts).map(([setting, facts]) =>
+    row(`--${flagOf(setting)}`, `${facts.help} (${facts.env})`),
+  );
+  const all = [row('--config FILE', 'settings file (default: dramatis.config.json)'), ...settings];
+  return [
+    `dramatis ${name} ${synopsis}\n${commandHelp[name]}\n`,
+    ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
+    `Settings:\n${all.join('\n')}\n`,
+  ].join('\n');
+}
+
+/** The one value of a flag that must be given. */
+export function requireFlag(value: string | boolean | undefined, flag: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new UsageError(`--${flag} is needed.`);
+}

@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+
+/** A configuration that cannot be used: which setting is wrong, where it came from, and what to do. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'invalid_configuration';
+}
+
+/** What the outside calls a setting. */
+interface SettingFacts {
+  readonly env: string;
+  readonly help: string;
+  /** Shown as dots by `--print-config`. */
+  readonly secret?: boolean;
+}
+
+const list = z.preprocess(
+  (value) =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter(Boolean)
+      : value,
+  z.array(z.string().min(1)),
+);
+const number = (schema: z.ZodNumber): z.ZodType<number> =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+    schema,
+  ) as z.ZodType<number>;
+const flag = z.preprocess(
+  (value) =>
+    value === 'true' || value === '1' || value === '' ? true : value === 'false' || value === '0' ? false : value,
+  z.boolean(),
+);
+const count = z.number().int().min(1);
+const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share'), 'dramatis');
+
+/** Every setting: its type and range, its default, and its names. The README's table is checked against this one. */
+const schema = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1'),
+  port: number(z.number().int().min(0).max(65_535)).default(8080),
+  apiKeys: list.default([]),
+  allowedOrigins: list.default([]),
+  dataDir: z.string().min(1).default(defaultDataDir),
+  charactersDir: z.string().min(1).optional(),
+  defaultCharacter: z.string().min(1).default('sherlock-holmes'),
+  llmBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  llmModel: z.string().min(1).optional(),
+  llmApiKey: z.string().min(1).optional(),
+  maxSessions: number(count.max(10_000)).default(64),
+  maxSessionMinutes: number(count.max(24 * 60)).default(60),
+  playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
+  workers: number(count.max(64)).optional(),
+  logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+  logContent: flag.default(false),
+});
+
+/** The whole configuration, frozen. */
+export type Config = Readonly<z.infer<typeof schema>>;
+type Name = keyof Config;
+
+/** Names and help of every setting; the flag is the name in kebab-case. */
+export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
+  host: { env: 'HOST', help: 'address to listen on' },
+  port: { env: 'PORT', help: 'port to listen on; 0 takes a free one' },
+  apiKeys: {
+    env: 'DRAMATIS_API_KEYS',
+    help: 'keys that clients must show, comma-separated; needed off loopback',
+    secret: true,
+  },
+  allowedOrigins: {
+    env: 'DRAMATIS_ALLOWED_ORIGINS',
+    help: 'web origins that may connect besides our own page, comma-separated',
+  },
+  dataDir: { env: 'DRAMATIS_DATA_DIR', help: 'where voices, models and memories are kept' },
+  charactersDir: { env: 'DRAMATIS_CHARACTERS_DIR', help: 'a folder of further character packs' },
+  defaultCharacter: {
+    env: 'DRAMATIS_DEFAULT_CHARACTER',
+    help: 'who answers clients that name an OpenAI model, or none',
+  },
+  llmBaseUrl: { env: 'DRAMATIS_LLM_BASE_URL', help: 'an OpenAI-compatible server, such as http://localhost:11434/v1' },
+  llmModel: { env: 'DRAMATIS_LLM_MODEL', help: 'the chat model there' },
+  llmApiKey: { env: 'DRAMATIS_LLM_API_KEY', help: 'its key, if it wants one', secret: true },
+  maxSessions: { env: 'DRAMATIS_MAX_SESSIONS', help: 'conversations at a time; more are refused' },
+  maxSessionMinutes: { env: 'DRAMATIS_MAX_SESSION_MINUTES', help: 'longest conversation' },
+  playoutAheadMs: { env: 'DRAMATIS_PLAYOUT_AHEAD_MS', help: 'how far ahead of real time replies are sent' },
+  workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
+  logLevel: { env: 'DRAMATIS_LOG_LEVEL', help: 'silent, error, warn, info or debug' },
+  logContent: { env: 'DRAMATIS_LOG_CONTENT', help: 'also log what was said (private; off)' },
+};
+
+/** The flag of a setting: `llmBaseUrl` is `--llm-base-url`. */
+export function flagOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/**
+ * Reads the configuration once: `flags` (by setting name) before `environment` before the file before defaults. Throws
+ * `ConfigError` on a bad value, on an unknown key in the file, and where the server would be open to others unguarded.
+ */
+export function readConfig(sources: {
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Default: `dramatis.config.json` in the working folder, where there is one. */
+  readonly file?: string;
+}): Config {
+  const fromFile = readFile(sources.file);
+  const merged: Record<string, unknown> = { ...fromFile.values };
+  const origin: Record<string, string> = Object.fromEntries(Object.keys(merged).map((name) => [name, fromFile.path]));
+  for (const [name, facts] of Object.entries(settingFacts)) {
+    const environment = sources.environment[facts.env];
+    const flagged = sources.flags[name];
+    if (environment !== undefined && environment !== '') [merged[name], origin[name]] = [environment, facts.env];
+    if (flagged !== undefined) [merged[name], origin[name]] = [flagged, `--${flagOf(name)}`];
+  }
+  const parsed = schema.safeParse(merged);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const name = issue?.code === 'unrecognized_keys' ? issue.keys[0] : String(issue?.path[0]);
+    throw new ConfigError(`${origin[name ?? ''] ?? name} (setting "${name}"): ${issue?.message ?? 'invalid'}`);
+  }
+  const config = Object.freeze(parsed.data);
+  checkExposure(config);
+  if (config.llmBaseUrl !== undefined && config.llmModel === undefined) {
+    throw new ConfigError('DRAMATIS_LLM_BASE_URL is set but DRAMATIS_LLM_MODEL is not: name the model to use.');
+  }
+  return config;
+}
+
+/** The configuration as it may be shown: secrets masked. */
+export function printableConfig(config: Config): Record<string, unknown> {
+  return Object.fromEntries(
+    (Object.keys(settingFacts) as Name[]).map((name) => {
+      const value = config[name];
+      const hidden =
+        settingFacts[name].secret === true && value !== undefined && (!Array.isArray(value) || value.length > 0);
+      if (hidden) return [name, Array.isArray(value) ? value.map(() => '••••') : '••••'];
+      return [name, value ?? null];
+    }),
+  );
+}
+
+/** Whether an address is reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function checkExposure(config: Config): void {
+  if (config.apiKeys.length > 0 || isLoopback(config.host)) return;
+  throw new ConfigError(
+    `HOST is ${config.host}, which others can reach, but DRAMATIS_API_KEYS is not set: anyone could use this server. ` +
+      'Set DRAMATIS_API_KEYS to one or more secret keys, or HOST to 127.0.0.1.',
+  );
+}
+
+function readFile(file: string | undefined): { path: string; values: Record<string, unknown> } {
+  const place = file ?? path.resolve('dramatis.config.json');
+  let text: string;
+  try {
+    text = readFileSync(place, 'utf8');
+  } catch (cause) {
+    if (file === undefined) return { path: place, values: {} };
+    throw new ConfigError(`${place}: cannot be read`, { cause });
+  }
+  try {
+    return { path: place, values: z.record(z.string(), z.unknown()).parse(JSON.parse(text)) };
+  } catch (cause) {
+    throw new ConfigError(`${place}: not a JSON object`, { cause });
+  }
+}

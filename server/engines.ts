@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os';
+import { openMind } from '../agents/open.ts';
+import type { Character } from '../characters/character.ts';
+import { openMoonshine } from '../voices/recognizers/moonshine.ts';
+import type { SpeechRecognizer } from '../voices/recognizer.ts';
+import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
+import { openEmbeddedVoices } from '../voices/synthesizers/embedded.ts';
+import { openSilero } from '../voices/vads/silero.ts';
+import type { Vad } from '../voices/vad.ts';
+import type { Config } from './config.ts';
+import { cascade, type Responder } from './session/responder.ts';
+
+/** The engines of one server, shared by all its sessions. */
+export interface Engines {
+  readonly vad: Vad;
+  readonly recognizer: SpeechRecognizer;
+  /** The character's voice, and what speaks with it. */
+  voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+  /** What hears, thinks and speaks as a character. */
+  responderFor(character: Character): Responder;
+  /** Which engine serves each stage, and on what. */
+  readonly summary: readonly EngineSummary[];
+  /** Loads the models, so that the first turn is as fast as the next. */
+  warm(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EngineSummary {
+  readonly stage: 'vad' | 'recognizer' | 'mind' | 'synthesizer';
+  readonly name: string;
+  readonly languages?: readonly string[];
+  /** Execution provider of a local model. */
+  readonly provider?: string;
+}
+
+/** Opens what the configuration asks for; without any, the embedded engines. */
+export function openEngines(config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>): Engines {
+  const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
+  const vad = openSilero();
+  const recognizer = openMoonshine({ workers });
+  const voices = openEmbeddedVoices({ workers });
+  const { llmBaseUrl, llmModel, llmApiKey } = config;
+  const llm =
+    llmBaseUrl === undefined || llmModel === undefined
+      ? undefined
+      : { baseUrl: llmBaseUrl, model: llmModel, ...(llmApiKey === undefined ? {} : { apiKey: llmApiKey }) };
+  const mind = openMind(llm);
+  return {
+    vad,
+    recognizer,
+    voiceOf: (character) => voices.forCharacter(character.voice),
+    responderFor: (character) =>
+      cascade({ recognizer, agent: mind(character), ...voices.forCharacter(character.voice) }),
+    summary: [
+      { stage: 'vad', name: vad.name, provider: 'cpu' },
+      { stage: 'recognizer', name: recognizer.name, languages: recognizer.languages, provider: 'cpu' },
+      { stage: 'mind', name: llm === undefined ? 'retrieval' : `${llm.model}, then retrieval` },
+      { stage: 'synthesizer', name: voices.name, languages: voices.languages, provider: 'cpu' },
+    ],
+    async warm(signal) {
+      const stream = vad.open();
+      await Promise.all([
+        stream.score(new Float32Array(vad.windowSamples)),
+        recognizer.warm(signal),
+        voices.warm(signal),
+      ]);
+      stream.close();
+    },
+    async close() {
+      await Promise.all([vad.close(), recognizer.close(), voices.close()]);
+    },
+  };
+}

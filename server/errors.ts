@@ -1,0 +1,71 @@
+/**
+ * Every error code a client can meet, and what to do about it. The README's table is checked against this one.
+ * `invalid_request_error` and the like are the types of the OpenAI error object.
+ */
+export const errorTable = {
+  invalid_json: ['invalid_request_error', 'The message is not valid JSON. Send one JSON object per text frame.'],
+  invalid_event: ['invalid_request_error', 'A field is missing or of the wrong type. `param` names it.'],
+  unknown_event_type: ['invalid_request_error', 'The event type is not one a client may send. Check its spelling.'],
+  binary_not_supported: [
+    'invalid_request_error',
+    'Send audio as base64 in `input_audio_buffer.append`, not as binary.',
+  ],
+  invalid_audio: ['invalid_request_error', 'Audio must be base64 of 16-bit little-endian mono PCM at 24 kHz.'],
+  unsupported_audio_format: ['invalid_request_error', 'Only `audio/pcm` at 24000 Hz is spoken here. Convert first.'],
+  invalid_value: ['invalid_request_error', 'A value is outside its range. `param` names it.'],
+  text_too_long: ['invalid_request_error', 'The text is longer than the limit. Send less, or in parts.'],
+  message_too_large: ['invalid_request_error', 'The frame is over the size limit. Send audio in shorter pieces.'],
+  input_audio_buffer_commit_empty: ['invalid_request_error', 'There is no audio to commit. Append some first.'],
+  input_audio_too_fast: [
+    'rate_limit_error',
+    'More audio is waiting than the server keeps. Send it at the pace of speech.',
+  ],
+  input_audio_too_long: ['invalid_request_error', 'One utterance is over ten minutes long. Commit or clear it.'],
+  item_not_found: ['invalid_request_error', 'No item has this id. It may have been deleted.'],
+  item_retrieve_invalid_item_id: ['invalid_request_error', 'No item has this id. It may have been deleted.'],
+  item_exists: ['invalid_request_error', 'An item with this id is already there. Choose another id.'],
+  item_not_spoken: ['invalid_request_error', 'Only spoken items of the assistant can be truncated.'],
+  conversation_full: ['invalid_request_error', 'The conversation holds its limit of items. Delete some or start anew.'],
+  conversation_already_has_active_response: [
+    'invalid_request_error',
+    'A response is already being made. Cancel it or wait for its `response.done`.',
+  ],
+  response_cancel_not_active: ['invalid_request_error', 'There is no response to cancel. Harmless.'],
+  low_confidence: ['recognition_error', 'The speech was not understood. Speak again, closer to the microphone.'],
+  language_not_supported: [
+    'recognition_error',
+    'The recognizer does not know the language. Configure one that does (README, “Languages”).',
+  ],
+  ENGINE_UNAVAILABLE: ['server_error', 'An engine cannot be reached. Run `dramatis doctor`.'],
+  ENGINE_TIMEOUT: ['server_error', 'An engine took too long. Try again; raise its timeout if it is just slow.'],
+  ENGINE_BAD_REPLY: [
+    'server_error',
+    'An engine answered with something unusable. Check that its URL and model are right.',
+  ],
+  ENGINE_REFUSED: ['server_error', 'An engine refused the request. Check its key and model name.'],
+  ENGINE_MISSING: ['server_error', 'An engine is not installed. The message says which and how to install it.'],
+  unknown_character: ['invalid_request_error', 'No character has this id. `GET /characters` lists them.'],
+  invalid_api_key: ['authentication_error', 'Send a key of DRAMATIS_API_KEYS as `Authorization: Bearer KEY`.'],
+  origin_not_allowed: ['authentication_error', 'This web origin may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.'],
+  server_busy: ['server_error', 'All sessions are taken. Try again later.'],
+  session_expired: ['invalid_request_error', 'The session reached its time limit. Open a new one.'],
+  client_too_slow: ['invalid_request_error', 'The client does not read what it is sent. The connection is closed.'],
+  not_found: ['invalid_request_error', 'There is nothing at this address. The README lists the addresses.'],
+  internal_error: ['server_error', 'Something unforeseen. The session goes on; the server’s log says more.'],
+} as const satisfies Record<string, readonly [type: string, remedy: string]>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** The error object of the OpenAI APIs. */
+export function errorObject(
+  problem: { readonly code: ErrorCode; readonly message: string; readonly param?: string },
+  ref?: string,
+): { type: string; code: ErrorCode; message: string; param: string | null; event_id: string | null } {
+  return {
+    type: errorTable[problem.code][0],
+    code: problem.code,
+    message: problem.message,
+    param: problem.param ?? null,
+    event_id: ref ?? null,
+  };
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { limits } from './limits.ts';
+
+const id = z.string().min(1).max(limits.idCharacters);
+const text = z.string().max(limits.textCharacters);
+const instructions = z.string().max(limits.instructionsCharacters);
+const modalities = z
+  .array(z.enum(['audio', 'text']))
+  .min(1)
+  .max(2);
+const maxTokens = z.union([z.number().int().min(1).max(4096), z.literal('inf')]);
+const name = z.string().max(256);
+
+const audioFormat = z.looseObject({ type: name, rate: z.number().int().optional() });
+
+const turnDetection = z.looseObject({
+  type: z.enum(['server_vad', 'semantic_vad']).default('server_vad'),
+  threshold: z.number().min(0).max(1).optional(),
+  prefix_padding_ms: z.number().min(0).max(5_000).optional(),
+  silence_duration_ms: z.number().min(0).max(10_000).optional(),
+  create_response: z.boolean().optional(),
+  interrupt_response: z.boolean().optional(),
+  idle_timeout_ms: z.number().nullable().optional(),
+  eagerness: z.enum(['low', 'medium', 'high', 'auto']).optional(),
+});
+
+/**
+ * A session as a client may ask for it. Names we do not have (models, voices, transcription models, tracing) are let
+ * through: stock clients always send some, and must not break on them.
+ */
+export const sessionPatchSchema = z.looseObject({
+  type: z.enum(['realtime', 'transcription']).optional(),
+  instructions: instructions.nullable().optional(),
+  output_modalities: modalities.optional(),
+  max_output_tokens: maxTokens.optional(),
+  audio: z
+    .looseObject({
+      input: z
+        .looseObject({
+          format: audioFormat.optional(),
+          noise_reduction: z.unknown().optional(),
+          transcription: z.looseObject({ model: name.optional(), language: name.optional() }).nullable().optional(),
+          turn_detection: turnDetection.nullable().optional(),
+        })
+        .optional(),
+      output: z
+        .looseObject({
+          format: audioFormat.optional(),
+          voice: z.union([name, z.looseObject({ id: name })]).optional(),
+          speed: z.number().min(0.25).max(1.5).optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+/** A parsed `session` of `session.update`. */
+export type SessionPatch = z.infer<typeof sessionPatchSchema>;
+
+const contentPart = z.looseObject({
+  type: z.enum(['input_text', 'input_audio', 'output_text', 'output_audio', 'text', 'audio', 'input_image']),
+  text: text.optional(),
+  transcript: text.nullable().optional(),
+  audio: z.string().nullable().optional(),
+});
+
+const messageItem = z.looseObject({
+  type: z.literal('message'),
+  id: id.optional(),
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.array(contentPart).max(limits.listLength),
+});
+
+/** A message item as a client sends it. */
+export type WireMessage = z.infer<typeof messageItem>;
+
+const itemReference = z.looseObject({ type: z.literal('item_reference'), id });
+
+const responseRequest = z.looseObject({
+  conversation: z.string().max(64).optional(),
+  input: z
+    .array(z.union([messageItem, itemReference]))
+    .max(limits.listLength)
+    .nullable()
+    .optional(),
+  instructions: instructions.nullable().optional(),
+  output_modalities: modalities.optional(),
+  max_output_tokens: maxTokens.optional(),
+  metadata: z.record(z.string().max(64), z.string().max(512)).nullable().optional(),
+  x_dramatis: z.looseObject({ greeting: z.boolean().optional() }).optional(),
+});
+
+const eventId = { event_id: z.string().max(512).optional() };
+
+/** The client events of OpenAI Realtime (GA) that a spoken or typed conversation needs. */
+export const clientEventSchema = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('session.update'), ...eventId, session: sessionPatchSchema }),
+  z.looseObject({ type: z.literal('input_audio_buffer.append'), ...eventId, audio: z.string() }),
+  z.looseObject({ type: z.literal('input_audio_buffer.commit'), ...eventId }),
+  z.looseObject({ type: z.literal('input_audio_buffer.clear'), ...eventId }),
+  z.looseObject({
+    type: z.literal('conversation.item.create'),
+    ...eventId,
+    previous_item_id: id.nullable().optional(),
+    item: messageItem,
+  }),
+  z.looseObject({ type: z.literal('conversation.item.retrieve'), ...eventId, item_id: id }),
+  z.looseObject({
+    type: z.literal('conversation.item.truncate'),
+    ...eventId,
+    item_id: id,
+    content_index: z.number().int().min(0).default(0),
+    audio_end_ms: z.number().min(0),
+  }),
+  z.looseObject({ type: z.literal('conversation.item.delete'), ...eventId, item_id: id }),
+  z.looseObject({ type: z.literal('response.create'), ...eventId, response: responseRequest.nullable().optional() }),
+  z.looseObject({ type: z.literal('response.cancel'), ...eventId, response_id: id.nullable().optional() }),
+]);
+
+/** A parsed client event. */
+export type ClientEvent = z.infer<typeof clientEventSchema>;
+
+/** Every client event type, to tell a misspelled type from a malformed event. */
+export const clientEventTypes: ReadonlySet<string> = new Set(
+  clientEventSchema.options.map((option) => option.shape.type.value),
+);

@@ -1,0 +1,84 @@
+import { WebSocket } from 'ws';
+import { Queue } from '../../voices/queue.ts';
+
+/** A server event as it arrives: `type`, and what belongs to it. `atMs` is the client's monotonic clock. */
+export interface ServerEvent extends Record<string, unknown> {
+  readonly type: string;
+  readonly atMs: number;
+}
+
+/** The connection could not be opened, or ended when it should not have. */
+export class RealtimeClientError extends Error {
+  override readonly name = 'RealtimeClientError';
+}
+
+/** A client of our own wire protocol: what the CLI, the benches and the evaluations talk to a server with. */
+export interface RealtimeClient {
+  readonly events: AsyncIterable<ServerEvent>;
+  send(event: Record<string, unknown> & { readonly type: string }): void;
+  /** Appends 16-bit PCM at the wire's rate. */
+  sendAudio(pcm16: Uint8Array): void;
+  close(): void;
+}
+
+/** Connects to `url` (http or ws, path optional) as a conversation with `character`. */
+export async function connectRealtime(options: {
+  readonly url: string;
+  readonly character: string;
+  readonly apiKey?: string;
+  readonly signal: AbortSignal;
+}): Promise<RealtimeClient> {
+  const address = new URL(options.url);
+  address.protocol = address.protocol.replace(/^http/, 'ws');
+  if (address.pathname === '/') address.pathname = '/v1/realtime';
+  address.searchParams.set('model', options.character);
+  const headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
+  const socket = new WebSocket(address, { headers, perMessageDeflate: false });
+  const events = new Queue<ServerEvent>();
+  socket.on('message', (data, isBinary) => {
+    if (isBinary) return;
+    const event = JSON.parse((data as Buffer).toString('utf8')) as { type: string };
+    events.push({ ...event, atMs: performance.now() });
+  });
+  socket.on('close', () => events.end());
+  const onAbort = (): void => socket.terminate();
+  options.signal.addEventListener('abort', onAbort, { once: true });
+  socket.once('close', () => options.signal.removeEventListener('abort', onAbort));
+  await opened(socket, address);
+  return {
+    events,
+    send: (event) => socket.send(JSON.stringify(event)),
+    sendAudio: (pcm16) =>
+      socket.send(`{"type":"input_audio_buffer.append","audio":"${Buffer.from(pcm16).toString('base64')}"}`),
+    close: () => socket.close(),
+  };
+}
+
+async function opened(socket: WebSocket, address: URL): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const where = `${address.protocol}//${address.host}`;
+    socket.once('open', resolve);
+    socket.once('unexpected-response', (_request, response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        socket.terminate();
+        reject(new RealtimeClientError(`${where} refused (HTTP ${response.statusCode}): ${reasonIn(chunks)}`));
+      });
+    });
+    socket.once('error', (cause) => {
+      reject(new RealtimeClientError(`${where} cannot be reached: ${cause.message}`, { cause }));
+    });
+  });
+  // From here on a broken connection shows as the end of `events`.
+  socket.on('error', () => undefined);
+}
+
+function reasonIn(chunks: readonly Buffer[]): string {
+  const text = Buffer.concat(chunks).toString('utf8');
+  try {
+    return (JSON.parse(text) as { error: { message: string } }).error.message;
+  } catch {
+    return text.slice(0, 200);
+  }
+}

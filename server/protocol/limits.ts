@@ -1,0 +1,20 @@
+/** Bounds on what a client may send; beyond them it gets a coded error. */
+export const limits = {
+  /** One WebSocket frame. OpenAI allows 15 MiB of audio in one append. */
+  frameBytes: 16 * 1024 * 1024,
+  /** One text content, in characters. */
+  textCharacters: 20_000,
+  /** Instructions, in characters. */
+  instructionsCharacters: 50_000,
+  /** Ids and event ids, in characters. */
+  idCharacters: 128,
+  /** Content parts of one item, and items of one `response.create`. */
+  listLength: 256,
+  /** Sound that may wait to be heard, in milliseconds. */
+  waitingAudioMs: 600_000,
+  /** Bytes that may wait for a client that does not read. */
+  unsentBytes: 2 * 1024 * 1024,
+} as const;
+
+/** The one PCM format of the wire: 16-bit little-endian mono at this rate, as OpenAI Realtime (GA) has it. */
+export const wireSampleRate = 24_000;

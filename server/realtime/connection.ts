@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import type { Character } from '../../characters/character.ts';
+import { Resampler } from '../../voices/resampler.ts';
+import type { Vad } from '../../voices/vad.ts';
+import { limits, wireSampleRate } from '../protocol/limits.ts';
+import { systemClock } from '../session/clock.ts';
+import type { Responder } from '../session/responder.ts';
+import { Session } from '../session/session.ts';
+import { bargeInMs } from '../session/settings.ts';
+import { decode } from './decode.ts';
+import { createEncoder } from './encode.ts';
+import type { WireEvent } from './wire-event.ts';
+import { newWireSession, settingsOf } from './wire-session.ts';
+
+/** The other end of a connection, whatever carries it. */
+export interface Peer {
+  /** Sends one text frame. Returns false when the client has stopped reading and must be let go. */
+  send(frame: string): boolean;
+}
+
+/** What one connection needs to hold a conversation. */
+export interface ConnectionParts {
+  readonly character: Character;
+  readonly responder: Responder;
+  readonly vad: Vad;
+  /** The name the client asked for. */
+  readonly model: string;
+  readonly recognizerName: string;
+  /** Told to the client in `session.created`. */
+  readonly about: unknown;
+  readonly aheadMs: number;
+  readonly maxSessionMs: number;
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** One client speaking OpenAI Realtime (GA): text frames in, text frames out, a session between them. */
+export interface Connection {
+  readonly id: string;
+  receive(frame: string): void;
+  /** A frame that is no text. */
+  receiveBinary(): void;
+  close(): void;
+  /** Settles when the session has ended; says why if the client is to be told by the close code. */
+  readonly done: Promise<'closed' | 'client_too_slow'>;
+}
+
+/** Opens the session and greets the client with `session.created`. */
+export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
+  const id = newId('sess');
+  let wire = newWireSession(parts.character, {
+    id,
+    model: parts.model,
+    expiresAt: Math.floor((Date.now() + parts.maxSessionMs) / 1000),
+    recognizer: parts.recognizerName,
+    about: parts.about,
+  });
+  const session = new Session({
+    responder: parts.responder,
+    vad: parts.vad,
+    resampler: new Resampler(wireSampleRate, parts.vad.sampleRate),
+    inputRate: wireSampleRate,
+    clock: systemClock,
+    settings: settingsOf(wire),
+    bargeInMs: bargeInMs(parts.character.turnTaking),
+    aheadMs: parts.aheadMs,
+    keptAudioMs: 120_000,
+    newId,
+    onFault: parts.onFault,
+  });
+  const encode = createEncoder({ voice: wire.audio.output.voice, id });
+  const tell = (event: WireEvent): boolean => peer.send(JSON.stringify({ event_id: newId('event'), ...event }));
+  tell({ type: 'session.created', session: wire });
+
+  const deliver = async (): Promise<'closed' | 'client_too_slow'> => {
+    for await (const event of session.events) {
+      for (const wireEvent of encode(event)) {
+        if (tell(wireEvent)) continue;
+        session.close();
+        return 'client_too_slow';
+      }
+    }
+    return 'closed';
+  };
+  const done = Promise.all([deliver(), session.run()]).then(([reason]) => reason);
+
+  return {
+    id,
+    done,
+    receive(frame) {
+      const context = {
+        character: parts.character,
+        sampleRate: parts.responder.sampleRate,
+        newItemId: () => newId('item'),
+        session: wire,
+        find: (itemId: string) => session.conversation.get(itemId),
+      };
+      const decoded = decode(frame, context);
+      wire = decoded.session;
+      const { command } = decoded;
+      if (command.type === 'audio' && session.waitingAudioMs > limits.waitingAudioMs) {
+        const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+        session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
+      } else session.send(command);
+    },
+    receiveBinary() {
+      const message = 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.';
+      session.send({ type: 'reject', problem: { code: 'binary_not_supported', message } });
+    },
+    close: () => session.close(),
+  };
+}
+
+function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
+  return `${kind}_${randomBytes(12).toString('base64url')}`;
+}

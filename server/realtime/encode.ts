@@ -1,0 +1,77 @@
+import { errorObject } from '../errors.ts';
+import type { SessionEvent } from '../session/events.ts';
+import { responseEvents, type OpenResponse } from './encode-response.ts';
+import type { WireEvent } from './wire-event.ts';
+import { wireItem } from './wire-items.ts';
+
+/** Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it. */
+export function createEncoder(session: {
+  readonly voice: string;
+  readonly id: string;
+}): (event: SessionEvent) => WireEvent[] {
+  const responses = new Map<string, OpenResponse>();
+  return (event) => {
+    if ('replyId' in event) return responseEvents(event, responses, session);
+    return conversationEvents(event);
+  };
+}
+
+type ConversationEvent = Exclude<SessionEvent, { readonly replyId: string }>;
+
+function conversationEvents(event: ConversationEvent): WireEvent[] {
+  switch (event.type) {
+    case 'updated':
+      return [{ type: 'session.updated', session: event.echo }];
+    case 'speech-started':
+      return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: event.atMs, item_id: event.itemId }];
+    case 'speech-stopped':
+      return [{ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.atMs, item_id: event.itemId }];
+    case 'audio-committed':
+      return [{ type: 'input_audio_buffer.committed', item_id: event.itemId, previous_item_id: event.previousItemId }];
+    case 'audio-cleared':
+      return [{ type: 'input_audio_buffer.cleared' }];
+    case 'item-added': {
+      const item = wireItem(event.item);
+      return [
+        { type: 'conversation.item.added', previous_item_id: event.previousItemId, item },
+        { type: 'conversation.item.done', previous_item_id: event.previousItemId, item },
+      ];
+    }
+    case 'item-retrieved':
+      return [{ type: 'conversation.item.retrieved', item: wireItem(event.item, true) }];
+    case 'item-truncated':
+      return [
+        { type: 'conversation.item.truncated', item_id: event.itemId, content_index: 0, audio_end_ms: event.heardMs },
+      ];
+    case 'item-deleted':
+      return [{ type: 'conversation.item.deleted', item_id: event.itemId }];
+    case 'problem':
+      return [{ type: 'error', error: errorObject(event.problem, event.ref) }];
+    default:
+      return transcriptEvents(event);
+  }
+}
+
+function transcriptEvents(event: Extract<ConversationEvent, { readonly type: `transcript-${string}` }>): WireEvent[] {
+  const base = { item_id: event.itemId, content_index: 0 };
+  const prefix = 'conversation.item.input_audio_transcription';
+  if (event.type === 'transcript-partial') {
+    return [{ type: `${prefix}.delta`, ...base, delta: event.stable, x_dramatis: { text: event.text } }];
+  }
+  if (event.type === 'transcript-failed') return [{ type: `${prefix}.failed`, ...base, error: failure(event.problem) }];
+  if (event.unclear !== undefined) return [{ type: `${prefix}.failed`, ...base, error: failure(event.unclear) }];
+  return [
+    {
+      type: `${prefix}.completed`,
+      ...base,
+      transcript: event.text,
+      usage: { type: 'duration', seconds: Math.round(event.audioMs) / 1000 },
+      x_dramatis: { confidence: event.confidence ?? null },
+    },
+  ];
+}
+
+function failure(problem: Parameters<typeof errorObject>[0]): Record<string, unknown> {
+  const { type, code, message, param } = errorObject(problem);
+  return { type, code, message, param };
+}

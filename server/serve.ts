@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { loadCharacters, type Character } from '../characters/character.ts';
+import type { Config } from './config.ts';
+import { openEngines, type Engines } from './engines.ts';
+import { buildApp } from './http/app.ts';
+
+/** A running server. */
+export interface RunningServer {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly engines: Engines;
+  readonly characters: ReadonlyMap<string, Character>;
+  /** Tells the clients, then frees the port and the engines. */
+  close(): Promise<void>;
+}
+
+/** The folder of the packs that come with Dramatis. */
+export const builtInCharacters = path.join(import.meta.dirname, '..', 'characters');
+
+/** Opens engines and characters, listens, and warms the models up. */
+export async function startServer(config: Config): Promise<RunningServer> {
+  const characters = await readCharacters(config);
+  const engines = openEngines(config);
+  try {
+    const app = await buildApp({ config, engines, characters, version: packageVersion() });
+    await app.listen({ host: config.host, port: config.port });
+    await engines.warm(new AbortController().signal);
+    const { address, port, family } = app.server.address() as AddressInfo;
+    const host = family === 'IPv6' ? `[${address}]` : address;
+    return {
+      url: `http://${host}:${port}`,
+      app,
+      engines,
+      characters,
+      async close() {
+        await app.close();
+        await engines.close();
+      },
+    };
+  } catch (fault) {
+    await engines.close();
+    throw fault;
+  }
+}
+
+/** Built-in packs, then those of the user's own folder, which win where ids are the same. */
+export async function readCharacters(config: Pick<Config, 'charactersDir'>): Promise<ReadonlyMap<string, Character>> {
+  const packs = [...(await loadCharacters(builtInCharacters))];
+  if (config.charactersDir !== undefined) packs.push(...(await loadCharacters(config.charactersDir)));
+  return new Map(packs.map((pack) => [pack.id, pack]));
+}
+
+/** The version in package.json. */
+export function packageVersion(): string {
+  const file = path.join(import.meta.dirname, '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,25 @@
+/** Wall time for pacing and measuring, apart from audio time, which decides turns. Tests bring their own. */
+export interface Clock {
+  /** Monotonic milliseconds. */
+  now(): number;
+  /** Resolves after `ms`; rejects with `signal.reason` when aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The machine's monotonic clock. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const onAbort = (): void => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      signal.addEventListener('abort', onAbort, { once: true });
+    }),
+};

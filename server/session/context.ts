@@ -1,0 +1,50 @@
+import type { TranscriptPart } from '../../voices/recognizer.ts';
+import type { Resampler } from '../../voices/resampler.ts';
+import type { Vad } from '../../voices/vad.ts';
+import type { Clock } from './clock.ts';
+import type { Conversation } from './conversation.ts';
+import type { SessionEvent } from './events.ts';
+import type { Heard, Inbound } from './hear.ts';
+import type { Reply, ReplyStep } from './reply.ts';
+import type { Responder } from './responder.ts';
+import type { SessionSettings } from './settings.ts';
+import type { Utterance } from './utterance.ts';
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly responder: Responder;
+  readonly vad: Vad;
+  /** Brings the client's audio to the VAD's rate. */
+  readonly resampler: Resampler;
+  /** Hz of the client's audio. */
+  readonly inputRate: number;
+  readonly clock: Clock;
+  readonly settings: SessionSettings;
+  readonly bargeInMs: number;
+  /** How far ahead of real time replies are sent. */
+  readonly aheadMs: number;
+  /** Sound kept for `retrieve`, in all. */
+  readonly keptAudioMs: number;
+  readonly newId: (kind: 'item' | 'resp') => string;
+  /** Told of faults that are ours, without content. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** What the two sides of a conversation share. */
+export interface SessionContext extends Pick<SessionParts, 'responder' | 'clock' | 'aheadMs' | 'newId'> {
+  readonly conversation: Conversation;
+  readonly settings: () => SessionSettings;
+  readonly emit: (event: SessionEvent) => void;
+  readonly post: (input: SessionInput) => void;
+  /** The reply that wrote the conversation has ended. */
+  readonly replyEnded: () => void;
+}
+
+/** Everything that can happen to a session; all of it goes through one queue. */
+export type SessionInput =
+  | Heard
+  | Inbound
+  | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
+  | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown }
+  | { readonly type: 'reply-step'; readonly reply: Reply; readonly step: ReplyStep }
+  | { readonly type: 'reply-finish'; readonly reply: Reply; readonly failure?: unknown };

@@ -1,0 +1,107 @@
+import type { Unclear } from '../../voices/recognizer.ts';
+import type { TimedWord } from '../../voices/synthesizer.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Item } from './conversation.ts';
+import type { SessionSettings } from './settings.ts';
+import type { Latency } from './trace.ts';
+
+/** What a client asks of a session, whatever dialect it speaks. `ref` is the client's own name for the request. */
+export type SessionCommand = { readonly ref?: string } & (
+  | { readonly type: 'audio'; readonly samples: Float32Array }
+  | { readonly type: 'audio-commit' }
+  | { readonly type: 'audio-clear' }
+  /** `echo` comes back with `updated`, untouched. */
+  | { readonly type: 'update'; readonly settings: SessionSettings; readonly echo: unknown }
+  | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
+  | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
+  | { readonly type: 'item-truncate'; readonly id: string; readonly heardMs: number }
+  | { readonly type: 'reply'; readonly request: ReplyRequest }
+  | { readonly type: 'reply-cancel'; readonly id?: string }
+  /** A message that could not be understood; the session answers it in its turn. */
+  | { readonly type: 'reject'; readonly problem: Problem }
+);
+
+/** What is wrong with a request, in the terms of the error table. */
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param?: string;
+}
+
+/** How one reply is to be made. */
+export interface ReplyRequest {
+  /** Joins the conversation; otherwise it is a side answer that leaves no trace. */
+  readonly inConversation: boolean;
+  /** Replaces the session's scene for this reply. */
+  readonly scene?: string;
+  readonly speaks?: boolean;
+  readonly maxTokens?: number;
+  /** Instead of the conversation's history. */
+  readonly items?: readonly Item[];
+  readonly situation?: 'greeting';
+  /** Handed back with the reply. */
+  readonly metadata?: unknown;
+}
+
+export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
+export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'hung_up';
+
+/** How a reply came out. */
+export interface ReplyEnd {
+  readonly status: ReplyStatus;
+  readonly reason?: ReplyReason;
+  readonly problem?: Problem;
+  /** Which mind spoke; `because` is set when it stands in for one that failed. */
+  readonly mind?: { readonly name: string; readonly because?: string };
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
+  readonly latency: Latency;
+}
+
+/** What a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing after it. */
+export type SessionEvent =
+  | { readonly type: 'updated'; readonly echo: unknown }
+  | { readonly type: 'speech-started' | 'speech-stopped'; readonly itemId: string; readonly atMs: number }
+  | { readonly type: 'audio-committed'; readonly itemId: string; readonly previousItemId: string | null }
+  | { readonly type: 'audio-cleared' }
+  | { readonly type: 'item-added'; readonly item: Item; readonly previousItemId: string | null }
+  | { readonly type: 'item-retrieved'; readonly item: Item }
+  | { readonly type: 'item-truncated'; readonly itemId: string; readonly heardMs: number }
+  | { readonly type: 'item-deleted'; readonly itemId: string }
+  /** `stable` has only ever grown; `text` is the whole hypothesis. */
+  | { readonly type: 'transcript-partial'; readonly itemId: string; readonly stable: string; readonly text: string }
+  | {
+      readonly type: 'transcript-final';
+      readonly itemId: string;
+      readonly text: string;
+      readonly audioMs: number;
+      readonly confidence?: number;
+      readonly unclear?: Unclear;
+    }
+  | { readonly type: 'transcript-failed'; readonly itemId: string; readonly problem: Problem }
+  | {
+      readonly type: 'reply-started';
+      readonly replyId: string;
+      readonly speaks: boolean;
+      readonly inConversation: boolean;
+      readonly metadata: unknown;
+    }
+  | {
+      readonly type: 'reply-item';
+      readonly replyId: string;
+      readonly item: Item;
+      readonly previousItemId: string | null;
+    }
+  | {
+      readonly type: 'reply-text';
+      readonly replyId: string;
+      readonly text: string;
+      readonly words: readonly TimedWord[];
+    }
+  | {
+      readonly type: 'reply-audio';
+      readonly replyId: string;
+      readonly samples: Float32Array;
+      readonly sampleRate: number;
+    }
+  | { readonly type: 'reply-ended'; readonly replyId: string; readonly end: ReplyEnd; readonly item?: Item }
+  | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string };

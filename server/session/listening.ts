@@ -1,0 +1,177 @@
+import type { AudioFrame } from '../../voices/audio.ts';
+import { EngineError } from '../../voices/engine.ts';
+import type { TranscriptPart } from '../../voices/recognizer.ts';
+import type { Heard } from './hear.ts';
+import type { SessionContext } from './context.ts';
+import { Trace } from './trace.ts';
+import { Utterance } from './utterance.ts';
+
+/** Longest utterance that is listened to; what comes after is not heard. */
+const maxUtteranceMs = 600_000;
+
+/** How much sound from before an utterance can be needed: padding, and the speech that it took to be sure. */
+const spareMs = 1_000;
+
+/** What became of an utterance, for the session to act on. */
+export type Understood = { readonly utterance: Utterance } & (
+  | { readonly outcome: 'words' | 'nothing' | 'unclear' }
+  | { readonly outcome: 'failed' }
+);
+
+/** The user's side: keeps the sound before an utterance, runs the open one through the recognizer, commits it. */
+export class Listening {
+  readonly #context: SessionContext;
+  readonly #before: AudioFrame[] = [];
+  readonly #unsettled = new Set<Utterance>();
+  #open: Utterance | undefined;
+  #lastTrace: Trace | undefined;
+  #heardMs = 0;
+  #lastVoicedArrivalMs = 0;
+  #saidTooLong = false;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** True while a committed utterance waits for its transcript. */
+  get waiting(): boolean {
+    return [...this.#unsettled].some((utterance) => utterance.item !== undefined);
+  }
+
+  get openId(): string | undefined {
+    return this.#open?.id;
+  }
+
+  /** Audio time: milliseconds of sound heard so far. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** The ledger of the utterance committed last, once: the reply to it goes on with it. */
+  takeTrace(): Trace | undefined {
+    const trace = this.#lastTrace;
+    this.#lastTrace = undefined;
+    return trace;
+  }
+
+  /** Takes a window: into the open utterance, else into what is kept for the next. */
+  take(heard: Heard): void {
+    this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    if (heard.voiced) this.#lastVoicedArrivalMs = heard.arrivedMs;
+    if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
+    this.#before.push(heard.frame);
+    const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
+    while (this.#heardMs - (this.#before[0]?.atMs ?? this.#heardMs) > padding + spareMs) this.#before.shift();
+  }
+
+  /** Opens an utterance that begins at `atMs`, padding before it included, and starts to recognize it. */
+  open(atMs: number): { readonly utterance: Utterance; readonly startMs: number } {
+    const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
+    const { responder, clock, newId } = this.#context;
+    const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock));
+    const startMs = Math.max(0, atMs - padding);
+    const frames = this.#before.splice(0).filter((frame) => frame.atMs >= startMs);
+    for (const frame of frames) utterance.add(frame);
+    this.#open = utterance;
+    this.#saidTooLong = false;
+    this.#unsettled.add(utterance);
+    void this.#recognize(utterance);
+    return { utterance, startMs: Math.round(frames[0]?.atMs ?? startMs) };
+  }
+
+  /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
+  commit(): Utterance | undefined {
+    if (this.#open === undefined && this.#before.length > 0) this.open(this.#before[0]?.atMs ?? 0);
+    const utterance = this.#open;
+    if (utterance === undefined) return undefined;
+    this.#open = undefined;
+    utterance.trace.speechEnded(this.#lastVoicedArrivalMs);
+    utterance.trace.mark('endpoint');
+    utterance.item = { id: utterance.id, role: 'user', status: 'completed', content: [utterance.content] };
+    const { conversation, emit } = this.#context;
+    const previousItemId = conversation.insert(utterance.item);
+    conversation.forgetOldAudio();
+    emit({ type: 'audio-committed', itemId: utterance.id, previousItemId });
+    emit({ type: 'item-added', item: utterance.item, previousItemId });
+    utterance.close();
+    this.#lastTrace = utterance.trace;
+    return utterance;
+  }
+
+  /** Forgets the open utterance and the sound kept for the next. */
+  clear(): void {
+    this.#before.length = 0;
+    const utterance = this.#open;
+    this.#open = undefined;
+    if (utterance === undefined) return;
+    this.#unsettled.delete(utterance);
+    utterance.drop();
+  }
+
+  /** Nothing is listened to any more. */
+  close(): void {
+    this.clear();
+    for (const utterance of this.#unsettled) utterance.drop();
+  }
+
+  /** Takes what the recognizer found; returns what became of the utterance once that is known. */
+  understand(utterance: Utterance, part: TranscriptPart): Understood | undefined {
+    if (utterance.dropped) return undefined;
+    const tells = this.#context.settings().transcribes;
+    if (part.type === 'transcript-partial') {
+      const stable = utterance.agree(part.text);
+      if (tells) this.#context.emit({ type: 'transcript-partial', itemId: utterance.id, stable, text: part.text });
+      return undefined;
+    }
+    this.#settle(utterance, part.text);
+    utterance.trace.mark('transcript');
+    const { text, unclear, confidence } = part;
+    if (tells) {
+      this.#context.emit({
+        type: 'transcript-final',
+        itemId: utterance.id,
+        text,
+        audioMs: utterance.content.durationMs,
+        ...(confidence === undefined ? {} : { confidence }),
+        ...(unclear === undefined ? {} : { unclear }),
+      });
+    }
+    if (unclear !== undefined) return { utterance, outcome: 'unclear' };
+    return { utterance, outcome: text.trim() === '' ? 'nothing' : 'words' };
+  }
+
+  /** The recognizer failed on this utterance. */
+  misunderstand(utterance: Utterance, reason: unknown): Understood | undefined {
+    if (utterance.dropped) return undefined;
+    this.#settle(utterance, null);
+    const code = reason instanceof EngineError ? reason.code : 'internal_error';
+    const message = reason instanceof EngineError ? reason.message : 'Speech recognition failed.';
+    this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: { code, message } });
+    return { utterance, outcome: 'failed' };
+  }
+
+  #settle(utterance: Utterance, text: string | null): void {
+    utterance.settled = true;
+    utterance.content.transcript = text;
+    this.#unsettled.delete(utterance);
+  }
+
+  #extend(utterance: Utterance, frame: AudioFrame): void {
+    if (utterance.content.durationMs < maxUtteranceMs) return utterance.add(frame);
+    if (this.#saidTooLong) return;
+    this.#saidTooLong = true;
+    const message = `The utterance is over ${maxUtteranceMs / 60_000} minutes long; the rest is not heard. Commit or clear it.`;
+    this.#context.emit({ type: 'problem', problem: { code: 'input_audio_too_long', message } });
+  }
+
+  async #recognize(utterance: Utterance): Promise<void> {
+    const { responder, settings, post } = this.#context;
+    try {
+      for await (const part of utterance.transcribe(responder, settings().language)) {
+        post({ type: 'transcript', utterance, part });
+      }
+    } catch (reason) {
+      post({ type: 'transcript-failure', utterance, reason });
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import type { ErrorCode } from '../errors.ts';
+import { Queue } from '../../voices/queue.ts';
+import type { Vad } from '../../voices/vad.ts';
+import type { SessionContext, SessionInput, SessionParts } from './context.ts';
+import { Conversation } from './conversation.ts';
+import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
+import { hear, type Heard, type Inbound } from './hear.ts';
+import { changeItems } from './items.ts';
+import { Listening, type Understood } from './listening.ts';
+import type { SessionSettings } from './settings.ts';
+import { Speaking } from './speaking.ts';
+import { Trace } from './trace.ts';
+import { initialTurn, step, type TurnAction, type TurnEvent, type TurnState } from './turn.ts';
+import type { Utterance } from './utterance.ts';
+
+/** Once the client has sent nothing for this long in mid-turn, the missing sound counts as silence. */
+const silentClientMs = 500;
+const tickMs = 100;
+
+/** One conversation: a single writer of its own state, fed by one queue. */
+export class Session {
+  /** What the client is to be told, in order. Ends when the session does. */
+  readonly events = new Queue<SessionEvent>();
+  readonly conversation: Conversation;
+  readonly #parts: SessionParts;
+  readonly #inbox = new Queue<Inbound>();
+  readonly #inputs = new Queue<SessionInput>();
+  readonly #listening: Listening;
+  readonly #speaking: Speaking;
+  readonly #closed = new AbortController();
+  #settings: SessionSettings;
+  #turn: TurnState = initialTurn;
+  /** The utterance whose transcript the character will answer. */
+  #answering: Utterance | undefined;
+  #unclear = false;
+  #lastAudioMs = 0;
+  #sentAudioMs = 0;
+  #lastFailureMs = -Infinity;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#settings = parts.settings;
+    this.conversation = new Conversation(parts.keptAudioMs);
+    const context: SessionContext = {
+      ...parts,
+      conversation: this.conversation,
+      settings: () => this.#settings,
+      emit: (event) => this.events.push(event),
+      post: (input) => this.#inputs.push(input),
+      replyEnded: () => this.#advance({ type: 'reply-end' }),
+    };
+    this.#listening = new Listening(context);
+    this.#speaking = new Speaking(context);
+  }
+
+  /** Hands a command in; commands take effect in the order they came. */
+  send(command: SessionCommand): void {
+    const arrivedMs = this.#parts.clock.now();
+    if (command.type === 'audio') {
+      this.#lastAudioMs = arrivedMs;
+      this.#sentAudioMs += (command.samples.length / this.#parts.inputRate) * 1000;
+    }
+    this.#inbox.push({ command, arrivedMs });
+  }
+
+  /** Sound handed in that has not been heard yet. */
+  get waitingAudioMs(): number {
+    return this.#sentAudioMs - this.#listening.heardMs;
+  }
+
+  /** Lives until `close`. Never throws: a fault inside one input is reported and the next is taken. */
+  async run(): Promise<void> {
+    const vad = this.#parts.vad.open();
+    const pumping = this.#pump(hear(this.#inbox, this.#ear(vad)));
+    const ticking = this.#tick();
+    for await (const input of this.#inputs) {
+      try {
+        this.#handle(input);
+      } catch (fault) {
+        this.#parts.onFault(fault);
+        this.events.push({ type: 'problem', problem: { code: 'internal_error', message: 'Something went wrong.' } });
+      }
+    }
+    this.#listening.close();
+    this.#speaking.close();
+    this.events.end();
+    vad.close();
+    await Promise.all([pumping, ticking]);
+  }
+
+  /** Ends the session: what is being said stops, and `run` returns. */
+  close(): void {
+    this.#closed.abort();
+    this.#inbox.end();
+    this.#inputs.end();
+  }
+
+  #ear(vad: ReturnType<Vad['open']>): Parameters<typeof hear>[1] {
+    const { sampleRate, windowSamples } = this.#parts.vad;
+    const threshold = (): number => this.#settings.turnDetection?.threshold ?? 0.5;
+    return { vad, sampleRate, windowSamples, resampler: this.#parts.resampler, threshold };
+  }
+
+  async #pump(source: AsyncIterable<SessionInput>): Promise<void> {
+    try {
+      for await (const input of source) this.#inputs.push(input);
+    } catch (fault) {
+      this.#parts.onFault(fault);
+      this.close();
+    }
+  }
+
+  /** A client that stops sending in mid-turn (a muted microphone, a finished file) must not hold the turn open. */
+  async #tick(): Promise<void> {
+    const { clock } = this.#parts;
+    const silence = new Float32Array(Math.round((this.#parts.inputRate * tickMs) / 1000));
+    while (!this.#closed.signal.aborted) {
+      await clock.sleep(tickMs, this.#closed.signal).catch(() => undefined);
+      const waits =
+        this.#turn.phase === 'hearing' || this.#turn.phase === 'settling' || this.#turn.phase === 'overlapping';
+      if (!waits || clock.now() - this.#lastAudioMs < silentClientMs) continue;
+      this.#sentAudioMs += tickMs;
+      this.#inbox.push({ command: { type: 'audio', samples: silence }, arrivedMs: clock.now() });
+    }
+  }
+
+  #handle(input: SessionInput): void {
+    if ('command' in input) return this.#obey(input.command);
+    switch (input.type) {
+      case 'heard':
+        return this.#hear(input);
+      case 'transcript':
+        return this.#answer(this.#listening.understand(input.utterance, input.part));
+      case 'transcript-failure':
+        return this.#answer(this.#listening.misunderstand(input.utterance, input.reason));
+      case 'reply-step':
+        return this.#speaking.advance(input.reply, input.step);
+      case 'reply-finish':
+        return this.#speaking.finish(input.reply, input.failure);
+    }
+  }
+
+  #obey(command: SessionCommand): void {
+    switch (command.type) {
+      case 'audio':
+        return; // Already heard.
+      case 'audio-commit':
+        return this.#commitByClient(command.ref);
+      case 'audio-clear':
+        this.#listening.clear();
+        this.#advance({ type: 'utterance-taken' });
+        return this.events.push({ type: 'audio-cleared' });
+      case 'update':
+        return this.#update(command.settings, command.echo);
+      case 'reply':
+        return this.#replyForClient(command.request, command.ref);
+      case 'reply-cancel':
+        if (!this.#speaking.cancel('client_cancelled', command.id)) {
+          this.#refuse('response_cancel_not_active', 'There is no active response to cancel.', command.ref);
+        }
+        return;
+      case 'reject':
+        return this.events.push({ type: 'problem', problem: command.problem, ...refOf(command.ref) });
+      case 'item-add':
+        // What is typed now is what the next reply answers, not speech from before.
+        this.#unclear = false;
+        this.#listening.takeTrace();
+        return changeItems(command, this.conversation, (event) => this.events.push(event));
+      default:
+        return changeItems(command, this.conversation, (event) => this.events.push(event));
+    }
+  }
+
+  #update(settings: SessionSettings, echo: unknown): void {
+    // Sound appended under push to talk is no utterance of the VAD's, and the other way round.
+    if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
+      this.#listening.clear();
+      this.#advance({ type: 'utterance-taken' });
+    }
+    this.#settings = settings;
+    this.events.push({ type: 'updated', echo });
+  }
+
+  #hear(heard: Heard): void {
+    this.#listening.take(heard);
+    if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
+    if (this.#settings.turnDetection === null) {
+      if (this.#listening.openId === undefined) this.#listening.open(heard.frame.atMs);
+      return;
+    }
+    if (heard.edge !== undefined) this.#advance(heard.edge);
+    this.#advance({
+      type: 'clock',
+      atMs: heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000,
+    });
+  }
+
+  #advance(event: TurnEvent): void {
+    const detection = this.#settings.turnDetection;
+    const next = step(this.#turn, event, {
+      settleMs: detection?.silenceMs ?? 0,
+      bargeInMs: this.#parts.bargeInMs,
+      interrupts: detection?.interruptsReply ?? false,
+    });
+    this.#turn = next.state;
+    for (const action of next.actions) this.#perform(action);
+  }
+
+  #perform(action: TurnAction): void {
+    if (action.type === 'reply-abort') {
+      this.#answering = undefined;
+      this.#speaking.cancel('turn_detected');
+      return;
+    }
+    if (action.type === 'utterance-open') {
+      const { utterance, startMs } = this.#listening.open(action.atMs);
+      return this.events.push({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
+    }
+    const { openId, heardMs } = this.#listening;
+    if (openId !== undefined) this.events.push({ type: 'speech-stopped', itemId: openId, atMs: Math.round(heardMs) });
+    const utterance = this.#listening.commit();
+    if (this.#settings.turnDetection?.createsReply === true) this.#answering = utterance;
+    if (this.#answering === undefined) this.#advance({ type: 'reply-end' });
+  }
+
+  /** Acts on an understood utterance: answers it, or gives the floor back. */
+  #answer(understood: Understood | undefined): void {
+    if (understood === undefined) return;
+    const { utterance, outcome } = understood;
+    this.#unclear = outcome !== 'words';
+    if (!this.#listening.waiting) this.#speaking.release();
+    if (utterance !== this.#answering) return;
+    this.#answering = undefined;
+    const busy = this.#speaking.current !== undefined;
+    if (outcome === 'nothing' || outcome === 'failed' || busy) {
+      if (!busy) this.#advance({ type: 'reply-end' });
+      return;
+    }
+    this.#reply({ inConversation: true }, utterance.trace);
+  }
+
+  #commitByClient(ref: string | undefined): void {
+    const utterance = this.#listening.commit();
+    if (utterance === undefined) {
+      return this.#refuse('input_audio_buffer_commit_empty', 'There is no audio in the buffer to commit.', ref);
+    }
+    this.#advance({ type: 'utterance-taken' });
+  }
+
+  #replyForClient(request: ReplyRequest, ref: string | undefined): void {
+    if (request.inConversation && this.#speaking.current !== undefined) {
+      const message = 'The conversation already has an active response. Cancel it, or wait for it to end.';
+      return this.#refuse('conversation_already_has_active_response', message, ref);
+    }
+    this.#reply(request, this.#listening.takeTrace() ?? new Trace(this.#parts.clock));
+  }
+
+  #reply(request: ReplyRequest, trace: Trace): void {
+    if (request.inConversation) this.#advance({ type: 'reply-start' });
+    const fromHistory = request.items === undefined;
+    const unclear = (): boolean => {
+      const was = fromHistory && this.#unclear;
+      this.#unclear = false;
+      return was;
+    };
+    this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear });
+  }
+
+  #reportDeafness(failure: unknown): void {
+    this.#parts.onFault(failure);
+    const now = this.#parts.clock.now();
+    if (now - this.#lastFailureMs < 5_000) return;
+    this.#lastFailureMs = now;
+    const message = 'Voice activity detection failed for a moment; speech may have been missed.';
+    this.events.push({ type: 'problem', problem: { code: 'ENGINE_UNAVAILABLE', message } });
+  }
+
+  #refuse(code: ErrorCode, message: string, ref: string | undefined): void {
+    this.events.push({ type: 'problem', problem: { code, message }, ...refOf(ref) });
+  }
+}
+
+function refOf(ref: string | undefined): { ref?: string } {
+  return ref === undefined ? {} : { ref };
+}

@@ -1,0 +1,141 @@
+import { EngineError } from '../../voices/engine.ts';
+import type { Item } from './conversation.ts';
+import type { Problem, ReplyReason, ReplyRequest } from './events.ts';
+import { Reply, type ReplyStep } from './reply.ts';
+import type { SessionContext } from './context.ts';
+import { Trace } from './trace.ts';
+
+/** The character's side: runs replies, lets at most one of them write the conversation, ends each exactly once. */
+export class Speaking {
+  readonly #context: SessionContext;
+  readonly #running = new Set<Reply>();
+  readonly #waiting = new Map<Reply, () => void>();
+  #current: Reply | undefined;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** The reply that is writing the conversation, if any. */
+  get current(): Reply | undefined {
+    return this.#current;
+  }
+
+  /** Begins a reply. With `hold`, it is announced at once but made only after `release`. */
+  start(
+    request: ReplyRequest,
+    trace: Trace,
+    options: { readonly hold: boolean; readonly unclear: () => boolean },
+  ): Reply {
+    const { settings, clock, aheadMs, newId, emit } = this.#context;
+    const speaks = request.speaks ?? settings().speaks;
+    const reply = new Reply(newId('resp'), request, speaks, trace, { clock, aheadMs });
+    if (request.inConversation) this.#current = reply;
+    this.#running.add(reply);
+    const { inConversation, metadata } = request;
+    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, metadata: metadata ?? null });
+    const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
+    if (options.hold) this.#waiting.set(reply, begin);
+    else begin();
+    return reply;
+  }
+
+  /** Makes the replies that waited for a transcript. */
+  release(): void {
+    const begins = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const begin of begins) begin();
+  }
+
+  /** Stops one reply, by default the current one. Returns false when there is none to stop. */
+  cancel(reason: ReplyReason, id?: string): boolean {
+    const reply = id === undefined ? this.#current : [...this.#running].find((running) => running.id === id);
+    if (reply === undefined) return false;
+    this.#cut(reply);
+    reply.abort(reason);
+    this.finish(reply);
+    return true;
+  }
+
+  /** Stops everything that is being said. */
+  close(): void {
+    for (const reply of this.#running) this.cancel('hung_up', reply.id);
+  }
+
+  /** Takes a step of a running reply; steps of one that has ended are dropped. */
+  advance(reply: Reply, step: ReplyStep): void {
+    if (!this.#running.has(reply)) return;
+    if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
+    reply.note(step);
+    const { emit } = this.#context;
+    if (step.type === 'text') emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [] });
+    if (step.type !== 'slice') return;
+    const { samples, sampleRate, text, words } = step.slice;
+    if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words });
+    emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate });
+  }
+
+  /** Ends a reply, once: by itself, by `failure`, or because it was cancelled. */
+  finish(reply: Reply, failure?: unknown): void {
+    if (!this.#running.delete(reply)) return;
+    this.#waiting.delete(reply);
+    const problem = failure === undefined ? undefined : problemOf(failure);
+    const end = reply.end(problem);
+    if (reply.item !== undefined) reply.item.status = end.status === 'completed' ? 'completed' : 'incomplete';
+    this.#context.emit({
+      type: 'reply-ended',
+      replyId: reply.id,
+      end,
+      ...(reply.item === undefined ? {} : { item: reply.item }),
+    });
+    if (this.#current !== reply) return;
+    this.#current = undefined;
+    this.#context.replyEnded();
+  }
+
+  async #run(reply: Reply, situation: 'greeting' | 'unclear' | undefined): Promise<void> {
+    const { responder, conversation, settings, post } = this.#context;
+    const { items } = reply.request;
+    const history = items === undefined ? conversation.messages() : messagesOf(items);
+    try {
+      for await (const step of reply.run(responder, history, settings(), situation))
+        post({ type: 'reply-step', reply, step });
+      post({ type: 'reply-finish', reply });
+    } catch (failure) {
+      post({ type: 'reply-finish', reply, failure });
+    }
+  }
+
+  #openItem(reply: Reply, step: Extract<ReplyStep, { type: 'slice' | 'text' }>): void {
+    if (reply.item !== undefined) return;
+    const { conversation, newId, emit } = this.#context;
+    reply.trace.mark('first_audio');
+    const content: Item['content'][number] =
+      step.type === 'text'
+        ? { type: 'text', text: '' }
+        : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
+    reply.item = { id: newId('item'), role: 'assistant', status: 'in_progress', content: [content] };
+    const previousItemId = reply.request.inConversation ? conversation.insert(reply.item) : null;
+    emit({ type: 'reply-item', replyId: reply.id, item: reply.item, previousItemId });
+  }
+
+  /** History keeps what can have been heard, until the client tells it more exactly by truncating. */
+  #cut(reply: Reply): void {
+    if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, reply.heardMs);
+  }
+}
+
+function messagesOf(items: readonly Item[]): ReturnType<SessionContext['conversation']['messages']> {
+  return items.flatMap((item) => {
+    const text = item.content
+      .map((part) => (part.type === 'text' ? part.text : (part.transcript ?? '')))
+      .join('\n')
+      .trim();
+    return text === '' ? [] : [{ role: item.role, text }];
+  });
+}
+
+function problemOf(failure: unknown): Problem {
+  if (failure instanceof EngineError) return { code: failure.code, message: failure.message };
+  return { code: 'internal_error', message: 'The reply could not be made.' };
+}

@@ -1,0 +1,95 @@
+/**
+ * Who has the floor. `settling`: the user fell silent, perhaps for good. `overlapping`: the user makes a sound over the
+ * reply, perhaps only a cough.
+ */
+export type TurnState =
+  | { readonly phase: 'listening' }
+  | { readonly phase: 'hearing' }
+  | { readonly phase: 'settling'; readonly sinceMs: number }
+  | { readonly phase: 'replying' }
+  | { readonly phase: 'overlapping'; readonly sinceMs: number };
+
+/** `atMs` is audio time (samples heard), dated back to where the speech or the silence truly began. */
+export type TurnEvent =
+  | { readonly type: 'speech-start' | 'speech-end' | 'clock'; readonly atMs: number }
+  /** A reply began, asked for by the client or by `utterance-close`; it ended, whether spoken, failed or cancelled. */
+  | { readonly type: 'reply-start' | 'reply-end' }
+  /** The client took the audio itself, by committing or clearing the buffer. */
+  | { readonly type: 'utterance-taken' };
+
+export type TurnAction =
+  /** Speech from `atMs` on is a new utterance of the user. */
+  | { readonly type: 'utterance-open'; readonly atMs: number }
+  /** The open utterance is complete; its speech ended at `atMs`. */
+  | { readonly type: 'utterance-close'; readonly atMs: number }
+  /** The user interrupts: stop the running reply. */
+  | { readonly type: 'reply-abort' };
+
+export interface TurnPolicy {
+  /** Silence after which the user's turn is over. */
+  readonly settleMs: number;
+  /** Speech over a reply that counts as an interruption. */
+  readonly bargeInMs: number;
+  /** Whether speaking over a reply stops it. */
+  readonly interrupts: boolean;
+}
+
+/** Before anything was heard. */
+export const initialTurn: TurnState = { phase: 'listening' };
+
+/** The turn machine: pure, without a clock of its own. Actions are to be performed in order. */
+export function step(
+  state: TurnState,
+  event: TurnEvent,
+  policy: TurnPolicy,
+): { readonly state: TurnState; readonly actions: readonly TurnAction[] } {
+  switch (event.type) {
+    case 'speech-start':
+      return onSpeechStart(state, event.atMs);
+    case 'speech-end':
+      return onSpeechEnd(state, event.atMs);
+    case 'clock':
+      return onClock(state, event.atMs, policy);
+    case 'reply-start':
+      return stay(state.phase === 'listening' ? { phase: 'replying' } : state);
+    case 'reply-end':
+      if (state.phase === 'replying') return stay({ phase: 'listening' });
+      // The user was already talking when the reply ended by itself: what they say is theirs.
+      if (state.phase === 'overlapping') return open(state.sinceMs, []);
+      return stay(state);
+    case 'utterance-taken':
+      return stay(state.phase === 'hearing' || state.phase === 'settling' ? { phase: 'listening' } : state);
+  }
+}
+
+function onSpeechStart(state: TurnState, atMs: number): ReturnType<typeof step> {
+  if (state.phase === 'listening') return open(atMs, []);
+  if (state.phase === 'settling') return stay({ phase: 'hearing' });
+  if (state.phase === 'replying') return stay({ phase: 'overlapping', sinceMs: atMs });
+  return stay(state);
+}
+
+function onSpeechEnd(state: TurnState, atMs: number): ReturnType<typeof step> {
+  if (state.phase === 'hearing') return stay({ phase: 'settling', sinceMs: atMs });
+  if (state.phase === 'overlapping') return stay({ phase: 'replying' });
+  return stay(state);
+}
+
+function onClock(state: TurnState, atMs: number, policy: TurnPolicy): ReturnType<typeof step> {
+  if (state.phase === 'settling' && atMs - state.sinceMs >= policy.settleMs) {
+    return { state: { phase: 'replying' }, actions: [{ type: 'utterance-close', atMs: state.sinceMs }] };
+  }
+  if (state.phase === 'overlapping' && atMs - state.sinceMs >= policy.bargeInMs) {
+    return open(state.sinceMs, policy.interrupts ? [{ type: 'reply-abort' }] : []);
+  }
+  return stay(state);
+}
+
+function stay(state: TurnState): ReturnType<typeof step> {
+  return { state, actions: [] };
+}
+
+/** The client is told of the speech before it is told what the speech stopped: stock clients count on that order. */
+function open(atMs: number, after: readonly TurnAction[]): ReturnType<typeof step> {
+  return { state: { phase: 'hearing' }, actions: [{ type: 'utterance-open', atMs }, ...after] };
+}

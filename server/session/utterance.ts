@@ -1,0 +1,75 @@
+import type { AudioFrame } from '../../voices/audio.ts';
+import { Queue } from '../../voices/queue.ts';
+import type { TranscriptPart } from '../../voices/recognizer.ts';
+import type { Item, SpokenContent } from './conversation.ts';
+import type { Responder } from './responder.ts';
+import type { Trace } from './trace.ts';
+
+/** Sound kept of one utterance for `conversation.item.retrieve`. */
+const keptMs = 120_000;
+
+/** One stretch of the user's speech, from where it opened to its final transcript. Recognized while it is spoken. */
+export class Utterance {
+  readonly id: string;
+  readonly trace: Trace;
+  readonly content: SpokenContent;
+  /** Its place in the conversation, once committed. */
+  item: Item | undefined;
+  /** True once the final transcript is known, or can no longer come. */
+  settled = false;
+  /** The part of the transcript that partials have agreed on. */
+  stable = '';
+  readonly #frames = new Queue<AudioFrame>();
+  readonly #stop = new AbortController();
+  #lastPartial = '';
+
+  constructor(id: string, sampleRate: number, trace: Trace) {
+    this.id = id;
+    this.trace = trace;
+    this.content = { type: 'audio', transcript: null, durationMs: 0, audio: [], sampleRate, words: [] };
+  }
+
+  /** Recognizes what is added, until `close`. Yields the recognizer's parts; throws what it throws. */
+  transcribe(responder: Responder, language: string | undefined): AsyncIterable<TranscriptPart> {
+    return responder.listen(this.#frames, {
+      signal: this.#stop.signal,
+      ...(language === undefined ? {} : { language }),
+    });
+  }
+
+  add(frame: AudioFrame): void {
+    this.#frames.push(frame);
+    if (this.content.durationMs < keptMs) this.content.audio.push(frame.samples);
+    this.content.durationMs += (frame.samples.length / frame.sampleRate) * 1000;
+  }
+
+  /** No more sound will come: the final transcript is due. */
+  close(): void {
+    this.#frames.end();
+  }
+
+  /** Forgets it: no transcript is wanted any more. */
+  drop(): void {
+    this.settled = true;
+    this.#stop.abort(new Error('the utterance was dropped'));
+    this.#frames.end();
+  }
+
+  get dropped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Takes a new hypothesis; returns how the agreed part grew: words that two hypotheses in a row share. */
+  agree(text: string): string {
+    const words = text.split(/(?<=\s)/u);
+    const before = this.#lastPartial.split(/(?<=\s)/u);
+    let agreed = '';
+    // The last word may still grow, so it never counts as agreed.
+    for (let index = 0; index < words.length - 1 && words[index] === before[index]; index += 1) agreed += words[index];
+    this.#lastPartial = text;
+    if (agreed.length <= this.stable.length || !agreed.startsWith(this.stable)) return '';
+    const grown = agreed.slice(this.stable.length);
+    this.stable = agreed;
+    return grown;
+  }
+}

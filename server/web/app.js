@@ -1,0 +1,227 @@
+import { diagnose, fetchCharacters, markChosen, portrait, showCast, workOf } from './characters.js';
+import { element } from './dom.js';
+import { Messages } from './messages.js';
+import { MicrophonePicker } from './microphone-picker.js';
+import { recall, remember } from './remember.js';
+import { captions, loudness } from './talk-button.js';
+import { Talk } from './talk.js';
+import { Transcript } from './transcript.js';
+
+/** @import { Character } from './characters.js' */
+/** @import { ServerError } from './realtime.js' */
+/** @import { TalkState } from './talk-state.js' */
+
+const page = {
+  cast: element('characters', HTMLUListElement),
+  change: element('change', HTMLButtonElement),
+  name: element('name', HTMLElement),
+  tagline: element('tagline', HTMLElement),
+  work: element('work', HTMLElement),
+  portrait: element('portrait', HTMLElement),
+  prologue: element('prologue', HTMLElement),
+  opening: element('opening', HTMLElement),
+  keyForm: element('key-form', HTMLFormElement),
+  key: element('key', HTMLInputElement),
+  sayForm: element('say', HTMLFormElement),
+  text: element('text', HTMLInputElement),
+  talk: element('talk', HTMLButtonElement),
+  status: element('talk-status', HTMLElement),
+  hint: element('talk-hint', HTMLElement),
+  stop: element('stop', HTMLButtonElement),
+  end: element('end', HTMLButtonElement),
+  meter: element('meter', HTMLElement),
+};
+const messages = new Messages(element('message', HTMLElement));
+const transcript = new Transcript(element('transcript', HTMLOListElement), element('announcer', HTMLElement));
+const picker = new MicrophonePicker(element('microphone', HTMLSelectElement), () => {
+  if (talk?.hasMicrophone === true) void talk.openMicrophone();
+});
+
+/** @type {readonly Character[]} */
+let characters = [];
+/** @type {Character | undefined} */
+let chosen;
+/** @type {Talk | undefined} */
+let talk;
+let key = recall('tab', 'key');
+
+/** @param {TalkState} state */
+function showState(state) {
+  const hasMicrophone = talk?.hasMicrophone ?? false;
+  const isMuted = talk?.isMuted ?? false;
+  const { action, status, hint } = captions(state, { name: chosen?.name ?? 'a character', hasMicrophone, isMuted });
+  document.documentElement.dataset.state = state;
+  page.talk.dataset.muted = String(hasMicrophone && isMuted);
+  page.talk.setAttribute('aria-label', action);
+  page.status.textContent = status;
+  page.hint.textContent = hint;
+  page.talk.disabled = chosen === undefined;
+  page.stop.hidden = state !== 'speaking' && state !== 'thinking';
+  page.end.hidden = state === 'idle';
+}
+
+/** @param {Character} character */
+function choose(character) {
+  const isOther = chosen?.id !== character.id;
+  if (isOther) {
+    endTalk();
+    transcript.clear();
+    messages.clear('server');
+  }
+  chosen = character;
+  remember('visits', 'character', character.id);
+  history.replaceState(null, '', `#${character.id}`);
+  markChosen(page.cast, character.id);
+  page.name.textContent = character.name;
+  page.tagline.textContent = character.tagline;
+  page.work.textContent = workOf(character);
+  page.portrait.replaceChildren(portrait(character));
+  page.opening.textContent = character.greeting ?? '';
+  if (isOther) page.prologue.hidden = false;
+  document.title = `${character.name} · Dramatis`;
+  showView('stage');
+  if (isOther) showState('idle');
+}
+
+/** @param {'cast' | 'stage'} view what a narrow screen shows; a wide one shows both */
+function showView(view) {
+  document.documentElement.dataset.view = view;
+}
+
+/** @param {'voice' | 'text'} by */
+async function beginTalk(by) {
+  if (chosen === undefined) return false;
+  endTalk();
+  transcript.clear();
+  messages.clearAll();
+  page.prologue.hidden = true;
+  /** @type {<T extends unknown[]>(run: (...values: T) => void) => (...values: T) => void} */
+  const whileCurrent =
+    (run) =>
+    (...values) => {
+      if (talk === begun) run(...values);
+    };
+  const begun = new Talk({
+    character: chosen,
+    key,
+    transcript,
+    messages,
+    microphoneId: () => picker.deviceId,
+    diagnose,
+    onState: whileCurrent(showState),
+    onLevel: whileCurrent(showLevel),
+    onVoice: whileCurrent((level) => document.documentElement.style.setProperty('--voice', loudness(level).toFixed(2))),
+    onMicrophone: () => void picker.refresh(),
+    onRefused: whileCurrent(refused),
+  });
+  talk = begun;
+  return begun.begin(by);
+}
+
+function endTalk() {
+  const ending = talk;
+  talk = undefined;
+  ending?.end();
+  showLevel(0);
+  document.documentElement.style.setProperty('--voice', '0');
+  messages.clear('connection');
+  messages.clear('silence');
+  showState('idle');
+}
+
+/** @param {number} level root mean square */
+function showLevel(level) {
+  const share = loudness(level);
+  page.talk.style.setProperty('--level', share.toFixed(2));
+  page.meter.style.setProperty('--level', share.toFixed(2));
+  page.meter.setAttribute('aria-valuenow', String(Math.round(share * 100)));
+}
+
+function tapTalk() {
+  const state = document.documentElement.dataset.state;
+  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk('voice');
+  else if (state === 'error') talk.retryNow();
+  else if (talk.hasMicrophone) talk.mute(!talk.isMuted);
+  else if (state !== 'connecting') void talk.openMicrophone();
+}
+
+/** @param {SubmitEvent} event */
+async function say(event) {
+  event.preventDefault();
+  const text = page.text.value.trim();
+  if (text === '' || chosen === undefined) return;
+  if (talk === undefined && !(await beginTalk('text'))) return;
+  if (talk?.say(text) === true) {
+    page.text.value = '';
+    messages.clear('unsent');
+  } else {
+    messages.show('unsent', 'There is no connection yet, so this was not sent. Your words are still in the text box.');
+  }
+}
+
+/** @param {ServerError} [error] */
+function refused(error) {
+  if (error === undefined) askForKey('The server refused the talk. If it needs a key, enter it here.');
+  else if (error.code === 'invalid_api_key') askForKey('The server does not accept this key.');
+}
+
+/** @param {string} reason */
+function askForKey(reason) {
+  messages.show('key', reason);
+  page.keyForm.hidden = false;
+  showView('cast');
+  page.key.focus();
+}
+
+/** @param {SubmitEvent} event */
+function takeKey(event) {
+  event.preventDefault();
+  key = page.key.value.trim();
+  remember('tab', 'key', key);
+  page.key.value = '';
+  page.keyForm.hidden = true;
+  messages.clearAll();
+  endTalk();
+  void load();
+}
+
+async function load() {
+  const found = await fetchCharacters(key);
+  if (found.status === 401 || found.status === 403) {
+    askForKey(key === '' ? 'This server needs a key.' : 'The server does not accept this key.');
+    return;
+  }
+  if (found.characters.length === 0) {
+    const text = found.status === 0 ? 'The server cannot be reached.' : 'The server has no characters to offer.';
+    messages.show('characters', text, { label: 'Try again', run: () => void load() });
+    return;
+  }
+  messages.clear('characters');
+  characters = found.characters;
+  showCast(page.cast, characters, choose);
+  const known = byId(location.hash.slice(1)) ?? byId(recall('visits', 'character'));
+  if (known !== undefined) choose(known);
+  else if (chosen === undefined) showState('idle');
+}
+
+/** @param {string} id */
+function byId(id) {
+  return characters.find((character) => character.id === id);
+}
+
+page.talk.addEventListener('click', tapTalk);
+page.end.addEventListener('click', endTalk);
+page.stop.addEventListener('click', () => talk?.stop());
+page.sayForm.addEventListener('submit', (event) => void say(event));
+page.keyForm.addEventListener('submit', takeKey);
+page.change.addEventListener('click', () => showView('cast'));
+document.addEventListener('keydown', ({ key: pressed }) => {
+  if (pressed === 'Escape' && !page.stop.hidden) talk?.stop();
+});
+addEventListener('hashchange', () => {
+  const character = byId(location.hash.slice(1));
+  if (character !== undefined) choose(character);
+});
+showState('idle');
+void picker.refresh();
+void load();

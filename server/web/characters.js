@@ -1,0 +1,111 @@
+import { make } from './dom.js';
+
+/**
+ * A character as the server lists it.
+ *
+ * @typedef {object} Character
+ * @property {string} id
+ * @property {string} name
+ * @property {string} tagline
+ * @property {readonly string[]} [languages]
+ * @property {{ title: string, author?: string | null }} [work]
+ * @property {string | null} [greeting]
+ */
+
+/**
+ * @param {string} key the empty string where the server needs none
+ * @returns {Promise<{ status: number, characters: Character[] }>} status 0: the server did not answer
+ */
+export async function fetchCharacters(key) {
+  try {
+    const reply = await fetch('/characters', key === '' ? {} : { headers: { authorization: `Bearer ${key}` } });
+    if (!reply.ok) return { status: reply.status, characters: [] };
+    const { characters } = await reply.json();
+    return { status: reply.status, characters };
+  } catch {
+    return { status: 0, characters: [] };
+  }
+}
+
+/**
+ * How the server is, for a connection it turned away without a reason that a browser would tell.
+ *
+ * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are taken
+ */
+export async function diagnose() {
+  try {
+    const reply = await fetch('/healthz');
+    const { sessions } = reply.ok ? await reply.json() : {};
+    return sessions?.active >= sessions?.most ? 'busy' : 'well';
+  } catch {
+    return 'away';
+  }
+}
+
+/**
+ * The cast: one card for each character.
+ *
+ * @param {HTMLElement} list
+ * @param {readonly Character[]} characters
+ * @param {(character: Character) => void} onChoose
+ */
+export function showCast(list, characters, onChoose) {
+  list.replaceChildren(
+    ...characters.map((character) => {
+      const words = make(
+        'span',
+        'about',
+        make('span', 'name', character.name),
+        make('span', 'work', workOf(character)),
+        make('span', 'tagline', character.tagline),
+      );
+      const card = make('button', 'card', portrait(character), words);
+      card.type = 'button';
+      card.dataset.id = character.id;
+      card.setAttribute('aria-pressed', 'false');
+      card.addEventListener('click', () => onChoose(character));
+      return make('li', '', card);
+    }),
+  );
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {string} id of the character that is chosen now
+ */
+export function markChosen(list, id) {
+  for (const card of list.querySelectorAll('button')) card.setAttribute('aria-pressed', String(card.dataset.id === id));
+}
+
+/**
+ * Initials on a colour of the character's own.
+ *
+ * @param {Character} character
+ * @returns {HTMLElement}
+ */
+export function portrait({ id, name }) {
+  const made = make('span', 'portrait', initials(name));
+  made.setAttribute('aria-hidden', 'true');
+  made.style.setProperty('--hue', String(hue(id)));
+  return made;
+}
+
+/** @param {Character} character */
+export function workOf({ work }) {
+  if (work === undefined) return '';
+  return [work.title, work.author ?? ''].filter(Boolean).join(' · ');
+}
+
+/** @param {string} name */
+function initials(name) {
+  const words = name.split(/[\s'’-]+/).filter((word) => /^\p{Lu}/u.test(word));
+  const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0] ?? name];
+  return letters.map((word) => Array.from(word ?? '')[0] ?? '').join('');
+}
+
+/** @param {string} id */
+function hue(id) {
+  let hash = 0;
+  for (const letter of id) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 3600;
+  return hash / 10;
+}

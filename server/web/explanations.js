@@ -1,0 +1,57 @@
+const BLOCKED =
+  'The microphone is blocked for this page. Allow it with the icon beside the address, then tap the button again. Typing works meanwhile.';
+const INSECURE =
+  'The browser gives no microphone to a page on an insecure address. Open it as localhost or over https. Typing works meanwhile.';
+
+/** @type {Readonly<Record<string, string>>} */
+const MICROPHONE_ERRORS = {
+  NotAllowedError: BLOCKED,
+  SecurityError: BLOCKED,
+  NotFoundError: 'No microphone was found. Plug one in and tap the button again, or type.',
+  NotReadableError:
+    'The microphone cannot be opened. Perhaps another program holds it, or the system forbids it to the browser.',
+  AbortError: 'The microphone could not be started. Tap the button to try again.',
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const SERVER_ERRORS = {
+  invalid_api_key: 'The server does not accept this key.',
+  session_expired: 'This talk reached the time limit of the server. Tap the button to begin another.',
+  low_confidence: 'Not understood. Please say it again, closer to the microphone.',
+  insufficient_quota: 'The allowance of this key is used up.',
+  ENGINE_TIMEOUT: 'Part of the server took too long to answer. Please say it again.',
+  ENGINE_UNAVAILABLE: 'Part of the server cannot be reached just now.',
+  ENGINE_BAD_REPLY: 'Part of the server answered with something unusable. Please say it again.',
+  ENGINE_REFUSED: 'Part of the server refused to answer this.',
+};
+
+/** Errors that only say that the page and the server crossed each other on the way. */
+const HARMLESS = new Set(['response_cancel_not_active', 'conversation_already_has_active_response']);
+
+/** @returns {string | undefined} why this page can have no microphone, undefined where it can ask for one */
+export function whyNoMicrophone() {
+  if (navigator.mediaDevices?.getUserMedia !== undefined) return undefined;
+  return globalThis.isSecureContext ? 'This browser offers no microphone to web pages. You can type.' : INSECURE;
+}
+
+/**
+ * @param {unknown} error what `getUserMedia` threw
+ * @returns {string}
+ */
+export function explainMicrophone(error) {
+  const name = error instanceof Error ? error.name : '';
+  return MICROPHONE_ERRORS[name] ?? `The microphone could not be opened (${name || String(error)}).`;
+}
+
+/**
+ * @param {{ code?: string | null, message?: string } | undefined} error
+ * @returns {string | undefined} undefined where there is nothing to tell
+ */
+export function explainServer(error) {
+  const code = error?.code ?? '';
+  if (HARMLESS.has(code)) return undefined;
+  const known = SERVER_ERRORS[code];
+  if (known !== undefined) return `${known} (${code})`;
+  const message = error?.message || 'The server reported an error.';
+  return code === '' ? message : `${message} (${code})`;
+}

@@ -1,0 +1,141 @@
+/** After the queue has run dry inside an item, wait for this much before going on: one gap instead of many. */
+const REFILL_SAMPLES = 1_440;
+/** About -50 dB of full scale. Below, a reply has not begun to sound. */
+const AUDIBLE = 0.003;
+
+/**
+ * One item of a reply on its way to the loudspeaker.
+ *
+ * @typedef {object} QueuedItem
+ * @property {string} itemId
+ * @property {Float32Array[]} blocks not yet played; the first may be partly played
+ * @property {number} queued samples not yet played
+ * @property {number} played samples played
+ * @property {boolean} complete no more will come
+ * @property {boolean} sounded something audible has been played
+ */
+
+/**
+ * What one rendered block brought about.
+ *
+ * @typedef {object} Rendered
+ * @property {QueuedItem | undefined} item the item that is playing
+ * @property {{ itemId: string, offset: number }[]} onsets items whose first audible sample lies in this block, and where
+ * @property {string[]} ended items of which the last sample has been played
+ */
+
+/** Plays items one after the other and counts, to the sample, how much of each has been played. */
+export class PlaybackQueue {
+  /** @type {QueuedItem[]} */
+  #items = [];
+  #isRefilling = false;
+
+  /**
+   * @param {string} itemId
+   * @param {Float32Array} samples
+   */
+  push(itemId, samples) {
+    const item = this.#find(itemId);
+    item.blocks.push(samples);
+    item.queued += samples.length;
+  }
+
+  /**
+   * Says that no more samples of this item will come.
+   *
+   * @param {string} itemId
+   */
+  complete(itemId) {
+    this.#find(itemId).complete = true;
+  }
+
+  /**
+   * Fades out over `output`. The queue is spent afterwards.
+   *
+   * @param {Float32Array} output
+   * @returns {ReadonlyMap<string, number>} samples played of each item that had not ended
+   */
+  flush(output) {
+    const { ended } = this.render(output);
+    for (const index of output.keys()) output[index] = (output[index] ?? 0) * (1 - index / output.length);
+    const played = new Map(this.#items.map((item) => [item.itemId, item.played]));
+    // An item that ends inside the fade was heard to its end, yet the page still takes it for unfinished.
+    for (const itemId of ended) played.set(itemId, Infinity);
+    this.#items = [];
+    return played;
+  }
+
+  /**
+   * Fills `output`, with silence where there is nothing to play.
+   *
+   * @param {Float32Array} output
+   * @returns {Rendered}
+   */
+  render(output) {
+    /** @type {Rendered} */
+    const rendered = { item: undefined, onsets: [], ended: [] };
+    output.fill(0);
+    for (let filled = 0, item = this.#items[0]; item !== undefined; item = this.#items[0]) {
+      rendered.item = item;
+      if (this.#isRefilling && !item.complete && item.queued < REFILL_SAMPLES) return rendered;
+      this.#isRefilling = false;
+      const count = take(item, output.subarray(filled));
+      if (!item.sounded) this.#listen(item, output.subarray(filled, filled + count), filled, rendered);
+      filled += count;
+      if (item.queued > 0) return rendered;
+      if (!item.complete) {
+        this.#isRefilling = item.played > 0;
+        return rendered;
+      }
+      rendered.ended.push(item.itemId);
+      this.#items.shift();
+    }
+    return rendered;
+  }
+
+  /**
+   * @param {QueuedItem} item
+   * @param {Float32Array} played
+   * @param {number} offset of these samples in the block
+   * @param {Rendered} rendered
+   */
+  #listen(item, played, offset, rendered) {
+    const first = played.findIndex((sample) => Math.abs(sample) >= AUDIBLE);
+    if (first === -1) return;
+    item.sounded = true;
+    rendered.onsets.push({ itemId: item.itemId, offset: offset + first });
+  }
+
+  /** @param {string} itemId */
+  #find(itemId) {
+    const known = this.#items.find((item) => item.itemId === itemId);
+    if (known !== undefined) return known;
+    /** @type {QueuedItem} */
+    const item = { itemId, blocks: [], queued: 0, played: 0, complete: false, sounded: false };
+    this.#items.push(item);
+    return item;
+  }
+}
+
+/**
+ * Moves as many samples as fit.
+ *
+ * @param {QueuedItem} item
+ * @param {Float32Array} output
+ * @returns {number} samples moved
+ */
+function take(item, output) {
+  let filled = 0;
+  while (filled < output.length) {
+    const block = item.blocks[0];
+    if (block === undefined) break;
+    const part = block.subarray(0, output.length - filled);
+    output.set(part, filled);
+    filled += part.length;
+    if (part.length === block.length) item.blocks.shift();
+    else item.blocks[0] = block.subarray(part.length);
+  }
+  item.queued -= filled;
+  item.played += filled;
+  return filled;
+}

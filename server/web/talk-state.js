@@ -1,0 +1,26 @@
+/** @typedef {'idle' | 'connecting' | 'listening' | 'hearing' | 'thinking' | 'speaking' | 'muted' | 'error'} TalkState */
+
+/**
+ * What the state of a talk follows from.
+ *
+ * @typedef {object} TalkFacts
+ * @property {'closed' | 'connecting' | 'open' | 'lost' | 'refused'} connection
+ * @property {'closed' | 'opening' | 'open' | 'muted'} microphone
+ * @property {boolean} isHearing the person speaks
+ * @property {boolean} isPlaying the character speaks
+ * @property {boolean} isAwaiting a reply is on its way
+ */
+
+/**
+ * @param {TalkFacts} facts
+ * @returns {TalkState}
+ */
+export function talkState(facts) {
+  if (facts.connection === 'closed') return 'idle';
+  if (facts.connection === 'lost' || facts.connection === 'refused') return 'error';
+  if (facts.connection === 'connecting' || facts.microphone === 'opening') return 'connecting';
+  if (facts.isHearing) return 'hearing';
+  if (facts.isPlaying) return 'speaking';
+  if (facts.isAwaiting) return 'thinking';
+  return facts.microphone === 'open' ? 'listening' : 'muted';
+}

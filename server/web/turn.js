@@ -1,0 +1,73 @@
+import { median } from './latency.js';
+import { waterfall } from './waterfall.js';
+
+/** @import { Latency } from './latency.js' */
+/** @import { ServerResponse } from './realtime.js' */
+/** @import { Reply } from './reply.js' */
+
+/**
+ * What a response answers, and when that was over, on the clock of `performance.now()`. For speech, `atMs` is when the page
+ * was told that it had stopped.
+ *
+ * @typedef {{ kind: 'speech' | 'text' | 'greeting', atMs: number }} TurnStart
+ */
+
+/** One response: its items, and where its time went. */
+export class Turn {
+  /** @type {Reply[]} */
+  replies = [];
+  isDone = false;
+  /** Cut off by the person; what still comes of it is ignored. */
+  isCut = false;
+  /** First audible sample of the response. @type {number | undefined} */
+  #heardAtMs;
+  /** @type {ServerResponse['x_dramatis']} */
+  #about;
+  /** @type {HTMLDetailsElement | undefined} */
+  #drawing;
+
+  /** @param {TurnStart | undefined} start undefined where the server speaks unasked */
+  constructor(start) {
+    this.start = start;
+  }
+
+  /** @param {number} atMs */
+  heardAt(atMs) {
+    this.#heardAtMs ??= atMs;
+  }
+
+  /** @param {ServerResponse['x_dramatis']} about what the server tells at its end */
+  learn(about) {
+    this.#about = about ?? this.#about;
+  }
+
+  /** @returns {Latency | undefined} undefined until the server has told its part */
+  get latency() {
+    const latency = this.#about?.latency;
+    if (latency === undefined) return undefined;
+    if (this.#heardAtMs === undefined || this.start === undefined) return { ...latency, heard_ms: null };
+    const endedAtMs = this.start.atMs - (this.start.kind === 'speech' ? (latency.endpoint_ms ?? 0) : 0);
+    return { ...latency, heard_ms: Math.round(this.#heardAtMs - endedAtMs) };
+  }
+
+  /**
+   * Shows the timings, and whose answer it was, under the first item.
+   *
+   * @param {readonly Turn[]} session all turns so far
+   */
+  draw(session) {
+    const { latency, replies } = this;
+    const entry = replies[0]?.entry;
+    if (entry === undefined) return;
+    const mind = this.#about?.mind;
+    if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
+    if (latency === undefined) return;
+    const alike = session.flatMap((turn) =>
+      turn.start?.kind === this.start?.kind ? (turn.latency?.heard_ms ?? []) : [],
+    );
+    const medianMs = this.start?.kind === 'greeting' ? null : median(alike);
+    const drawing = waterfall(latency, { medianMs, mind: mind?.name, isOpen: this.#drawing?.open ?? false });
+    entry.attach(drawing, this.#drawing);
+    this.#drawing = drawing;
+  }
+}
