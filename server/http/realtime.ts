@@ -6,6 +6,7 @@ import type { Engines } from '../engines.ts';
 import { errorObject } from '../errors.ts';
 import { limits } from '../protocol/limits.ts';
 import { openConnection, type Connection } from '../realtime/connection.ts';
+import { systemClock } from '../session/clock.ts';
 import type { Problem } from '../session/events.ts';
 
 /** WebSocket close codes (RFC 6455 §7.4.1, and 1013 of the IANA registry) and when we use them. */
@@ -72,6 +73,7 @@ export function serveSocket(socket: WebSocket, model: string | undefined, deps: 
       recognizerName: deps.engines.recognizer.name,
       about: aboutSession(character, deps.engines),
       aheadMs: deps.config.playoutAheadMs,
+      clock: systemClock,
       maxSessionMs: deps.config.maxSessionMinutes * 60_000,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
     },

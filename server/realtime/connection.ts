@@ -3,7 +3,7 @@ import type { Character } from '../../characters/character.ts';
 import { Resampler } from '../../voices/resampler.ts';
 import type { Vad } from '../../voices/vad.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
-import { systemClock } from '../session/clock.ts';
+import type { Clock } from '../session/clock.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import { bargeInMs } from '../session/settings.ts';
@@ -29,6 +29,7 @@ export interface ConnectionParts {
   /** Told to the client in `session.created`. */
   readonly about: unknown;
   readonly aheadMs: number;
+  readonly clock: Clock;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
 }
@@ -59,7 +60,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     vad: parts.vad,
     resampler: new Resampler(wireSampleRate, parts.vad.sampleRate),
     inputRate: wireSampleRate,
-    clock: systemClock,
+    clock: parts.clock,
     settings: settingsOf(wire),
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,

@@ -26,6 +26,7 @@ export class Listening {
   #open: Utterance | undefined;
   #lastTrace: Trace | undefined;
   #heardMs = 0;
+  #voicedMs = 0;
   #lastVoicedArrivalMs = 0;
   #saidTooLong = false;
 
@@ -47,6 +48,11 @@ export class Listening {
     return this.#heardMs;
   }
 
+  /** Audio time at which the last voiced window ended. */
+  get voicedMs(): number {
+    return this.#voicedMs;
+  }
+
   /** The ledger of the utterance committed last, once: the reply to it goes on with it. */
   takeTrace(): Trace | undefined {
     const trace = this.#lastTrace;
@@ -57,7 +63,10 @@ export class Listening {
   /** Takes a window: into the open utterance, else into what is kept for the next. */
   take(heard: Heard): void {
     this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
-    if (heard.voiced) this.#lastVoicedArrivalMs = heard.arrivedMs;
+    if (heard.voiced) {
+      this.#lastVoicedArrivalMs = heard.arrivedMs;
+      this.#voicedMs = this.#heardMs;
+    }
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
     this.#before.push(heard.frame);
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;

@@ -189,10 +189,7 @@ export class Session {
       return;
     }
     if (heard.edge !== undefined) this.#advance(heard.edge);
-    this.#advance({
-      type: 'clock',
-      atMs: heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000,
-    });
+    this.#advance({ type: 'clock', atMs: this.#listening.heardMs, voicedMs: this.#listening.voicedMs });
   }
 
   #advance(event: TurnEvent): void {

@@ -11,7 +11,9 @@ export type TurnState =
 
 /** `atMs` is audio time (samples heard), dated back to where the speech or the silence truly began. */
 export type TurnEvent =
-  | { readonly type: 'speech-start' | 'speech-end' | 'clock'; readonly atMs: number }
+  | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
+  /** Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. */
+  | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number }
   /** A reply began, asked for by the client or by `utterance-close`; it ended, whether spoken, failed or cancelled. */
   | { readonly type: 'reply-start' | 'reply-end' }
   /** The client took the audio itself, by committing or clearing the buffer. */
@@ -49,7 +51,7 @@ export function step(
     case 'speech-end':
       return onSpeechEnd(state, event.atMs);
     case 'clock':
-      return onClock(state, event.atMs, policy);
+      return onClock(state, event, policy);
     case 'reply-start':
       return stay(state.phase === 'listening' ? { phase: 'replying' } : state);
     case 'reply-end':
@@ -75,11 +77,16 @@ function onSpeechEnd(state: TurnState, atMs: number): ReturnType<typeof step> {
   return stay(state);
 }
 
-function onClock(state: TurnState, atMs: number, policy: TurnPolicy): ReturnType<typeof step> {
+function onClock(
+  state: TurnState,
+  { atMs, voicedMs }: { readonly atMs: number; readonly voicedMs: number },
+  policy: TurnPolicy,
+): ReturnType<typeof step> {
   if (state.phase === 'settling' && atMs - state.sinceMs >= policy.settleMs) {
     return { state: { phase: 'replying' }, actions: [{ type: 'utterance-close', atMs: state.sinceMs }] };
   }
-  if (state.phase === 'overlapping' && atMs - state.sinceMs >= policy.bargeInMs) {
+  // Counted in voice, not in time: the end of a cough is known only a moment after it.
+  if (state.phase === 'overlapping' && voicedMs - state.sinceMs >= policy.bargeInMs) {
     return open(state.sinceMs, policy.interrupts ? [{ type: 'reply-abort' }] : []);
   }
   return stay(state);

@@ -1,4 +1,4 @@
-import { diagnose, fetchCharacters, markChosen, portrait, showCast, workOf } from './characters.js';
+import { diagnose, fetchCharacters, languageOf, markChosen, portrait, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
@@ -72,6 +72,7 @@ function choose(character) {
   remember('visits', 'character', character.id);
   history.replaceState(null, '', `#${character.id}`);
   markChosen(page.cast, character.id);
+  for (const part of [page.name, page.tagline, page.opening]) part.lang = languageOf(character);
   page.name.textContent = character.name;
   page.tagline.textContent = character.tagline;
   page.work.textContent = workOf(character);

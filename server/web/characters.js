@@ -61,6 +61,7 @@ export function showCast(list, characters, onChoose) {
       );
       const card = make('button', 'card', portrait(character), words);
       card.type = 'button';
+      words.lang = languageOf(character);
       card.dataset.id = character.id;
       card.setAttribute('aria-pressed', 'false');
       card.addEventListener('click', () => onChoose(character));
@@ -74,7 +75,11 @@ export function showCast(list, characters, onChoose) {
  * @param {string} id of the character that is chosen now
  */
 export function markChosen(list, id) {
-  for (const card of list.querySelectorAll('button')) card.setAttribute('aria-pressed', String(card.dataset.id === id));
+  for (const card of list.querySelectorAll('button')) {
+    const isChosen = card.dataset.id === id;
+    card.setAttribute('aria-pressed', String(isChosen));
+    if (isChosen) card.scrollIntoView({ block: 'nearest' });
+  }
 }
 
 /**
@@ -96,6 +101,15 @@ export function workOf({ work }) {
   return [work.title, work.author ?? ''].filter(Boolean).join(' · ');
 }
 
+/**
+ * The language the character is written in, as a tag.
+ *
+ * @param {Character} character
+ */
+export function languageOf({ languages }) {
+  return languages?.[0] ?? 'en';
+}
+
 /** @param {string} name */
 function initials(name) {
   const words = name.split(/[\s'’-]+/).filter((word) => /^\p{Lu}/u.test(word));
@@ -103,9 +117,13 @@ function initials(name) {
   return letters.map((word) => Array.from(word ?? '')[0] ?? '').join('');
 }
 
-/** @param {string} id */
+/**
+ * In degrees; similar ids differ widely.
+ *
+ * @param {string} id
+ */
 function hue(id) {
-  let hash = 0;
-  for (const letter of id) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 3600;
-  return hash / 10;
+  let hash = 0x811c9dc5;
+  for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  return (hash >>> 0) % 360;
 }

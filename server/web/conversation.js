@@ -25,6 +25,7 @@ export class Conversation {
   /**
    * @param {object} options
    * @param {string} options.characterName
+   * @param {string} options.language the character's, as a tag
    * @param {(event: Readonly<Record<string, unknown>>) => boolean} options.send
    * @param {Transcript} options.transcript
    * @param {Messages} options.messages
@@ -34,7 +35,7 @@ export class Conversation {
   constructor(options) {
     this.#options = options;
     this.replies = new Replies({
-      addEntry: () => options.transcript.add('character', options.characterName),
+      addEntry: () => options.transcript.add('character', options.characterName, options.language),
       send: options.send,
       onFailed: (error) => this.#report(error),
       onChange: options.onChange,

@@ -22,7 +22,7 @@ export function captions(state, { name, hasMicrophone, isMuted }) {
   const action = { action: hasMicrophone ? 'Mute the microphone' : 'Use the microphone' };
   if (hasMicrophone && isMuted) action.action = 'Unmute the microphone';
   const though = hasMicrophone && isMuted ? ' · you are muted' : '';
-  const speakTo = isMuted ? 'Escape stops the reply' : 'speak to interrupt';
+  const speakTo = isMuted ? 'tap to be heard' : 'speak to interrupt';
   switch (state) {
     case 'idle':
       return { action: `Begin talking with ${name}`, status: 'Raise the curtain', hint: `tap, and talk with ${name}` };

@@ -1,3 +1,4 @@
+import { languageOf } from './characters.js';
 import { Conversation } from './conversation.js';
 import { explainMicrophone, whyNoMicrophone } from './explanations.js';
 import { openAudio, openMicrophone } from './microphone.js';
@@ -65,6 +66,7 @@ export class Talk {
     });
     this.#conversation = new Conversation({
       characterName: options.character.name,
+      language: languageOf(options.character),
       send: (event) => this.#connection.send(event),
       transcript: options.transcript,
       messages: options.messages,

@@ -80,6 +80,8 @@ export class Transcript {
   #announcer;
   /** @type {Set<Entry>} */
   #entries = new Set();
+  /** The reader is at the end, and wants to stay there. */
+  #isFollowing = true;
 
   /**
    * @param {HTMLElement} list
@@ -88,15 +90,21 @@ export class Transcript {
   constructor(list, announcer) {
     this.#list = list;
     this.#announcer = announcer;
+    list.addEventListener('scroll', () => {
+      this.#isFollowing = list.scrollHeight - list.scrollTop - list.clientHeight < FOLLOW_WITHIN;
+    });
+    new ResizeObserver(() => this.keepPlace(() => {})).observe(list);
   }
 
   /**
    * @param {'user' | 'character'} role
    * @param {string} who
+   * @param {string} [lang] the language of the words, as a tag
    * @returns {Entry}
    */
-  add(role, who) {
+  add(role, who, lang) {
     const entry = new Entry(this, role, who);
+    if (lang !== undefined) entry.element.lang = lang;
     this.#entries.add(entry);
     this.keepPlace(() => this.#list.append(entry.element));
     return entry;
@@ -125,10 +133,9 @@ export class Transcript {
    * @param {() => void} change
    */
   keepPlace(change) {
-    const { scrollHeight, scrollTop, clientHeight } = this.#list;
-    const isAtEnd = scrollHeight - scrollTop - clientHeight < FOLLOW_WITHIN;
+    const isFollowing = this.#isFollowing;
     change();
-    if (isAtEnd) this.#list.scrollTop = this.#list.scrollHeight;
+    if (isFollowing) this.#list.scrollTop = this.#list.scrollHeight;
   }
 
   /**

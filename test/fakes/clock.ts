@@ -1,0 +1,42 @@
+import type { Clock } from '../../server/session/clock.ts';
+
+/** A clock that stands still until told to move; sleepers wake in order of their time. */
+export class ManualClock implements Clock {
+  #nowMs = 0;
+  readonly #sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error);
+      const sleeper = { atMs: this.#nowMs + ms, wake: resolve };
+      this.#sleepers.add(sleeper);
+      signal.addEventListener('abort', () => {
+        if (this.#sleepers.delete(sleeper)) reject(signal.reason as Error);
+      });
+    });
+  }
+
+  /** Moves time on in small steps, letting everything that becomes due run. */
+  async advance(ms: number, stepMs = 20): Promise<void> {
+    const endMs = this.#nowMs + ms;
+    await settle();
+    while (this.#nowMs < endMs) {
+      this.#nowMs = Math.min(endMs, this.#nowMs + stepMs);
+      for (const sleeper of [...this.#sleepers].toSorted((a, b) => a.atMs - b.atMs)) {
+        if (sleeper.atMs > this.#nowMs) continue;
+        this.#sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+      await settle();
+    }
+  }
+}
+
+/** Lets everything that is ready to run, run: no time passes. */
+export async function settle(rounds = 4): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,31 @@
+import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
+
+/** Speaks at 100 ms a word, as a tone, each word timed. `spoken` keeps the phrases; `failOn` makes one of them fail. */
+export function fakeSynthesizer(options: { failOn?: string; error?: Error } = {}): SpeechSynthesizer & {
+  readonly spoken: string[];
+} {
+  const spoken: string[] = [];
+  return {
+    name: 'fake-synthesizer',
+    sampleRate: 24_000,
+    languages: ['en', 'zh'],
+    spoken,
+    async *speak(phrases, { signal }) {
+      let atMs = 0;
+      for await (const { text } of phrases) {
+        signal.throwIfAborted();
+        if (options.failOn !== undefined && text.includes(options.failOn)) throw options.error;
+        spoken.push(text);
+        const tokens = text.split(/(?<=\s)/u).filter((token) => token.trim() !== '');
+        const words: TimedWord[] = tokens.map((token, index) => ({
+          text: token.trim(),
+          startMs: index * 100,
+          endMs: index * 100 + 100,
+        }));
+        const samples = new Float32Array(tokens.length * 2400).fill(0.2);
+        yield { frame: { samples, sampleRate: 24_000, atMs }, text, words };
+        atMs += tokens.length * 100;
+      }
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { afterEach } from 'vitest';
+import type { SessionCommand, SessionEvent } from '../../server/session/events.ts';
+import { cascade } from '../../server/session/responder.ts';
+import { Session } from '../../server/session/session.ts';
+import type { SessionSettings } from '../../server/session/settings.ts';
+import { Resampler } from '../../voices/resampler.ts';
+import { fakeAgent } from '../fakes/agent.ts';
+import { ManualClock, settle } from '../fakes/clock.ts';
+import { fakeRecognizer } from '../fakes/recognizer.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
+import { fakeVad, silence, tone } from '../fakes/vad.ts';
+
+const open: { close(): void }[] = [];
+afterEach(() => open.splice(0).forEach((rig) => rig.close()));
+
+export const defaultSettings: SessionSettings = {
+  scene: '',
+  speaks: true,
+  transcribes: true,
+  speed: 1,
+  turnDetection: { threshold: 0.5, prefixPaddingMs: 300, silenceMs: 500, createsReply: true, interruptsReply: true },
+};
+
+/** A session on fakes, with a clock that the test moves; speech is sent at the pace of that clock. */
+export function openRig(options: {
+  readonly hears?: Parameters<typeof fakeRecognizer>[0];
+  readonly says?: Parameters<typeof fakeAgent>[0];
+  readonly synthesizer?: ReturnType<typeof fakeSynthesizer>;
+  readonly settings?: Partial<SessionSettings>;
+}) {
+  const clock = new ManualClock();
+  const vad = fakeVad();
+  const recognizer = fakeRecognizer(options.hears ?? ['hello there']);
+  const agent = fakeAgent(options.says ?? ['One two three four five six seven eight nine ten.']);
+  const synthesizer = options.synthesizer ?? fakeSynthesizer();
+  const faults: unknown[] = [];
+  let ids = 0;
+  const session = new Session({
+    responder: cascade({ recognizer, agent, synthesizer, voice: { kind: 'preset', id: 'fake' } }),
+    vad,
+    resampler: new Resampler(24_000, 16_000),
+    inputRate: 24_000,
+    clock,
+    settings: { ...defaultSettings, ...options.settings },
+    bargeInMs: 160,
+    aheadMs: 400,
+    keptAudioMs: 60_000,
+    newId: (kind) => `${kind}_${(ids += 1)}`,
+    onFault: (fault) => faults.push(fault),
+  });
+  const events: SessionEvent[] = [];
+  const reading = (async () => {
+    for await (const event of session.events) events.push(event);
+  })();
+  const running = session.run();
+  const rig = {
+    session,
+    clock,
+    vad,
+    recognizer,
+    agent,
+    synthesizer,
+    events,
+    faults,
+    send: (command: SessionCommand) => session.send(command),
+    /** Speaks, or is silent, in real time of the rig's clock. */
+    async speak(ms: number) {
+      await stream(tone(ms));
+    },
+    async silence(ms: number) {
+      await stream(silence(ms));
+    },
+    types: () => events.map((event) => event.type),
+    of: <Type extends SessionEvent['type']>(type: Type) =>
+      events.filter((event) => event.type === type) as (SessionEvent & { readonly type: Type })[],
+    async close() {
+      session.close();
+      await Promise.all([running, reading]);
+    },
+  };
+  async function stream(samples: Float32Array): Promise<void> {
+    for (let offset = 0; offset < samples.length; offset += 480) {
+      session.send({ type: 'audio', samples: samples.slice(offset, offset + 480) });
+      await clock.advance(20);
+    }
+    await settle();
+  }
+  open.push({ close: () => void rig.close() });
+  return rig;
+}
