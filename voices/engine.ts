@@ -15,6 +15,8 @@ export type EngineErrorCode =
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
+  /** What went wrong and what to do, without the engine's name. */
+  readonly detail: string;
   /** True where the same call may succeed a moment later. */
   readonly retryable: boolean;
 
@@ -22,6 +24,7 @@ export class EngineError extends Error {
   constructor(engine: string, code: EngineErrorCode, detail: string, cause?: unknown) {
     super(`${engine}: ${detail}`, { cause });
     this.code = code;
+    this.detail = detail;
     this.retryable = code === 'ENGINE_UNAVAILABLE' || code === 'ENGINE_TIMEOUT';
   }
 }

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type Transferable } from 'node:worker_threads';
 import { EngineError, type CallOptions } from './engine.ts';
 
 /** What travels to a worker of a pool and back; see `worker-serve.ts` for the other end. */
@@ -15,18 +15,24 @@ export interface WorkerPool<Request, Reply> {
   /**
    * Runs one request. Waiting requests start in order of `priority`, higher first, then of arrival. Aborting drops a
    * waiting request at once; one that runs is let finish unheard. A worker that dies fails its request with
-   * `ENGINE_UNAVAILABLE` and is replaced.
+   * `ENGINE_UNAVAILABLE` and is replaced. `transfer` lists buffers of the request to be moved instead of copied.
    */
-  call(request: Request, options: CallOptions & { readonly priority?: number }): Promise<Reply>;
+  call(request: Request, options: PoolCallOptions): Promise<Reply>;
   /** Requests running or waiting. */
   readonly load: number;
   close(): Promise<void>;
+}
+
+interface PoolCallOptions extends CallOptions {
+  readonly priority?: number;
+  readonly transfer?: readonly Transferable[];
 }
 
 interface Job<Request, Reply> {
   readonly id: number;
   readonly request: Request;
   readonly priority: number;
+  readonly transfer: readonly Transferable[];
   readonly signal: AbortSignal;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (reason: unknown) => void;
@@ -62,7 +68,7 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
     return this.#busy.size + this.#waiting.length;
   }
 
-  call(request: Request, options: CallOptions & { readonly priority?: number }): Promise<Reply> {
+  call(request: Request, options: PoolCallOptions): Promise<Reply> {
     const { signal } = options;
     return new Promise<Reply>((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
@@ -72,6 +78,7 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
         id: this.#nextId,
         request,
         priority: options.priority ?? 0,
+        transfer: options.transfer ?? [],
         signal,
         resolve,
         reject,
@@ -93,18 +100,27 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
   }
 
   #startNext(): void {
-    if (this.#waiting.length === 0 || this.#closed) return;
-    const worker = this.#idle.pop() ?? (this.#busy.size < this.#settings.size ? this.#spawn() : undefined);
-    if (worker === undefined) return;
-    const job = this.#waiting.shift() as Job<Request, Reply>;
+    const room = this.#idle.length > 0 || this.#busy.size < this.#settings.size;
+    const job = room && !this.#closed ? this.#waiting.shift() : undefined;
+    if (job === undefined) return;
+    const worker = this.#idle.pop() ?? this.#spawn();
+    try {
+      worker.postMessage({ id: job.id, request: job.request } satisfies WorkerRequest<Request>, job.transfer);
+    } catch (cause) {
+      this.#idle.push(worker);
+      worker.unref();
+      const error = new EngineError(this.#settings.name, 'ENGINE_REFUSED', 'the request cannot be sent', cause);
+      this.#settle(job, () => job.reject(error));
+      return this.#startNext();
+    }
     this.#busy.set(worker, job);
     worker.ref();
-    worker.postMessage({ id: job.id, request: job.request } satisfies WorkerRequest<Request>);
   }
 
   #spawn(): Worker {
     const worker = new Worker(this.#settings.url, { workerData: this.#settings.workerData, name: this.#settings.name });
     worker.on('message', (message: WorkerReply<Reply>) => this.#finish(worker, message));
+    worker.on('messageerror', () => void worker.terminate());
     worker.on('error', (cause) => this.#lose(worker, cause));
     worker.on('exit', () => this.#lose(worker, undefined));
     return worker;

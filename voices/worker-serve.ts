@@ -17,7 +17,8 @@ export function serveWorker<Request, Reply>(
         port.postMessage({ id: message.id, reply } satisfies WorkerReply<Reply>, [...(transfer ?? [])]),
       (cause: unknown) => {
         const code = cause instanceof EngineError ? cause.code : 'ENGINE_BAD_REPLY';
-        const detail = cause instanceof Error ? cause.message : String(cause);
+        const detail =
+          cause instanceof EngineError ? cause.detail : cause instanceof Error ? cause.message : String(cause);
         port.postMessage({ id: message.id, error: { code, detail } } satisfies WorkerReply<Reply>);
       },
     );

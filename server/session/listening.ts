@@ -1,6 +1,7 @@
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
+import type { Item } from './conversation.ts';
 import type { Heard } from './hear.ts';
 import type { SessionContext } from './context.ts';
 import { Trace } from './trace.ts';
@@ -105,6 +106,18 @@ export class Listening {
     utterance.close();
     this.#lastTrace = utterance.trace;
     return utterance;
+  }
+
+  /** Recognizes speech that came as a finished item; the item's transcript is filled in when it is known. */
+  adopt(item: Item): void {
+    const content = item.content.find((part) => part.type === 'audio');
+    if (item.role !== 'user' || content === undefined || content.transcript !== null) return;
+    const { clock } = this.#context;
+    const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), content);
+    utterance.item = item;
+    this.#unsettled.add(utterance);
+    void this.#recognize(utterance);
+    utterance.close();
   }
 
   /** Forgets the open utterance and the sound kept for the next. */

@@ -162,13 +162,18 @@ export class Session {
       case 'reject':
         return this.events.push({ type: 'problem', problem: command.problem, ...refOf(command.ref) });
       case 'item-add':
-        // What is typed now is what the next reply answers, not speech from before.
-        this.#unclear = false;
-        this.#listening.takeTrace();
-        return changeItems(command, this.conversation, (event) => this.events.push(event));
+        return this.#addItem(command);
       default:
         return changeItems(command, this.conversation, (event) => this.events.push(event));
     }
+  }
+
+  #addItem(command: Extract<SessionCommand, { readonly type: 'item-add' }>): void {
+    // What is typed now is what the next reply answers, not speech from before.
+    this.#unclear = false;
+    this.#listening.takeTrace();
+    changeItems(command, this.conversation, (event) => this.events.push(event));
+    if (this.conversation.get(command.item.id) === command.item) this.#listening.adopt(command.item);
   }
 
   #update(settings: SessionSettings, echo: unknown): void {

@@ -23,10 +23,12 @@ export class Utterance {
   readonly #stop = new AbortController();
   #lastPartial = '';
 
-  constructor(id: string, sampleRate: number, trace: Trace) {
+  /** `spoken`: sound that is there already; it is heard first. */
+  constructor(id: string, sampleRate: number, trace: Trace, spoken?: SpokenContent) {
     this.id = id;
     this.trace = trace;
-    this.content = { type: 'audio', transcript: null, durationMs: 0, audio: [], sampleRate, words: [] };
+    this.content = spoken ?? { type: 'audio', transcript: null, durationMs: 0, audio: [], sampleRate, words: [] };
+    for (const samples of spoken?.audio ?? []) this.#frames.push({ samples, sampleRate, atMs: 0 });
   }
 
   /** Recognizes what is added, until `close`. Yields the recognizer's parts; throws what it throws. */

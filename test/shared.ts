@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Recordings and reference vectors that are no part of the project: `../shared`, or `DRAMATIS_SHARED_DIR`. */
+const directory = process.env['DRAMATIS_SHARED_DIR'] ?? join(import.meta.dirname, '../../shared');
+
+/** Whether the folder is here; tests that need it are written `it.skipIf(!sharedAvailable)(...)`. */
+export const sharedAvailable = existsSync(join(directory, 'golden')) && existsSync(join(directory, 'audio'));
+
+if (!sharedAvailable) {
+  console.warn(
+    `Tests on real recordings are skipped: there is no ${directory} (set DRAMATIS_SHARED_DIR to point to it).`,
+  );
+}
+
+/** Path of a file in the shared folder, given relative to it. */
+export function sharedPath(relative: string): string {
+  return join(directory, relative);
+}

@@ -1,0 +1,179 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { Rechunker } from '../../voices/audio.ts';
+import { openSilero } from '../../voices/vads/silero.ts';
+import type { VadStream } from '../../voices/vad.ts';
+import { readWav } from '../../voices/wav.ts';
+import { sharedAvailable, sharedPath } from '../shared.ts';
+
+const silero = openSilero();
+afterAll(() => silero.close());
+
+function wave(hertz: number, seconds: number): number {
+  return Math.sin(2 * Math.PI * hertz * seconds);
+}
+
+/** Sounds like a voice to Silero: the harmonics of a gliding pitch through three moving formants, in syllables. */
+function babble(windows: number, pitch: number): Float32Array[] {
+  const samples = Float32Array.from({ length: windows * 512 }, (_, index) => {
+    const seconds = index / 16_000;
+    const glide = 1 + 0.1 * wave(1.3, seconds);
+    const phase = 2 * Math.PI * pitch * seconds + (0.1 * pitch * (1 - Math.cos(2 * Math.PI * 1.3 * seconds))) / 1.3;
+    const formants = [500 + 200 * wave(3, seconds), 1_200 + 600 * wave(2.1, seconds), 2_500];
+    let value = 0;
+    for (let harmonic = 1; harmonic * pitch < 4_000; harmonic += 1) {
+      const hertz = harmonic * pitch * glide;
+      const gain = formants.reduce((sum, formant) => sum + Math.exp(-(((hertz - formant) / 200) ** 2)), 0.02);
+      value += gain * Math.sin(harmonic * phase);
+    }
+    return 0.1 * Math.max(0, wave(4, seconds)) * value;
+  });
+  return new Rechunker(512).push(samples);
+}
+
+/** A window whose last 64 samples are all `value`. */
+function endingIn(value: number): Float32Array {
+  return new Float32Array(512).fill(value, 448);
+}
+
+async function inTurn(stream: VadStream, windows: readonly Float32Array[]): Promise<number[]> {
+  const scores: number[] = [];
+  for (const window of windows) scores.push(await stream.score(window));
+  stream.close();
+  return scores;
+}
+
+describe('Silero', () => {
+  it('hears nothing in silence', async () => {
+    const scores = await inTurn(
+      silero.open(),
+      Array.from({ length: 10 }, () => new Float32Array(512)),
+    );
+    expect(Math.max(...scores)).toBeLessThan(0.05);
+  });
+
+  it('hears a voice', async () => {
+    const scores = await inTurn(silero.open(), babble(40, 120));
+    expect(scores.filter((score) => score >= 0.5).length).toBeGreaterThan(30);
+  });
+
+  it('shows the model each window behind the end of the one before', async () => {
+    // Answers with the sum of the first 64 samples that the model would get.
+    const source = `
+      import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
+        const sums = Array.from({ length: count }, (_, place) =>
+          inputs.subarray(place * 576, place * 576 + 64).reduce((sum, value) => sum + value, 0));
+        parentPort.postMessage({ id, reply: { probabilities: Float32Array.from(sums), inputs, states } });
+      });`;
+    const summing = openSilero({ workerUrl: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
+    const [one, other] = [summing.open(), summing.open()];
+    const scores = [one.score(endingIn(1)), other.score(endingIn(5)), one.score(endingIn(2)), other.score(endingIn(6))];
+    expect(await Promise.all(scores)).toEqual([0, 0, 64, 320]);
+    expect(await Promise.all([one.score(endingIn(3)), one.score(endingIn(4))])).toEqual([128, 192]);
+    await summing.close();
+  });
+
+  it('gives the same scores in one batch with other streams as alone', async () => {
+    const inputs = [90, 120, 150, 180, 210, 240, 270].map((pitch) => babble(20, pitch));
+    const alone: number[][] = [];
+    for (const windows of inputs) alone.push(await inTurn(silero.open(), windows));
+    const together = await Promise.all(inputs.map((windows) => inTurn(silero.open(), windows)));
+    expect(together).toEqual(alone);
+    expect(new Set(alone.map(String)).size).toBe(inputs.length);
+  });
+
+  it('scores windows given at once in the order of the calls', async () => {
+    const windows = babble(30, 130);
+    const alone = await inTurn(silero.open(), windows);
+    const stream = silero.open();
+    const order: number[] = [];
+    const scoring = windows.map((window, index) =>
+      stream.score(window).then((score) => {
+        order.push(index);
+        return score;
+      }),
+    );
+    expect(await Promise.all(scoring)).toEqual(alone);
+    expect(order).toEqual(windows.map((_, index) => index));
+  });
+
+  it('serves more streams at once than fit in a batch', async () => {
+    const windows = babble(3, 130);
+    const alone = await inTurn(silero.open(), windows);
+    const together = await Promise.all(Array.from({ length: 150 }, () => inTurn(silero.open(), windows)));
+    for (const scores of together) expect(scores).toEqual(alone);
+  });
+
+  it('refuses a window of another length and goes on', async () => {
+    const stream = silero.open();
+    await expect(stream.score(new Float32Array(480))).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+    await expect(stream.score(new Float32Array(512))).resolves.toBeLessThan(0.05);
+  });
+
+  it('is not deaf for ever after a window that is no audio', async () => {
+    for (const poison of [Number.NaN, Number.POSITIVE_INFINITY, 3e38]) {
+      const stream = silero.open();
+      await Promise.allSettled([stream.score(new Float32Array(512).fill(poison))]);
+      const scores = await inTurn(stream, babble(20, 120));
+      expect(scores.filter((score) => score >= 0.5).length).toBeGreaterThan(10);
+    }
+  });
+
+  it('rejects the windows of a closed stream, and disturbs no other', async () => {
+    const [closing, other] = [silero.open(), silero.open()];
+    const lost = [closing.score(new Float32Array(512)), closing.score(new Float32Array(512))];
+    const kept = other.score(new Float32Array(512));
+    closing.close();
+    const outcomes = await Promise.allSettled([...lost, closing.score(new Float32Array(512))]);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE' } });
+    expect(await kept).toBeLessThan(0.05);
+  });
+
+  it('names a missing model as missing', async () => {
+    const broken = openSilero({ modelPath: '/nowhere/silero.onnx' });
+    await expect(broken.open().score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
+    await broken.close();
+  });
+
+  it('rejects what is under way when it is closed', async () => {
+    const closing = openSilero();
+    const stream = closing.open();
+    await stream.score(new Float32Array(512));
+    const lost = Promise.allSettled([stream.score(new Float32Array(512)), stream.score(new Float32Array(512))]);
+    await closing.close();
+    for (const outcome of await lost) expect(outcome).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE' } });
+    await expect(stream.score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+  });
+
+  it('loses only what a dying worker had, and goes on with a fresh state', async () => {
+    // Counts the windows of each stream in its state, answers with the count, dies of a window that begins with 9.
+    const source = `
+      import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
+        const probabilities = new Float32Array(count);
+        for (let place = 0; place < count; place += 1) {
+          if (inputs[place * 576 + 64] === 9) process.exit(1);
+          probabilities[place] = states[place * 128] += 1;
+        }
+        parentPort.postMessage({ id, reply: { probabilities, inputs, states } });
+      });`;
+    const counting = openSilero({ workerUrl: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
+    const [one, other] = [counting.open(), counting.open()];
+    const quiet = new Float32Array(512);
+    const deadly = new Float32Array(512).fill(9);
+    expect(await Promise.all([one.score(quiet), one.score(quiet), other.score(quiet)])).toEqual([1, 2, 1]);
+    const outcomes = await Promise.allSettled([one.score(deadly), other.score(quiet), one.score(quiet)]);
+    expect(outcomes[0]).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE', retryable: true } });
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE', retryable: true } });
+    expect(outcomes[2]).toEqual({ status: 'fulfilled', value: 1 });
+    expect(await Promise.all([one.score(quiet), other.score(quiet)])).toEqual([2, 1]);
+    await counting.close();
+  });
+
+  it.skipIf(!sharedAvailable)('hears speech in more than half of a real recording', async () => {
+    const { samples } = await readWav(sharedPath('audio/jfk.wav'));
+    const stream = silero.open();
+    const scores = await Promise.all(new Rechunker(512).push(samples).map((window) => stream.score(window)));
+    expect(scores.filter((score) => score >= 0.5).length / scores.length).toBeGreaterThan(0.5);
+  });
+});

@@ -1,0 +1,148 @@
+/** Rates a `Resampler` takes, in hertz. */
+export const lowestSampleRate = 8_000;
+export const highestSampleRate = 192_000;
+
+/** Zero crossings of the sinc on each side, and the pass band as a part of the lower Nyquist frequency: torchaudio's. */
+const zeroCrossings = 6;
+const rolloff = 0.99;
+
+/** How many pairs of rates keep their filter; the oldest goes first. */
+const keptFilters = 8;
+
+/**
+ * Converts a stream of blocks from one sample rate to another: a Hann-windowed sinc, the kernel of torchaudio's
+ * `sinc_interp_hann` with its defaults, so that metrics and live audio hear the same. Output sample 0 lies at the time
+ * of input sample 0: the filter shifts nothing, it only waits for `lookaheadSamples` of input beyond each output sample.
+ */
+export class Resampler {
+  /** Input samples that must have come before the output at their place can leave; 0 where the rates are equal. */
+  readonly lookaheadSamples: number;
+  readonly #filter: Filter | undefined;
+  /** Input still needed; starts with the zeros before the first sample. */
+  #held: Float32Array;
+  /** The next output sample lies `#phase / outStep` behind the input sample at `#centre` of `#held`. */
+  #centre: number;
+  #phase = 0;
+  #received = 0;
+  #emitted = 0;
+
+  /** Rates in hertz, whole numbers from `lowestSampleRate` to `highestSampleRate`, else a `RangeError`. */
+  constructor(fromSampleRate: number, toSampleRate: number) {
+    this.#filter = fromSampleRate === toSampleRate ? undefined : filterFor(fromSampleRate, toSampleRate);
+    this.lookaheadSamples = this.#filter?.halfWidth ?? 0;
+    this.#held = new Float32Array(this.lookaheadSamples);
+    this.#centre = this.lookaheadSamples;
+  }
+
+  /** Takes a block of any length, returns what can be computed by now; the block itself where the rates are equal. */
+  push(block: Float32Array): Float32Array {
+    if (this.#filter === undefined) return block;
+    const { inStep, outStep, halfWidth } = this.#filter;
+    const input = new Float32Array(this.#held.length + block.length);
+    input.set(this.#held);
+    input.set(block, this.#held.length);
+    const room = input.length - halfWidth - this.#centre;
+    const output = new Float32Array(Math.max(0, Math.ceil((room * outStep - this.#phase) / inStep)));
+    this.#fill(output, input, this.#filter);
+    const done = Math.min(this.#centre - halfWidth, input.length);
+    this.#held = input.slice(done);
+    this.#centre -= done;
+    this.#received += block.length;
+    this.#emitted += output.length;
+    return output;
+  }
+
+  /** Returns what was held back, as if silence followed: `ceil(input * to / from)` samples in all. Then starts anew. */
+  flush(): Float32Array {
+    if (this.#filter === undefined) return new Float32Array(0);
+    const { inStep, outStep, halfWidth } = this.#filter;
+    const missing = Math.ceil((this.#received * outStep) / inStep) - this.#emitted;
+    const rest = this.push(new Float32Array(halfWidth)).slice(0, missing);
+    this.#held = new Float32Array(halfWidth);
+    this.#centre = halfWidth;
+    this.#phase = 0;
+    this.#received = 0;
+    this.#emitted = 0;
+    return rest;
+  }
+
+  #fill(output: Float32Array, input: Float32Array, filter: Filter): void {
+    const { inStep, outStep, halfWidth } = filter;
+    for (let index = 0; index < output.length; index += 1) {
+      const taps = filter.tapsAt(this.#phase);
+      const first = this.#centre - halfWidth;
+      let sum = 0;
+      for (let tap = 0; tap < taps.length; tap += 1) sum += (taps[tap] as number) * (input[first + tap] as number);
+      output[index] = sum;
+      const next = this.#phase + inStep;
+      this.#centre += Math.floor(next / outStep);
+      this.#phase = next % outStep;
+    }
+  }
+}
+
+/** Converts a whole clip; see `Resampler` for rates and length. Equal rates give the same array back. */
+export function resample(samples: Float32Array, fromSampleRate: number, toSampleRate: number): Float32Array {
+  const resampler = new Resampler(fromSampleRate, toSampleRate);
+  const head = resampler.push(samples);
+  const tail = resampler.flush();
+  if (tail.length === 0) return head;
+  const whole = new Float32Array(head.length + tail.length);
+  whole.set(head);
+  whole.set(tail, head.length);
+  return whole;
+}
+
+/** One output sample per `inStep / outStep` input samples; each phase weighs `2 * halfWidth + 1` input samples. */
+interface Filter {
+  readonly inStep: number;
+  readonly outStep: number;
+  readonly halfWidth: number;
+  tapsAt(phase: number): Float32Array;
+}
+
+const filters = new Map<string, Filter>();
+
+function filterFor(fromSampleRate: number, toSampleRate: number): Filter {
+  for (const rate of [fromSampleRate, toSampleRate]) {
+    if (Number.isInteger(rate) && rate >= lowestSampleRate && rate <= highestSampleRate) continue;
+    throw new RangeError(`a sample rate must be a whole number from 8000 to 192000 Hz, not ${rate}`);
+  }
+  const divisor = greatestCommonDivisor(fromSampleRate, toSampleRate);
+  const key = `${fromSampleRate / divisor}:${toSampleRate / divisor}`;
+  const filter = filters.get(key) ?? createFilter(fromSampleRate / divisor, toSampleRate / divisor);
+  filters.delete(key);
+  filters.set(key, filter);
+  const [oldest] = filters.keys();
+  if (filters.size > keptFilters && oldest !== undefined) filters.delete(oldest);
+  return filter;
+}
+
+/** Phases are computed when first needed: rates without a common divisor have up to 192000 of them. */
+function createFilter(inStep: number, outStep: number): Filter {
+  const bandwidth = (Math.min(inStep, outStep) * rolloff) / inStep;
+  const halfWidth = Math.ceil(zeroCrossings / bandwidth);
+  const phases: (Float32Array | undefined)[] = [];
+  const tapsAt = (phase: number): Float32Array => {
+    const known = phases[phase];
+    if (known !== undefined) return known;
+    const taps = new Float32Array(2 * halfWidth + 1);
+    for (let tap = 0; tap < taps.length; tap += 1) {
+      taps[tap] = windowedSinc((tap - halfWidth - phase / outStep) * bandwidth) * bandwidth;
+    }
+    phases[phase] = taps;
+    return taps;
+  };
+  return { inStep, outStep, halfWidth, tapsAt };
+}
+
+/** `position` counts zero crossings of the sinc from its peak. */
+function windowedSinc(position: number): number {
+  if (Math.abs(position) >= zeroCrossings) return 0;
+  const window = Math.cos((Math.PI * position) / (2 * zeroCrossings)) ** 2;
+  return position === 0 ? 1 : (Math.sin(Math.PI * position) / (Math.PI * position)) * window;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

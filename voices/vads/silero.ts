@@ -1,0 +1,198 @@
+import { createRequire } from 'node:module';
+import { EngineError } from '../engine.ts';
+import type { Vad, VadStream } from '../vad.ts';
+import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
+
+/** What the worker is started with: sizes are per window. */
+export interface SileroWorkerData {
+  readonly modelPath: string;
+  readonly sampleRate: number;
+  readonly inputSamples: number;
+  readonly stateSize: number;
+}
+
+/**
+ * One window each of `count` streams. `inputs` holds them one after the other, each behind its context; `states` is
+ * `[2, count, 128]`. Both have room for a full batch and come back with the scores, to be filled again.
+ */
+export interface SileroBatch {
+  readonly count: number;
+  readonly inputs: Float32Array<ArrayBuffer>;
+  readonly states: Float32Array<ArrayBuffer>;
+}
+
+/** `probabilities` has one value per window, `states` is the new state in the layout of the batch. */
+export interface SileroScores extends Omit<SileroBatch, 'count'> {
+  readonly probabilities: Float32Array<ArrayBuffer>;
+}
+
+export interface SileroOptions {
+  /** A Silero v5 or v6 ONNX file for 16 kHz; the v6 model that comes with `@ricky0123/vad-web` unless given. */
+  readonly modelPath?: string;
+  /** Another worker that takes `SileroBatch` and answers `SileroScores`: for tests of failure. */
+  readonly workerUrl?: URL;
+}
+
+const require = createRequire(import.meta.url);
+
+const name = 'silero';
+const sampleRate = 16_000;
+const windowSamples = 512;
+/** The model wants the end of the last window before each window; without it, it hears nothing. */
+const contextSamples = 64;
+const inputSamples = contextSamples + windowSamples;
+const stateSize = 256;
+const halfState = stateSize / 2;
+/** Bounds the time a batch takes, and so the time a window waits for the one before. */
+const maxBatch = 64;
+
+/**
+ * Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is busy, are
+ * scored in one run, which costs far less than one run each. The model loads with the first window.
+ * A window is read after `score` returned, so its buffer must not be reused before the promise settles. When the worker
+ * dies, the windows it had fail with `ENGINE_UNAVAILABLE` and their streams go on with a fresh state.
+ */
+export function openSilero(options: SileroOptions = {}): Vad & { close(): Promise<void> } {
+  const modelPath = options.modelPath ?? findModel();
+  const pool = openWorkerPool<SileroBatch, SileroScores>({
+    name,
+    url: options.workerUrl ?? new URL('./silero-worker.ts', import.meta.url),
+    size: 1,
+    workerData: { modelPath, sampleRate, inputSamples, stateSize } satisfies SileroWorkerData,
+  });
+  const batcher = new Batcher(pool);
+  return { name, sampleRate, windowSamples, open: () => new Stream(batcher), close: () => pool.close() };
+}
+
+function findModel(): string {
+  try {
+    return require.resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx');
+  } catch (cause) {
+    throw new EngineError(name, 'ENGINE_MISSING', 'the package @ricky0123/vad-web is missing: run npm ci', cause);
+  }
+}
+
+interface Pending {
+  readonly window: Float32Array;
+  readonly resolve: (probability: number) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+class Stream implements VadStream {
+  readonly #batcher: Batcher;
+  /** Oldest first; the model needs the state after one before it can score the next. */
+  readonly #waiting: Pending[] = [];
+  /** The window the worker has. */
+  #scoring: Pending | undefined;
+  readonly #context = new Float32Array(contextSamples);
+  readonly #state = new Float32Array(stateSize);
+  #closed = false;
+
+  constructor(batcher: Batcher) {
+    this.#batcher = batcher;
+  }
+
+  score(window: Float32Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new EngineError(name, 'ENGINE_UNAVAILABLE', 'the stream is closed'));
+      if (window.length !== windowSamples) {
+        const detail = `a window must have ${windowSamples} samples, not ${window.length}`;
+        return reject(new EngineError(name, 'ENGINE_REFUSED', detail));
+      }
+      this.#waiting.push({ window, resolve, reject });
+      this.#batcher.add(this);
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#batcher.remove(this);
+    const gone = new EngineError(name, 'ENGINE_UNAVAILABLE', 'the stream is closed');
+    for (const pending of this.#waiting.splice(0)) pending.reject(gone);
+    this.#scoring?.reject(gone);
+  }
+
+  /** Packs the oldest waiting window as number `place` of `batch`. */
+  pack(batch: SileroBatch, place: number): void {
+    const pending = this.#waiting.shift() as Pending;
+    this.#scoring = pending;
+    const offset = place * inputSamples;
+    batch.inputs.set(this.#context, offset);
+    batch.inputs.set(pending.window, offset + contextSamples);
+    batch.states.set(this.#state.subarray(0, halfState), place * halfState);
+    batch.states.set(this.#state.subarray(halfState), (batch.count + place) * halfState);
+  }
+
+  /** Takes the result of what was packed as number `place` of `count`. */
+  take(scores: SileroScores, place: number, count: number): void {
+    const offset = place * inputSamples;
+    this.#context.set(scores.inputs.subarray(offset + windowSamples, offset + inputSamples));
+    const half = count * halfState;
+    this.#state.set(scores.states.subarray(place * halfState, (place + 1) * halfState));
+    this.#state.set(scores.states.subarray(half + place * halfState, half + (place + 1) * halfState), halfState);
+    this.#scoring?.resolve(scores.probabilities[place] as number);
+    this.#goOn();
+  }
+
+  fail(reason: unknown): void {
+    this.#context.fill(0);
+    this.#state.fill(0);
+    this.#scoring?.reject(reason);
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#scoring = undefined;
+    if (this.#waiting.length > 0) this.#batcher.add(this);
+  }
+}
+
+/** Gathers the streams that have a window waiting and gives the worker one window of each at a time. */
+class Batcher {
+  readonly #pool: WorkerPool<SileroBatch, SileroScores>;
+  readonly #ready = new Set<Stream>();
+  readonly #never = new AbortController().signal;
+  #running = false;
+  #inputs = new Float32Array(maxBatch * inputSamples);
+  #states = new Float32Array(maxBatch * stateSize);
+
+  constructor(pool: WorkerPool<SileroBatch, SileroScores>) {
+    this.#pool = pool;
+  }
+
+  add(stream: Stream): void {
+    this.#ready.add(stream);
+    if (this.#running) return;
+    this.#running = true;
+    // Not a microtask: what other sockets deliver in this turn of the event loop should come along.
+    setImmediate(() => void this.#run());
+  }
+
+  remove(stream: Stream): void {
+    this.#ready.delete(stream);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#ready.size > 0) await this.#score([...this.#ready].slice(0, maxBatch));
+    this.#running = false;
+  }
+
+  async #score(streams: readonly Stream[]): Promise<void> {
+    const batch = { count: streams.length, inputs: this.#inputs, states: this.#states };
+    for (const [place, stream] of streams.entries()) {
+      this.#ready.delete(stream);
+      stream.pack(batch, place);
+    }
+    try {
+      const transfer = [batch.inputs.buffer, batch.states.buffer];
+      const scores = await this.#pool.call(batch, { signal: this.#never, transfer });
+      this.#inputs = scores.inputs;
+      this.#states = scores.states;
+      for (const [place, stream] of streams.entries()) stream.take(scores, place, batch.count);
+    } catch (reason) {
+      this.#inputs = new Float32Array(maxBatch * inputSamples);
+      this.#states = new Float32Array(maxBatch * stateSize);
+      for (const stream of streams) stream.fail(reason);
+    }
+  }
+}
