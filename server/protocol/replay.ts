@@ -29,6 +29,8 @@ export interface ReplayOptions {
   readonly signal: AbortSignal;
   /** True: the server finds the turns, as with an open microphone. False: the recording is one turn, committed at its end. */
   readonly serverVad: boolean;
+  /** Cancels each reply once its first sound is there: for measuring latency only. */
+  readonly untilFirstAudio?: boolean;
   /** Called with every event, for live output. */
   readonly onEvent?: (event: ServerEvent) => void;
 }
@@ -170,7 +172,10 @@ export class Replayer {
     const turn = this.#replying?.turn;
     if (turn === undefined) return;
     if (event.type === 'response.output_audio.delta') {
-      if (turn.replyPcm16.length === 0) turn.firstAudioMs = event.atMs - this.#stoppedAtMs;
+      if (turn.replyPcm16.length === 0) {
+        turn.firstAudioMs = event.atMs - this.#stoppedAtMs;
+        if (this.#options.untilFirstAudio === true) this.#client.send({ type: 'response.cancel' });
+      }
       turn.replyPcm16.push(Buffer.from(String(event['delta']), 'base64'));
     } else if (event.type === 'response.output_audio_transcript.delta') turn.reply += String(event['delta']);
     else if (event.type === 'response.done') this.#finish(turn, event['response'] as FinishedResponse);

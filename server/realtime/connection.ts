@@ -72,17 +72,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const tell = (event: WireEvent): boolean => peer.send(JSON.stringify({ event_id: newId('event'), ...event }));
   tell({ type: 'session.created', session: wire });
 
-  const deliver = async (): Promise<'closed' | 'client_too_slow'> => {
-    for await (const event of session.events) {
-      for (const wireEvent of encode(event)) {
-        if (tell(wireEvent)) continue;
-        session.close();
-        return 'client_too_slow';
-      }
-    }
-    return 'closed';
-  };
-  const done = Promise.all([deliver(), session.run()]).then(([reason]) => reason);
+  const done = Promise.all([deliver(session, encode, tell), session.run()]).then(([reason]) => reason);
 
   return {
     id,
@@ -109,6 +99,22 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     },
     close: () => session.close(),
   };
+}
+
+/** Tells the client everything, until the session ends or the client stops reading. */
+async function deliver(
+  session: Session,
+  encode: ReturnType<typeof createEncoder>,
+  tell: (event: WireEvent) => boolean,
+): Promise<'closed' | 'client_too_slow'> {
+  for await (const event of session.events) {
+    for (const wireEvent of encode(event)) {
+      if (tell(wireEvent)) continue;
+      session.close();
+      return 'client_too_slow';
+    }
+  }
+  return 'closed';
 }
 
 function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {

@@ -96,7 +96,6 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
       return { code: 'unsupported_audio_format', message, param };
     }
   }
-  const { transcription, turn_detection: detection } = input ?? {};
   return {
     ...session,
     instructions: patch.instructions === undefined ? session.instructions : (patch.instructions ?? ''),
@@ -106,19 +105,8 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
     audio: {
       input: {
         ...session.audio.input,
-        transcription:
-          transcription === undefined
-            ? session.audio.input.transcription
-            : transcription && {
-                model: transcription.model ?? session.audio.input.transcription?.model ?? 'default',
-                ...(transcription.language === undefined || transcription.language === ''
-                  ? {}
-                  : { language: transcription.language }),
-              },
-        turn_detection:
-          detection === undefined
-            ? session.audio.input.turn_detection
-            : detection && mergeDetection(session.audio.input.turn_detection, detection, character),
+        transcription: mergeTranscription(session.audio.input.transcription, input?.transcription),
+        turn_detection: mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
       },
       output: { ...session.audio.output, speed: output?.speed ?? session.audio.output.speed },
     },
@@ -157,11 +145,24 @@ function wireTurnDetection(detection: TurnDetection): WireTurnDetection {
   };
 }
 
+type InputPatch = NonNullable<NonNullable<SessionPatch['audio']>['input']>;
+type WireTranscription = WireSession['audio']['input']['transcription'];
+
+function mergeTranscription(before: WireTranscription, wanted: InputPatch['transcription']): WireTranscription {
+  if (wanted === undefined) return before;
+  if (wanted === null) return null;
+  const { model, language } = wanted;
+  const known = language === undefined || language === '' ? {} : { language };
+  return { model: model ?? before?.model ?? 'default', ...known };
+}
+
 function mergeDetection(
   before: WireTurnDetection | null,
-  wanted: NonNullable<NonNullable<NonNullable<SessionPatch['audio']>['input']>['turn_detection']>,
+  wanted: InputPatch['turn_detection'],
   character: Character,
-): WireTurnDetection {
+): WireTurnDetection | null {
+  if (wanted === undefined) return before;
+  if (wanted === null) return null;
   if (wanted.type === 'semantic_vad') {
     return {
       type: 'semantic_vad',

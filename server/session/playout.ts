@@ -55,10 +55,9 @@ export class Playout {
       const slice = samples.subarray(offset, offset + sliceSamples);
       const last = offset + sliceSamples >= samples.length;
       this.#sentMs += (slice.length / sampleRate) * 1000;
-      let next = told;
-      while (next < pieces.length && (last || (pieces[next]?.startMs ?? 0) < this.#sentMs)) next += 1;
-      const words = pieces.slice(told, next);
-      told = next;
+      const due = last ? pieces.length : pieces.findIndex((piece) => piece.startMs >= this.#sentMs);
+      const words = pieces.slice(told, due < 0 ? pieces.length : due);
+      told += words.length;
       yield { samples: slice, sampleRate, text: words.map((word) => word.text).join(''), words };
     }
   }

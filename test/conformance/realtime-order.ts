@@ -53,51 +53,46 @@ function checkResponse(event: RecordedEvent, open: Map<string, OpenResponse>, en
   }
   const response = open.get(id);
   if (response === undefined) return say(event, 'came before its response.created');
-  const inPart = (): void => {
+  checkOpenResponse(event, response, say);
+  if (event.type !== 'response.done') return;
+  if (response.item !== undefined && !response.itemDone) say(event, 'came before its item was done');
+  open.delete(id);
+  ended.add(id);
+}
+
+/** What each event of a content part does to it: before which `done` it must come, and which it is. */
+const partEvents: Readonly<Record<string, { readonly of: 'audio' | 'text'; readonly ends: boolean }>> = {
+  'response.output_audio.delta': { of: 'audio', ends: false },
+  'response.output_audio.done': { of: 'audio', ends: true },
+  'response.output_audio_transcript.delta': { of: 'text', ends: false },
+  'response.output_audio_transcript.done': { of: 'text', ends: true },
+  'response.output_text.delta': { of: 'text', ends: false },
+  'response.output_text.done': { of: 'text', ends: true },
+};
+
+function checkOpenResponse(event: RecordedEvent, response: OpenResponse, say: Say): void {
+  const partEvent = partEvents[event.type];
+  if (partEvent !== undefined || event.type === 'response.content_part.done') {
     if (!response.part) say(event, 'came outside its content part');
     if (event['item_id'] !== response.item) say(event, 'names another item');
     if (event['output_index'] !== 0 || event['content_index'] !== 0) say(event, 'lacks output_index or content_index');
-  };
-  switch (event.type) {
-    case 'response.output_item.added':
-      if (response.item !== undefined) say(event, 'added twice');
-      response.item = (event['item'] as { id: string }).id;
-      return;
-    case 'response.content_part.added':
-      if (response.item === undefined) say(event, 'came before its item');
-      response.part = true;
-      return;
-    case 'response.output_audio.delta':
-      if (response.audio) say(event, 'came after output_audio.done');
-      return inPart();
-    case 'response.output_audio_transcript.delta':
-    case 'response.output_text.delta':
-      if (response.text) say(event, 'came after its done');
-      return inPart();
-    case 'response.output_audio.done':
-      response.audio = true;
-      return inPart();
-    case 'response.output_audio_transcript.done':
-    case 'response.output_text.done':
-      response.text = true;
-      return inPart();
-    case 'response.content_part.done':
-      if (!response.text) say(event, 'came before its text was done');
-      inPart();
-      response.part = false;
-      return;
-    case 'response.output_item.done':
-      if (response.part) say(event, 'came before its content part was done');
-      response.itemDone = true;
-      return;
-    case 'response.done':
-      if (response.item !== undefined && !response.itemDone) say(event, 'came before its item was done');
-      open.delete(id);
-      ended.add(id);
-      return;
-    default:
-      say(event, 'is not an event of a response');
   }
+  if (partEvent !== undefined) {
+    if (response[partEvent.of]) say(event, 'came after its done');
+    response[partEvent.of] = partEvent.ends;
+  } else if (event.type === 'response.output_item.added') {
+    if (response.item !== undefined) say(event, 'added twice');
+    response.item = (event['item'] as { id: string }).id;
+  } else if (event.type === 'response.content_part.added') {
+    if (response.item === undefined) say(event, 'came before its item');
+    response.part = true;
+  } else if (event.type === 'response.content_part.done') {
+    if (!response.text) say(event, 'came before its text was done');
+    response.part = false;
+  } else if (event.type === 'response.output_item.done') {
+    if (response.part) say(event, 'came before its content part was done');
+    response.itemDone = true;
+  } else if (event.type !== 'response.done') say(event, 'is not an event of a response');
 }
 
 const speechOrder = {

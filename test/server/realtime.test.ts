@@ -1,61 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadCharacter, type Character } from '../../characters/character.ts';
-import { openConnection, type Connection } from '../../server/realtime/connection.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
-import { ManualClock, settle } from '../fakes/clock.ts';
-import { fakeEngines } from '../fakes/engines.ts';
+import { settle } from '../fakes/clock.ts';
 import { silence, tone } from '../fakes/vad.ts';
-
-const holmes: Character = await loadCharacter('characters/sherlock-holmes');
-
-/** A connection on fakes whose frames are recorded; every test of it ends with a check of the order of events. */
-function connect(options: Parameters<typeof fakeEngines>[0] = {}) {
-  const clock = new ManualClock();
-  const engines = fakeEngines(options);
-  const events: RecordedEvent[] = [];
-  const connection: Connection = openConnection(
-    {
-      character: holmes,
-      responder: engines.responderFor(holmes),
-      vad: engines.vad,
-      model: holmes.id,
-      recognizerName: 'fake-recognizer',
-      about: { character: { id: holmes.id } },
-      aheadMs: 400,
-      clock,
-      maxSessionMs: 60_000,
-      onFault: (fault) => {
-        throw fault;
-      },
-    },
-    { send: (frame) => events.push(JSON.parse(frame) as RecordedEvent) > 0 },
-  );
-  const send = (event: Record<string, unknown>): void => connection.receive(JSON.stringify(event));
-  return {
-    clock,
-    engines,
-    events,
-    connection,
-    send,
-    async stream(samples: Float32Array) {
-      for (let offset = 0; offset < samples.length; offset += 960) {
-        const audio = pcm16FromFloats(samples.slice(offset, offset + 960)).toString('base64');
-        send({ type: 'input_audio_buffer.append', audio });
-        await clock.advance(40);
-      }
-    },
-    types: () => events.map((event) => event.type),
-    last: (type: string): any => events.findLast((event) => event.type === type), // eslint-disable-line typescript/no-explicit-any
-    async hangUp() {
-      connection.close();
-      await connection.done;
-      expect(orderViolations(events)).toEqual([]);
-      expect(unfinishedResponses(events)).toEqual([]);
-    },
-  };
-}
+import { connect } from './wire-rig.ts';
 
 describe('a connection that speaks OpenAI Realtime', () => {
   it('greets with the full effective session', async () => {
@@ -273,45 +220,4 @@ describe('a connection that speaks OpenAI Realtime', () => {
       await wire.hangUp();
     });
   }
-
-  it('keeps the order of events, and ends every response exactly once, whatever a client does', async () => {
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] };
-    const act = fc.oneof(
-      { weight: 4, arbitrary: fc.integer({ min: 40, max: 900 }).map((ms) => ({ speak: ms })) },
-      { weight: 4, arbitrary: fc.integer({ min: 40, max: 1200 }).map((ms) => ({ silence: ms })) },
-      fc.constantFrom(
-        { send: { type: 'response.create' } },
-        { send: { type: 'response.create', response: { conversation: 'none', input: [item] } } },
-        { send: { type: 'response.create', response: { output_modalities: ['text'] } } },
-        { send: { type: 'response.cancel' } },
-        { send: { type: 'input_audio_buffer.commit' } },
-        { send: { type: 'input_audio_buffer.clear' } },
-        { send: { type: 'conversation.item.create', item } },
-        { send: { type: 'session.update', session: { audio: { input: { turn_detection: null } } } } },
-        { send: { type: 'session.update', session: { audio: { input: { turn_detection: { type: 'server_vad' } } } } } },
-        {
-          send: {
-            type: 'session.update',
-            session: { audio: { input: { turn_detection: { interrupt_response: false } } } },
-          },
-        },
-        { send: { type: 'nonsense' } },
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(act, { maxLength: 25 }), async (script) => {
-        const wire = connect({
-          hears: ['hello', '', new Error('recognition broke'), 'again'],
-          says: ['One two three four five six.', new Error('mind broke'), 'Seven.'],
-        });
-        for (const step of script) {
-          if ('speak' in step) await wire.stream(tone(step.speak));
-          else if ('silence' in step) await wire.stream(silence(step.silence));
-          else wire.send(step.send);
-        }
-        await wire.hangUp();
-      }),
-      { numRuns: 60 },
-    );
-  });
 });

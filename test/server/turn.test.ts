@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   initialTurn,
@@ -116,7 +116,7 @@ describe('the turn machine', () => {
         for (const { type, gapMs } of script) {
           atMs += gapMs;
           const before = state.phase;
-          const next = step(state, { type, atMs, voicedMs: atMs } as TurnEvent, { ...policy, interrupts });
+          const next = step(state, { type, atMs, voicedMs: atMs }, { ...policy, interrupts });
           state = next.state;
           if (type === 'utterance-taken') open = false;
           for (const action of next.actions) {

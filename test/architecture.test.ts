@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+/** What each folder may import from us. `type:` allows types only; a file name allows that one file. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  characters: [],
+  voices: [],
+  // The one error class of engines is a value that minds throw too.
+  agents: ['characters', 'type:voices', 'voices/engine.ts'],
+  server: ['voices', 'agents', 'characters'],
+  eval: ['server/protocol', 'voices', 'agents', 'characters'],
+  test: ['characters', 'voices', 'agents', 'server', 'eval'],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const files = Object.keys(allowed).flatMap((folder) =>
+  readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.[jt]s$/.test(name))
+    .map((name) => path.join(folder, name)),
+);
+
+const imports: readonly Import[] = files.flatMap((file) => {
+  const source = readFileSync(path.join(root, file), 'utf8');
+  const found = source.matchAll(
+    /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+  );
+  return [...found].map((match) => ({
+    from: file,
+    to: path.normalize(path.join(path.dirname(file), match[2] ?? match[3] ?? '')),
+    typeOnly: match[1] !== undefined,
+  }));
+});
+
+describe('the architecture', () => {
+  it('has imports to look at', () => {
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  it('lets imports go one way only', () => {
+    const wrong = imports.filter(({ from, to, typeOnly }) => {
+      const home = from.split(path.sep)[0] ?? '';
+      const target = to.split(path.sep)[0] ?? '';
+      if (home === target || !(target in allowed)) return false;
+      return !(allowed[home] ?? []).some(
+        (entry) =>
+          entry === target || entry === to || to.startsWith(`${entry}/`) || (typeOnly && entry === `type:${target}`),
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no import cycles', () => {
+    const graph = new Map<string, string[]>();
+    for (const { from, to, typeOnly } of imports) if (!typeOnly) graph.set(from, [...(graph.get(from) ?? []), to]);
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, trail: readonly string[]): void => {
+      if (trail.includes(file)) cycles.push([...trail.slice(trail.indexOf(file)), file].join(' → '));
+      if (done.has(file) || trail.includes(file)) return;
+      for (const next of graph.get(file) ?? []) visit(next, [...trail, file]);
+      done.add(file);
+    };
+    for (const file of graph.keys()) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('keeps every source file under 300 lines, and every folder README under 60', () => {
+    const readmes = Object.keys(allowed).map((folder) => path.join(folder, 'README.md'));
+    const lines = (file: string): number => readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
+    expect(files.filter((file) => lines(file) > 300)).toEqual([]);
+    expect(readmes.filter((file) => lines(file) > 60)).toEqual([]);
+  });
+
+  it('keeps the session pure of engines: server/session imports no engine of voices/', () => {
+    const engineFolders = /^voices\/(vads|recognizers|synthesizers|speakers)\//;
+    expect(imports.filter(({ from, to }) => from.startsWith('server/session/') && engineFolders.test(to))).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import { readdirSync } from 'node:fs';
+import { Rechunker } from '../../voices/audio.ts';
+import { readAudioFile } from '../../voices/audio-file.ts';
+import { createEdges } from '../../voices/edges.ts';
+import { openSilero } from '../../voices/vads/silero.ts';
+import { sharedAvailable, sharedPath } from '../shared.ts';
+
+/** A stretch of real speech with a little silence around it, 24 kHz mono. */
+export interface SpokenClip {
+  readonly name: string;
+  readonly samples: Float32Array;
+  readonly speechMs: number;
+}
+
+const rate = 24_000;
+const aroundMs = 250;
+
+/**
+ * Utterances cut from the English recordings at their pauses. `joinMs`: pauses shorter than this stay inside an utterance.
+ * Empty, with a printed reason, where the recordings are not there.
+ */
+export async function englishUtterances(
+  joinMs: number,
+  options: { minMs: number; maxMs: number },
+): Promise<SpokenClip[]> {
+  if (!sharedAvailable) {
+    console.error('The recordings of ../shared/audio are not here; nothing to measure.');
+    return [];
+  }
+  const signal = new AbortController().signal;
+  const vad = openSilero();
+  const clips: SpokenClip[] = [];
+  const names = readdirSync(sharedPath('audio')).filter((name) =>
+    /^(jfk|LJ|libri|vad-labelled).*\.(wav|flac)$/.test(name),
+  );
+  for (const name of names.toSorted()) {
+    const file = sharedPath(`audio/${name}`);
+    const [low, high] = await Promise.all(
+      [vad.sampleRate, rate].map((sampleRate) => readAudioFile(file, { sampleRate, signal })),
+    );
+    if (low === undefined || high === undefined) continue;
+    const stream = vad.open();
+    const windows = new Rechunker(vad.windowSamples).push(low.samples);
+    const probabilities = await Promise.all(windows.map((window) => stream.score(window)));
+    stream.close();
+    for (const { startMs, endMs } of speechRuns(probabilities, joinMs)) {
+      if (endMs - startMs < options.minMs || endMs - startMs > options.maxMs) continue;
+      const at = (ms: number): number => Math.round((ms * rate) / 1000);
+      const samples = high.samples.slice(Math.max(0, at(startMs - aroundMs)), at(endMs + aroundMs));
+      clips.push({ name: `${name}@${(startMs / 1000).toFixed(1)}`, samples, speechMs: endMs - startMs });
+    }
+  }
+  await vad.close();
+  return clips;
+}
+
+function speechRuns(probabilities: readonly number[], joinMs: number): { startMs: number; endMs: number }[] {
+  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: joinMs, windowMs: 32 });
+  const runs: { startMs: number; endMs: number }[] = [];
+  let startMs = 0;
+  // Silence after the end closes a run that reaches it.
+  for (const probability of [...probabilities, ...Array<number>(64).fill(0)]) {
+    const edge = edges.push(probability);
+    if (edge?.type === 'speech-start') startMs = edge.atMs;
+    if (edge?.type === 'speech-end') runs.push({ startMs, endMs: edge.atMs });
+  }
+  return runs;
+}
