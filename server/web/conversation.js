@@ -19,6 +19,8 @@ export class Conversation {
   #isExpecting = false;
   /** The person stopped a reply that had not even begun. */
   #isUnwanted = false;
+  /** An answer to what was written is to be asked for as soon as the server is free. */
+  #isReplyOwed = false;
   /** The person speaks. */
   isHearing = false;
 
@@ -53,6 +55,7 @@ export class Conversation {
     else if (event.type.startsWith('response.')) this.replies.handle(event);
     else if (event.type.startsWith('input_audio_buffer.')) this.#handleSpeech(event);
     else this.#handleWords(event);
+    this.#askForReply();
     this.#options.onChange();
   }
 
@@ -73,7 +76,8 @@ export class Conversation {
     if (this.replies.isPlaying || this.isAwaiting) this.stop();
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
     if (!this.#options.send({ type: 'conversation.item.create', item })) return false;
-    this.#options.send({ type: 'response.create' });
+    this.#isReplyOwed = true;
+    this.#askForReply();
     const entry = this.#options.transcript.add('user', 'You');
     entry.text = text;
     entry.close('done');
@@ -94,8 +98,9 @@ export class Conversation {
     for (const entry of this.#spoken.values()) closeSpoken(entry);
     this.#spoken.clear();
     this.#isExpecting = false;
+    this.#isReplyOwed = false;
     this.isHearing = false;
-    void this.replies.cut();
+    void this.replies.abandon();
   }
 
   /** Tells a new session what the lost one knew. */
@@ -106,6 +111,12 @@ export class Conversation {
       const item = { type: 'message', role: isUser ? 'user' : 'assistant', content };
       this.#options.send({ type: 'conversation.item.create', event_id: UNASKED, item });
     }
+  }
+
+  #askForReply() {
+    if (!this.#isReplyOwed || this.replies.isServerBusy) return;
+    this.#isReplyOwed = false;
+    this.#options.send({ type: 'response.create' });
   }
 
   /** @param {ServerEvent} event */
@@ -160,6 +171,11 @@ export class Conversation {
       }
       case 'error':
         if (event.error?.event_id === UNASKED) break;
+        if (event.error?.code === 'conversation_already_has_active_response' && this.#start?.kind === 'text') {
+          // Asked a moment too early: a reply to something else began on its way here. Ask again when it is over.
+          this.#isReplyOwed = true;
+          break;
+        }
         this.#isExpecting = false;
         this.#report(event.error);
         break;

@@ -36,9 +36,14 @@ export class Replies {
     return this.speaker?.isPlaying ?? false;
   }
 
-  /** The server is at work on one. */
+  /** The server is at work on one that is still wanted. */
   get isUnderWay() {
     return this.#all().some((turn) => !turn.isDone && !turn.isCut);
+  }
+
+  /** The server is at work on one, wanted or not. */
+  get isServerBusy() {
+    return this.#all().some((turn) => !turn.isDone);
   }
 
   /**
@@ -65,15 +70,25 @@ export class Replies {
   async cut() {
     const open = this.#all().flatMap(({ replies }) => replies.filter((reply) => !reply.isClosed));
     for (const turn of this.#all()) turn.isCut ||= !turn.isDone;
+    const isAudible = this.#isAudible();
     const played = await this.speaker?.flush();
     for (const reply of open) {
-      const heardMs = Math.floor(Math.min(played?.get(reply.itemId) ?? 0, reply.receivedMs));
+      // Without a loudspeaker the reply was read, as far as it had come.
+      const playedMs = isAudible ? (played?.get(reply.itemId) ?? 0) : Infinity;
+      const heardMs = Math.floor(Math.min(playedMs, reply.receivedMs));
       reply.cut(heardMs);
       if (reply.receivedMs === 0) continue;
       const truncation = { item_id: reply.itemId, content_index: 0, audio_end_ms: heardMs };
       this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
     }
     this.#options.onChange();
+  }
+
+  /** The connection is gone: nothing more comes of what was under way. */
+  async abandon() {
+    const cutting = this.cut();
+    for (const turn of this.#all()) turn.isDone = true;
+    await cutting;
   }
 
   /**

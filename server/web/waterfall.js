@@ -28,6 +28,7 @@ export function waterfall(latency, { medianMs, mind, isOpen }) {
   if (mind !== undefined) made.append(make('p', 'mind', `Mind: ${mind}`));
   made.dataset.latency = JSON.stringify(latency);
   made.open = isOpen;
+  summary.addEventListener('click', () => requestAnimationFrame(() => made.scrollIntoView({ block: 'nearest' })));
   return made;
 }
 
@@ -40,13 +41,13 @@ function headline(done, latency, medianMs) {
   const last = done.at(-1);
   if (last === undefined) return 'No timings';
   const reached = last.key === 'heard_ms' ? 'Heard' : last.label;
-  const after = latency.basis === 'text' ? 'after sending' : 'after you stopped';
+  const after = latency.basis === 'text' ? 'after asking' : 'after you stopped';
   return `${reached} ${spell(last.atMs)} ${after}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
 }
 
 /** @param {Latency} latency */
 function caption(latency) {
-  return latency.basis === 'text' ? 'Time since the text was sent' : 'Time since the end of your speech';
+  return latency.basis === 'text' ? 'Time since the reply was asked for' : 'Time since the end of your speech';
 }
 
 /**
