@@ -1,7 +1,13 @@
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import fastifyWebsocket from '@fastify/websocket';
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, {
+  LogController,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
@@ -29,7 +35,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config } = parts;
   const app = fastify({
     logger: { level: config.logLevel, serializers: { req: describeRequest } },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
   const sessions = new LiveSessions();

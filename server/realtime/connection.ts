@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Character } from '../../characters/character.ts';
-import { Resampler } from '../../voices/resampler.ts';
 import type { Vad } from '../../voices/vad.ts';
-import { limits, wireSampleRate } from '../protocol/limits.ts';
+import { limits } from '../protocol/limits.ts';
 import type { Clock } from '../session/clock.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
@@ -58,8 +57,6 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const session = new Session({
     responder: parts.responder,
     vad: parts.vad,
-    resampler: new Resampler(wireSampleRate, parts.vad.sampleRate),
-    inputRate: wireSampleRate,
     clock: parts.clock,
     settings: settingsOf(wire),
     bargeInMs: bargeInMs(parts.character.turnTaking),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Character } from '../../characters/character.ts';
 import { clientEventSchema, clientEventTypes, type ClientEvent } from '../protocol/client-events.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/conversation.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/events.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
@@ -51,7 +52,7 @@ function commandOf(
   switch (event.type) {
     case 'input_audio_buffer.append': {
       const samples = samplesFromBase64(event.audio);
-      return samples === undefined ? badAudio('audio') : { type: 'audio', samples };
+      return samples === undefined ? badAudio('audio') : { type: 'audio', samples, sampleRate: wireSampleRate };
     }
     case 'input_audio_buffer.commit':
       return { type: 'audio-commit' };

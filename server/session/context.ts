@@ -1,5 +1,4 @@
 import type { TranscriptPart } from '../../voices/recognizer.ts';
-import type { Resampler } from '../../voices/resampler.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
 import type { Conversation } from './conversation.ts';
@@ -14,10 +13,6 @@ import type { Utterance } from './utterance.ts';
 export interface SessionParts {
   readonly responder: Responder;
   readonly vad: Vad;
-  /** Brings the client's audio to the VAD's rate. */
-  readonly resampler: Resampler;
-  /** Hz of the client's audio. */
-  readonly inputRate: number;
   readonly clock: Clock;
   readonly settings: SessionSettings;
   readonly bargeInMs: number;

@@ -6,20 +6,22 @@ import type { SessionSettings } from './settings.ts';
 import type { Latency } from './trace.ts';
 
 /** What a client asks of a session, whatever dialect it speaks. `ref` is the client's own name for the request. */
-export type SessionCommand = { readonly ref?: string } & (
-  | { readonly type: 'audio'; readonly samples: Float32Array }
-  | { readonly type: 'audio-commit' }
-  | { readonly type: 'audio-clear' }
-  /** `echo` comes back with `updated`, untouched. */
-  | { readonly type: 'update'; readonly settings: SessionSettings; readonly echo: unknown }
-  | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
-  | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
-  | { readonly type: 'item-truncate'; readonly id: string; readonly heardMs: number }
-  | { readonly type: 'reply'; readonly request: ReplyRequest }
-  | { readonly type: 'reply-cancel'; readonly id?: string }
-  /** A message that could not be understood; the session answers it in its turn. */
-  | { readonly type: 'reject'; readonly problem: Problem }
-);
+export type SessionCommand = { readonly ref?: string } &
+  /** Mono, at a rate that may change from one command to the next. */
+  (
+    | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
+    | { readonly type: 'audio-commit' }
+    | { readonly type: 'audio-clear' }
+    /** `echo` comes back with `updated`, untouched. */
+    | { readonly type: 'update'; readonly settings: SessionSettings; readonly echo: unknown }
+    | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
+    | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
+    | { readonly type: 'item-truncate'; readonly id: string; readonly heardMs: number }
+    | { readonly type: 'reply'; readonly request: ReplyRequest }
+    | { readonly type: 'reply-cancel'; readonly id?: string }
+    /** A message that could not be understood; the session answers it in its turn. */
+    | { readonly type: 'reject'; readonly problem: Problem }
+  );
 
 /** What is wrong with a request, in the terms of the error table. */
 export interface Problem {

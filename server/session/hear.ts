@@ -1,6 +1,6 @@
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
 import { createEdges, type Edge } from '../../voices/edges.ts';
-import type { Resampler } from '../../voices/resampler.ts';
+import { Resampler } from '../../voices/resampler.ts';
 import type { VadStream } from '../../voices/vad.ts';
 import type { SessionCommand } from './events.ts';
 
@@ -30,7 +30,6 @@ interface Ear {
   /** What the VAD wants. */
   readonly sampleRate: number;
   readonly windowSamples: number;
-  readonly resampler: Resampler;
   /** Probability that counts as speech; asked anew whenever the settings change. */
   threshold(): number;
 }
@@ -43,6 +42,8 @@ export async function* hear(inbox: AsyncIterable<Inbound>, ear: Ear): AsyncItera
   let edges = openEdges(threshold, windowMs);
   let edgesFromMs = 0;
   let atMs = 0;
+  let inputRate = ear.sampleRate;
+  let resampler = new Resampler(inputRate, ear.sampleRate);
   for await (const inbound of inbox) {
     if (inbound.command.type !== 'audio') {
       yield inbound;
@@ -53,7 +54,11 @@ export async function* hear(inbox: AsyncIterable<Inbound>, ear: Ear): AsyncItera
       }
       continue;
     }
-    for (const samples of windows.push(ear.resampler.push(inbound.command.samples))) {
+    if (inbound.command.sampleRate !== inputRate) {
+      inputRate = inbound.command.sampleRate;
+      resampler = new Resampler(inputRate, ear.sampleRate);
+    }
+    for (const samples of windows.push(resampler.push(inbound.command.samples))) {
       const { probability, failure } = await score(ear.vad, samples);
       const edge = edges.push(probability);
       const voiced = probability >= threshold;

@@ -58,7 +58,7 @@ export class Session {
     const arrivedMs = this.#parts.clock.now();
     if (command.type === 'audio') {
       this.#lastAudioMs = arrivedMs;
-      this.#sentAudioMs += (command.samples.length / this.#parts.inputRate) * 1000;
+      this.#sentAudioMs += (command.samples.length / command.sampleRate) * 1000;
     }
     this.#inbox.push({ command, arrivedMs });
   }
@@ -98,7 +98,7 @@ export class Session {
   #ear(vad: ReturnType<Vad['open']>): Parameters<typeof hear>[1] {
     const { sampleRate, windowSamples } = this.#parts.vad;
     const threshold = (): number => this.#settings.turnDetection?.threshold ?? 0.5;
-    return { vad, sampleRate, windowSamples, resampler: this.#parts.resampler, threshold };
+    return { vad, sampleRate, windowSamples, threshold };
   }
 
   async #pump(source: AsyncIterable<SessionInput>): Promise<void> {
@@ -113,14 +113,15 @@ export class Session {
   /** A client that stops sending in mid-turn (a muted microphone, a finished file) must not hold the turn open. */
   async #tick(): Promise<void> {
     const { clock } = this.#parts;
-    const silence = new Float32Array(Math.round((this.#parts.inputRate * tickMs) / 1000));
+    const { sampleRate } = this.#parts.vad;
+    const silence = new Float32Array(Math.round((sampleRate * tickMs) / 1000));
     while (!this.#closed.signal.aborted) {
       await clock.sleep(tickMs, this.#closed.signal).catch(() => undefined);
       const waits =
         this.#turn.phase === 'hearing' || this.#turn.phase === 'settling' || this.#turn.phase === 'overlapping';
       if (!waits || clock.now() - this.#lastAudioMs < silentClientMs) continue;
       this.#sentAudioMs += tickMs;
-      this.#inbox.push({ command: { type: 'audio', samples: silence }, arrivedMs: clock.now() });
+      this.#inbox.push({ command: { type: 'audio', samples: silence, sampleRate }, arrivedMs: clock.now() });
     }
   }
 

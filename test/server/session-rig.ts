@@ -3,7 +3,6 @@ import type { SessionCommand, SessionEvent } from '../../server/session/events.t
 import { cascade } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import type { SessionSettings } from '../../server/session/settings.ts';
-import { Resampler } from '../../voices/resampler.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { ManualClock, settle } from '../fakes/clock.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
@@ -38,8 +37,6 @@ export function openRig(options: {
   const session = new Session({
     responder: cascade({ recognizer, agent, synthesizer, voice: { kind: 'preset', id: 'fake' } }),
     vad,
-    resampler: new Resampler(24_000, 16_000),
-    inputRate: 24_000,
     clock,
     settings: { ...defaultSettings, ...options.settings },
     bargeInMs: 160,
@@ -80,7 +77,7 @@ export function openRig(options: {
   };
   async function stream(samples: Float32Array): Promise<void> {
     for (let offset = 0; offset < samples.length; offset += 480) {
-      session.send({ type: 'audio', samples: samples.slice(offset, offset + 480) });
+      session.send({ type: 'audio', samples: samples.slice(offset, offset + 480), sampleRate: 24_000 });
       await clock.advance(20);
     }
     await settle();

@@ -230,7 +230,7 @@ describe('push to talk', () => {
 
   it('forgets what was appended when the client clears', async () => {
     const rig = openRig(pushToTalk);
-    rig.send({ type: 'audio', samples: tone(400) });
+    rig.send({ type: 'audio', samples: tone(400), sampleRate: 24_000 });
     rig.send({ type: 'audio-clear' });
     rig.send({ type: 'audio-commit' });
     await settle(20);
@@ -240,9 +240,9 @@ describe('push to talk', () => {
 
   it('keeps commands in the order of the audio around them', async () => {
     const rig = openRig({ ...pushToTalk, hears: ['first', 'second'] });
-    rig.send({ type: 'audio', samples: tone(400) });
+    rig.send({ type: 'audio', samples: tone(400), sampleRate: 24_000 });
     rig.send({ type: 'audio-commit' });
-    rig.send({ type: 'audio', samples: tone(800) });
+    rig.send({ type: 'audio', samples: tone(800), sampleRate: 24_000 });
     rig.send({ type: 'audio-commit' });
     await settle(60);
     expect(rig.of('transcript-final').map((event) => event.text)).toEqual(['first', 'second']);
