@@ -77,7 +77,7 @@ export function serveSocket(socket: WebSocket, model: string | undefined, deps: 
       maxSessionMs: deps.config.maxSessionMinutes * 60_000,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
     },
-    { send: (frame) => sendPaced(socket, frame) },
+    { send: (event) => sendPaced(socket, JSON.stringify(event)) },
   );
   log.info({ session: connection.id, character: character.id }, 'session opened');
   carry(socket, connection);

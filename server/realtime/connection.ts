@@ -3,19 +3,25 @@ import type { Character } from '../../characters/character.ts';
 import type { Vad } from '../../voices/vad.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Clock } from '../session/clock.ts';
+import type { SessionCommand } from '../session/events.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import { bargeInMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
 import { createEncoder } from './encode.ts';
-import type { WireEvent } from './wire-event.ts';
+import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { newWireSession, settingsOf } from './wire-session.ts';
 
 /** The other end of a connection, whatever carries it. */
 export interface Peer {
-  /** Sends one text frame. Returns false when the client has stopped reading and must be let go. */
-  send(frame: string): boolean;
+  /** Sends one server event. Returns false when the client has stopped reading and must be let go. */
+  send(event: ServerEvent): boolean;
+  /** Where given, takes the sound of replies, which then does not go out as `response.output_audio.delta`. */
+  sendAudio?(audio: OutgoingAudio): boolean;
 }
+
+/** A server event of OpenAI Realtime (GA), complete. */
+export type ServerEvent = WireEvent & { readonly event_id: string };
 
 /** What one connection needs to hold a conversation. */
 export interface ConnectionParts {
@@ -33,10 +39,12 @@ export interface ConnectionParts {
   readonly onFault: (fault: unknown) => void;
 }
 
-/** One client speaking OpenAI Realtime (GA): text frames in, text frames out, a session between them. */
+/** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
 export interface Connection {
   readonly id: string;
   receive(frame: string): void;
+  /** Sound of the user that did not come in an event: mono, at any rate the resampler takes. */
+  receiveAudio(samples: Float32Array, sampleRate: number): void;
   /** A frame that is no text. */
   receiveBinary(): void;
   close(): void;
@@ -66,10 +74,20 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     onFault: parts.onFault,
   });
   const encode = createEncoder({ voice: wire.audio.output.voice, id });
-  const tell = (event: WireEvent): boolean => peer.send(JSON.stringify({ event_id: newId('event'), ...event }));
+  const tell = (event: WireEvent | OutgoingAudio): boolean => {
+    if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
+    if (peer.sendAudio !== undefined) return peer.sendAudio(event);
+    return peer.send({ event_id: newId('event'), ...audioDelta(event) });
+  };
   tell({ type: 'session.created', session: wire });
 
   const done = Promise.all([deliver(session, encode, tell), session.run()]).then(([reason]) => reason);
+
+  const take = (command: SessionCommand): void => {
+    if (command.type !== 'audio' || session.waitingAudioMs <= limits.waitingAudioMs) return session.send(command);
+    const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+    session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
+  };
 
   return {
     id,
@@ -84,11 +102,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       };
       const decoded = decode(frame, context);
       wire = decoded.session;
-      const { command } = decoded;
-      if (command.type === 'audio' && session.waitingAudioMs > limits.waitingAudioMs) {
-        const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
-        session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
-      } else session.send(command);
+      take(decoded.command);
+    },
+    receiveAudio(samples, sampleRate) {
+      take({ type: 'audio', samples, sampleRate });
     },
     receiveBinary() {
       const message = 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.';
@@ -102,7 +119,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
 async function deliver(
   session: Session,
   encode: ReturnType<typeof createEncoder>,
-  tell: (event: WireEvent) => boolean,
+  tell: (event: WireEvent | OutgoingAudio) => boolean,
 ): Promise<'closed' | 'client_too_slow'> {
   for await (const event of session.events) {
     for (const wireEvent of encode(event)) {

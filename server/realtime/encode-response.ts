@@ -1,9 +1,8 @@
 import { errorTable } from '../errors.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
-import { pcm16FromFloats } from '../../voices/audio.ts';
 import { Resampler } from '../../voices/resampler.ts';
 import type { ReplyEnd, SessionEvent } from '../session/events.ts';
-import { usageOf, wireFormat, type WireEvent } from './wire-event.ts';
+import { usageOf, wireFormat, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 
 /** A response whose `response.done` is still owed. */
@@ -15,6 +14,7 @@ export interface OpenResponse {
   previousItemId: string | null;
   transcript: string;
   resampler: Resampler | undefined;
+  sentSamples: number;
 }
 
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
@@ -24,7 +24,11 @@ interface Session {
 }
 
 /** The events of one response, in the order of the protocol: brackets open once, close once, and `done` comes last. */
-export function responseEvents(event: ReplyEvent, responses: Map<string, OpenResponse>, session: Session): WireEvent[] {
+export function responseEvents(
+  event: ReplyEvent,
+  responses: Map<string, OpenResponse>,
+  session: Session,
+): (WireEvent | OutgoingAudio)[] {
   if (event.type === 'reply-started') {
     const opened: OpenResponse = {
       speaks: event.speaks,
@@ -34,6 +38,7 @@ export function responseEvents(event: ReplyEvent, responses: Map<string, OpenRes
       previousItemId: null,
       transcript: '',
       resampler: undefined,
+      sentSamples: 0,
     };
     responses.set(event.replyId, opened);
     const response = { ...responseObject(event.replyId, opened, session), status: 'in_progress', status_details: null };
@@ -54,7 +59,10 @@ export function responseEvents(event: ReplyEvent, responses: Map<string, OpenRes
   }
 }
 
-function openItem(event: Extract<ReplyEvent, { type: 'reply-item' }>, open: OpenResponse): WireEvent[] {
+function openItem(
+  event: Extract<ReplyEvent, { type: 'reply-item' }>,
+  open: OpenResponse,
+): (WireEvent | OutgoingAudio)[] {
   open.itemId = event.item.id;
   open.previousItemId = event.previousItemId;
   const item = { ...wireItem(event.item), content: [] };
@@ -79,28 +87,29 @@ function textDelta(event: Extract<ReplyEvent, { type: 'reply-text' }>, open: Ope
   return [{ type: 'response.output_audio_transcript.delta', ...base, x_dramatis: x }];
 }
 
-function audioDelta(event: Extract<ReplyEvent, { type: 'reply-audio' }>, open: OpenResponse): WireEvent[] {
+function audioDelta(event: Extract<ReplyEvent, { type: 'reply-audio' }>, open: OpenResponse): OutgoingAudio[] {
   open.resampler ??= new Resampler(event.sampleRate, wireSampleRate);
-  return audioEvents(event.replyId, open, open.resampler.push(event.samples));
+  return outgoing(event.replyId, open, open.resampler.push(event.samples));
 }
 
-function audioEvents(replyId: string, open: OpenResponse, samples: Float32Array): WireEvent[] {
-  if (samples.length === 0) return [];
-  const delta = pcm16FromFloats(samples).toString('base64');
-  return [{ type: 'response.output_audio.delta', ...place(replyId, open), delta }];
+function outgoing(responseId: string, open: OpenResponse, samples: Float32Array): OutgoingAudio[] {
+  if (samples.length === 0 || open.itemId === undefined) return [];
+  const offsetSamples = open.sentSamples;
+  open.sentSamples += samples.length;
+  return [{ responseId, itemId: open.itemId, samples, offsetSamples }];
 }
 
 function closeResponse(
   event: Extract<ReplyEvent, { type: 'reply-ended' }>,
   open: OpenResponse,
   session: Session,
-): WireEvent[] {
+): (WireEvent | OutgoingAudio)[] {
   const { replyId, end, item } = event;
-  const events: WireEvent[] = [];
+  const events: (WireEvent | OutgoingAudio)[] = [];
   const output: unknown[] = [];
   if (item !== undefined) {
     if (end.status !== 'cancelled' && open.resampler !== undefined) {
-      events.push(...audioEvents(replyId, open, open.resampler.flush()));
+      events.push(...outgoing(replyId, open, open.resampler.flush()));
     }
     const at = place(replyId, open);
     const said = item.content[0]?.type === 'audio' ? (item.content[0].transcript ?? '') : open.transcript;

@@ -1,14 +1,14 @@
 import { errorObject } from '../errors.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { responseEvents, type OpenResponse } from './encode-response.ts';
-import type { WireEvent } from './wire-event.ts';
+import type { OutgoingAudio, WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 
 /** Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it. */
 export function createEncoder(session: {
   readonly voice: string;
   readonly id: string;
-}): (event: SessionEvent) => WireEvent[] {
+}): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
   const responses = new Map<string, OpenResponse>();
   return (event) => {
     if ('replyId' in event) return responseEvents(event, responses, session);

@@ -1,9 +1,24 @@
+import { pcm16FromFloats } from '../../voices/audio.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd } from '../session/events.ts';
 
 /** A server event of OpenAI Realtime (GA), without its `event_id`. */
 export interface WireEvent extends Record<string, unknown> {
   readonly type: string;
+}
+
+/** Sound of a reply on its way out, before it takes a wire form: mono at the wire's rate. */
+export interface OutgoingAudio {
+  readonly responseId: string;
+  readonly itemId: string;
+  readonly samples: Float32Array;
+  /** Samples of the item that went before. */
+  readonly offsetSamples: number;
+}
+
+/** Tells sound from events. */
+export function isAudio(out: WireEvent | OutgoingAudio): out is OutgoingAudio {
+  return !('type' in out);
 }
 
 /** The token counts OpenAI's clients expect. Sound is counted as they count it: 10 tokens a second in, 20 out. */
@@ -26,3 +41,15 @@ export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
 
 /** The format of outgoing audio, as the wire names it. */
 export const wireFormat = { type: 'audio/pcm', rate: wireSampleRate } as const;
+
+/** Sound as the event that carries it where nothing better is agreed. */
+export function audioDelta(audio: OutgoingAudio): WireEvent {
+  return {
+    type: 'response.output_audio.delta',
+    response_id: audio.responseId,
+    item_id: audio.itemId,
+    output_index: 0,
+    content_index: 0,
+    delta: pcm16FromFloats(audio.samples).toString('base64'),
+  };
+}

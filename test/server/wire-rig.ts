@@ -28,7 +28,7 @@ export function connect(options: Parameters<typeof fakeEngines>[0] = {}) {
         throw fault;
       },
     },
-    { send: (frame) => events.push(JSON.parse(frame) as RecordedEvent) > 0 },
+    { send: (event) => events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent) > 0 },
   );
   const send = (event: Record<string, unknown>): void => connection.receive(JSON.stringify(event));
   return {
