@@ -11,8 +11,18 @@ export type ReplyPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cutShort: boolean };
 
+/** What a reply is made for. */
+export interface AgentOptions extends CallOptions {
+  /** Where the talk takes place and what it is about, set by whoever runs it; it never outranks the persona. */
+  readonly scene?: string;
+  readonly maxTokens?: number;
+  /** A turn that needs no thought: nobody has spoken yet, or what was said could not be understood. */
+  readonly situation?: 'greeting' | 'unclear';
+}
+
 /** Who answers as a character. Stateless: the history is an argument, oldest first, and ends with what was just said. */
 export interface CharacterAgent {
   readonly character: Character;
-  reply(history: readonly Message[], options: CallOptions & { readonly scene?: string }): AsyncIterable<ReplyPart>;
+  /** Throws `EngineError`, or `signal.reason` when aborted. */
+  reply(history: readonly Message[], options: AgentOptions): AsyncIterable<ReplyPart>;
 }

@@ -1,0 +1,56 @@
+import type { Character } from '../characters/character.ts';
+import { EngineError } from '../voices/engine.ts';
+import type { CharacterAgent } from './agent.ts';
+import type { ChatModel } from './chat.ts';
+import { indexLines } from './line-index.ts';
+import { ownWords } from './own-words.ts';
+import { buildPrompt } from './prompt.ts';
+
+/** How an actor plays. */
+export interface ActorSettings {
+  readonly temperature?: number;
+  /** The longest reply, unless the call says otherwise. */
+  readonly maxTokens?: number;
+  /** How much of the talk is sent along, in estimated tokens. */
+  readonly historyTokens?: number;
+}
+
+const exampleCount = 3;
+const leastExampleFit = 0.3;
+
+/** A chat model that plays a character, shown the lines of the pack that resemble the last remark. */
+export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
+  const { temperature = 0.8, maxTokens = 220, historyTokens } = settings;
+  const find = indexLines(character.lines, character.name);
+
+  return {
+    character,
+    async *reply(history, options) {
+      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+      const examples = find(remark)
+        .filter((hit) => hit.fit >= leastExampleFit)
+        .slice(0, exampleCount)
+        .map((hit) => hit.pair);
+      const prompt = buildPrompt(character, history, {
+        examples,
+        ...(options.scene === undefined ? {} : { scene: options.scene }),
+        ...(historyTokens === undefined ? {} : { historyTokens }),
+      });
+      const words = ownWords(character.name);
+      let spoke = false;
+      yield { type: 'mind', name: chatModel.name };
+      const call = { signal: options.signal, temperature, maxTokens: options.maxTokens ?? maxTokens };
+      for await (const part of chatModel.chat(prompt, call)) {
+        const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
+        spoke ||= text.trim() !== '';
+        if (text !== '') yield { type: 'text-delta', text };
+        if (part.type === 'text-delta' && !words.hasEnded()) continue;
+        if (!spoke) throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
+        const { inputTokens, outputTokens } = part.type === 'chat-end' ? part : { inputTokens: 0, outputTokens: 0 };
+        const cutShort = part.type === 'chat-end' && part.reason === 'length';
+        yield { type: 'usage', inputTokens, outputTokens, cutShort };
+        return;
+      }
+    },
+  };
+}

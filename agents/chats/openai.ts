@@ -1,0 +1,220 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import OpenAI from 'openai';
+import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { EngineError, type CallOptions } from '../../voices/engine.ts';
+import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../chat.ts';
+import { declinedParameter, faultOf, retryPauseMs } from './openai-faults.ts';
+import { spokenText } from './spoken-text.ts';
+
+/** Where a chat server is, and how long it may keep us waiting. */
+export interface OpenaiChatOptions {
+  /** With the version, for example `http://localhost:11434/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Empty or absent where the server asks for none. */
+  readonly apiKey?: string;
+  readonly firstTokenTimeoutMs?: number;
+  /** The longest pause between two tokens. */
+  readonly stallTimeoutMs?: number;
+}
+
+/** What some servers or models refuse; each is left out for good once it was refused. */
+const optionalParameters = ['stream_options', 'max_tokens', 'temperature', 'top_p', 'seed'] as const;
+
+/**
+ * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio. Streams; an abort closes
+ * the connection at once. A call that fails before its first token is tried once more where that may help.
+ */
+export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
+  const { model, firstTokenTimeoutMs = 15_000, stallTimeoutMs = 10_000 } = options;
+  const client = new OpenAI({
+    baseURL: options.baseUrl,
+    // The SDK insists on a key; local servers ignore it.
+    apiKey: options.apiKey === undefined || options.apiKey === '' ? 'none' : options.apiKey,
+    // Null, so that the SDK does not take them from the environment behind our configuration's back.
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: 'off',
+  });
+  const declined = new Set<string>();
+
+  return {
+    name: model,
+    async *chat(messages, call) {
+      let retried = false;
+      for (;;) {
+        call.signal.throwIfAborted();
+        let begun = false;
+        try {
+          const body = requestBody(model, messages, call, declined);
+          for await (const part of streamOnce(client, body, call, { firstTokenTimeoutMs, stallTimeoutMs })) {
+            begun = true;
+            yield part;
+          }
+          return;
+        } catch (cause) {
+          call.signal.throwIfAborted();
+          if (begun) throw faultOf(cause, model);
+          const parameter = declinedParameter(
+            cause,
+            optionalParameters.filter((name) => !declined.has(name)),
+          );
+          if (parameter !== undefined) {
+            declined.add(parameter);
+            continue;
+          }
+          const pauseMs = retried ? undefined : retryPauseMs(cause);
+          if (pauseMs === undefined) throw faultOf(cause, model);
+          retried = true;
+          // The abort that ends this pause is thrown, as the caller's own reason, at the head of the loop.
+          await pause(pauseMs, undefined, { signal: call.signal }).catch(() => {});
+        }
+      }
+    },
+  };
+}
+
+type Body = OpenAI.ChatCompletionCreateParamsStreaming;
+
+function requestBody(model: string, messages: readonly Message[], settings: ChatSettings, declined: Set<string>): Body {
+  const { maxTokens, temperature, topP, seed } = settings;
+  const wanted: Partial<Body> = {
+    stream_options: { include_usage: true },
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+  const accepted = Object.fromEntries(Object.entries(wanted).filter(([name]) => !declined.has(name)));
+  return {
+    model,
+    messages: messages.map(({ role, text }) => ({ role, content: text })),
+    stream: true,
+    ...accepted,
+    ...(declined.has('max_tokens') && maxTokens !== undefined ? { max_completion_tokens: maxTokens } : {}),
+  };
+}
+
+/** One request. Throws whatever went wrong, unsorted; a timeout as an `EngineError`. */
+async function* streamOnce(
+  client: OpenAI,
+  body: Body,
+  call: CallOptions,
+  limits: { readonly firstTokenTimeoutMs: number; readonly stallTimeoutMs: number },
+): AsyncGenerator<ChatPart> {
+  const watch = new Watch(body.model, limits.firstTokenTimeoutMs);
+  const signal = AbortSignal.any([call.signal, watch.signal]);
+  const spoken = spokenText();
+  let usage = { inputTokens: 0, outputTokens: 0 };
+  let finish: string | undefined;
+  try {
+    const { data, response } = await client.chat.completions.create(body, { signal }).withResponse();
+    if (/html/.test(response.headers.get('content-type') ?? '')) throw notAStream(body.model);
+    for await (const chunk of data) {
+      const news = readChunk(chunk);
+      usage = news.usage ?? usage;
+      finish = news.finish ?? finish;
+      if (news.isProgress) watch.restart(limits.stallTimeoutMs);
+      const text = spoken.add(news.content);
+      if (text !== '') {
+        // What the listener needs to take this in is not the server's time.
+        watch.stop();
+        yield { type: 'text-delta', text };
+        watch.restart(limits.stallTimeoutMs);
+      }
+      if (spoken.hasEnded()) {
+        finish = 'stop';
+        break;
+      }
+    }
+    // The SDK ends a stream quietly when its signal is aborted.
+    signal.throwIfAborted();
+    if (finish === undefined) throw watch.progressed ? brokenOff(body.model) : notAStream(body.model);
+    const rest = spoken.rest();
+    if (rest !== '') yield { type: 'text-delta', text: rest };
+    yield { type: 'chat-end', reason: endOf(finish), ...usage };
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cause;
+  } finally {
+    watch.end();
+  }
+}
+
+/** Aborts a request that keeps us waiting, with the `EngineError` that says so, or that nobody reads any more. */
+class Watch {
+  readonly #model: string;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  progressed = false;
+
+  constructor(model: string, firstTokenTimeoutMs: number) {
+    this.#model = model;
+    this.#arm(firstTokenTimeoutMs, 'no token');
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  restart(limitMs: number): void {
+    this.progressed = true;
+    this.#arm(limitMs, 'no further token');
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  end(): void {
+    this.stop();
+    this.#controller.abort();
+  }
+
+  #arm(limitMs: number, what: string): void {
+    this.stop();
+    const detail = `${what} within ${limitMs / 1_000} s. Is the server overloaded, or still loading the model?`;
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(new EngineError(this.#model, 'ENGINE_TIMEOUT', detail));
+    }, limitMs);
+  }
+}
+
+/** What one chunk tells; servers leave out, and set to null, nearly everything. */
+function readChunk(chunk: ChatCompletionChunk | null): {
+  readonly content: string;
+  readonly isProgress: boolean;
+  readonly finish: string | undefined;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+} {
+  const choice = chunk?.choices?.[0];
+  const delta: { readonly [field: string]: unknown } = { ...choice?.delta };
+  const filled = (field: string): boolean => typeof delta[field] === 'string' && delta[field] !== '';
+  const finish = choice?.finish_reason ?? undefined;
+  return {
+    content: typeof delta['content'] === 'string' ? delta['content'] : '',
+    // Thoughts count too; the empty first delta with the role, and pings, do not.
+    isProgress: finish !== undefined || ['content', 'reasoning_content', 'reasoning'].some(filled),
+    finish,
+    usage: chunk?.usage
+      ? { inputTokens: chunk.usage.prompt_tokens ?? 0, outputTokens: chunk.usage.completion_tokens ?? 0 }
+      : undefined,
+  };
+}
+
+function endOf(finish: string): ChatEnd {
+  if (finish === 'length') return 'length';
+  return finish === 'content_filter' ? 'filter' : 'stop';
+}
+
+function brokenOff(model: string): EngineError {
+  return new EngineError(model, 'ENGINE_UNAVAILABLE', 'the server broke off in the middle of its reply');
+}
+
+function notAStream(model: string): EngineError {
+  const detail =
+    'the server did not answer with a stream of tokens. Check DRAMATIS_LLM_BASE_URL, which ends in /v1 on most servers.';
+  return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
+}

@@ -1,0 +1,22 @@
+const scripts: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/[\p{Script=Hiragana}\p{Script=Katakana}]/gu, ['ja']],
+  [/\p{Script=Hangul}/gu, ['ko']],
+  [/\p{Script=Han}/gu, ['zh', 'yue', 'ja']],
+  [/\p{Script=Cyrillic}+/gu, ['ru', 'uk']],
+  [/\p{Script=Latin}+/gu, ['en', 'fr', 'de', 'es', 'it', 'pt']],
+];
+
+/**
+ * Which of the offered languages (BCP 47 tags, at least one) a text is written in, told by its script: the script with
+ * the most signs, a Latin word counting as one. The first offered language where none fits.
+ */
+export function languageOf(text: string, offered: readonly string[]): string {
+  const [most] = scripts
+    .map(([signs, languages]) => ({ count: text.match(signs)?.length ?? 0, languages }))
+    .toSorted((left, right) => right.count - left.count);
+  const fitting =
+    most === undefined || most.count === 0
+      ? undefined
+      : offered.find((tag) => most.languages.includes(tag.split('-')[0] ?? tag));
+  return fitting ?? offered[0] ?? 'en';
+}

@@ -1,0 +1,125 @@
+import { searchTerms } from './words.ts';
+
+/**
+ * Other ways of saying what everybody says. A pack that knows one remark of a group knows them all, so that a pack's
+ * author need not think of every "how are you". One group per row, remarks split by `|`.
+ */
+const groups = `
+hello | hi there | hey | hello there | good day | hi it is me | good to see you | nice to see you | hello again | welcome
+nice to meet you | pleased to meet you | lovely to meet you | it is a pleasure to meet you | great to finally meet you | hi my name is | let me introduce myself | i am called
+how are you | how are you doing | how is it going | how have you been | how have you been lately | how is life | how is life treating you | how do you feel | are you well | what is up | how is everything | are you doing well | how are things
+who are you | what is your name | and who might you be | who am i talking to | who am i speaking to | introduce yourself | tell me about yourself | tell me who you are | what are you called | who is this
+what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
+where do you live | where is your home | what is your address
+how old are you | what is your age | when were you born | when is your birthday
+do you have any brothers or sisters | do you have siblings | tell me about your family | do you have a family
+tell me about your parents | who are your parents | where are your parents | what about your mother and father
+have you ever been in love | are you in love | have you ever loved someone | have you fallen in love with someone | do you love someone | is there someone you love
+are you married | do you have a wife | do you have a girlfriend | do you have a boyfriend | are you single
+i love you | i love you so much | i have a crush on you | i adore you | i am in love with you | will you marry me
+what is your favourite food | what do you like to eat | what kind of food do you enjoy | what food do you like | what do you eat | what did you have for breakfast | what is for dinner
+how is the weather | what is the weather like | what is the weather like over there | nice weather today | it is raining | it is cold outside | it is hot today | is it raining
+what music do you like | do you like music | which music do you listen to | what kind of music do you enjoy
+do you like reading | do you like books | what is your favourite book | what books do you read | do you read | what are you reading
+what do you do for fun | what are your hobbies | do you have any hobbies | what do you do in your free time | what do you do in your spare time | what do you enjoy doing
+do you like animals | do you have a pet | do you have any pets | do you like dogs or cats | what is your favourite animal
+who is your best friend | do you have friends | do you have any friends | who are your friends
+can we be friends | will you be my friend | do you like me | i want to be your friend
+tell me a joke | make me laugh | say something funny | do you know any jokes | do you know any good jokes | can you tell me a joke | be funny
+tell me a story | i want to hear a story | do you know any stories | tell me a tale | could you tell me a good story
+what is the meaning of life | what is the purpose of life | why are we here | why do we exist
+do you believe in god | are you religious | is there a god | do you pray
+are you afraid of death | do you fear death | are you scared of dying | what happens when we die | what happens after we die
+what are you afraid of | what do you fear | does anything scare you | what scares you | are you afraid of anything | do you have any fears
+i am sad | i feel sad | i feel down | i am feeling down | i am depressed | i am unhappy | i want to cry
+i am lonely | i feel alone | i feel so lonely | i have no friends | nobody understands me | nobody likes me
+i am happy | i feel great | i had a great day | i had a wonderful day | i have good news | today was a good day | i am in a good mood
+i am angry | i am so angry | i am mad at someone | i am furious | someone made me angry | i am upset | i am annoyed | i had a terrible day | i had a bad day
+i lost someone | someone i love died | my grandmother died | my father died | my mother died | my friend died | my dog died | i am grieving | somebody i love has died
+my girlfriend left me | my boyfriend left me | i broke up with my girlfriend | i broke up with my boyfriend | we broke up | my heart is broken | i am heartbroken
+i failed | i failed my exam | i want to give up | i give up | i lost my job | i got fired | i feel like a failure
+i hate my job | my boss is terrible | work is stressful | i am stressed at work
+i am bored | this is boring | i have nothing to do | life is boring
+i am tired | i am exhausted | i am so sleepy | i could not sleep | i need some sleep | i did not sleep well
+i am scared | i am afraid | i am worried | i am nervous | i am anxious | i am stressed
+i am ill | i do not feel well | i have a headache | i am sick | i feel sick
+are you an ai | are you a robot | are you a computer program | are you a real person | am i talking to a machine | am i talking to a bot | are you human | are you some kind of artificial intelligence | are you artificial intelligence | are you a language model
+are you real | are you a fictional character | you are not real | are you from a book
+do you have a phone | do you know what a phone is | what is your phone number | what is a smartphone | can i call you
+do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have a computer
+what do you think about artificial intelligence | have you heard of artificial intelligence | have you heard of chatgpt | do you know what ai is
+have you flown in an aeroplane | have you ever flown in a plane | can you drive a car | what about cars and aeroplanes
+do you watch television | do you watch movies | have you seen a film
+what year is it | what year are we in | what is the date today | when do you live
+what time is it | do you know what time it is | do you have the time
+can you help me | i need your help | i need help | please help me | could you help me | i have a problem | help
+what should i do | give me some advice | can you give me some advice | i need advice | can you give me a piece of advice | what would you do | what do you advise
+thank you | thanks | thanks a lot | thank you so much | i appreciate it | that was kind of you | thank you for your help | many thanks | thank you for everything
+goodbye | bye | see you later | i have to go now | i have to leave | i must go | see you tomorrow | talk to you later | until next time | take care | see you | see you soon | see you around | it was nice talking to you | it was a pleasure talking to you
+good night | i am going to bed | sleep well | it is late i should sleep | sweet dreams
+good morning | morning | good morning to you
+good evening | good afternoon
+i am sorry | i apologise | forgive me | please forgive me | my apologies | it was my fault | sorry about that | i did not mean it
+yes | yeah sure | yes of course | that is right | okay | sure | certainly | absolutely | of course | yes i do | yes i am | indeed
+no | nope | not really | no not at all | no way | i do not think so | no thanks
+why | why is that | how come | why do you say that | what makes you say that | why so | why not
+really | are you serious | is that true | you are joking | you are kidding | no kidding | seriously | are you sure
+tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else
+i do not understand | what do you mean | what do you mean by that | you lost me | that makes no sense | what does that mean | explain that
+i disagree | i do not agree with you | i do not agree | i think you are wrong | you are wrong | that is wrong | you are wrong about that | that is not true | you are mistaken
+you are right | i agree with you | i agree | that makes sense | good point | fair enough
+i do not know | i am not sure | i have no idea | maybe | perhaps | i am not sure about that | it depends
+say something | talk to me | are you there | can you hear me | is anybody there | hello are you there
+wait a moment | hold on a second | let me think | one moment | give me a second
+you are amazing | you are brilliant | you are a genius | you are so smart | you are great | you are wonderful | well done | that is incredible | that is impressive | i admire you
+you are stupid | you are an idiot | shut up | i hate you | you are a fool | be quiet
+you are rude | you are arrogant | you are mean
+你好 | 嗨 | 喂 | 你好啊 | 在吗 | 大家好
+你好吗 | 你最近怎么样 | 最近好吗 | 近来如何 | 你过得怎么样 | 你还好吗
+你是谁 | 你叫什么名字 | 请问你是哪位 | 你是哪位 | 介绍一下你自己 | 你是什么人
+你几岁了 | 你多大了 | 你多大年纪 | 你今年多大
+你有朋友吗 | 你最好的朋友是谁 | 你和谁关系最好
+你有女朋友吗 | 你结婚了吗 | 你有喜欢的人吗 | 你有没有喜欢过谁 | 你谈过恋爱吗
+你喜欢吃什么 | 你爱吃什么 | 你最喜欢的食物是什么 | 你平时吃什么
+讲个笑话 | 讲个笑话吧 | 说个笑话 | 逗我笑 | 能不能给我讲个笑话
+讲个故事 | 给我讲个故事 | 我想听故事 | 说个故事吧
+我很难过 | 我心里难过 | 我心情不好 | 我不开心 | 我想哭 | 我好伤心
+我很孤独 | 我好寂寞 | 没有人理解我 | 没人懂我 | 我没有朋友
+我很开心 | 我今天很高兴 | 我有好消息
+我很生气 | 气死我了 | 我好气
+我好累 | 我很累 | 累死了 | 工作太累了
+我害怕 | 我好怕 | 我很紧张 | 我很担心
+好无聊 | 我好无聊 | 没意思
+谢谢 | 谢谢你 | 多谢 | 感谢你
+再见 | 拜拜 | 我要走了 | 我先走了 | 下次再聊 | 回头见
+晚安 | 我要睡觉了 | 我去睡了
+对不起 | 不好意思 | 抱歉 | 请原谅我
+为什么 | 为什么呀 | 为啥 | 怎么会这样
+真的吗 | 真的假的 | 是真的吗
+然后呢 | 后来呢 | 接着说 | 继续说 | 还有呢 | 再说说
+什么意思 | 我没听懂 | 我不明白 | 听不懂
+是的 | 对 | 没错 | 好的 | 嗯
+你是人工智能吗 | 你是机器人吗 | 你是AI吗 | 你是真人吗 | 你是不是机器人
+今天天气怎么样 | 天气真好 | 外面下雨了 | 外面好冷 | 今天好热
+你真厉害 | 你太棒了 | 你好厉害
+你怕死吗 | 你怕不怕死
+我该怎么办 | 怎么办 | 给我一点建议 | 你有什么建议
+你能帮我吗 | 帮帮我 | 帮我一个忙 | 我需要帮助
+`
+  .trim()
+  .split('\n')
+  .map((row) => row.split('|').map((remark) => remark.trim()));
+
+const groupByRemark: ReadonlyMap<string, readonly string[]> = new Map(
+  groups.flatMap((group) => group.map((remark): [string, readonly string[]] => [remarkKey(remark), group])),
+);
+
+/** What people also say instead of this remark, itself among it; empty where nothing is known. */
+export function paraphrasesOf(remark: string): readonly string[] {
+  return groupByRemark.get(remarkKey(remark)) ?? [];
+}
+
+/** The same for two remarks that differ only in fillers, endings and synonyms. */
+export function remarkKey(remark: string): string {
+  return searchTerms(remark).join(' ');
+}

@@ -1,0 +1,90 @@
+import type { Character } from '../characters/character.ts';
+import type { CharacterAgent } from './agent.ts';
+import type { Message } from './chat.ts';
+import { chooseLine, isSameLine } from './choice.ts';
+import { languageOf } from './language.ts';
+import { indexLines, type FindLines, type LineHit } from './line-index.ts';
+import { isFrame, searchTerms } from './words.ts';
+
+/** A line must fit this well to be spoken. Measured on all packs; see the README. */
+const leastFit = 0.46;
+/** A reply is not spoken again before this many others. */
+const restReplies = 8;
+/** How far the last part of a remark is believed, however short, and how far a part before it. */
+const lastPartShare = 0.7;
+const earlierPartShare = 0.45;
+/** How far a remark of several parts is believed as a whole. */
+const wholeShare = 0.85;
+/** How far the remark before is believed, when a remark has no topic of its own. */
+const echoShare = 0.75;
+
+/**
+ * Answers with the character's own lines: no model, no network, the same history always the same words. Where no line
+ * fits the last remark, one of the card's evasions.
+ */
+export function retrievalAgent(character: Character): CharacterAgent {
+  const ofLanguage = Map.groupBy(character.lines, (pair) => pair.language ?? character.languages[0] ?? 'en');
+  const finders = new Map([...ofLanguage].map(([language, pairs]) => [language, indexLines(pairs, character.name)]));
+  const languages = finders.size > 0 ? [...finders.keys()] : character.languages;
+
+  return {
+    character,
+    async *reply(history, { signal }) {
+      signal.throwIfAborted();
+      yield { type: 'mind', name: 'retrieval' };
+      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+      const language = languageOf(remark, languages);
+      const find = finders.get(language);
+      const line = find === undefined ? undefined : bestLine(find, history);
+      const text = line ?? evasion(character, history, language);
+      yield { type: 'text-delta', text };
+      yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+    },
+  };
+}
+
+/** An in-character way out, in the given language where the card has one, not used before in this talk. */
+export function evasion(character: Character, history: readonly Message[], language: string): string {
+  const inLanguage = character.evasions.filter((line) => languageOf(line, character.languages) === language);
+  return chooseLine(inLanguage.length > 0 ? inLanguage : character.evasions, history);
+}
+
+function bestLine(find: FindLines, history: readonly Message[]): string | undefined {
+  const [remark = '', before = ''] = history
+    .filter((message) => message.role === 'user')
+    .map((message) => message.text)
+    .toReversed();
+  const justSaid = history
+    .filter((message) => message.role === 'assistant')
+    .slice(-restReplies)
+    .map((message) => message.text);
+  const isFresh = (hit: LineHit): boolean => !justSaid.some((text) => isSameLine(text, hit.pair.reply));
+  const direct = hitsOf(find, remark).find(isFresh);
+  if (direct !== undefined && direct.fit >= leastFit) return direct.pair.reply;
+  if (searchTerms(remark).some((term) => !isFrame(term))) return undefined;
+  const echoed = find(`${before} ${remark}`).find(isFresh);
+  return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair.reply : undefined;
+}
+
+/** Lines that fit the whole remark, or one of its parts: the later and the longer part wins. */
+function hitsOf(find: FindLines, remark: string): LineHit[] {
+  const parts = partsOf(remark);
+  const whole = find(remark);
+  if (parts.length < 2) return [...whole];
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const ofParts = parts.flatMap((part, index) => {
+    const base = index === parts.length - 1 ? lastPartShare : earlierPartShare;
+    return scaled(find(part), base + (1 - base) * (part.length / length));
+  });
+  return [...scaled(whole, wholeShare), ...ofParts].toSorted((left, right) => right.fit - left.fit);
+}
+
+/** Sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays where it is. */
+function partsOf(remark: string): string[] {
+  const joined = remark.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
+  return joined.split(/[.!?;,。！？；，…]+/u).filter((part) => /[\p{L}\p{N}]/u.test(part));
+}
+
+function scaled(hits: readonly LineHit[], share: number): LineHit[] {
+  return hits.map((hit) => ({ pair: hit.pair, fit: hit.fit * share }));
+}

@@ -1,0 +1,170 @@
+/**
+ * Words of a remark as search terms: lower-case, contractions opened, endings taken off, plain synonyms joined, fillers
+ * ("well", "um") left out. Chinese has no spaces, so its terms are single characters and pairs of neighbours.
+ */
+export function searchTerms(text: string): string[] {
+  const runs = [...plainText(text).matchAll(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}'])+/gu)].map(
+    ([run]) => run,
+  );
+  const weighty = runs.filter((run) => !fillers.has(run));
+  return (weighty.length > 0 ? weighty : runs).flatMap((run) =>
+    /\p{Script=Han}/u.test(run) ? hanTerms(run) : openContraction(run).map(rootOf),
+  );
+}
+
+/** True for terms that frame a remark ("tell me about", "do you") and say nothing about its topic. */
+export function isFrame(term: string): boolean {
+  return (
+    frames.has(term) || (/\p{Script=Han}/u.test(term) && Array.from(term).some((character) => hanFrames.has(character)))
+  );
+}
+
+const asides = /\b(?:right now|you know|to be honest|these days)\b/g;
+const tagQuestion =
+  /\b(?:are|is|do|does|did|was|were|have|has|can|could|would|will)(?:n't)? (?:you|it|he|she|they|we|i)\s*\?*\s*$/;
+const beforeQuestion =
+  /\b(?:can|could|would|will) you (?:please |kindly )?tell (?:me|us) (?=who|what|where|when|why|how)/g;
+
+/** Lower-case, one spelling, without what only decorates a remark. */
+function plainText(text: string): string {
+  const plain = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[’‘`]/g, "'")
+    .replaceAll('您', '你')
+    .replaceAll(/[俺咱]/g, '我')
+    .replaceAll(/([哪这那])儿/g, '$1里')
+    .replaceAll(/(?<=\p{Script=Han})[啊呀啦嘛哦呢吧]/gu, '')
+    .replaceAll(/\bpass(?:ed|es)? away\b/g, 'died')
+    .replaceAll(beforeQuestion, '');
+  const bare = plain.replaceAll(asides, '').replace(/,\s*\S.{0,20}$/, (tail) => (tagQuestion.test(tail) ? '' : tail));
+  return /[\p{L}\p{N}]/u.test(bare) ? bare : plain;
+}
+
+function hanTerms(run: string): string[] {
+  const characters = Array.from(run);
+  return [...characters, ...characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`)];
+}
+
+const irregularContractions: Readonly<Record<string, readonly string[]>> = {
+  "won't": ['will', 'not'],
+  "can't": ['can', 'not'],
+  cannot: ['can', 'not'],
+  "let's": ['let', 'us'],
+  "i'm": ['i', 'am'],
+  gonna: ['going', 'to'],
+  wanna: ['want', 'to'],
+};
+const contractionTails: Readonly<Record<string, string>> = { re: 'are', ve: 'have', ll: 'will', d: 'would' };
+const beforeApostropheS = new Set(['what', 'who', 'where', 'when', 'how', 'that', 'it', 'he', 'she', 'there', 'here']);
+
+function openContraction(word: string): readonly string[] {
+  const irregular = irregularContractions[word];
+  if (irregular !== undefined) return irregular;
+  if (word.endsWith("n't")) return [word.slice(0, -3), 'not'];
+  const [head = '', tail = ''] = word.split("'");
+  const opened = contractionTails[tail];
+  if (opened !== undefined) return [head, opened];
+  if (tail === 's') return beforeApostropheS.has(head) ? [head, 'is'] : [head];
+  return [word.replaceAll("'", '')].filter((part) => part !== '');
+}
+
+/** Words that mean the same to a listener; each group is found under its first word. */
+const synonyms: ReadonlyMap<string, string> = new Map(
+  [
+    'hello hi hey greetings howdy hail',
+    'goodbye bye farewell',
+    'thank thanks thankful grateful',
+    'mother mom mum mama mommy',
+    'grandmother grandma granny',
+    'grandfather grandpa',
+    'father dad daddy papa',
+    'brother sibling siblings brothers sisters sister',
+    'child children kid kids',
+    'man men gentleman gentlemen',
+    'woman women lady ladies',
+    'friend friends buddy pal',
+    'film movie movies films cinema',
+    'television tv',
+    'telephone phone smartphone smartphones phones telephones cellphone mobile',
+    'car automobile cars',
+    'aeroplane airplane plane airplanes aeroplanes planes',
+    'sad unhappy depressed miserable',
+    'happy glad cheerful',
+    'scared afraid frightened fear terrified scary fears scare scares',
+    'ill sick unwell',
+    'tired exhausted weary sleepy',
+    'angry mad furious',
+    'big large huge',
+    'clever smart intelligent',
+    'stupid idiot dumb idiotic moron',
+    'job profession occupation',
+    'begin start began started',
+    'story tale stories tales yarn',
+    'joke jokes joking funny',
+    'poem poems poetry verse verses',
+    'favourite favorite',
+    'ok okay alright',
+    'yes yeah yep',
+    'no nope',
+    'mister mr',
+    'missus mrs',
+    'doctor dr',
+    'die died dying dead death dies',
+    'think thought thinking thinks opinion',
+    'write wrote written writing',
+    'speak spoke spoken',
+    'go went gone going goes',
+    'fight fought',
+    'marry married marriage wedding wife husband spouse',
+    'born birth',
+    'hobbies hobby',
+    'ai robot chatbot bot',
+    'ship vessel boat',
+    'wrong mistaken incorrect',
+    'amazing awesome incredible wonderful brilliant',
+  ].flatMap((group) => {
+    const [first = '', ...others] = group.split(' ');
+    return [first, ...others].map((word): [string, string] => [word, first]);
+  }),
+);
+
+const fillers = wordSet(
+  'um uh er erm hmm hm ah oh well so really very quite just actually anyway please then exactly totally pretty ' +
+    'honestly basically simply kinda sir madam mister missus monsieur majesty',
+);
+
+const frames = wordSet(
+  'a an the i you me my your mine yours we us our they them their he she it its him her his this that these those ' +
+    'is am are was were be been being do does did done have has had having can could will would shall should may might must ' +
+    'what who whom whose which when where why how and or but if of in on at to for from with by about as than not ' +
+    'tell say said talk know think ever there here any some all more much many little bit lot kind thing something anything ' +
+    'nothing one get got let like want going go explain describe feel too also now again up out into over still yet day today ' +
+    'see make take put come give good believe happen happened happens makes made says takes gets hear heard mean means use used people before',
+);
+
+const hanFrames = new Set(
+  '你我他她它们的地得了着过吗呢吧啊呀啦嘛哦是在有没不很也都就还又再会能可以要想说讲给跟和与什么怎样为啥谁哪个这那些一点下最好太真请到去来知道觉今天特别非常位',
+);
+
+function rootOf(word: string): string {
+  const known = synonyms.get(word);
+  if (known !== undefined) return known;
+  if (frames.has(word)) return word;
+  const stem = stemOf(word);
+  return synonyms.get(stem) ?? stem;
+}
+
+/** Takes one common English ending off; blunt on purpose, since both sides of a comparison are cut alike. */
+function stemOf(word: string): string {
+  if (word.length < 4) return word;
+  let stem = word.replace(/our$/, 'or').replace(/ies$/, 'y');
+  if (/[^s]s$/.test(stem) && !/(?:us|is)$/.test(stem)) stem = stem.slice(0, -1);
+  const ending = ['ing', 'ed', 'ly'].find((tail) => stem.endsWith(tail) && stem.length - tail.length >= 3);
+  if (ending !== undefined) stem = stem.slice(0, -ending.length).replace(/([^aeiouls])\1$/, '$1');
+  return stem.length > 3 && stem.endsWith('e') ? stem.slice(0, -1) : stem;
+}
+
+function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
+}

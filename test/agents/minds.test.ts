@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { actor } from '../../agents/actor.ts';
+import { openCircuit } from '../../agents/circuit.ts';
+import { withFallback } from '../../agents/fallback.ts';
+import { openMind } from '../../agents/open.ts';
+import { retrievalAgent } from '../../agents/retrieval.ts';
+import { withScript } from '../../agents/script.ts';
+import { EngineError } from '../../voices/engine.ts';
+import { fails, openChatServer, says } from '../fakes/chat-server.ts';
+import { fakeChat, replyParts, smallCharacter, wordsOf } from './stand-ins.ts';
+
+const martha = smallCharacter();
+const lines = retrievalAgent(martha);
+const timeout = new EngineError('fake-model', 'ENGINE_TIMEOUT', 'no token within 15 s');
+
+describe('an actor', () => {
+  it('names the model, streams its words, and tells what they cost', async () => {
+    expect(await replyParts(actor(martha, fakeChat(['Come ', 'in.'])), ['Hello'])).toEqual([
+      { type: 'mind', name: 'fake-model' },
+      { type: 'text-delta', text: 'Come ' },
+      { type: 'text-delta', text: 'in.' },
+      { type: 'usage', inputTokens: 5, outputTokens: 2, cutShort: false },
+    ]);
+  });
+
+  it('sends the prompt with the scene and examples, and its settings', async () => {
+    const model = fakeChat(['Yes.']);
+    await replyParts(actor(martha, model), ['Is the inn haunted at night?'], { scene: 'A stormy night.' });
+    expect(model.calls[0]?.settings).toEqual({ temperature: 0.8, maxTokens: 220 });
+    expect(model.calls[0]?.messages[0]?.text).toContain('A stormy night.');
+    expect(model.calls[0]?.messages.at(-1)?.text).toContain('She walks at midnight');
+  });
+
+  it('keeps to the tokens the call allows', async () => {
+    const model = fakeChat(['Yes.']);
+    await replyParts(actor(martha, model, { maxTokens: 50 }), ['Hello'], { maxTokens: 9 });
+    expect(model.calls[0]?.settings.maxTokens).toBe(9);
+  });
+
+  it('says when the reply was cut short', async () => {
+    const parts = await replyParts(actor(martha, fakeChat(['Well'], { reason: 'length' })), ['Hello']);
+    expect(parts.at(-1)).toMatchObject({ cutShort: true });
+  });
+
+  it('speaks no name and not for the visitor', async () => {
+    const model = fakeChat(['Martha', ':', ' Come in.', '\nUs', 'er: Thanks.', '\nMartha: Sit.']);
+    const parts = await replyParts(actor(martha, model), ['Hello']);
+    expect(wordsOf(parts).trim()).toBe('Come in.');
+    expect(parts.at(-1)).toMatchObject({ type: 'usage', cutShort: false });
+  });
+
+  it('calls silence a bad reply', async () => {
+    await expect(replyParts(actor(martha, fakeChat([' ', '\n'])), ['Hello'])).rejects.toMatchObject({
+      code: 'ENGINE_BAD_REPLY',
+    });
+  });
+});
+
+describe('a mind with a fallback', () => {
+  it('stays out of the way while all is well', async () => {
+    const parts = await replyParts(withFallback(actor(martha, fakeChat(['Come in.'])), lines), ['Hello']);
+    expect(wordsOf(parts)).toBe('Come in.');
+    expect(parts.filter((part) => part.type === 'mind')).toEqual([{ type: 'mind', name: 'fake-model' }]);
+  });
+
+  it('gives the backup’s whole reply when nothing was said yet', async () => {
+    const parts = await replyParts(withFallback(actor(martha, fakeChat([], { error: timeout })), lines), ['Hello']);
+    expect(parts).toEqual([
+      { type: 'mind', name: 'fake-model' },
+      { type: 'mind', name: 'retrieval', because: 'ENGINE_TIMEOUT' },
+      { type: 'text-delta', text: 'Good day, traveller.' },
+      { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false },
+    ]);
+  });
+
+  it('rounds a broken reply off with an evasion', async () => {
+    const broken = actor(martha, fakeChat(['Well, I '], { error: timeout }));
+    const parts = await replyParts(withFallback(broken, lines), ['Hello']);
+    expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'mind', 'text-delta', 'usage']);
+    expect(martha.evasions).toContain(wordsOf(parts.slice(2)).trim());
+  });
+
+  it('throws the reason of an abort', async () => {
+    const reason = new Error('the user spoke');
+    const signal = AbortSignal.abort(reason);
+    const agent = withFallback(actor(martha, fakeChat(['Come in.'])), lines);
+    await expect(replyParts(agent, ['Hello'], { signal })).rejects.toBe(reason);
+  });
+
+  it('does not hide errors of ours', async () => {
+    const broken = actor(martha, fakeChat([], { error: new TypeError('a bug') }));
+    await expect(replyParts(withFallback(broken, lines), ['Hello'])).rejects.toThrow('a bug');
+  });
+
+  it('leaves a model alone for a while after two failures, then tries it again', async () => {
+    const clock = { nowMs: 0 };
+    const model = fakeChat([], { error: timeout });
+    const agent = withFallback(actor(martha, model), lines, openCircuit({ now: () => clock.nowMs }));
+    const triesAt = async (nowMs: number): Promise<number> => {
+      clock.nowMs = nowMs;
+      expect(wordsOf(await replyParts(agent, ['Hello']))).toBe('Good day, traveller.');
+      return model.calls.length;
+    };
+    expect(await triesAt(0)).toBe(1);
+    expect(await triesAt(1_000)).toBe(2);
+    expect(await triesAt(30_999)).toBe(2);
+    expect(await triesAt(31_000)).toBe(3);
+    expect(await triesAt(31_001)).toBe(3);
+  });
+
+  it('says why it leaves a model alone', async () => {
+    const circuit = openCircuit({ failureCount: 1 });
+    circuit.failed('ENGINE_REFUSED');
+    const parts = await replyParts(withFallback(actor(martha, fakeChat(['Yes.'])), lines, circuit), ['Hello']);
+    expect(parts[0]).toEqual({ type: 'mind', name: 'retrieval', because: 'ENGINE_REFUSED' });
+  });
+
+  it('forgets a failure after a success', () => {
+    const circuit = openCircuit();
+    circuit.failed('ENGINE_TIMEOUT');
+    circuit.succeeded();
+    circuit.failed('ENGINE_TIMEOUT');
+    expect(circuit.restsBecause()).toBeUndefined();
+  });
+});
+
+describe('a mind with a script', () => {
+  it('greets with any of the card’s greetings', async () => {
+    const greetings = [0, 0.4, 0.9].map((share) => withScript(lines, () => share));
+    const said = await Promise.all(greetings.map((agent) => replyParts(agent, [], { situation: 'greeting' })));
+    expect(said.map(wordsOf)).toEqual(martha.greetings);
+    expect(said[0]?.[0]).toEqual({ type: 'mind', name: 'script' });
+  });
+
+  it('does not greet twice alike', async () => {
+    const again = await replyParts(withScript(lines), ['Hello', martha.greetings[0] ?? ''], { situation: 'greeting' });
+    expect(martha.greetings.slice(1)).toContain(wordsOf(again));
+  });
+
+  it('asks to say it again, each time otherwise', async () => {
+    const first = wordsOf(await replyParts(withScript(lines), ['Hello'], { situation: 'unclear' }));
+    const second = wordsOf(await replyParts(withScript(lines), ['Hello', first, ''], { situation: 'unclear' }));
+    expect(martha.repeatRequests).toContain(first);
+    expect(martha.repeatRequests).toContain(second);
+    expect(second).not.toBe(first);
+  });
+
+  it('leaves the rest to the agent', async () => {
+    expect(wordsOf(await replyParts(withScript(lines), ['Hello']))).toBe('Good day, traveller.');
+  });
+});
+
+describe('the minds of a server', () => {
+  it('speak their lines when there is no chat server', async () => {
+    const agent = openMind()(martha);
+    expect(wordsOf(await replyParts(agent, ['Hello']))).toBe('Good day, traveller.');
+    expect(martha.greetings).toContain(wordsOf(await replyParts(agent, [], { situation: 'greeting' })));
+  });
+
+  it('let the model play where there is one', async () => {
+    await using server = await openChatServer(says(['Come ', 'in.']));
+    const agent = openMind({ baseUrl: server.baseUrl, model: 'small-model' })(martha);
+    expect(await replyParts(agent, ['Hello'])).toMatchObject([
+      { type: 'mind', name: 'small-model' },
+      { text: 'Come ' },
+      { text: 'in.' },
+      { type: 'usage', inputTokens: 11, outputTokens: 7 },
+    ]);
+  });
+
+  it('speak their lines when the model fails, and spare it for all characters', async () => {
+    await using server = await openChatServer(fails(401));
+    const mind = openMind({ baseUrl: server.baseUrl, model: 'small-model' });
+    for (const character of [martha, smallCharacter(), smallCharacter()]) {
+      expect(wordsOf(await replyParts(mind(character), ['Hello']))).toBe('Good day, traveller.');
+    }
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('are made once for each character', () => {
+    const mind = openMind();
+    expect(mind(martha)).toBe(mind(martha));
+  });
+});

@@ -1,0 +1,104 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CharacterError, loadCharacter, loadCharacters } from '../../characters/character.ts';
+
+const packsFolder = path.resolve(import.meta.dirname, '../../characters');
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'dramatis-packs-'));
+  await cp(path.join(packsFolder, 'alice'), path.join(folder, 'alice'), { recursive: true });
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function changeCard(change: (card: Record<string, unknown>) => void): Promise<void> {
+  const file = path.join(folder, 'alice', 'card.json');
+  const card = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  change(card);
+  await writeFile(file, JSON.stringify(card));
+}
+
+async function failure(): Promise<string> {
+  const error: unknown = await loadCharacter(path.join(folder, 'alice')).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(CharacterError);
+  expect(error).toMatchObject({ code: 'character_invalid' });
+  return (error as CharacterError).message;
+}
+
+describe('a character pack', () => {
+  it('is its card and its lines, frozen', async () => {
+    const alice = await loadCharacter(path.join(folder, 'alice'));
+    expect(alice.name).toBe('Alice');
+    expect(alice.lines.length).toBeGreaterThan(80);
+    expect(Object.isFrozen(alice)).toBe(true);
+    expect(Object.isFrozen(alice.lines)).toBe(true);
+  });
+
+  it('fills in what a card may leave out', async () => {
+    await changeCard((card) => {
+      delete card['turnTaking'];
+      delete card['lorebook'];
+    });
+    const alice = await loadCharacter(path.join(folder, 'alice'));
+    expect(alice.turnTaking).toEqual({ patience: 0.5, interruptibility: 0.7, backchannels: 0.2 });
+    expect(alice.lorebook).toEqual([]);
+  });
+
+  it('may have blank lines between its rows', async () => {
+    await writeFile(path.join(folder, 'alice', 'lines.jsonl'), '\n{"asks":["Hi"],"reply":"Hello!"}\n\n');
+    expect((await loadCharacter(path.join(folder, 'alice'))).lines).toEqual([{ asks: ['Hi'], reply: 'Hello!' }]);
+  });
+});
+
+describe('a pack that is wrong', () => {
+  it('is named with the file and the field', async () => {
+    await changeCard((card) => {
+      card['tagline'] = '';
+      card['age'] = 7;
+    });
+    const message = await failure();
+    expect(message).toContain(path.join('alice', 'card.json'));
+    expect(message).toContain('tagline');
+    expect(message).toContain('"age"');
+  });
+
+  it('is named when its id is not its folder', async () => {
+    await changeCard((card) => {
+      card['id'] = 'dinah';
+    });
+    expect(await failure()).toContain('id "dinah" must equal the folder\'s name "alice"');
+  });
+
+  it('is named with the row', async () => {
+    await writeFile(path.join(folder, 'alice', 'lines.jsonl'), '{"asks":["Hi"],"reply":"Hello!"}\n{"asks":[]}\n');
+    const message = await failure();
+    expect(message).toContain('lines.jsonl:2');
+    expect(message).toContain('asks');
+  });
+
+  it('is named when a row or the card is not JSON', async () => {
+    await writeFile(path.join(folder, 'alice', 'lines.jsonl'), '{"asks":["Hi"],"reply":"Hello!"}\n\nHi there\n');
+    expect(await failure()).toContain('lines.jsonl:3: not valid JSON');
+    await writeFile(path.join(folder, 'alice', 'card.json'), '{');
+    expect(await failure()).toContain('card.json: not valid JSON');
+  });
+
+  it('is named when a file is not there', async () => {
+    await rm(path.join(folder, 'alice', 'lines.jsonl'));
+    expect(await failure()).toContain('lines.jsonl: cannot be read');
+  });
+});
+
+describe('a folder of packs', () => {
+  it('is read by id, and other folders are passed over', async () => {
+    await cp(path.join(packsFolder, 'coriolanus'), path.join(folder, 'coriolanus'), { recursive: true });
+    await cp(path.join(packsFolder, 'alice'), path.join(folder, '.drafts', 'alice'), { recursive: true });
+    await writeFile(path.join(folder, 'notes.txt'), 'not a pack');
+    expect((await loadCharacters(folder)).map((pack) => pack.id)).toEqual(['alice', 'coriolanus']);
+  });
+});

@@ -1,0 +1,78 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { remarkKey } from '../../agents/paraphrases.ts';
+import { languageOf } from '../../agents/language.ts';
+import { loadCharacters } from '../../characters/character.ts';
+
+const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../characters'));
+
+/** What a voice cannot say: markup, stage directions, links, signs that stand for words. */
+const unspeakable = /[*_#`~<>[\]{}|\\^=+@&%$€£()]|https?:|\d|\p{Extended_Pictographic}/u;
+
+it('the shipped packs all load', () => {
+  expect(packs.map((pack) => pack.id)).toEqual(
+    expect.arrayContaining([
+      'abraham-lincoln',
+      'alice',
+      'captain-nemo',
+      'coriolanus',
+      'd-artagnan',
+      'queen-elizabeth-i',
+      'sherlock-holmes',
+      'sun-wukong',
+    ]),
+  );
+});
+
+describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (_id, pack) => {
+  const spoken = [...pack.lines.map((pair) => pair.reply), ...pack.greetings, ...pack.evasions, ...pack.repeatRequests];
+
+  it('has at least 80 lines, in the languages of its card', () => {
+    expect(pack.lines.length).toBeGreaterThanOrEqual(80);
+    const languages = new Set(pack.lines.map((pair) => pair.language ?? pack.languages[0]));
+    expect(languages).toEqual(new Set(pack.languages));
+  });
+
+  it('asks nothing twice', () => {
+    const asks = pack.lines.flatMap((pair) =>
+      pair.asks.map((ask) =>
+        ask
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+          .trim(),
+      ),
+    );
+    expect(asks.filter((ask, index) => asks.indexOf(ask) !== index)).toEqual([]);
+  });
+
+  it('asks nothing of two lines that sounds the same to the index', () => {
+    const rows = pack.lines.map((pair) => new Set(pair.asks.map(remarkKey)));
+    const keys = rows.flatMap((row) => [...row]);
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+  });
+
+  it('replies nothing twice', () => {
+    expect(new Set(spoken).size).toBe(spoken.length);
+  });
+
+  it('speaks what a voice can say, and not for long', () => {
+    expect(spoken.filter((text) => unspeakable.test(text))).toEqual([]);
+    expect(spoken.filter((text) => text.length > 320)).toEqual([]);
+  });
+
+  it('speaks the language it says', () => {
+    const wrong = pack.lines.filter((pair) => {
+      const language = pair.language ?? pack.languages[0];
+      return [...pair.asks, pair.reply].some((text) => languageOf(text, pack.languages) !== language);
+    });
+    expect(wrong).toEqual([]);
+    expect(pack.greetings.filter((text) => languageOf(text, pack.languages) !== pack.languages[0])).toEqual([]);
+  });
+
+  it('has a way out in each of its languages', () => {
+    for (const language of pack.languages) {
+      const evasions = pack.evasions.filter((text) => languageOf(text, pack.languages) === language);
+      expect(evasions.length).toBeGreaterThanOrEqual(6);
+    }
+  });
+});
