@@ -21,7 +21,7 @@ export interface Engines {
   /** Which engine serves each stage, and on what. */
   readonly summary: readonly EngineSummary[];
   /** Loads the models, so that the first turn is as fast as the next. */
-  warm(signal: AbortSignal): Promise<void>;
+  warm(signal: AbortSignal, characters?: Iterable<Character>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,9 @@ export function openEngines(config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llm
       { stage: 'mind', name: llm === undefined ? 'retrieval' : `${llm.model}, then retrieval` },
       { stage: 'synthesizer', name: voices.name, languages: voices.languages, provider: 'cpu' },
     ],
-    async warm(signal) {
+    async warm(signal, characters = []) {
+      // A mind indexes its character's lines when it is made: not in somebody's first turn.
+      for (const character of characters) mind(character);
       const stream = vad.open();
       await Promise.all([
         stream.score(new Float32Array(vad.windowSamples)),

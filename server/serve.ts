@@ -28,7 +28,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   try {
     const app = await buildApp({ config, engines, characters, version: packageVersion() });
     await app.listen({ host: config.host, port: config.port });
-    await engines.warm(new AbortController().signal);
+    await engines.warm(new AbortController().signal, characters.values());
     const { address, port, family } = app.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;
     return {

@@ -69,7 +69,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     settings: settingsOf(wire),
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,
-    keptAudioMs: 120_000,
+    keptAudioMs: 60_000,
     newId,
     onFault: parts.onFault,
   });

@@ -1,4 +1,10 @@
-import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
+import {
+  concatSamples,
+  floatsFromInt16,
+  floatsFromPcm16,
+  int16FromFloats,
+  pcm16FromFloats,
+} from '../../voices/audio.ts';
 import { resample } from '../../voices/resampler.ts';
 import type { WireMessage } from '../protocol/client-events.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
@@ -24,7 +30,7 @@ export function itemFromWire(message: WireMessage, id: string, sampleRate: numbe
     else {
       const samples = samplesFromBase64(part.audio ?? '');
       if (samples === undefined) return undefined;
-      const audio = samples.length === 0 ? [] : [resample(samples, wireSampleRate, sampleRate)];
+      const audio = samples.length === 0 ? [] : [int16FromFloats(resample(samples, wireSampleRate, sampleRate))];
       const durationMs = (samples.length / wireSampleRate) * 1000;
       content.push({ type: 'audio', transcript: part.transcript ?? null, durationMs, audio, sampleRate, words: [] });
     }
@@ -46,13 +52,14 @@ export function wireItem(item: Item, withAudio = false): Record<string, unknown>
       return {
         type: item.role === 'assistant' ? 'output_audio' : 'input_audio',
         transcript: part.transcript,
-        ...(withAudio ? { audio: wireAudio(concatSamples(part.audio), part.sampleRate) } : {}),
+        ...(withAudio ? { audio: wireAudio(part.audio, part.sampleRate) } : {}),
       };
     }),
   };
 }
 
-/** Samples as base64 of the wire's PCM. */
-export function wireAudio(samples: Float32Array, sampleRate: number): string {
+/** Kept sound as base64 of the wire's PCM. */
+function wireAudio(blocks: readonly Int16Array[], sampleRate: number): string {
+  const samples = concatSamples(blocks.map(floatsFromInt16));
   return pcm16FromFloats(resample(samples, sampleRate, wireSampleRate)).toString('base64');
 }

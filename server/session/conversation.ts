@@ -6,8 +6,8 @@ export interface SpokenContent {
   readonly type: 'audio';
   transcript: string | null;
   durationMs: number;
-  /** Blocks of mono samples at `sampleRate`, dropped first when memory is short. */
-  audio: Float32Array[];
+  /** Blocks of mono 16-bit samples at `sampleRate`, dropped first when memory is short. */
+  audio: Int16Array[];
   readonly sampleRate: number;
   /** Assistant only: when each word sounds, from the start of the item. */
   words: TimedWord[];
@@ -111,8 +111,8 @@ export class Conversation {
   }
 }
 
-function cutAudio(blocks: readonly Float32Array[], samples: number): Float32Array[] {
-  const kept: Float32Array[] = [];
+function cutAudio(blocks: readonly Int16Array[], samples: number): Int16Array[] {
+  const kept: Int16Array[] = [];
   let left = samples;
   for (const block of blocks) {
     if (left <= 0) break;

@@ -1,4 +1,5 @@
 import type { Message } from '../../agents/chat.ts';
+import { int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
 import type { Item, SpokenContent } from './conversation.ts';
@@ -113,7 +114,7 @@ export class Reply {
 }
 
 function appendSlice(part: SpokenContent, slice: SpeechSlice): void {
-  part.audio.push(slice.samples);
+  part.audio.push(int16FromFloats(slice.samples));
   part.durationMs += (slice.samples.length / slice.sampleRate) * 1000;
   part.transcript = (part.transcript ?? '') + slice.text;
   part.words.push(...(slice.words as TimedWord[]));

@@ -1,4 +1,4 @@
-import type { AudioFrame } from '../../voices/audio.ts';
+import { floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { Item, SpokenContent } from './conversation.ts';
@@ -6,7 +6,7 @@ import type { Responder } from './responder.ts';
 import type { Trace } from './trace.ts';
 
 /** Sound kept of one utterance for `conversation.item.retrieve`. */
-const keptMs = 120_000;
+const keptMs = 60_000;
 
 /** One stretch of the user's speech, from where it opened to its final transcript. Recognized while it is spoken. */
 export class Utterance {
@@ -28,7 +28,8 @@ export class Utterance {
     this.id = id;
     this.trace = trace;
     this.content = spoken ?? { type: 'audio', transcript: null, durationMs: 0, audio: [], sampleRate, words: [] };
-    for (const samples of spoken?.audio ?? []) this.#frames.push({ samples, sampleRate, atMs: 0 });
+    for (const block of spoken?.audio ?? [])
+      this.#frames.push({ samples: floatsFromInt16(block), sampleRate, atMs: 0 });
   }
 
   /** Recognizes what is added, until `close`. Yields the recognizer's parts; throws what it throws. */
@@ -41,7 +42,7 @@ export class Utterance {
 
   add(frame: AudioFrame): void {
     this.#frames.push(frame);
-    if (this.content.durationMs < keptMs) this.content.audio.push(frame.samples);
+    if (this.content.durationMs < keptMs) this.content.audio.push(int16FromFloats(frame.samples));
     this.content.durationMs += (frame.samples.length / frame.sampleRate) * 1000;
   }
 
