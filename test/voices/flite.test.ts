@@ -101,9 +101,8 @@ describe('Flite', () => {
   it('cuts a very long phrase into chunks that give its text, and makes them only as they are read', async () => {
     const long = 'a word and another one '.repeat(4500);
     const controller = new AbortController();
-    const chunks = flite
-      .speak(phrasesOf(long), { signal: controller.signal, voice: voice('kal16') })
-      [Symbol.asyncIterator]();
+    const speech = flite.speak(phrasesOf(long), { signal: controller.signal, voice: voice('kal16') });
+    const chunks = speech[Symbol.asyncIterator]();
     let text = '';
     for (let count = 0; count < 5; count += 1) text += (await chunks.next()).value?.text ?? '';
     expect(long.startsWith(text)).toBe(true);

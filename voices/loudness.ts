@@ -1,0 +1,37 @@
+/** Where every voice is brought to: -20 dBFS, measured over the parts that sound. */
+const targetLevel = 0.1;
+/** Peaks above this are bent, so that nothing clips. */
+const kneeLevel = 0.7;
+const windowSamples = 256;
+/** Windows below this part of the loudest are pauses. */
+const soundRatio = 0.03;
+const mostGain = 16;
+
+/**
+ * The factor that brings speech like this sample of a voice to -20 dBFS, pauses not counted; 1 for silence, at most 16.
+ * Taken once per voice: following every phrase would make whispers and shouts alike.
+ */
+export function gainFor(sample: Float32Array): number {
+  const powers: number[] = [];
+  for (let start = 0; start + windowSamples <= sample.length; start += windowSamples) {
+    const block = sample.subarray(start, start + windowSamples);
+    powers.push(block.reduce((sum, value) => sum + value * value, 0) / windowSamples);
+  }
+  const loudest = powers.reduce((most, power) => Math.max(most, power), 0);
+  if (loudest === 0) return 1;
+  const sounding = powers.filter((power) => power >= loudest * soundRatio ** 2);
+  const power = sounding.reduce((sum, value) => sum + value, 0) / sounding.length;
+  return Math.min(mostGain, targetLevel / Math.sqrt(power));
+}
+
+/** Multiplies in place; peaks are bent smoothly and stay below 1. Returns its argument. */
+export function applyGain(samples: Float32Array<ArrayBuffer>, gain: number): Float32Array<ArrayBuffer> {
+  const room = 1 - kneeLevel;
+  for (let index = 0; index < samples.length; index += 1) {
+    const value = (samples[index] as number) * gain;
+    const size = Math.abs(value);
+    samples[index] =
+      size <= kneeLevel ? value : Math.sign(value) * (kneeLevel + room * Math.tanh((size - kneeLevel) / room) * 0.98);
+  }
+  return samples;
+}

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import llamaTokenizer from 'llama-tokenizer-js';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { EngineError } from '../engine.ts';
+import type { Hypothesis } from './hypothesis.ts';
+import { likeliest, logProbabilityOf } from './likeliest.ts';
+
+export interface MoonshineModelOptions {
+  /** Holds `encoder_model.onnx` and `decoder_model_merged.onnx` of Moonshine tiny. */
+  readonly modelDirectory: string;
+  /** Threads of the encoder; a step of the decoder is too small to share. */
+  readonly threads: number;
+}
+
+/** Moonshine tiny, loaded. */
+export interface MoonshineModel {
+  /** Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same hypothesis. */
+  hear(samples: Float32Array): Promise<Hypothesis>;
+}
+
+const name = 'moonshine';
+const advice = 'run `npm ci` to install @moonshine-ai/moonshine-js again';
+const layers = 6;
+const heads = 8;
+const headSize = 36;
+const startToken = 1;
+const endToken = 2;
+/** The tokenizer knows no words behind these. */
+const wordTokens = 32_000;
+/** Speech has fewer, also when fast; what it cannot make out, the model answers by repeating itself without end. */
+const tokensPerSecond = 6.5;
+const spareTokens = 4;
+/**
+ * Where the model is less sure than this (95 %) that there are no words, it is made to say some. In recorded silence,
+ * noise and music it is nearly always surer; after a second of silence it may give up good speech at far less.
+ */
+const sureOfSilence = -0.05;
+
+const caches = Array.from({ length: layers }, (_, layer) => layer).flatMap((layer) =>
+  ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map((part) => `${layer}.${part}`),
+);
+const growingCaches = caches.filter((cache) => cache.includes('decoder'));
+
+/** Loads the model. A missing or unusable file gives an `EngineError` with `ENGINE_MISSING`. */
+export async function loadMoonshine(options: MoonshineModelOptions): Promise<MoonshineModel> {
+  const directory = options.modelDirectory;
+  const encoder = await loadSession(join(directory, 'encoder_model.onnx'), options.threads, ['last_hidden_state']);
+  const decoder = await loadSession(join(directory, 'decoder_model_merged.onnx'), 1, [
+    'logits',
+    ...caches.map((cache) => `present.${cache}`),
+  ]);
+  return {
+    async hear(samples) {
+      const audio = new Tensor('float32', samples, [1, samples.length]);
+      const encoded = await encoder.run({ input_values: audio });
+      const seconds = samples.length / 16_000;
+      const mostTokens = Math.floor(seconds * tokensPerSecond) + spareTokens;
+      return { seconds, ...(await decode(new Decoding(decoder, encoded['last_hidden_state'] as Tensor), mostTokens)) };
+    },
+  };
+}
+
+async function loadSession(path: string, threads: number, outputs: readonly string[]): Promise<InferenceSession> {
+  if (!existsSync(path)) throw new EngineError(name, 'ENGINE_MISSING', `${path} is missing: ${advice}`);
+  const session = await InferenceSession.create(path, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    // Weights are unpacked once and not in each step, which takes a third less time; idle threads do not spin.
+    extra: { session: { disable_quant_qdq: '1', intra_op: { allow_spinning: '0' } } },
+  }).catch((cause: unknown) => {
+    throw new EngineError(name, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
+  });
+  if (outputs.every((output) => session.outputNames.includes(output))) return session;
+  throw new EngineError(name, 'ENGINE_MISSING', `${path} is another model: ${advice}`);
+}
+
+async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypothesis, 'seconds'>> {
+  const tokens: number[] = [];
+  const logProbabilities: number[] = [];
+  let logits = await decoding.step(startToken);
+  const silenceLogProbability = logProbabilityOf(logits, endToken);
+  const reluctant = silenceLogProbability < sureOfSilence && likeliest(logits).token === endToken;
+  if (reluctant) logits[endToken] = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const { token, logProbability } = likeliest(logits);
+    logProbabilities.push(logProbability);
+    if (token === endToken) break;
+    tokens.push(token);
+    if (tokens.length >= mostTokens) break;
+    logits = await decoding.step(token);
+  }
+  const words = tokens.filter((token) => token > endToken && token < wordTokens);
+  const text = llamaTokenizer.decode(words, false, false).trim();
+  return { text, logProbabilities, silenceLogProbability, reluctant };
+}
+
+/** One run of the decoder through an utterance: it remembers what it has been fed. */
+class Decoding {
+  readonly #decoder: InferenceSession;
+  readonly #encoded: Tensor;
+  #past: Record<string, Tensor> = {};
+
+  constructor(decoder: InferenceSession, encoded: Tensor) {
+    this.#decoder = decoder;
+    this.#encoded = encoded;
+  }
+
+  /** Feeds a token; returns the scores of the next. */
+  async step(token: number): Promise<Float32Array> {
+    const first = Object.keys(this.#past).length === 0;
+    const empty = new Tensor('float32', new Float32Array(0), [0, heads, 1, headSize]);
+    const feeds: Record<string, Tensor> = {
+      input_ids: new Tensor('int64', BigInt64Array.of(BigInt(token)), [1, 1]),
+      encoder_hidden_states: this.#encoded,
+      use_cache_branch: new Tensor('bool', [!first], [1]),
+    };
+    for (const cache of caches) feeds[`past_key_values.${cache}`] = this.#past[cache] ?? empty;
+    // What the decoder takes from the audio is made in the first step and stays.
+    const grown = first ? caches : growingCaches;
+    const out = await this.#decoder.run(feeds, ['logits', ...grown.map((cache) => `present.${cache}`)]);
+    for (const cache of grown) this.#past[cache] = out[`present.${cache}`] as Tensor;
+    return (out['logits'] as Tensor).data as Float32Array;
+  }
+}

@@ -1,0 +1,103 @@
+import { findPackageJSON } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { EngineError } from '../engine.ts';
+import { lookAhead } from '../look-ahead.ts';
+import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
+import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
+import { DecodeAhead, type Urgency } from './decode-ahead.ts';
+import { concludeHearing, type Hypothesis } from './hypothesis.ts';
+import type { MoonshineModelOptions } from './moonshine-model.ts';
+
+export interface MoonshineOptions {
+  /** Threads that decode, one utterance each at a time, with a model of their own; half the processors unless given. */
+  readonly workers?: number;
+  /** Processors that the encoder of each worker uses; 2 unless given, if there are so many. */
+  readonly threads?: number;
+  /** Holds the two files of Moonshine tiny; those of `@moonshine-ai/moonshine-js` unless given. */
+  readonly modelDirectory?: string;
+}
+
+const name = 'moonshine';
+const sampleRate = 16_000;
+const urgencies: Readonly<Record<Urgency, number>> = { partial: 0, final: 1 };
+
+const otherLanguages =
+  'For other languages configure another recognizer, for example sherpa-onnx with SenseVoice or Paraformer (see README, "Languages").';
+const messages: Readonly<Record<Unclear['code'], string>> = {
+  language_not_supported: `This does not sound like English, the only language of the built-in recognizer (Moonshine tiny). ${otherLanguages}`,
+  low_confidence: `The words could not be made out: speak closer to the microphone, or in a quieter place. The built-in recognizer (Moonshine tiny) knows English only. ${otherLanguages}`,
+};
+
+/**
+ * Moonshine tiny in worker threads: English, nothing to download. Partials come about twice a second while somebody speaks
+ * and a worker is free; the final is usually there as soon as the audio ends, because every pause is decoded at once.
+ * What is not English gives an `unclear` final; silence, noise and music an empty one. Utterances may have any length.
+ * The model loads with the first utterance, or with `warm`; a missing one then gives `ENGINE_MISSING`.
+ */
+export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer & {
+  /** Loads the model in all workers. Aborting throws `signal.reason`. */
+  warm(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+} {
+  const processors = availableParallelism();
+  const workers = options.workers ?? Math.max(1, Math.floor(processors / 2));
+  const threads = options.threads ?? Math.min(2, processors);
+  const modelDirectory = options.modelDirectory ?? findModel();
+  const pool = openWorkerPool<Float32Array<ArrayBuffer>, Hypothesis>({
+    name,
+    url: new URL('./moonshine-worker.ts', import.meta.url),
+    size: workers,
+    workerData: { modelDirectory, threads } satisfies MoonshineModelOptions,
+  });
+  return {
+    name,
+    sampleRate,
+    languages: ['en'],
+    async *transcribe(audio, { signal, language }) {
+      signal.throwIfAborted();
+      if (language !== undefined && !/^en\b/i.test(language)) {
+        const unclear: Unclear = { code: 'language_not_supported', message: messages.language_not_supported };
+        yield { type: 'transcript-final', text: '', unclear };
+        return;
+      }
+      const gone = new AbortController();
+      const listening = new DecodeAhead({
+        decode: (samples, urgency, signal) =>
+          pool.call(samples, { signal, priority: urgencies[urgency], transfer: [samples.buffer] }),
+        busy: () => pool.load >= workers,
+        signal: AbortSignal.any([signal, gone.signal]),
+      });
+      try {
+        for await (const frame of lookAhead(audio, (frame) => Promise.resolve(frame), { signal })) {
+          if (frame.sampleRate !== sampleRate) {
+            const detail = `frames must have ${sampleRate} Hz, not ${frame.sampleRate}: resample them`;
+            throw new EngineError(name, 'ENGINE_REFUSED', detail);
+          }
+          await listening.push(frame);
+          const text = listening.takePartial();
+          if (text !== undefined) yield { type: 'transcript-partial', text };
+        }
+        const heard = await listening.finish();
+        signal.throwIfAborted();
+        yield concludeHearing(heard, messages);
+      } finally {
+        gone.abort(new Error('nobody listens any more'));
+      }
+    },
+    warm: (signal) => warm(pool, workers, signal),
+    close: () => pool.close(),
+  };
+}
+
+/** Silence is enough: the model doubts that of zeros, and so goes through all that it has. */
+async function warm(pool: WorkerPool<Float32Array<ArrayBuffer>, Hypothesis>, workers: number, signal: AbortSignal) {
+  const silence = (): Float32Array<ArrayBuffer> => new Float32Array(sampleRate);
+  await Promise.all(Array.from({ length: workers }, () => pool.call(silence(), { signal, priority: urgencies.final })));
+}
+
+function findModel(): string {
+  const manifest = findPackageJSON('@moonshine-ai/moonshine-js', import.meta.url);
+  if (manifest !== undefined) return join(dirname(manifest), 'dist/model/tiny/quantized');
+  throw new EngineError(name, 'ENGINE_MISSING', 'the package @moonshine-ai/moonshine-js is missing: run `npm ci`');
+}

@@ -1,0 +1,113 @@
+import { durationMs } from '../audio.ts';
+import { resample } from '../resampler.ts';
+import { writingOf } from '../scripts.ts';
+import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import { espeakMissing } from './espeak.ts';
+
+/** Two engines that share the work. */
+export interface LanguagePair {
+  /** Speaks phrases in Latin letters, unless another language is asked for. */
+  readonly english: SpeechSynthesizer;
+  /** Speaks the rest; absent where it is not installed. */
+  readonly other?: SpeechSynthesizer | undefined;
+  /** The voice of the other engine; the call's voice names one of the first. */
+  readonly otherVoice: Voice;
+  /** Hertz, of every chunk; the first engine's own unless given. */
+  readonly sampleRate?: number;
+}
+
+/**
+ * One synthesizer out of two: each phrase goes to the engine that can read its script. `language` may ask for another
+ * language in Latin letters, such as French. Where the other engine is absent, a phrase that is mostly Latin is spoken by
+ * the first as well as it can, and any other throws `ENGINE_MISSING`.
+ */
+export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
+  const { english, other, otherVoice } = pair;
+  const { sampleRate = english.sampleRate } = pair;
+  return {
+    name: other === undefined ? english.name : `${english.name}+${other.name}`,
+    sampleRate,
+    languages: [...new Set([...english.languages, ...(other?.languages ?? [])])],
+    async *speak(phrases, options) {
+      const cursor = new Cursor(phrases);
+      const engineFor = (phrase: Phrase): SpeechSynthesizer => choose(phrase.text, pair, options.language);
+      let atMs = 0;
+      try {
+        for (let next = await cursor.peek(); next !== undefined; next = await cursor.peek()) {
+          const engine = engineFor(next);
+          const run = cursor.takeWhile((phrase) => engineFor(phrase) === engine);
+          const voice = engine === english ? options.voice : otherVoice;
+          for await (const chunk of engine.speak(run, { ...options, voice })) {
+            const placed = placeAt(chunk, atMs, sampleRate);
+            atMs += durationMs(placed.frame);
+            yield placed;
+          }
+        }
+      } finally {
+        cursor.close();
+      }
+    },
+  };
+}
+
+function choose(text: string, { english, other }: LanguagePair, language: string | undefined): SpeechSynthesizer {
+  const { script, latinShare } = writingOf(text);
+  const primary = language?.toLowerCase().split('-')[0];
+  if (other === undefined) {
+    if (latinShare < 0.5) throw espeakMissing();
+    return english;
+  }
+  if (script !== undefined && script !== 'latin') return other;
+  const foreign =
+    primary !== undefined && !english.languages.includes(primary) && latinLanguages(other).includes(primary);
+  return foreign ? other : english;
+}
+
+/** Languages that a phrase in Latin letters may be in. */
+function latinLanguages(engine: SpeechSynthesizer): readonly string[] {
+  return engine.languages.filter((tag) => new Intl.Locale(tag).maximize().script === 'Latn');
+}
+
+function placeAt(chunk: SpeechChunk, atMs: number, sampleRate: number): SpeechChunk {
+  const samples = resample(chunk.frame.samples, chunk.frame.sampleRate, sampleRate);
+  return { ...chunk, frame: { ...chunk.frame, samples, sampleRate, atMs } };
+}
+
+/** Phrases that can be looked at before they are taken, so that a run of them can end without losing the next. */
+class Cursor {
+  readonly #iterator: AsyncIterator<Phrase>;
+  #next: Promise<IteratorResult<Phrase>> | undefined;
+
+  constructor(phrases: AsyncIterable<Phrase>) {
+    this.#iterator = phrases[Symbol.asyncIterator]();
+  }
+
+  /** The next phrase, undefined at the end; rejects where the source fails. */
+  async peek(): Promise<Phrase | undefined> {
+    this.#next ??= this.#iterator.next();
+    const next = await this.#next;
+    return next.done === true ? undefined : next.value;
+  }
+
+  /** Takes phrases up to the first that does not belong; an unfit phrase that throws ends the run too, to throw in its turn. */
+  async *takeWhile(belongs: (phrase: Phrase) => boolean): AsyncGenerator<Phrase> {
+    for (let next = await this.peek(); next !== undefined; next = await this.peek()) {
+      if (!fits(next, belongs)) return;
+      this.#next = undefined;
+      yield next;
+    }
+  }
+
+  close(): void {
+    // Not awaited: a source that waits for its own input would not answer before that comes.
+    void this.#iterator.return?.().catch(() => undefined);
+  }
+}
+
+function fits(phrase: Phrase, belongs: (phrase: Phrase) => boolean): boolean {
+  try {
+    return belongs(phrase);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,123 @@
+import { workerData } from 'node:worker_threads';
+import { concatSamples } from '../audio.ts';
+import { gainFor } from '../loudness.ts';
+import { writingOf } from '../scripts.ts';
+import { serveWorker } from '../worker-serve.ts';
+import type { EspeakRequest, EspeakWorkerData } from './espeak.ts';
+import { finishSpeech, type RenderedSpeech } from './finish-speech.ts';
+
+/** The part of eSpeak NG's module that is used; it comes without types. */
+interface Espeak {
+  set_voice(name: string, language?: string): number;
+  set_rate(wordsPerMinute: number): void;
+  set_pitch(percent: number): void;
+  get_samplerate(): number;
+  list_voices(): { readonly identifier: string; readonly languages: readonly { readonly name: string }[] }[];
+  /** Blocks. Text is UTF-8 with SSML. A true value from `take` stops it. */
+  synthesize(text: string, take: (samples: Int16Array, events: readonly EspeakEvent[]) => boolean): void;
+}
+
+interface EspeakEvent {
+  readonly type: string;
+  /** Of a word: its first character, counted in code points from 1. */
+  readonly text_position: number;
+  /** Milliseconds. */
+  readonly audio_position: number;
+}
+
+interface Spoken {
+  readonly samples: Float32Array;
+  readonly events: readonly EspeakEvent[];
+}
+
+const { moduleUrl, sampleRate } = workerData as EspeakWorkerData;
+const plainRate = 175;
+const plainPitch = 50;
+/** Spoken once per voice, to learn how loud it is; digits can be read in every language. */
+const levelText = '1 2 3 4 5';
+
+const espeak = open();
+/** Voice names by lower-case voice name and language tag. */
+const names = new Map<string, string>();
+const gains = new Map<string, number>();
+
+serveWorker<EspeakRequest, RenderedSpeech>(async (request) => {
+  const engine = await espeak;
+  const voice = nameOf(request);
+  engine.set_voice('en');
+  engine.set_voice(voice);
+  const gain = gainOf(engine, voice, request);
+  const { samples, events } = say(engine, readable(request.text), request);
+  const marks = marksIn(request.text, events);
+  const raw = { text: request.text, samples, sampleRate: engine.get_samplerate(), hints: { marks } };
+  const reply = finishSpeech(raw, { sampleRate, gain, rate: request.rate });
+  return { reply, transfer: [reply.samples.buffer] };
+});
+
+async function open(): Promise<Espeak> {
+  const { default: create } = (await import(moduleUrl)) as {
+    default: () => Promise<{ readonly eSpeakNGWorker: new () => Espeak }>;
+  };
+  const engine = new (await create()).eSpeakNGWorker();
+  const voices = engine.list_voices();
+  for (const { identifier, languages } of voices) {
+    for (const { name } of languages)
+      names.set(name.toLowerCase(), names.get(name.toLowerCase()) ?? baseName(identifier));
+  }
+  for (const { identifier } of voices) names.set(baseName(identifier).toLowerCase(), baseName(identifier));
+  return engine;
+}
+
+/** 'sit/cmn' to 'cmn'. */
+function baseName(identifier: string): string {
+  return identifier.slice(identifier.lastIndexOf('/') + 1);
+}
+
+function nameOf({ language, variant }: EspeakRequest): string {
+  const tag = language.toLowerCase();
+  const base = names.get(tag) ?? names.get(tag.split('-')[0] ?? '') ?? 'en';
+  return /^[A-Za-z0-9]+$/.test(variant) ? `${base}+${variant}` : base;
+}
+
+function gainOf(engine: Espeak, voice: string, request: EspeakRequest): number {
+  const key = `${voice} ${request.pitch}`;
+  const gain = gains.get(key) ?? gainFor(say(engine, levelText, { ...request, rate: 1 }).samples);
+  gains.set(key, gain);
+  return gain;
+}
+
+function say(engine: Espeak, text: string, { pitch, rate }: EspeakRequest): Spoken {
+  engine.set_rate(Math.round(plainRate * rate));
+  // Its scale is logarithmic: 50 more doubles the pitch.
+  engine.set_pitch(Math.round(plainPitch + 50 * Math.log2(pitch)));
+  const blocks: Float32Array[] = [];
+  const events: EspeakEvent[] = [];
+  engine.synthesize(text, (samples, found) => {
+    blocks.push(Float32Array.from(samples, (value) => value / 32_768));
+    events.push(...found.filter((event) => event.type === 'word'));
+    return false;
+  });
+  return { samples: concatSamples(blocks), events };
+}
+
+/**
+ * Text that eSpeak NG takes for nothing but text: tags, entities, phoneme brackets and control characters become spaces,
+ * as do long runs of marks. Keeps the number of code points, so that its positions fit the original.
+ */
+function readable(text: string): string {
+  const japanese = writingOf(text).script === 'kana';
+  return text
+    .replaceAll(/[\p{Cc}<>[\]{}]|&(?=[\p{L}#])/gu, ' ')
+    .replaceAll(/(?<=[^\p{L}\p{M}\p{N}\s]{4})[^\p{L}\p{M}\p{N}\s]/gu, ' ')
+    .replaceAll(japanese ? /\p{Script=Han}/gu : /(?!)/gu, ' ');
+}
+
+function marksIn(text: string, events: readonly EspeakEvent[]): { index: number; atMs: number }[] {
+  const starts: number[] = [];
+  let index = 0;
+  for (const character of text) {
+    starts.push(index);
+    index += character.length;
+  }
+  return events.map((event) => ({ index: starts[event.text_position - 1] ?? index, atMs: event.audio_position }));
+}

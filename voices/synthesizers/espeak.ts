@@ -1,0 +1,173 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { EngineError } from '../engine.ts';
+import { writingOf, type Script } from '../scripts.ts';
+import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
+import type { RenderedSpeech } from './finish-speech.ts';
+import { speakPieces } from './speak-pieces.ts';
+
+/** What the workers are started with. */
+export interface EspeakWorkerData {
+  /** File URL of eSpeak NG's module. */
+  readonly moduleUrl: string;
+  /** Hertz, of what they answer. */
+  readonly sampleRate: number;
+}
+
+/** One text in one voice. */
+export interface EspeakRequest {
+  /** A voice or language that eSpeak NG lists, such as `cmn`. */
+  readonly language: string;
+  /** The name of a variant, such as `f3`; '' for the language's own voice. */
+  readonly variant: string;
+  /** Factors from 0.5 to 2. */
+  readonly pitch: number;
+  readonly rate: number;
+  readonly text: string;
+}
+
+export interface EspeakOptions {
+  /** Threads; one unless given. Each takes about 100 MB. */
+  readonly workers?: number;
+  /** Hertz, a whole number of at least 8000; 24000 unless given. eSpeak NG itself makes 22050. */
+  readonly sampleRate?: number;
+}
+
+const name = 'espeak';
+const packageName = '@echogarden/espeak-ng-emscripten';
+const maxCharacters = 240;
+/** Enough for the compiler to find what is worth compiling. */
+const warmTexts = [
+  ['en', 'The quick brown fox jumps over the lazy dog, and then another one does it too.'],
+  ['cmn', '你好，很高兴见到你，今天天气真好，我们一起去喝茶吧。'],
+] as const;
+
+/** Languages that are not written in Latin letters, by script. Japanese is left out of `languages`: it reads no kanji. */
+const writtenIn: Partial<Record<Script, readonly string[]>> = {
+  han: ['zh', 'cmn', 'yue', 'hak'],
+  kana: ['ja'],
+  hangul: ['ko'],
+  cyrillic: ['ru', 'uk', 'be', 'bg', 'mk', 'sr', 'kk', 'ky', 'tt', 'ba', 'cv'],
+  arabic: ['ar', 'fa', 'ur', 'ug', 'sd'],
+  hebrew: ['he'],
+  greek: ['el', 'grc'],
+  devanagari: ['hi', 'mr', 'ne', 'kok'],
+  bengali: ['bn', 'as'],
+  tamil: ['ta'],
+  thai: ['th'],
+  georgian: ['ka'],
+  armenian: ['hy', 'hyw'],
+};
+const writtenInLatin =
+  'en fr de es it pt nl pl cs sk sl hr hu ro sv da nb no fi et lv lt is ga cy ca eu gl tr az vi id ms sw sq eo la af mt'.split(
+    ' ',
+  );
+
+/**
+ * eSpeak NG (GPL-3.0, an optional package) in worker threads that start when first needed. Formant synthesis: clear and
+ * quick, but a machine's voice. Preset ids are its languages and voices, with a variant for another timbre: `cmn`,
+ * `en-gb`, `fr`, `cmn+m3`, `en-us+f2`; an unknown one is replaced by `en`, an unknown variant by none. `pitch` and `rate`
+ * work from 0.5 to 2. Text in a script that the voice cannot read is spoken in `language`, if it writes that script, else
+ * in the script's commonest language, with the same variant. Words carry the times that eSpeak reports. Where the package
+ * is not installed, `speak` throws `ENGINE_MISSING`.
+ */
+export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
+  /** Resolves when the first thread can speak; throws `ENGINE_MISSING` like `speak`. */
+  warm(): Promise<void>;
+  close(): Promise<void>;
+} {
+  const { workers = 1, sampleRate = 24_000 } = options;
+  let pool: WorkerPool<EspeakRequest, RenderedSpeech> | undefined;
+  const opened = (): WorkerPool<EspeakRequest, RenderedSpeech> =>
+    (pool ??= openWorkerPool({
+      name,
+      url: new URL('./espeak-worker.ts', import.meta.url),
+      size: workers,
+      workerData: { moduleUrl: findEspeak(), sampleRate } satisfies EspeakWorkerData,
+    }));
+  return {
+    name,
+    sampleRate,
+    languages: [...new Set([...writtenInLatin, ...Object.values(writtenIn).flat()])].filter((tag) => tag !== 'ja'),
+    async *speak(phrases, { signal, voice, language, speed }) {
+      const render = async (text: string): Promise<RenderedSpeech> =>
+        opened().call({ ...requestFor(voice, text, language, speed ?? 1), text }, { signal });
+      yield* speakPieces(phrases, { sampleRate, maxCharacters, sayable, render }, { signal });
+    },
+    warm: async () => {
+      const { signal } = new AbortController();
+      const plain = { variant: '', pitch: 1, rate: 1 };
+      for (const [language, text] of warmTexts) await opened().call({ ...plain, language, text }, { signal });
+    },
+    close: async () => pool?.close(),
+  };
+}
+
+function sayable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+/** Whether the optional package is there. */
+export function isEspeakInstalled(): boolean {
+  try {
+    findEspeak();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is thrown where only eSpeak NG could speak and it is not installed. */
+export function espeakMissing(cause?: unknown): EngineError {
+  const detail = `this text needs eSpeak NG, which is not installed: npm install ${packageName} (GPL-3.0)`;
+  return new EngineError(name, 'ENGINE_MISSING', detail, cause);
+}
+
+function findEspeak(): string {
+  try {
+    return pathToFileURL(createRequire(import.meta.url).resolve('@echogarden/espeak-ng-emscripten')).href;
+  } catch (cause) {
+    throw espeakMissing(cause);
+  }
+}
+
+function requestFor(
+  voice: Voice,
+  text: string,
+  language: string | undefined,
+  speed: number,
+): Omit<EspeakRequest, 'text'> {
+  const preset = voice.kind === 'preset' ? voice : undefined;
+  const [own = '', variant = ''] = (preset?.id ?? language ?? 'en').split('+');
+  return {
+    language: languageFor(text, own, language),
+    variant,
+    pitch: withinRange(preset?.pitch ?? 1),
+    rate: withinRange((preset?.rate ?? 1) * speed),
+  };
+}
+
+/** The voice's own language if it reads the text and nothing else is wanted, else the wanted one, else the script's commonest. */
+function languageFor(text: string, own: string, wanted: string | undefined): string {
+  const { script, language } = writingOf(text);
+  if (script === undefined || script === 'other') return own === '' ? 'en' : own;
+  const reads = (tag: string | undefined): tag is string => tag !== undefined && tag !== '' && canRead(tag, script);
+  // A dialect named by the voice ("en-gb") outlives a plain wish for its language ("en").
+  if (wanted !== undefined && primaryOf(wanted) === primaryOf(own) && reads(own)) return own;
+  return [wanted, own].find(reads) ?? language;
+}
+
+function canRead(tag: string, script: Script): boolean {
+  const primary = primaryOf(tag);
+  if (script !== 'latin') return writtenIn[script]?.includes(primary) ?? false;
+  return !Object.values(writtenIn).some((languages) => languages.includes(primary));
+}
+
+function primaryOf(tag: string): string {
+  return tag.toLowerCase().split('-')[0] ?? '';
+}
+
+function withinRange(factor: number): number {
+  return Math.max(0.5, Math.min(2, factor));
+}

