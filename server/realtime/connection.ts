@@ -37,6 +37,8 @@ export interface ConnectionParts {
   readonly clock: Clock;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
+  /** Asked about every message before it is taken: whether it is new and meant for the session. All are by default. */
+  readonly admit?: (message: unknown) => boolean;
 }
 
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
@@ -45,6 +47,8 @@ export interface Connection {
   receive(frame: string): void;
   /** Sound of the user that did not come in an event: mono, at any rate the resampler takes. */
   receiveAudio(samples: Float32Array, sampleRate: number): void;
+  /** The client has dropped and may come back: missing sound does not count as silence meanwhile. */
+  away(isAway: boolean): void;
   /** A frame that is no text. */
   receiveBinary(): void;
   close(): void;
@@ -99,10 +103,11 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
         newItemId: () => newId('item'),
         session: wire,
         find: (itemId: string) => session.conversation.get(itemId),
+        admit: parts.admit ?? (() => true),
       };
       const decoded = decode(frame, context);
       wire = decoded.session;
-      take(decoded.command);
+      if (decoded.command !== undefined) take(decoded.command);
     },
     receiveAudio(samples, sampleRate) {
       take({ type: 'audio', samples, sampleRate });
@@ -111,6 +116,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       const message = 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.';
       session.send({ type: 'reject', problem: { code: 'binary_not_supported', message } });
     },
+    away: (isAway) => session.away(isAway),
     close: () => session.close(),
   };
 }

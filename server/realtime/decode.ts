@@ -16,12 +16,20 @@ export interface DecodeContext {
   /** The session as it stands after the last update. */
   readonly session: WireSession;
   readonly find: (id: string) => Item | undefined;
+  /** Whether a message is new and for the session; see `ConnectionParts.admit`. */
+  readonly admit: (message: unknown) => boolean;
+}
+
+/** What a frame asks for, and the session after it. No command: the frame was not admitted. */
+export interface Decoded {
+  readonly command?: SessionCommand;
+  readonly session: WireSession;
 }
 
 /** Understands one text frame. A frame that makes no sense becomes a `reject` command, answered in its turn. */
-export function decode(frame: string, context: DecodeContext): { command: SessionCommand; session: WireSession } {
+export function decode(frame: string, context: DecodeContext): Decoded {
   const { session } = context;
-  const reject = (problem: Problem, ref?: string): { command: SessionCommand; session: WireSession } => ({
+  const reject = (problem: Problem, ref?: string): Decoded => ({
     command: { type: 'reject', problem, ...refOf(ref) },
     session,
   });
@@ -31,6 +39,7 @@ export function decode(frame: string, context: DecodeContext): { command: Sessio
   } catch {
     return reject({ code: 'invalid_json', message: 'The message is not valid JSON.' });
   }
+  if (!context.admit(message)) return { session };
   const parsed = clientEventSchema.safeParse(message);
   if (!parsed.success) return reject(problemOf(message, parsed.error), eventIdOf(message));
   const event = parsed.data;
@@ -70,6 +79,8 @@ function commandOf(
       return { type: 'item-delete', id: event.item_id };
     case 'conversation.item.truncate':
       return { type: 'item-truncate', id: event.item_id, heardMs: event.audio_end_ms };
+    case 'x_dramatis.heard':
+      return { type: 'heard', replyId: event.response_id, heardMs: (event.samples / wireSampleRate) * 1000 };
     case 'response.create':
       return replyCommand(event.response ?? {}, context);
     case 'response.cancel':

@@ -29,6 +29,8 @@ export class Playout {
   readonly #settings: PlayoutSettings;
   #startedMs: number | undefined;
   #sentMs = 0;
+  /** What the client last said it had played, and when it said so. */
+  #reported: { readonly heardMs: number; readonly atMs: number } | undefined;
 
   constructor(settings: PlayoutSettings) {
     this.#settings = settings;
@@ -39,8 +41,17 @@ export class Playout {
     return this.#sentMs;
   }
 
-  /** Milliseconds that a listener can have heard by now, if it plays without delay. */
+  /** The client has played this much by now. */
+  report(heardMs: number): void {
+    this.#reported = { heardMs, atMs: this.#settings.clock.now() };
+  }
+
+  /** Milliseconds heard by now: counted from the client's last word where it gives any, else as if it played at once. */
   get heardMs(): number {
+    if (this.#reported !== undefined) {
+      const { heardMs, atMs } = this.#reported;
+      return Math.min(this.#sentMs, heardMs + this.#settings.clock.now() - atMs);
+    }
     return this.#startedMs === undefined ? 0 : Math.min(this.#sentMs, this.#settings.clock.now() - this.#startedMs);
   }
 

@@ -52,6 +52,12 @@ export class Reply {
     return this.#stop.signal.aborted;
   }
 
+  /** The client has played this much of it by now. */
+  heard(heardMs: number): void {
+    this.#playout.report(heardMs);
+    if (heardMs > 0) this.trace.markBefore('heard', heardMs);
+  }
+
   /** What a listener can have heard of it by now, in milliseconds. */
   get heardMs(): number {
     return this.#playout.heardMs;

@@ -35,6 +35,7 @@ export class Session {
   #unclear = false;
   #lastAudioMs = 0;
   #sentAudioMs = 0;
+  #away = false;
   #lastFailureMs = -Infinity;
 
   constructor(parts: SessionParts) {
@@ -61,6 +62,12 @@ export class Session {
       this.#sentAudioMs += (command.samples.length / command.sampleRate) * 1000;
     }
     this.#inbox.push({ command, arrivedMs });
+  }
+
+  /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
+  away(isAway: boolean): void {
+    this.#away = isAway;
+    this.#lastAudioMs = this.#parts.clock.now();
   }
 
   /** Sound handed in that has not been heard yet. */
@@ -119,7 +126,7 @@ export class Session {
       await clock.sleep(tickMs, this.#closed.signal).catch(() => undefined);
       const waits =
         this.#turn.phase === 'hearing' || this.#turn.phase === 'settling' || this.#turn.phase === 'overlapping';
-      if (!waits || clock.now() - this.#lastAudioMs < silentClientMs) continue;
+      if (!waits || this.#away || clock.now() - this.#lastAudioMs < silentClientMs) continue;
       this.#sentAudioMs += tickMs;
       this.#inbox.push({ command: { type: 'audio', samples: silence, sampleRate }, arrivedMs: clock.now() });
     }
@@ -162,6 +169,8 @@ export class Session {
         return;
       case 'reject':
         return this.events.push({ type: 'problem', problem: command.problem, ...refOf(command.ref) });
+      case 'heard':
+        return this.#speaking.heard(command.replyId, command.heardMs);
       case 'item-add':
         return this.#addItem(command);
       default:

@@ -5,12 +5,17 @@ import { Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from './context.ts';
 import { Trace } from './trace.ts';
 
+/** Replies whose end is so recent that the client may still tell what it heard of them. */
+const rememberedReplies = 8;
+
 /** The character's side: runs replies, lets at most one of them write the conversation, ends each exactly once. */
 export class Speaking {
   readonly #context: SessionContext;
   readonly #running = new Set<Reply>();
   readonly #waiting = new Map<Reply, () => void>();
   #current: Reply | undefined;
+  /** Items of the last replies that have ended, for late words on what was heard. */
+  readonly #ended = new Map<string, Item>();
 
   constructor(context: SessionContext) {
     this.#context = context;
@@ -57,6 +62,15 @@ export class Speaking {
     return true;
   }
 
+  /** The client tells how much of a reply it has played, while it runs or a little after. */
+  heard(replyId: string, heardMs: number): void {
+    const reply = [...this.#running].find((running) => running.id === replyId);
+    if (reply !== undefined) return reply.heard(heardMs);
+    const item = this.#ended.get(replyId);
+    // What was cut short by our own clock is cut where the client really stopped; a finished reply plays on.
+    if (item?.status === 'incomplete') this.#context.conversation.truncate(item, heardMs);
+  }
+
   /** Stops everything that is being said. */
   close(): void {
     for (const reply of this.#running) this.cancel('hung_up', reply.id);
@@ -81,7 +95,10 @@ export class Speaking {
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
     const end = reply.end(problem);
-    if (reply.item !== undefined) reply.item.status = end.status === 'completed' ? 'completed' : 'incomplete';
+    if (reply.item !== undefined) {
+      reply.item.status = end.status === 'completed' ? 'completed' : 'incomplete';
+      this.#remember(reply.id, reply.item);
+    }
     this.#context.emit({
       type: 'reply-ended',
       replyId: reply.id,
@@ -91,6 +108,12 @@ export class Speaking {
     if (this.#current !== reply) return;
     this.#current = undefined;
     this.#context.replyEnded();
+  }
+
+  #remember(replyId: string, item: Item): void {
+    this.#ended.set(replyId, item);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > rememberedReplies && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   async #run(reply: Reply, situation: 'greeting' | 'unclear' | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Stages of a turn in the order they normally happen. */
-export const stages = ['endpoint', 'transcript', 'first_token', 'first_phrase', 'first_audio'] as const;
+export const stages = ['endpoint', 'transcript', 'first_token', 'first_phrase', 'first_audio', 'heard'] as const;
 export type Stage = (typeof stages)[number];
 
 /** Milliseconds from the start of the wait to each stage; null where the turn had no such stage. */
@@ -13,6 +13,8 @@ export interface Latency {
   readonly first_token_ms: number | null;
   readonly first_phrase_ms: number | null;
   readonly first_audio_ms: number | null;
+  /** The first sound at the client's ear; null where the client does not tell what it has played. */
+  readonly heard_ms: number | null;
 }
 
 /** The latency ledger of one turn: wall-clock marks, each kept the first time it is made. */
@@ -38,6 +40,11 @@ export class Trace {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now());
   }
 
+  /** Marks a stage that happened `agoMs` ago. */
+  markBefore(stage: Stage, agoMs: number): void {
+    if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now() - agoMs);
+  }
+
   latency(): Latency {
     const since = (stage: Stage): number | null => {
       const mark = this.#marks.get(stage);
@@ -50,6 +57,7 @@ export class Trace {
       first_token_ms: since('first_token'),
       first_phrase_ms: since('first_phrase'),
       first_audio_ms: since('first_audio'),
+      heard_ms: since('heard'),
     };
   }
 }

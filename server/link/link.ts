@@ -1,0 +1,158 @@
+import { pcm16FromFloats } from '../../voices/audio.ts';
+import { encodeFrame } from '../protocol/binary-frame.ts';
+import type { Peer, ServerEvent } from '../realtime/connection.ts';
+import { audioDelta, type OutgoingAudio } from '../realtime/wire-event.ts';
+
+/** One live connection to a client: what carries frames, for as long as it lasts. */
+export interface Carrier {
+  /** Returns false when the client has stopped reading. */
+  send(frame: string | Uint8Array): boolean;
+  /** Ends it because another took its place, or because the session has ended. */
+  close(reason: 'replaced' | 'ended' | 'client_too_slow'): void;
+}
+
+interface Kept {
+  readonly sequence: number;
+  readonly frame: string | Uint8Array;
+}
+
+export interface LinkOptions {
+  /** Replies' sound goes out as binary frames. */
+  readonly binary: boolean;
+  /** Frames are kept until the client has acknowledged them, so that another carrier can go on. */
+  readonly resumable: boolean;
+  /** Most bytes that are kept; beyond it the oldest go, and a client that needs them cannot resume. */
+  readonly keptBytes: number;
+  readonly newEventId: () => string;
+}
+
+/**
+ * What lies between a session and whatever carries its frames: numbers every frame in both directions, keeps those the
+ * client has not acknowledged, and goes on over another carrier where the first one broke. Numbers start at 1.
+ */
+export class Link implements Peer {
+  readonly #options: LinkOptions;
+  readonly #kept: Kept[] = [];
+  readonly #numbers = new Map<string, number>();
+  #keptBytes = 0;
+  #sequence = 0;
+  #received = 0;
+  #carrier: Carrier | undefined;
+  #binary: boolean;
+
+  /** `fromSequence`: the last number another server process may have used for this session. */
+  constructor(options: LinkOptions, fromSequence = 0) {
+    this.#options = options;
+    this.#binary = options.binary;
+    this.#sequence = fromSequence;
+  }
+
+  /** The last frame of the client that has been taken. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** The last frame that was made. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get attached(): boolean {
+    return this.#carrier !== undefined;
+  }
+
+  /** From now on replies' sound goes out as binary frames, or as events. */
+  useBinary(binary: boolean): void {
+    this.#binary = binary;
+  }
+
+  send(event: ServerEvent): boolean {
+    this.#sequence += 1;
+    const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
+    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence }));
+  }
+
+  sendAudio(audio: OutgoingAudio): boolean {
+    if (!this.#binary) return this.send({ event_id: this.#options.newEventId(), ...audioDelta(audio) });
+    this.#sequence += 1;
+    const frame = encodeFrame({
+      kind: 'reply',
+      replyNumber: this.#numbers.get(audio.responseId) ?? 0,
+      sequence: this.#sequence,
+      offsetSamples: audio.offsetSamples,
+      pcm16: pcm16FromFloats(audio.samples),
+    });
+    return this.#deliver(frame);
+  }
+
+  /**
+   * Puts a carrier in place of the one before, and sends it everything after `sequence` that is kept. Returns false where
+   * some of that is no longer there; then nothing is sent.
+   */
+  attach(carrier: Carrier, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
+    const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
+    if (sequence < firstKept - 1 || sequence > this.#sequence) return false;
+    this.#carrier?.close('replaced');
+    this.#carrier = carrier;
+    this.acknowledge(sequence);
+    if (greeting !== undefined) carrier.send(greeting(this.#received));
+    for (const { frame } of this.#kept) if (!carrier.send(frame)) break;
+    return true;
+  }
+
+  /** The carrier broke; unless another has taken its place, frames wait from now on. */
+  detach(carrier: Carrier): void {
+    if (this.#carrier === carrier) this.#carrier = undefined;
+  }
+
+  /** Hangs up. */
+  close(reason: 'ended' | 'client_too_slow'): void {
+    this.#carrier?.close(reason);
+    this.#carrier = undefined;
+  }
+
+  /** The client has every frame up to this one. */
+  acknowledge(sequence: number): void {
+    let count = 0;
+    for (const { sequence: kept, frame } of this.#kept) {
+      if (kept > sequence) break;
+      this.#keptBytes -= frame.length;
+      count += 1;
+    }
+    this.#kept.splice(0, count);
+  }
+
+  /**
+   * Whether a frame of the client is new: false for one that was taken before its carrier broke. Frames of clients that
+   * do not number them are always new.
+   */
+  takes(sequence: number | undefined): boolean {
+    if (sequence === undefined) return true;
+    if (sequence <= this.#received) return false;
+    this.#received = sequence;
+    return true;
+  }
+
+  #withNumber(event: ServerEvent): ServerEvent {
+    const response = event['response'] as { readonly id: string };
+    const number = (this.#numbers.size + 1) & 0xff_ff;
+    this.#numbers.set(response.id, number);
+    return { ...event, response: { ...response, x_dramatis: { number } } };
+  }
+
+  #deliver(frame: string | Uint8Array): boolean {
+    if (this.#options.resumable) {
+      this.#kept.push({ sequence: this.#sequence, frame });
+      this.#keptBytes += frame.length;
+      while (this.#keptBytes > this.#options.keptBytes) this.#keptBytes -= this.#kept.shift()?.frame.length ?? 0;
+    }
+    const carrier = this.#carrier;
+    if (carrier === undefined) return this.#options.resumable;
+    if (carrier.send(frame)) return true;
+    if (!this.#options.resumable) return false;
+    // It does not read: let it go; it may come back for the rest.
+    this.detach(carrier);
+    carrier.close('client_too_slow');
+    return true;
+  }
+}

@@ -1,0 +1,76 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Connection } from '../realtime/connection.ts';
+import type { Link } from './link.ts';
+
+/** A session that a dropped client may come back to. */
+export interface Seat {
+  readonly link: Link;
+  readonly connection: Connection;
+}
+
+/**
+ * The sessions that can be resumed, by token. A session whose client has dropped waits here for its grace time; then it
+ * ends. Only hashes of tokens are kept.
+ */
+export class Lobby {
+  readonly #graceMs: number;
+  readonly #seats = new Map<string, Seat & { timer: NodeJS.Timeout | undefined }>();
+
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  get graceMs(): number {
+    return this.#graceMs;
+  }
+
+  /** Seats whose client is away. */
+  get waiting(): number {
+    return [...this.#seats.values()].filter((seat) => seat.timer !== undefined).length;
+  }
+
+  /** Keeps a session under a token until its connection ends. */
+  seat(token: string, seat: Seat): void {
+    const key = hashOf(token);
+    this.#seats.set(key, { ...seat, timer: undefined });
+    void seat.connection.done.then(() => {
+      clearTimeout(this.#seats.get(key)?.timer);
+      this.#seats.delete(key);
+    });
+  }
+
+  /** The session of a token, if it is still there. Coming back stops its clock. */
+  claim(token: string): Seat | undefined {
+    const seat = this.#seats.get(hashOf(token));
+    if (seat === undefined) return undefined;
+    clearTimeout(seat.timer);
+    seat.timer = undefined;
+    return seat;
+  }
+
+  /** The client has dropped: the session goes on waiting for the grace time. Returns false where it is not seated. */
+  leave(token: string): boolean {
+    const seat = this.#seats.get(hashOf(token));
+    if (seat === undefined) return false;
+    clearTimeout(seat.timer);
+    seat.connection.away(true);
+    seat.timer = setTimeout(() => seat.connection.close(), this.#graceMs);
+    seat.timer.unref();
+    return true;
+  }
+
+  /** Ends every session, away or not. */
+  closeAll(): void {
+    for (const seat of this.#seats.values()) seat.connection.close();
+  }
+}
+
+/** A token nobody can guess: 192 random bits. */
+export function newToken(): string {
+  return `rt_${randomBytes(24).toString('base64url')}`;
+}
+
+/** What is kept instead of a token. */
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
