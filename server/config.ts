@@ -15,6 +15,8 @@ interface SettingFacts {
   readonly help: string;
   /** Shown as dots by `--print-config`. */
   readonly secret?: boolean;
+  /** On or off; the flag takes no value. */
+  readonly onOff?: boolean;
 }
 
 const list = z.preprocess(
@@ -54,6 +56,19 @@ const schema = z.strictObject({
   llmApiKey: z.string().min(1).optional(),
   maxSessions: number(count.max(10_000)).default(64),
   maxSessionMinutes: number(count.max(24 * 60)).default(60),
+  maxSessionsPerKey: number(count.max(10_000)).default(64),
+  maxSessionsPerAddress: number(count.max(10_000)).default(32),
+  maxHandshakesPerMinute: number(count.max(100_000)).default(300),
+  maxRequests: number(count.max(10_000)).default(16),
+  maxEventsPerSecond: number(count.max(100_000)).default(200),
+  maxAudioRate: number(z.number().min(1).max(100)).default(4),
+  handshakeTimeoutMs: number(z.number().int().min(100).max(120_000)).default(10_000),
+  drainSeconds: number(z.number().min(0).max(3_600)).default(10),
+  trustProxy: number(z.number().int().min(0).max(10)).default(0),
+  tlsCert: z.string().min(1).optional(),
+  tlsKey: z.string().min(1).optional(),
+  tlsDev: flag.default(false),
+  resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
   workers: number(count.max(64)).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
@@ -88,10 +103,42 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   llmApiKey: { env: 'DRAMATIS_LLM_API_KEY', help: 'its key, if it wants one', secret: true },
   maxSessions: { env: 'DRAMATIS_MAX_SESSIONS', help: 'conversations at a time; more are refused' },
   maxSessionMinutes: { env: 'DRAMATIS_MAX_SESSION_MINUTES', help: 'longest conversation' },
+  maxSessionsPerKey: {
+    env: 'DRAMATIS_MAX_SESSIONS_PER_KEY',
+    help: 'of them with one key, or client secrets made with it',
+  },
+  maxSessionsPerAddress: { env: 'DRAMATIS_MAX_SESSIONS_PER_ADDRESS', help: 'of them from one address' },
+  maxHandshakesPerMinute: {
+    env: 'DRAMATIS_MAX_HANDSHAKES_PER_MINUTE',
+    help: 'conversations that one address may begin in a minute',
+  },
+  maxRequests: { env: 'DRAMATIS_MAX_REQUESTS', help: 'chat, speech and transcription requests at a time' },
+  maxEventsPerSecond: {
+    env: 'DRAMATIS_MAX_EVENTS_PER_SECOND',
+    help: 'events one client may send, in the long run; ten times as many at once',
+  },
+  maxAudioRate: {
+    env: 'DRAMATIS_MAX_AUDIO_RATE',
+    help: 'audio one client may send, in the long run, as a multiple of real time; ten minutes at once',
+  },
+  handshakeTimeoutMs: { env: 'DRAMATIS_HANDSHAKE_TIMEOUT_MS', help: 'how long a client may take to ask' },
+  drainSeconds: { env: 'DRAMATIS_DRAIN_SECONDS', help: 'how long replies may go on when the server is told to stop' },
+  trustProxy: {
+    env: 'DRAMATIS_TRUST_PROXY',
+    help: 'how many proxies stand in front, whose X-Forwarded-For is believed',
+  },
+  tlsCert: { env: 'DRAMATIS_TLS_CERT', help: 'certificate file (PEM, with its chain): serve https and wss' },
+  tlsKey: { env: 'DRAMATIS_TLS_KEY', help: 'file of its private key (PEM)' },
+  tlsDev: {
+    env: 'DRAMATIS_TLS_DEV',
+    help: 'serve https and wss with a self-signed certificate for localhost, made on first use',
+    onOff: true,
+  },
+  resumeGraceSeconds: { env: 'DRAMATIS_RESUME_GRACE_SECONDS', help: 'how long a dropped client may come back' },
   playoutAheadMs: { env: 'DRAMATIS_PLAYOUT_AHEAD_MS', help: 'how far ahead of real time replies are sent' },
   workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
   logLevel: { env: 'DRAMATIS_LOG_LEVEL', help: 'silent, error, warn, info or debug' },
-  logContent: { env: 'DRAMATIS_LOG_CONTENT', help: 'also log what was said (private; off)' },
+  logContent: { env: 'DRAMATIS_LOG_CONTENT', help: 'also log what was said (private; off)', onOff: true },
 };
 
 /** The flag of a setting: `llmBaseUrl` is `--llm-base-url`. */
@@ -126,6 +173,7 @@ export function readConfig(sources: {
   }
   const config = Object.freeze(parsed.data);
   checkExposure(config);
+  checkTls(config);
   if (config.llmBaseUrl !== undefined && config.llmModel === undefined) {
     throw new ConfigError('DRAMATIS_LLM_BASE_URL is set but DRAMATIS_LLM_MODEL is not: name the model to use.');
   }
@@ -156,6 +204,18 @@ function checkExposure(config: Config): void {
     `HOST is ${config.host}, which others can reach, but DRAMATIS_API_KEYS is not set: anyone could use this server. ` +
       'Set DRAMATIS_API_KEYS to one or more secret keys, or HOST to 127.0.0.1.',
   );
+}
+
+function checkTls({ tlsCert, tlsKey, tlsDev }: Config): void {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    const [given, missing] = tlsKey === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+    throw new ConfigError(
+      `DRAMATIS_TLS_${given} is set but DRAMATIS_TLS_${missing} is not: TLS needs both, or --tls-dev instead.`,
+    );
+  }
+  if (tlsDev && tlsCert !== undefined) {
+    throw new ConfigError('DRAMATIS_TLS_DEV and DRAMATIS_TLS_CERT are both set: choose one certificate.');
+  }
 }
 
 function readFile(file: string | undefined): { path: string; values: Record<string, unknown> } {

@@ -54,8 +54,8 @@ export function parseCommand<Flags extends string>(
     config: { type: 'string' },
   };
   for (const [flag, facts] of Object.entries<FlagFacts>(flags)) options[flag] = { type: facts.type };
-  for (const setting of Object.keys(settingFacts)) {
-    options[flagOf(setting)] = { type: setting === 'logContent' ? 'boolean' : 'string' };
+  for (const [setting, facts] of Object.entries(settingFacts)) {
+    options[flagOf(setting)] = { type: facts.onOff === true ? 'boolean' : 'string' };
   }
   let parsed: ReturnType<typeof parseArgs>;
   try {

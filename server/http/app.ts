@@ -13,8 +13,10 @@ import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
 import { errorObject, type ErrorCode } from '../errors.ts';
 import { limits } from '../protocol/limits.ts';
+import { Lobby } from '../link/lobby.ts';
 import { refusalOf } from './access.ts';
-import { LiveSessions, serveSocket } from './realtime.ts';
+import { LiveSessions } from './live-sessions.ts';
+import { serveSocket, type SocketRequest } from './realtime.ts';
 
 /** What the server is made of; opened and closed by its owner. */
 export interface AppParts {
@@ -39,6 +41,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     forceCloseConnections: true,
   });
   const sessions = new LiveSessions();
+  const lobby = new Lobby(config.resumeGraceSeconds * 1000);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     request.log.error({ code: error.code }, error.message);
     const tooLarge = error.statusCode === 413;
@@ -71,8 +74,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(fastifyStatic, { root: webFolder, prefix: '/web/' });
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
   addInformation(app, parts, sessions);
-  addRealtime(app, parts, sessions);
-  app.addHook('preClose', async () => sessions.closeAll());
+  addRealtime(app, parts, sessions, lobby);
+  app.addHook('preClose', async () => {
+    sessions.closeAll();
+    lobby.closeAll();
+  });
   return app;
 }
 
@@ -103,9 +109,9 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   }));
 }
 
-function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessions): void {
+function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, lobby: Lobby): void {
   const guard = guardWith(parts.config);
-  app.get<{ Querystring: { model?: string } }>(
+  app.get(
     '/v1/realtime',
     {
       websocket: true,
@@ -117,10 +123,19 @@ function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessio
     },
     (socket, request) => {
       sessions.add(socket);
-      const model = Array.isArray(request.query.model) ? String(request.query.model[0]) : request.query.model;
-      serveSocket(socket, model, parts, request.log);
+      serveSocket(socket, socketRequest(request.query), { ...parts, lobby }, request.log);
     },
   );
+}
+
+/** The query of a WebSocket's address; of a value given twice, the first counts. */
+function socketRequest(query: unknown): SocketRequest {
+  const asked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (first !== undefined) asked[name] = first;
+  }
+  return asked;
 }
 
 function guardWith(config: Config): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {

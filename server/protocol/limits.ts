@@ -12,6 +12,8 @@ export const limits = {
   listLength: 256,
   /** Sound that may wait to be heard, in milliseconds. */
   waitingAudioMs: 600_000,
+  /** Bytes of sent frames kept for a client that may come back: two minutes of a reply in JSON. */
+  keptBytes: 8 * 1024 * 1024,
   /** Bytes that may wait for a client that does not read. */
   unsentBytes: 2 * 1024 * 1024,
 } as const;

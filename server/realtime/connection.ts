@@ -137,6 +137,7 @@ async function deliver(
   return 'closed';
 }
 
-function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
+/** A new id, with the prefix that OpenAI gives its kind. */
+export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
   return `${kind}_${randomBytes(12).toString('base64url')}`;
 }

@@ -69,10 +69,9 @@ describe('speakable text', () => {
   it('drops an emoji whole wherever it is cut, also once the engine has optimised the code', async () => {
     const text = 'A line that is long enough to be sliced 👍 and goes on.';
     const at = text.indexOf('👍') + 1;
-    for (let round = 0; round < 3000; round += 1) {
-      const found = await spoken(text.slice(2, at), text.slice(at));
-      if (found !== 'line that is long enough to be sliced and goes on.') expect(found).toBe(round);
-    }
+    const found = new Set<string>();
+    for (let round = 0; round < 3000; round += 1) found.add(await spoken(text.slice(2, at), text.slice(at)));
+    expect([...found]).toEqual(['line that is long enough to be sliced and goes on.']);
   });
 
   it('lets text go that never closes its markup, at the end of the line or after a few hundred characters', async () => {
