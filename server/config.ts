@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
@@ -27,7 +28,7 @@ const list = z.preprocess(
           .map((entry) => entry.trim())
           .filter(Boolean)
       : value,
-  z.array(z.string().min(1)),
+  z.array(z.string().min(1)).readonly(),
 );
 const number = (schema: z.ZodNumber): z.ZodType<number> =>
   z.preprocess(
@@ -44,10 +45,10 @@ const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homed
 
 /** Every setting: its type and range, its default, and its names. The README's table is checked against this one. */
 const schema = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1'),
+  host: z.string().min(1).transform(withoutBrackets).default('127.0.0.1'),
   port: number(z.number().int().min(0).max(65_535)).default(8080),
-  apiKeys: list.default([]),
-  allowedOrigins: list.default([]),
+  apiKeys: list.prefault([]),
+  allowedOrigins: list.prefault([]),
   dataDir: z.string().min(1).default(defaultDataDir),
   charactersDir: z.string().min(1).optional(),
   defaultCharacter: z.string().min(1).default('sherlock-holmes'),
@@ -68,6 +69,7 @@ const schema = z.strictObject({
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   tlsDev: flag.default(false),
+  store: flag.default(false),
   resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
   workers: number(count.max(64)).optional(),
@@ -134,6 +136,7 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
     help: 'serve https and wss with a self-signed certificate for localhost, made on first use',
     onOff: true,
   },
+  store: { env: 'DRAMATIS_STORE', help: 'keep resumable sessions on disk, through restarts (what was said is stored)' },
   resumeGraceSeconds: { env: 'DRAMATIS_RESUME_GRACE_SECONDS', help: 'how long a dropped client may come back' },
   playoutAheadMs: { env: 'DRAMATIS_PLAYOUT_AHEAD_MS', help: 'how far ahead of real time replies are sent' },
   workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
@@ -174,9 +177,7 @@ export function readConfig(sources: {
   const config = Object.freeze(parsed.data);
   checkExposure(config);
   checkTls(config);
-  if (config.llmBaseUrl !== undefined && config.llmModel === undefined) {
-    throw new ConfigError('DRAMATIS_LLM_BASE_URL is set but DRAMATIS_LLM_MODEL is not: name the model to use.');
-  }
+  checkLlm(config);
   return config;
 }
 
@@ -193,9 +194,20 @@ export function printableConfig(config: Config): Record<string, unknown> {
   );
 }
 
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
 /** Whether an address is reached from this machine only. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+  const address = withoutBrackets(host);
+  const version = isIP(address);
+  return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** URLs write IPv6 addresses in brackets; sockets do not. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
 }
 
 function checkExposure(config: Config): void {
@@ -204,6 +216,17 @@ function checkExposure(config: Config): void {
     `HOST is ${config.host}, which others can reach, but DRAMATIS_API_KEYS is not set: anyone could use this server. ` +
       'Set DRAMATIS_API_KEYS to one or more secret keys, or HOST to 127.0.0.1.',
   );
+}
+
+function checkLlm({ llmBaseUrl, llmModel }: Config): void {
+  if (llmBaseUrl === undefined) return;
+  if (llmModel === undefined) {
+    throw new ConfigError('DRAMATIS_LLM_BASE_URL is set but DRAMATIS_LLM_MODEL is not: name the model to use.');
+  }
+  const { username, password } = new URL(llmBaseUrl);
+  if (username !== '' || password !== '') {
+    throw new ConfigError('DRAMATIS_LLM_BASE_URL holds a user or a password: put the key into DRAMATIS_LLM_API_KEY.');
+  }
 }
 
 function checkTls({ tlsCert, tlsKey, tlsDev }: Config): void {

@@ -6,6 +6,7 @@ import { loadCharacters, type Character } from '../characters/character.ts';
 import type { Config } from './config.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
+import { sweepJournals } from './link/journal.ts';
 
 /** A running server. */
 export interface RunningServer {
@@ -24,6 +25,7 @@ export const builtInCharacters = path.join(import.meta.dirname, '..', 'character
 /** Opens engines and characters, listens, and warms the models up. */
 export async function startServer(config: Config): Promise<RunningServer> {
   const characters = await readCharacters(config);
+  if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const engines = openEngines(config);
   try {
     const app = await buildApp({ config, engines, characters, version: packageVersion() });

@@ -24,6 +24,8 @@ export interface LinkOptions {
   /** Most bytes that are kept; beyond it the oldest go, and a client that needs them cannot resume. */
   readonly keptBytes: number;
   readonly newEventId: () => string;
+  /** Told of each number before its frame is sent. */
+  readonly beforeSend?: (sequence: number) => void;
 }
 
 /**
@@ -141,6 +143,7 @@ export class Link implements Peer {
   }
 
   #deliver(frame: string | Uint8Array): boolean {
+    this.#options.beforeSend?.(this.#sequence);
     if (this.#options.resumable) {
       this.#kept.push({ sequence: this.#sequence, frame });
       this.#keptBytes += frame.length;

@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Connection } from '../realtime/connection.ts';
+import type { Journal } from './journal.ts';
 import type { Link } from './link.ts';
 
 /** A session that a dropped client may come back to. */
 export interface Seat {
   readonly link: Link;
   readonly connection: Connection;
+  /** Kept for another server process to go on with, where the store is on. */
+  readonly journal?: Journal;
 }
 
 /**
@@ -36,6 +39,7 @@ export class Lobby {
     void seat.connection.done.then(() => {
       clearTimeout(this.#seats.get(key)?.timer);
       this.#seats.delete(key);
+      seat.journal?.remove();
     });
   }
 
@@ -59,9 +63,12 @@ export class Lobby {
     return true;
   }
 
-  /** Ends every session, away or not. */
+  /** Ends every session, away or not. Their journals stay, so that the next process can go on with them. */
   closeAll(): void {
-    for (const seat of this.#seats.values()) seat.connection.close();
+    for (const seat of this.#seats.values()) {
+      seat.journal?.close();
+      seat.connection.close();
+    }
   }
 }
 

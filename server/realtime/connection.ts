@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Character } from '../../characters/character.ts';
 import type { Vad } from '../../voices/vad.ts';
+import type { SessionPatch } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Clock } from '../session/clock.ts';
-import type { SessionCommand } from '../session/events.ts';
+import type { Problem, SessionCommand, SessionEvent } from '../session/events.ts';
+import type { Item } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import { bargeInMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
 import { createEncoder } from './encode.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
-import { newWireSession, settingsOf } from './wire-session.ts';
+import { mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The other end of a connection, whatever carries it. */
 export interface Peer {
@@ -37,9 +39,30 @@ export interface ConnectionParts {
   readonly clock: Clock;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
+  /** Told of everything the client is about to be told; see `link/journal.ts`. */
+  readonly journal?: { note(event: SessionEvent): void; heard(replyId: string, heardMs: number): void };
+  /** A session to go on with, instead of a new one. */
+  readonly restored?: {
+    readonly id: string;
+    readonly session: WireSession | undefined;
+    readonly items: readonly Item[];
+  };
   /** Asked about every message before it is taken: whether it is new and meant for the session. All are by default. */
   readonly admit?: (message: unknown) => boolean;
+  /** Bounds how fast the client may send; without it, nothing does. */
+  readonly inflow?: Inflow;
+  /** What a new session starts with, as if the client had asked for it. */
+  readonly startWith?: SessionPatch | undefined;
 }
+
+/** Counts what a client sends, and says what is to become of it. */
+export interface Inflow {
+  takeEvent(): Verdict;
+  takeAudio(ms: number): Verdict;
+}
+
+/** Take it, drop it, or drop it and tell the client why. */
+export type Verdict = 'take' | 'drop' | Problem;
 
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
 export interface Connection {
@@ -58,14 +81,9 @@ export interface Connection {
 
 /** Opens the session and greets the client with `session.created`. */
 export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
-  const id = newId('sess');
-  let wire = newWireSession(parts.character, {
-    id,
-    model: parts.model,
-    expiresAt: Math.floor((Date.now() + parts.maxSessionMs) / 1000),
-    recognizer: parts.recognizerName,
-    about: parts.about,
-  });
+  const { restored } = parts;
+  const id = restored?.id ?? newId('sess');
+  let wire = restored?.session ?? sessionToStart(parts, id);
   const session = new Session({
     responder: parts.responder,
     vad: parts.vad,
@@ -74,29 +92,40 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,
     keptAudioMs: 60_000,
+    ...(restored === undefined ? {} : { items: restored.items }),
     newId,
     onFault: parts.onFault,
   });
-  const encode = createEncoder({ voice: wire.audio.output.voice, id });
+  const encode = createEncoder(wire);
   const tell = (event: WireEvent | OutgoingAudio): boolean => {
     if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
     if (peer.sendAudio !== undefined) return peer.sendAudio(event);
     return peer.send({ event_id: newId('event'), ...audioDelta(event) });
   };
-  tell({ type: 'session.created', session: wire });
+  if (restored === undefined) tell({ type: 'session.created', session: wire });
 
-  const done = Promise.all([deliver(session, encode, tell), session.run()]).then(([reason]) => reason);
+  const done = Promise.all([deliver(session, encode, tell, parts.journal), session.run()]).then(([reason]) => reason);
 
+  const accepts = (verdict: Verdict = 'take'): boolean => {
+    if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
+    return verdict === 'take';
+  };
   const take = (command: SessionCommand): void => {
-    if (command.type !== 'audio' || session.waitingAudioMs <= limits.waitingAudioMs) return session.send(command);
-    const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
-    session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
+    if (command.type === 'heard') parts.journal?.heard(command.replyId, command.heardMs);
+    if (command.type !== 'audio') return session.send(command);
+    if (session.waitingAudioMs > limits.waitingAudioMs) {
+      const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+      return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
+    }
+    const durationMs = (command.samples.length / command.sampleRate) * 1000;
+    if (accepts(parts.inflow?.takeAudio(durationMs))) session.send(command);
   };
 
   return {
     id,
     done,
     receive(frame) {
+      if (!accepts(parts.inflow?.takeEvent())) return;
       const context = {
         character: parts.character,
         sampleRate: parts.responder.sampleRate,
@@ -126,8 +155,10 @@ async function deliver(
   session: Session,
   encode: ReturnType<typeof createEncoder>,
   tell: (event: WireEvent | OutgoingAudio) => boolean,
+  journal: ConnectionParts['journal'],
 ): Promise<'closed' | 'client_too_slow'> {
   for await (const event of session.events) {
+    journal?.note(event);
     for (const wireEvent of encode(event)) {
       if (tell(wireEvent)) continue;
       session.close();
@@ -140,4 +171,16 @@ async function deliver(
 /** A new id, with the prefix that OpenAI gives its kind. */
 export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
   return `${kind}_${randomBytes(12).toString('base64url')}`;
+}
+
+function sessionToStart(parts: ConnectionParts, id: string): WireSession {
+  const fresh = newWireSession(parts.character, {
+    id,
+    model: parts.model,
+    expiresAt: Math.floor((Date.now() + parts.maxSessionMs) / 1000),
+    recognizer: parts.recognizerName,
+    about: parts.about,
+  });
+  const wanted = parts.startWith === undefined ? fresh : mergeSession(fresh, parts.startWith, parts.character);
+  return 'code' in wanted ? fresh : wanted;
 }

@@ -1,7 +1,7 @@
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation, Item } from './conversation.ts';
 import type { SessionEvent } from './events.ts';
 import type { Heard, Inbound } from './hear.ts';
 import type { Reply, ReplyStep } from './reply.ts';
@@ -20,6 +20,8 @@ export interface SessionParts {
   readonly aheadMs: number;
   /** Sound kept for `retrieve`, in all. */
   readonly keptAudioMs: number;
+  /** A conversation to go on with. */
+  readonly items?: readonly Item[];
   readonly newId: (kind: 'item' | 'resp') => string;
   /** Told of faults that are ours, without content. */
   readonly onFault: (fault: unknown) => void;

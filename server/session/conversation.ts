@@ -40,9 +40,10 @@ export class Conversation {
   readonly #items: Item[] = [];
   readonly #keptAudioMs: number;
 
-  /** Audio older than the last `keptAudioMs` of the conversation's sound is forgotten; its text stays. */
-  constructor(keptAudioMs: number) {
+  /** `items`: a conversation to go on with. Audio older than the last `keptAudioMs` of the conversation's sound is forgotten; its text stays. */
+  constructor(keptAudioMs: number, items: readonly Item[] = []) {
     this.#keptAudioMs = keptAudioMs;
+    this.#items.push(...items);
   }
 
   get items(): readonly Item[] {

@@ -41,7 +41,7 @@ export class Session {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#settings = parts.settings;
-    this.conversation = new Conversation(parts.keptAudioMs);
+    this.conversation = new Conversation(parts.keptAudioMs, parts.items);
     const context: SessionContext = {
       ...parts,
       conversation: this.conversation,

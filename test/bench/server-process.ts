@@ -11,6 +11,8 @@ export interface ServerProcess {
   /** CPU seconds used so far by all its threads. */
   cpuSeconds(): number;
   stop(): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
 }
 
 /** Starts the server on a free loopback port and waits until it is ready. */
@@ -35,6 +37,10 @@ export async function startServerProcess(environment: Readonly<Record<string, st
       },
       async stop() {
         child.kill('SIGTERM');
+        await exited;
+      },
+      async kill() {
+        child.kill('SIGKILL');
         await exited;
       },
     };
