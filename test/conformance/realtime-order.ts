@@ -113,7 +113,8 @@ function checkSpeech(event: RecordedEvent, speech: Map<string, string>, say: Say
   } else if (event.type === 'conversation.item.added') {
     if (state === 'added' || state === 'done') say(event, 'added twice');
     speech.set(id, 'added');
-  } else if (event.type === 'conversation.item.done') {
+  } else if (event.type === 'conversation.item.deleted') speech.delete(id);
+  else if (event.type === 'conversation.item.done') {
     if (state !== 'added') say(event, `done when the item was ${state ?? 'unknown'}`);
     speech.set(id, 'done');
   }
