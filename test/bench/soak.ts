@@ -23,6 +23,8 @@ interface Tally {
   turns: number;
   /** Transcripts that share less than half their words with what the same clip gave when it was alone. */
   strange: string[];
+  /** Utterances that were not understood well enough to be answered. */
+  unclear: number;
   /** Replies with a line that is not the character's own. */
   foreign: number;
   unanswered: number;
@@ -70,6 +72,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const half = Math.floor(warm.length / 2);
   yield summarize(bench, `turns, ${sessions} sessions, ${minutes} min`, 'count', [sum((tally) => tally.turns)]);
   yield summarize(bench, 'transcripts that are not of the clip sent', 'count', [sum((tally) => tally.strange.length)]);
+  yield summarize(bench, 'transcripts held back as unclear', 'count', [sum((tally) => tally.unclear)]);
   yield summarize(bench, 'replies with lines of another character', 'count', [sum((tally) => tally.foreign)]);
   yield summarize(bench, 'turns without an answer', 'count', [sum((tally) => tally.unanswered)]);
   yield summarize(
@@ -106,7 +109,7 @@ async function converse(
   endMs: number,
 ): Promise<Tally> {
   const signal = new AbortController().signal;
-  const tally: Tally = { turns: 0, strange: [], foreign: 0, unanswered: 0, lateMs: [], firstAudioMs: [] };
+  const tally: Tally = { turns: 0, strange: [], unclear: 0, foreign: 0, unanswered: 0, lateMs: [], firstAudioMs: [] };
   const client = await connectRealtime({ url, character, signal });
   const gaps = gapWatch(tally);
   const replayer = new Replayer(client, { signal, serverVad: false, onEvent: gaps });
@@ -118,7 +121,8 @@ async function converse(
     if (first === undefined || first.status !== 'completed') tally.unanswered += 1;
     else {
       const expected = alone.get(clip.name) ?? '';
-      if (sharedWords(first.transcript ?? '', expected) < 0.5)
+      if (first.transcript === null) tally.unclear += 1;
+      else if (sharedWords(first.transcript, expected) < 0.5)
         tally.strange.push(`${clip.name}: ${first.transcript} / ${expected}`);
       if (!ownLines.includes(plain(first.reply))) tally.foreign += 1;
       if (first.firstAudioMs !== null) tally.firstAudioMs.push(first.firstAudioMs);
