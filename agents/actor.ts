@@ -18,6 +18,9 @@ export interface ActorSettings {
 const exampleCount = 3;
 const leastExampleFit = 0.3;
 
+/** The longest reply that may hold calls: arguments are written, and cost no listener's time. */
+const maxTokensWithTools = 1_000;
+
 /** A chat model that plays a character, shown the lines of the pack that resemble the last remark. */
 export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
   const { temperature = 0.8, maxTokens = 220, historyTokens } = settings;
@@ -31,21 +34,25 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         .filter((hit) => hit.fit >= leastExampleFit)
         .slice(0, exampleCount)
         .map((hit) => hit.pair);
+      const { signal, toolbox } = options;
       const prompt = buildPrompt(character, history, {
         examples,
+        hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
         ...(historyTokens === undefined ? {} : { historyTokens }),
       });
       const words = ownWords(character.name);
-      let spoke = false;
+      let acted = false;
       yield { type: 'mind', name: chatModel.name };
-      const call = { signal: options.signal, temperature, maxTokens: options.maxTokens ?? maxTokens };
+      const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
+      const call = { signal, temperature, maxTokens: longest, ...(toolbox === undefined ? {} : { toolbox }) };
       for await (const part of chatModel.chat(prompt, call)) {
         const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
-        spoke ||= text.trim() !== '';
+        acted ||= text.trim() !== '' || part.type === 'tool-call';
         if (text !== '') yield { type: 'text-delta', text };
-        if (part.type === 'text-delta' && !words.hasEnded()) continue;
-        if (!spoke) throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
+        if (part.type === 'tool-call') yield part;
+        if (part.type !== 'chat-end' && !words.hasEnded()) continue;
+        if (!acted) throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
         const { inputTokens, outputTokens } = part.type === 'chat-end' ? part : { inputTokens: 0, outputTokens: 0 };
         const cutShort = part.type === 'chat-end' && part.reason === 'length';
         yield { type: 'usage', inputTokens, outputTokens, cutShort };

@@ -1,14 +1,17 @@
 import type { Character } from '../characters/character.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { Message } from './chat.ts';
+import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
  * `mind` comes first and names who is answering; a second one means that the first failed (`because`, an engine error
- * code) and another mind goes on: text of the first that was not spoken yet is to be dropped.
+ * code) and another mind goes on: text of the first that was not spoken yet is to be dropped, and its calls. Calls come
+ * after all text: they say what the character does once it has spoken.
  */
 export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
   | { readonly type: 'text-delta'; readonly text: string }
+  | ({ readonly type: 'tool-call' } & ToolCall)
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cutShort: boolean };
 
 /** What a reply is made for. */
@@ -16,9 +19,16 @@ export interface AgentOptions extends CallOptions {
   /** Where the talk takes place and what it is about, set by whoever runs it; it never outranks the persona. */
   readonly scene?: string;
   readonly maxTokens?: number;
-  /** A turn that needs no thought: nobody has spoken yet, or what was said could not be understood. */
-  readonly situation?: 'greeting' | 'unclear';
+  readonly situation?: Situation;
+  /** What the reply may call, besides being spoken. A mind that knows no tools passes over it. */
+  readonly toolbox?: Toolbox;
 }
+
+/**
+ * A turn that is no answer: nobody has spoken yet (`greeting`), what was said could not be understood (`unclear`), or the
+ * user has long been silent (`idle`).
+ */
+export type Situation = 'greeting' | 'unclear' | 'idle';
 
 /** Who answers as a character. Stateless: the history is an argument, oldest first, and ends with what was just said. */
 export interface CharacterAgent {

@@ -1,16 +1,24 @@
 import type { CallOptions } from '../voices/engine.ts';
+import type { Toolbox, ToolCall } from './tools.ts';
 
-/** One thing said, oldest first in a history. */
-export interface Message {
-  readonly role: 'system' | 'user' | 'assistant';
-  readonly text: string;
-}
+/**
+ * One message of a talk, oldest first in a history. A message with calls is followed, before anything else, by one `tool`
+ * message for each of them; there are no other `tool` messages.
+ */
+export type Message =
+  | { readonly role: 'system' | 'user'; readonly text: string }
+  /** `text` is empty where nothing was said beside the calls. */
+  | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ToolCall[] }
+  /** What a call brought back. */
+  | { readonly role: 'tool'; readonly text: string; readonly callId: string };
 
 /** Why the model stopped: done, out of tokens, or held back by a filter. */
 export type ChatEnd = 'stop' | 'length' | 'filter';
 
 export type ChatPart =
   | { readonly type: 'text-delta'; readonly text: string }
+  /** A call, whole; calls come after all text. */
+  | ({ readonly type: 'tool-call' } & ToolCall)
   | {
       readonly type: 'chat-end';
       readonly reason: ChatEnd;
@@ -18,15 +26,19 @@ export type ChatPart =
       readonly outputTokens: number;
     };
 
-/** Sampling settings; absent means the server's own default. */
+/** Sampling settings and tools; absent means the server's own default, and no tools. */
 export interface ChatSettings {
   readonly temperature?: number;
   readonly topP?: number;
   readonly maxTokens?: number;
   readonly seed?: number;
+  readonly toolbox?: Toolbox;
 }
 
-/** A language model: text deltas, then exactly one `chat-end`. Throws `EngineError`, or `signal.reason` when aborted. */
+/**
+ * A language model: text deltas, calls of the toolbox's functions, then exactly one `chat-end`. Throws `EngineError`, or
+ * `signal.reason` when aborted.
+ */
 export interface ChatModel {
   readonly name: string;
   chat(messages: readonly Message[], options: CallOptions & ChatSettings): AsyncIterable<ChatPart>;

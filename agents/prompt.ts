@@ -14,6 +14,8 @@ export interface PromptSettings {
   readonly examples?: readonly DialoguePair[];
   /** How much of the talk is sent, in estimated tokens; the oldest goes first. */
   readonly historyTokens?: number;
+  /** Whether the model is offered functions that it may call. */
+  readonly hasTools?: boolean;
 }
 
 const loreCount = 4;
@@ -21,31 +23,32 @@ const loreCount = 4;
 /**
  * The messages a chat model is sent: one system message (persona, then scene), the talk, and in front of the last remark
  * the director's notes for this turn. What changes from turn to turn stands last, so that servers can reuse what they have
- * computed; there is one system message and strict alternation, because many chat templates refuse anything else.
+ * computed; there is one system message and strict alternation, because many chat templates refuse anything else. Calls
+ * and what they brought back stand where they were made, after the remark that led to them.
  */
 export function buildPrompt(
   character: Character,
   history: readonly Message[],
   settings: PromptSettings = {},
 ): readonly Message[] {
-  const { historyTokens = 1_500, scene = '' } = settings;
+  const { historyTokens = 1_500, scene = '', hasTools = false } = settings;
   const directions = history.filter((message) => message.role === 'system').map((message) => message.text);
-  const spoken = history.filter((message) => message.role !== 'system');
-  const recent = newest(alternating(spoken), historyTokens);
-  const last = recent.at(-1);
-  const remark = last?.role === 'user' ? last.text : undefined;
-  const talk = remark === undefined ? recent : recent.slice(0, -1);
+  const spoken = history.filter((message) => message.role === 'user' || message.role === 'assistant');
+  const recent = newest(alternating(history.filter((message) => message.role !== 'system')), historyTokens);
+  const { before, remark, after } = atLastRemark(recent);
+  const system = [personaOf(character), hasTools ? toolRules : '', sceneOf([scene, ...directions])];
   return [
-    { role: 'system', text: [personaOf(character), sceneOf([scene, ...directions])].filter(Boolean).join('\n\n') },
+    { role: 'system', text: system.filter(Boolean).join('\n\n') },
     // Many chat templates want the visitor to begin.
-    ...(talk[0]?.role === 'assistant' ? [{ role: 'user' as const, text: note('Your visitor comes in.') }] : []),
-    ...talk,
+    ...(before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: note('Your visitor comes in.') }] : []),
+    ...before,
     {
       role: 'user',
       text: [notesFor(character, spoken, settings), remark ?? note('Your visitor says nothing. Go on.')]
         .filter(Boolean)
         .join('\n\n'),
     },
+    ...after,
   ];
 }
 
@@ -53,6 +56,21 @@ export function buildPrompt(
 export function estimateTokens(text: string): number {
   const hanCount = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   return Math.ceil(hanCount / 1.5 + (text.length - hanCount) / 4);
+}
+
+const toolRules = `# What you can do
+Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
+
+/** Parts a talk at its last remark, where that is still being answered: nothing, or only calls, came after it. */
+function atLastRemark(talk: readonly Message[]): {
+  readonly before: readonly Message[];
+  readonly remark?: string;
+  readonly after: readonly Message[];
+} {
+  const last = talk.at(-1);
+  const at = talk.findLastIndex((message) => message.role === 'user');
+  if (last === undefined || last.role === 'assistant' || at < 0) return { before: talk, after: [] };
+  return { before: talk.slice(0, at), remark: talk[at]?.text ?? '', after: talk.slice(at + 1) };
 }
 
 function sceneOf(texts: readonly string[]): string {
@@ -97,26 +115,33 @@ function note(text: string): string {
   return `<${notesTag}>\n${text}\n</${notesTag}>`;
 }
 
-/** Neighbours of one role become one message, and nobody but us writes notes. */
+/** Neighbours of one role become one message, and nobody but us writes notes. Each call keeps its own output. */
 function alternating(messages: readonly Message[]): Message[] {
   const merged: Message[] = [];
-  for (const { role, text } of messages) {
-    const plain = text.replaceAll(new RegExp(`</?${notesTag}>`, 'gi'), '').trim();
+  for (const message of messages) {
+    const text = message.text.replaceAll(new RegExp(`</?${notesTag}>`, 'gi'), '').trim();
     const last = merged.at(-1);
-    if (plain === '') continue;
-    if (last?.role === role) merged[merged.length - 1] = { role, text: `${last.text}\n${plain}` };
-    else merged.push({ role, text: plain });
+    if (last?.role === message.role && message.role !== 'tool' && !('calls' in last)) {
+      merged[merged.length - 1] = { ...message, text: [last.text, text].filter(Boolean).join('\n') };
+    } else if (text !== '' || message.role === 'tool' || 'calls' in message) merged.push({ ...message, text });
   }
   return merged;
 }
 
-/** The last message, and as many before it as the budget allows. */
+/** The last message, with the calls that lead up to it, and as many before as the budget allows; no output without its call. */
 function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
-  let from = messages.length - 1;
-  let spentTokens = estimateTokens(messages[from]?.text ?? '');
+  const last = messages.length - 1;
+  let from = messages[last]?.role === 'tool' ? messages.findLastIndex((message) => message.role === 'user') : last;
+  let spentTokens = messages.slice(Math.max(0, from)).reduce((sum, message) => sum + costOf(message), 0);
   for (; from > 0; from -= 1) {
-    spentTokens += estimateTokens(messages[from - 1]?.text ?? '');
+    spentTokens += costOf(messages[from - 1]);
     if (spentTokens > budgetTokens) break;
   }
+  while (messages[from]?.role === 'tool') from += 1;
   return messages.slice(Math.max(0, from));
+}
+
+function costOf(message: Message | undefined): number {
+  const calls = message?.role === 'assistant' ? (message.calls ?? []) : [];
+  return estimateTokens(`${message?.text ?? ''}${calls.map((call) => call.name + call.arguments).join('')}`);
 }

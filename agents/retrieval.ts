@@ -20,7 +20,7 @@ const echoShare = 0.75;
 
 /**
  * Answers with the character's own lines: no model, no network, the same history always the same words. Where no line
- * fits the last remark, one of the card's evasions.
+ * fits the last remark, and where the user has long been silent, one of the card's evasions. Calls no tools.
  */
 export function retrievalAgent(character: Character): CharacterAgent {
   const ofLanguage = Map.groupBy(character.lines, (pair) => pair.language ?? character.languages[0] ?? 'en');
@@ -29,13 +29,13 @@ export function retrievalAgent(character: Character): CharacterAgent {
 
   return {
     character,
-    async *reply(history, { signal }) {
+    async *reply(history, { signal, situation }) {
       signal.throwIfAborted();
       yield { type: 'mind', name: 'retrieval' };
       const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
       const language = languageOf(remark, languages);
       const find = finders.get(language);
-      const line = find === undefined ? undefined : bestLine(find, history);
+      const line = find === undefined || situation === 'idle' ? undefined : bestLine(find, history);
       const text = line ?? evasion(character, history, language);
       yield { type: 'text-delta', text };
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };

@@ -11,7 +11,7 @@ export function withScript(agent: CharacterAgent, random: () => number = Math.ra
   return {
     character,
     async *reply(history, options) {
-      if (options.situation === undefined) {
+      if (options.situation === undefined || options.situation === 'idle') {
         yield* agent.reply(history, options);
         return;
       }

@@ -10,9 +10,19 @@ export const errorTable = {
     'invalid_request_error',
     'Send audio as base64 in `input_audio_buffer.append`, not as binary.',
   ],
-  invalid_audio: ['invalid_request_error', 'Audio must be base64 of 16-bit little-endian mono PCM at 24 kHz.'],
-  unsupported_audio_format: ['invalid_request_error', 'Only `audio/pcm` at 24000 Hz is spoken here. Convert first.'],
+  invalid_audio: [
+    'invalid_request_error',
+    'Audio must be base64 of the session’s format: 16-bit little-endian mono PCM at 24 kHz by default.',
+  ],
+  unsupported_audio_format: [
+    'invalid_request_error',
+    'Formats are `audio/pcm` at 24000 Hz, `audio/pcmu` and `audio/pcma`. Convert first.',
+  ],
   invalid_value: ['invalid_request_error', 'A value is outside its range. `param` names it.'],
+  invalid_intent: [
+    'invalid_request_error',
+    'A transcription session makes no responses. Open a session without `?intent=transcription`.',
+  ],
   text_too_long: ['invalid_request_error', 'The text is longer than the limit. Send less, or in parts.'],
   message_too_large: ['invalid_request_error', 'The frame is over the size limit. Send audio in shorter pieces.'],
   input_audio_buffer_commit_empty: ['invalid_request_error', 'There is no audio to commit. Append some first.'],

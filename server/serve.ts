@@ -6,16 +6,18 @@ import { loadCharacters, type Character } from '../characters/character.ts';
 import type { Config } from './config.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
+import { LiveSessions } from './http/live-sessions.ts';
+import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
 
 /** A running server. */
 export interface RunningServer {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** Where it listens, such as `http://127.0.0.1:8080`; `https:` where it has a certificate. */
   readonly url: string;
   readonly app: FastifyInstance;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
-  /** Tells the clients, then frees the port and the engines. */
+  /** Takes nobody in any more, lets replies finish, tells the clients, then frees the port and the engines. */
   close(): Promise<void>;
 }
 
@@ -26,19 +28,22 @@ export const builtInCharacters = path.join(import.meta.dirname, '..', 'character
 export async function startServer(config: Config): Promise<RunningServer> {
   const characters = await readCharacters(config);
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
+  const tls = await openTls(config);
+  const sessions = new LiveSessions(config);
   const engines = openEngines(config);
   try {
-    const app = await buildApp({ config, engines, characters, version: packageVersion() });
+    const app = await buildApp({ config, engines, characters, version: packageVersion(), tls, sessions });
     await app.listen({ host: config.host, port: config.port });
     await engines.warm(new AbortController().signal, characters.values());
     const { address, port, family } = app.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;
     return {
-      url: `http://${host}:${port}`,
+      url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
       app,
       engines,
       characters,
       async close() {
+        await sessions.drain(config.drainSeconds * 1000);
         await app.close();
         await engines.close();
       },

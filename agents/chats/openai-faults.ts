@@ -32,9 +32,14 @@ export function retryPauseMs(cause: unknown): number | undefined {
   return askedMs > longestPauseMs ? undefined : askedMs;
 }
 
+/** Whether the server understood the request and does not want it as it is. */
+export function isRefusal(cause: unknown): cause is APIError {
+  return cause instanceof APIError && (cause.status === 400 || cause.status === 422);
+}
+
 /** Which of the optional parameters a 400 complains about. */
 export function declinedParameter<Name extends string>(cause: unknown, optional: readonly Name[]): Name | undefined {
-  if (!(cause instanceof APIError) || (cause.status !== 400 && cause.status !== 422)) return undefined;
+  if (!isRefusal(cause)) return undefined;
   // Only OpenAI fills `param`; vLLM and others name the parameter in the text alone.
   return (
     optional.find((name) => cause.param?.split('.')[0] === name) ??

@@ -3,8 +3,9 @@ import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../chat.ts';
-import { declinedParameter, faultOf, retryPauseMs } from './openai-faults.ts';
+import { declinedParameter, faultOf, isRefusal, retryPauseMs } from './openai-faults.ts';
 import { spokenText } from './spoken-text.ts';
+import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
 
 /** Where a chat server is, and how long it may keep us waiting. */
 export interface OpenaiChatOptions {
@@ -19,7 +20,14 @@ export interface OpenaiChatOptions {
 }
 
 /** What some servers or models refuse; each is left out for good once it was refused. */
-const optionalParameters = ['stream_options', 'max_tokens', 'temperature', 'top_p', 'seed'] as const;
+const optionalParameters = [
+  'stream_options',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'seed',
+  'parallel_tool_calls',
+] as const;
 
 /**
  * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio. Streams; an abort closes
@@ -42,7 +50,8 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
 
   return {
     name: model,
-    async *chat(messages, call) {
+    async *chat(messages, wanted) {
+      let call = wanted;
       let retried = false;
       for (;;) {
         call.signal.throwIfAborted();
@@ -65,6 +74,12 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
             declined.add(parameter);
             continue;
           }
+          // A model that knows no tools, or a schema it does not like: the character talks on without them.
+          if (call.toolbox !== undefined && isRefusal(cause)) {
+            const { toolbox: _refused, ...without } = call;
+            call = without;
+            continue;
+          }
           const pauseMs = retried ? undefined : retryPauseMs(cause);
           if (pauseMs === undefined) throw faultOf(cause, model);
           retried = true;
@@ -79,8 +94,9 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
 function requestBody(model: string, messages: readonly Message[], settings: ChatSettings, declined: Set<string>): Body {
-  const { maxTokens, temperature, topP, seed } = settings;
+  const { maxTokens, temperature, topP, seed, toolbox } = settings;
   const wanted: Partial<Body> = {
+    ...toolFields(toolbox),
     stream_options: { include_usage: true },
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -90,7 +106,7 @@ function requestBody(model: string, messages: readonly Message[], settings: Chat
   const accepted = Object.fromEntries(Object.entries(wanted).filter(([name]) => !declined.has(name)));
   return {
     model,
-    messages: messages.map(({ role, text }) => ({ role, content: text })),
+    messages: messages.map(wireMessage),
     stream: true,
     ...accepted,
     ...(declined.has('max_tokens') && maxTokens !== undefined ? { max_completion_tokens: maxTokens } : {}),
@@ -101,12 +117,13 @@ function requestBody(model: string, messages: readonly Message[], settings: Chat
 async function* streamOnce(
   client: OpenAI,
   body: Body,
-  call: CallOptions,
+  call: CallOptions & ChatSettings,
   limits: { readonly firstTokenTimeoutMs: number; readonly stallTimeoutMs: number },
 ): AsyncGenerator<ChatPart> {
   const watch = new Watch(body.model, limits.firstTokenTimeoutMs);
   const signal = AbortSignal.any([call.signal, watch.signal]);
   const spoken = spokenText();
+  const collector = callCollector(call.toolbox);
   let usage = { inputTokens: 0, outputTokens: 0 };
   let finish: string | undefined;
   try {
@@ -116,7 +133,7 @@ async function* streamOnce(
       const news = readChunk(chunk);
       usage = news.usage ?? usage;
       finish = news.finish ?? finish;
-      if (news.isProgress) watch.restart(limits.stallTimeoutMs);
+      if (collector.add(news.calls) || news.isProgress) watch.restart(limits.stallTimeoutMs);
       const text = spoken.add(news.content);
       if (text !== '') {
         // What the listener needs to take this in is not the server's time.
@@ -134,6 +151,7 @@ async function* streamOnce(
     if (finish === undefined) throw watch.progressed ? brokenOff(body.model) : notAStream(body.model);
     const rest = spoken.rest();
     if (rest !== '') yield { type: 'text-delta', text: rest };
+    for (const toolCall of collector.calls()) yield { type: 'tool-call', ...toolCall };
     yield { type: 'chat-end', reason: endOf(finish), ...usage };
   } catch (cause) {
     signal.throwIfAborted();
@@ -185,6 +203,7 @@ class Watch {
 /** What one chunk tells; servers leave out, and set to null, nearly everything. */
 function readChunk(chunk: ChatCompletionChunk | null): {
   readonly content: string;
+  readonly calls: unknown;
   readonly isProgress: boolean;
   readonly finish: string | undefined;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
@@ -195,6 +214,7 @@ function readChunk(chunk: ChatCompletionChunk | null): {
   const finish = choice?.finish_reason ?? undefined;
   return {
     content: typeof delta['content'] === 'string' ? delta['content'] : '',
+    calls: delta['tool_calls'],
     // Thoughts count too; the empty first delta with the role, and pings, do not.
     isProgress: finish !== undefined || ['content', 'reasoning_content', 'reasoning'].some(filled),
     finish,

@@ -13,6 +13,8 @@ export async function reachServer(url: string | undefined, config: Config): Prom
   const key = config.apiKeys[0];
   const access = key === undefined ? {} : { apiKey: key };
   if (url !== undefined) return { url, ...access, close: async () => undefined };
-  const server = await startServer({ ...config, host: '127.0.0.1', port: 0, logLevel: 'error' });
+  // Nobody else is meant to reach it, so it needs no certificate.
+  const { tlsCert: _cert, tlsKey: _key, ...plain } = config;
+  const server = await startServer({ ...plain, tlsDev: false, host: '127.0.0.1', port: 0, logLevel: 'error' });
   return { url: server.url, ...access, close: () => server.close() };
 }

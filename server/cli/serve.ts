@@ -1,8 +1,9 @@
 import { printableConfig } from '../config.ts';
 import { startServer } from '../serve.ts';
+import { trustAdvice } from '../tls/credentials.ts';
 import { parseCommand } from './usage.ts';
 
-/** `dramatis serve`: runs until SIGINT or SIGTERM, then lets clients go. */
+/** `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients go; a second signal ends it at once. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('serve', '[--print-config]', args, {
     'print-config': { type: 'boolean', help: 'print the effective configuration, secrets masked, and exit' },
@@ -18,6 +19,7 @@ export async function run(args: string[]): Promise<number> {
   console.log(
     `  ${server.characters.size} characters; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
   );
+  if (config.tlsDev) console.log(`  ${trustAdvice(config.dataDir)}`);
   console.log('  Open the address in a browser, pick a character, and speak. Ctrl-C stops the server.\n');
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());

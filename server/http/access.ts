@@ -1,27 +1,41 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Config } from '../config.ts';
-import type { Problem } from '../session/events.ts';
+import { isLoopback, type Config } from '../config.ts';
+import { secretPrefix, type ClientSecret, type ClientSecrets } from './client-secrets.ts';
+import type { Refusal } from './problem.ts';
 
-/** A refusal before anything is done: the HTTP status and the coded reason. */
-export interface Refusal {
-  readonly status: 401 | 403;
-  readonly problem: Problem;
+type Rules = Pick<Config, 'apiKeys' | 'allowedOrigins'>;
+
+/** On whose account a request comes, and with what. */
+export interface Access {
+  /** Stands for the server key, shown or behind the client secret; undefined where none is needed. */
+  readonly owner: string | undefined;
+  /** Where the client showed one instead of a server key. */
+  readonly secret: ClientSecret | undefined;
 }
 
 const keyProtocol = 'openai-insecure-api-key.';
 
-/** Whether a request may be served: the origin of a web page first, then the key. */
-export function refusalOf(
-  headers: IncomingHttpHeaders,
-  config: Pick<Config, 'apiKeys' | 'allowedOrigins'>,
-): Refusal | undefined {
-  const { origin, host } = headers;
-  if (origin !== undefined && !originAllowed(origin, host, config.allowedOrigins)) {
-    const message = `The origin ${origin.slice(0, 200)} may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.`;
-    return { status: 403, problem: { code: 'origin_not_allowed', message } };
+/** Who is asking, by server key or client secret; or why they may not. A client secret is checked even where no key is needed. */
+export function accessOf(headers: IncomingHttpHeaders, config: Rules, secrets: ClientSecrets): Access | Refusal {
+  const key = keyOf(headers);
+  if (key === undefined || config.apiKeys.includes(key) || !key.startsWith(secretPrefix)) {
+    const isKnown = key !== undefined && config.apiKeys.length > 0;
+    const owner = isKnown ? digestOf(key).toString('base64url').slice(0, 16) : undefined;
+    return refusalOf(headers, config) ?? { owner, secret: undefined };
   }
-  if (config.apiKeys.length === 0) return undefined;
+  const refusal = originRefusal(headers, config);
+  if (refusal !== undefined) return refusal;
+  const secret = secrets.find(key);
+  if (secret !== undefined) return { owner: secret.owner, secret };
+  const message = 'The client secret is unknown or has expired. Make a new one with POST /v1/realtime/client_secrets.';
+  return { status: 401, problem: { code: 'client_secret_expired', message } };
+}
+
+/** Whether a request may be served: the origin of a web page first, then the server key. */
+export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal | undefined {
+  const refusal = originRefusal(headers, config);
+  if (refusal !== undefined || config.apiKeys.length === 0) return refusal;
   const key = keyOf(headers);
   if (key !== undefined && config.apiKeys.some((known) => sameSecret(known, key))) return undefined;
   const message =
@@ -40,18 +54,28 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
   return bearer ?? (typeof azure === 'string' ? azure : undefined) ?? subprotocol;
 }
 
-/** Our own page comes from the host it talks to; any other page must be allowed by name. */
-function originAllowed(origin: string, host: string | undefined, allowed: readonly string[]): boolean {
-  if (allowed.includes(origin) || allowed.includes('*')) return true;
-  try {
-    return host !== undefined && new URL(origin).host === host;
-  } catch {
-    return false;
-  }
+function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rules): Refusal | undefined {
+  if (origin === undefined || originAllowed(origin, host, rules)) return undefined;
+  const message = `The origin ${origin.slice(0, 200)} may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.`;
+  return { status: 403, problem: { code: 'origin_not_allowed', message } };
+}
+
+/**
+ * Our own page comes from the host it talks to; any other page must be allowed by name. Without keys our own host is this
+ * machine: another name means that somebody's page had its name changed to our address (DNS rebinding).
+ */
+function originAllowed(origin: string, host: string | undefined, { apiKeys, allowedOrigins }: Rules): boolean {
+  if (allowedOrigins.includes(origin) || allowedOrigins.includes('*')) return true;
+  if (host === undefined || !URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  return page.host === host && (apiKeys.length > 0 || isLoopback(page.hostname));
 }
 
 /** Compares hashes, so that neither length nor content shows in the time it takes. */
 function sameSecret(known: string, given: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(known), digest(given));
+  return timingSafeEqual(digestOf(known), digestOf(given));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

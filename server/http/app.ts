@@ -1,68 +1,42 @@
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import fastifyWebsocket from '@fastify/websocket';
-import fastify, {
-  LogController,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
-import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
-import { errorObject, type ErrorCode } from '../errors.ts';
-import { limits } from '../protocol/limits.ts';
 import { Lobby } from '../link/lobby.ts';
-import { refusalOf } from './access.ts';
+import { limits } from '../protocol/limits.ts';
+import { speaksBeta } from '../realtime/beta.ts';
+import { addTwilio } from '../twilio/route.ts';
+import { addClientSecrets } from './client-secrets-route.ts';
+import { ClientSecrets } from './client-secrets.ts';
+import { openDoor, type Door } from './door.ts';
 import { LiveSessions } from './live-sessions.ts';
+import { openFastify, type ListenParts } from './open-fastify.ts';
+import { sendProblem } from './problem.ts';
+import { addRest } from './rest/rest.ts';
 import { serveSocket, type SocketRequest } from './realtime.ts';
 
 /** What the server is made of; opened and closed by its owner. */
-export interface AppParts {
-  readonly config: Config;
+export interface AppParts extends ListenParts {
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
   readonly version: string;
+  /** Where the owner keeps them, to drain the server before it is closed. */
+  readonly sessions?: LiveSessions;
 }
 
 const webFolder = path.join(import.meta.dirname, '..', 'web');
-
-/** Only our own files, no inline code, no frames; sockets to anywhere a page of ours may be told to connect. */
-const contentSecurityPolicy =
-  "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; media-src 'self' blob:; frame-ancestors 'none'";
+const clientFolder = path.join(import.meta.dirname, '..', 'client');
 
 /** Builds the HTTP and WebSocket server. Closing it tells every client. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config } = parts;
-  const app = fastify({
-    logger: { level: config.logLevel, serializers: { req: describeRequest } },
-    logController: new LogController({ disableRequestLogging: true }),
-    forceCloseConnections: true,
-  });
-  const sessions = new LiveSessions();
+  const app = openFastify(parts);
+  const { sessions = new LiveSessions(config) } = parts;
+  const secrets = new ClientSecrets();
+  const door = openDoor(config, secrets, sessions);
   const lobby = new Lobby(config.resumeGraceSeconds * 1000);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    request.log.error({ code: error.code }, error.message);
-    const tooLarge = error.statusCode === 413;
-    const code: ErrorCode = tooLarge
-      ? 'message_too_large'
-      : (error.statusCode ?? 500) < 500
-        ? 'invalid_event'
-        : 'internal_error';
-    return sendProblem(
-      reply,
-      error.statusCode ?? 500,
-      code,
-      tooLarge ? error.message : 'The request could not be served.',
-    );
-  });
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, 404, 'not_found', `Nothing is at ${request.url.slice(0, 200)}.`),
-  );
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('content-security-policy', contentSecurityPolicy).header('x-content-type-options', 'nosniff');
-  });
   await app.register(fastifyWebsocket, {
     options: {
       // Twice the limit, so that a frame somewhat too large is answered with a coded error and the session lives on.
@@ -70,29 +44,38 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       perMessageDeflate: false,
       handleProtocols: (offered: Set<string>) => (offered.has('realtime') ? 'realtime' : false),
     },
+    // The plugin's own would close every socket without saying why.
+    preClose: (done) => done(),
   });
   await app.register(fastifyStatic, { root: webFolder, prefix: '/web/' });
+  await app.register(fastifyStatic, { root: clientFolder, prefix: '/client/', decorateReply: false });
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
-  addInformation(app, parts, sessions);
-  addRealtime(app, parts, sessions, lobby);
+  addInformation(app, parts, sessions, door);
+  addRealtime(app, parts, sessions, lobby, door);
+  addClientSecrets(app, parts, secrets, door);
+  addTwilio(app, { ...parts, lobby, sessions }, door);
+  await addRest(app, parts, door);
   app.addHook('preClose', async () => {
-    sessions.closeAll();
+    await sessions.drain(0);
     lobby.closeAll();
   });
   return app;
 }
 
-function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions): void {
+function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, door: Door): void {
   const { config, engines, characters, version } = parts;
-  const guard = { preValidation: guardWith(config) };
+  const guard = { onRequest: door.serverKey };
   const started = process.uptime();
-  app.get('/healthz', async () => ({
-    status: 'ok',
-    version,
-    uptime_s: Math.round(process.uptime() - started),
-    engines: engines.summary,
-    sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
-  }));
+  app.get('/healthz', async (_request, reply) => {
+    reply.code(sessions.draining ? 503 : 200);
+    return {
+      status: sessions.draining ? 'draining' : 'ok',
+      version,
+      uptime_s: Math.round(process.uptime() - started),
+      engines: engines.summary,
+      sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
+    };
+  });
   app.get('/characters', guard, async () => ({
     characters: [...characters.values()].map(({ id, name, tagline, languages, work, greetings }) => ({
       id,
@@ -109,23 +92,19 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   }));
 }
 
-function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, lobby: Lobby): void {
-  const guard = guardWith(parts.config);
-  app.get(
-    '/v1/realtime',
-    {
-      websocket: true,
-      preValidation: async (request, reply) => {
-        await guard(request, reply);
-        if (reply.sent || sessions.active < parts.config.maxSessions) return;
-        await sendProblem(reply, 503, 'server_busy', 'All sessions are taken. Try again later.');
-      },
-    },
-    (socket, request) => {
+function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, lobby: Lobby, door: Door): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/realtime',
+    onRequest: door.session,
+    handler: (_request, reply) =>
+      sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
+    wsHandler: (socket, request) => {
       sessions.add(socket);
-      serveSocket(socket, socketRequest(request.query), { ...parts, lobby }, request.log);
+      const deps = { ...parts, lobby, sessions, visitor: door.visitorOf(request) };
+      serveSocket(socket, { ...socketRequest(request.query), beta: speaksBeta(request.headers) }, deps, request.log);
     },
-  );
+  });
 }
 
 /** The query of a WebSocket's address; of a value given twice, the first counts. */
@@ -136,22 +115,4 @@ function socketRequest(query: unknown): SocketRequest {
     if (first !== undefined) asked[name] = first;
   }
   return asked;
-}
-
-function guardWith(config: Config): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  return async (request, reply) => {
-    const refusal = refusalOf(request.headers, config);
-    if (refusal === undefined) return;
-    await sendProblem(reply, refusal.status, refusal.problem.code, refusal.problem.message);
-  };
-}
-
-function sendProblem(reply: FastifyReply, status: number, code: ErrorCode, message: string): FastifyReply {
-  const { event_id: _unused, ...error } = errorObject({ code, message });
-  return reply.code(status).send({ error });
-}
-
-/** Nothing of a request is logged but its method and path: keys travel in headers and queries. */
-function describeRequest(request: { method: string; url: string }): Record<string, unknown> {
-  return { method: request.method, path: request.url.split('?')[0] };
 }

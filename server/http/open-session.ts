@@ -8,8 +8,13 @@ import { Link, type Carrier } from '../link/link.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
-import { newId, openConnection } from '../realtime/connection.ts';
+import type { SessionPatch } from '../protocol/client-events.ts';
+import { openBetaConnection } from '../realtime/beta.ts';
+import { newId, openConnection, type Peer } from '../realtime/connection.ts';
 import { systemClock } from '../session/clock.ts';
+import type { Access } from './access.ts';
+import { openInflow } from './inflow.ts';
+import type { LiveSessions, Place, Visitor } from './live-sessions.ts';
 
 /** What the server has, for any socket. */
 export interface SocketDeps {
@@ -17,6 +22,9 @@ export interface SocketDeps {
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
   readonly lobby: Lobby;
+  readonly sessions: LiveSessions;
+  /** Who is asking. */
+  readonly visitor: Visitor & Access;
 }
 
 /** How a session is to begin. */
@@ -24,11 +32,17 @@ export interface Opening {
   readonly character: Character;
   readonly model: string;
   readonly binary: boolean;
+  /** Its client speaks the dialect from before GA. */
+  readonly beta?: boolean;
   /** Carries its frames from the first on. */
   readonly carrier?: Carrier;
   /** Its client may come back with this. */
   readonly token?: string;
   readonly restored?: RestoredSession;
+  /** What it starts with, as if the client had asked for it. */
+  readonly startWith?: SessionPatch | undefined;
+  /** `transcription`: it only listens. */
+  readonly intent?: 'transcription' | undefined;
 }
 
 const expired = { code: 'session_expired', message: 'The session reached its time limit. Open a new one.' } as const;
@@ -50,8 +64,14 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     restored?.sequence,
   );
   if (opening.carrier !== undefined) link.attach(opening.carrier);
+  let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
+  const end = (because: typeof ending): void => {
+    ending = because;
+    connection.close();
+  };
+  const place = deps.sessions.enter(deps.visitor, () => end('server_stopping'));
   const maxSessionMs = config.maxSessionMinutes * 60_000;
-  const connection = openConnection(
+  const connection = (opening.beta === true ? openBetaConnection : openConnection)(
     {
       character,
       responder: engines.responderFor(character),
@@ -70,38 +90,58 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       admit: (message) => admit(link, message),
       ...(journal === undefined ? {} : { journal }),
       ...(restored === undefined ? {} : { restored }),
+      inflow: openInflow(config),
+      startWith: opening.startWith,
+      intent: opening.intent,
     },
-    link,
+    noted(link, place),
   );
-  if (restored === undefined) journal?.write({ type: 'open', id: connection.id, character: character.id, model });
+  if (restored === undefined)
+    journal?.write({ type: 'open', id: connection.id, character: character.id, model, intent: opening.intent });
   log.info(
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
   );
   const expiry = setTimeout(() => {
     link.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
-    connection.close();
+    end('session_expired');
   }, maxSessionMs);
   const seat: Seat = { link, connection, ...(journal === undefined ? {} : { journal }) };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
     clearTimeout(expiry);
+    place.leave();
     log.info({ session: connection.id, reason }, 'session closed');
-    link.close(reason === 'client_too_slow' ? reason : 'ended');
+    link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
 }
 
-/** Looks at the numbers of a client's message: drops what was taken before, and forgets what the client has. */
+/** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */
 function admit(link: Link, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
   const { type, x_seq: sequence, x_ack: acknowledged } = message as Record<string, unknown>;
   if (typeof acknowledged === 'number') link.acknowledge(acknowledged);
   if (!link.takes(typeof sequence === 'number' ? sequence : undefined)) return false;
-  return type !== 'x_dramatis.ack';
+  if (type !== 'x_dramatis.ack') return true;
+  link.tellReceived();
+  return false;
 }
 
-function aboutSession(character: Character, engines: Engines): Record<string, unknown> {
+/** A link whose events are noted as they go out. */
+function noted(link: Link, place: Place): Peer {
+  return {
+    send(event) {
+      const isRead = link.send(event);
+      place.note(event.type);
+      return isRead;
+    },
+    sendAudio: (audio) => link.sendAudio(audio),
+  };
+}
+
+/** What a session tells about itself besides the standard. */
+export function aboutSession(character: Character, engines: Engines): Record<string, unknown> {
   const { id, name, tagline, languages } = character;
   return {
     character: { id, name, tagline, languages },

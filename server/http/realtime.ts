@@ -2,21 +2,18 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { Character } from '../../characters/character.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
-import { errorObject } from '../errors.ts';
-import { journalFile, keptOf, readJournal } from '../link/journal.ts';
+import { decodeFrame } from '../client/binary-frame.js';
+import { journalFile, keptMessageOf, readJournal } from '../link/journal.ts';
 import type { Carrier } from '../link/link.ts';
 import { hashOf, newToken, type Lobby, type Seat } from '../link/lobby.ts';
 import { restore, type RestoredSession } from '../link/restore.ts';
-import { decodeFrame } from '../protocol/binary-frame.ts';
-import { limits, wireSampleRate } from '../protocol/limits.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
 import { newId } from '../realtime/connection.ts';
 import { wireItem } from '../realtime/wire-items.ts';
 import type { Problem } from '../session/events.ts';
+import type { ClientSecret } from './client-secrets.ts';
 import { openSession, type SocketDeps } from './open-session.ts';
-
-/** WebSocket close codes (RFC 6455 §7.4.1; 4000 and up are our own) and when we use them. */
-const closeCodes = { normal: 1000, policy: 1008, replaced: 4001 } as const;
-const pingMs = 25_000;
+import { carrierOf, keepAlive, refuse } from './socket-carrier.ts';
 
 /** Who a client wants to talk to. A stock client that names an OpenAI model, or none, gets the default character. */
 export function characterFor(
@@ -25,33 +22,62 @@ export function characterFor(
 ): Character | undefined {
   const named = model === undefined ? undefined : deps.characters.get(model);
   if (named !== undefined) return named;
-  const foreign = model === undefined || model === '' || /^(gpt|o\d|chatgpt)-/.test(model);
-  return foreign ? deps.characters.get(deps.config.defaultCharacter) : undefined;
+  return namesNobody(model) ? deps.characters.get(deps.config.defaultCharacter) : undefined;
+}
+
+/** Says that nobody has this name, and who there is. */
+export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps, 'characters'>): Problem {
+  const known = [...deps.characters.keys()].join(', ');
+  return {
+    code: 'unknown_character',
+    message: `There is no character "${(model ?? '').slice(0, 64)}". Known: ${known}.`,
+  };
+}
+
+/** Who a client talks to; with a client secret, only the character it was made for. */
+export function partnerOf(
+  model: string | undefined,
+  secret: ClientSecret | undefined,
+  deps: SocketDeps,
+): Character | Problem {
+  if (secret === undefined) return characterFor(model, deps) ?? noSuchCharacter(model, deps);
+  const { character } = secret;
+  if (namesNobody(model) || model === character.id) return character;
+  const message = `The client secret was made for ${character.id}: leave \`model\` out, or make another one.`;
+  return { code: 'character_not_allowed', message };
+}
+
+function namesNobody(model: string | undefined): boolean {
+  return model === undefined || model === '' || /^(gpt|o\d|chatgpt)-/.test(model);
 }
 
 /** What the address of a WebSocket asks for. */
 export interface SocketRequest {
   readonly model?: string;
+  /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
+  readonly intent?: string;
   /** Extensions agreed at once, comma-separated: `binary`, `resume`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
   readonly after?: string;
+  /** The client speaks the dialect from before GA. */
+  readonly beta?: boolean;
 }
 
 /** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */
 export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   const carrier = carrierOf(socket);
-  const heartbeat = keepAlive(socket);
-  socket.once('close', () => clearInterval(heartbeat));
+  keepAlive(socket);
   if (request.resume !== undefined) return resumeSession(socket, carrier, request.resume, request, deps, log);
-  const character = characterFor(request.model, deps);
-  if (character === undefined) {
-    const known = [...deps.characters.keys()].join(', ');
-    const message = `There is no character "${(request.model ?? '').slice(0, 64)}". Known: ${known}.`;
-    return refuse(socket, { code: 'unknown_character', message });
-  }
+  const { visitor } = deps;
+  const intent = request.intent === 'transcription' ? request.intent : undefined;
+  const character = partnerOf(intent === undefined ? request.model : undefined, visitor.secret, deps);
+  if ('code' in character) return refuse(socket, character);
+  // Somebody else may have taken the last place between the check at the door and now.
+  const refusal = deps.sessions.refusalFor(visitor);
+  if (refusal !== undefined) return refuse(socket, refusal.problem, 'tryLater');
   const extensions = new Set((request.x ?? '').split(','));
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
@@ -59,7 +85,10 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
       character,
       model: request.model ?? character.id,
       binary: extensions.has('binary'),
+      beta: request.beta === true,
       carrier,
+      startWith: visitor.secret?.startWith,
+      intent,
       ...(token === undefined ? {} : { token }),
     },
     deps,
@@ -112,15 +141,19 @@ function restoreSession(
   deps: SocketDeps,
   log: FastifyBaseLogger,
 ): Restored | undefined {
-  if (!deps.config.store) return undefined;
+  if (!deps.config.store || deps.sessions.refusalFor(deps.visitor) !== undefined) return undefined;
   const lines = readJournal(journalFile(deps.config.dataDir, hashOf(token)));
   const restored = lines === undefined ? undefined : restore(lines, deps.config.playoutAheadMs);
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
   const binary = (request.x ?? '').split(',').includes('binary');
-  const seat = openSession({ character, model: restored.model, binary, token, restored }, deps, log);
+  const seat = openSession(
+    { character, model: restored.model, binary, token, restored, intent: restored.intent },
+    deps,
+    log,
+  );
   for (const { replyId, item } of restored.openReplies) {
-    const kept = item === undefined ? {} : { item: keptOf(item) };
+    const kept = item === undefined ? {} : { item: keptMessageOf(item) };
     seat.journal?.write({ type: 'ended', replyId, ...kept });
   }
   return { seat, openReplies: restored.openReplies };
@@ -144,6 +177,9 @@ function greetAgain({ seat, openReplies }: Restored, carrier: Carrier): void {
   }
 }
 
+/** RFC 6455 §7.4.1: a client that closes so does not mean to come back. */
+const hungUp = 1000;
+
 /** Hands what the socket brings to the session; when the socket goes, the session ends or waits. */
 function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | undefined, lobby: Lobby): void {
   const { link, connection } = seat;
@@ -153,43 +189,9 @@ function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | 
     if (frame?.kind !== 'input') return connection.receiveBinary();
     if (link.takes(frame.sequence)) connection.receiveAudio(floatsFromPcm16(frame.pcm16), wireSampleRate);
   });
-  socket.once('close', () => {
+  socket.once('close', (code: number) => {
     link.detach(carrier);
     if (link.attached) return;
-    if (token === undefined || !lobby.leave(token)) connection.close();
+    if (code === hungUp || token === undefined || !lobby.leave(token)) connection.close();
   });
-}
-
-function carrierOf(socket: WebSocket): Carrier {
-  return {
-    send(frame) {
-      if (socket.readyState !== socket.OPEN) return true;
-      if (socket.bufferedAmount + frame.length > limits.unsentBytes) return false;
-      socket.send(frame);
-      return true;
-    },
-    close(reason) {
-      // A client that does not read would not read a close frame either.
-      if (reason === 'client_too_slow') socket.terminate();
-      else socket.close(reason === 'replaced' ? closeCodes.replaced : closeCodes.normal, reason);
-    },
-  };
-}
-
-/** Ends connections whose other side has silently gone. */
-function keepAlive(socket: WebSocket): NodeJS.Timeout {
-  let answered = true;
-  socket.on('pong', () => (answered = true));
-  return setInterval(() => {
-    if (!answered) return socket.terminate();
-    answered = false;
-    if (socket.readyState === socket.OPEN) socket.ping();
-  }, pingMs);
-}
-
-function refuse(socket: WebSocket, problem: Problem): void {
-  if (socket.readyState === socket.OPEN) {
-    socket.send(JSON.stringify({ type: 'error', event_id: newId('event'), error: errorObject(problem) }));
-  }
-  socket.close(closeCodes.policy, problem.code);
 }

@@ -2,19 +2,23 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, stat
 import path from 'node:path';
 import { z } from 'zod';
 import type { WireSession } from '../realtime/wire-session.ts';
-import type { Item } from '../session/conversation.ts';
+import { withoutLongTexts, type Item, type MessageItem } from '../session/conversation.ts';
 import type { SessionEvent } from '../session/events.ts';
 
 const word = z.object({ text: z.string(), startMs: z.number(), endMs: z.number() });
 
-/** An item without its sound, as a journal keeps it. */
-const keptItem = z.looseObject({
-  id: z.string(),
+const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
+const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
+
+/** A message without its sound, as a journal keeps it. */
+const keptMessage = z.looseObject({
+  ...itemFacts,
+  type: z.literal('message'),
   role: z.enum(['system', 'user', 'assistant']),
-  status: z.enum(['in_progress', 'completed', 'incomplete']),
   content: z.array(
     z.discriminatedUnion('type', [
       z.looseObject({ type: z.literal('text'), text: z.string() }),
+      z.object(opaque),
       z.looseObject({
         type: z.literal('audio'),
         transcript: z.string().nullable(),
@@ -26,9 +30,29 @@ const keptItem = z.looseObject({
   ),
 });
 
+/** An item as a journal keeps it. */
+const keptItem = z.discriminatedUnion('type', [
+  keptMessage,
+  z.object({
+    ...itemFacts,
+    type: z.literal('call'),
+    callId: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+  }),
+  z.object({ ...itemFacts, type: z.literal('call-output'), callId: z.string(), output: z.string() }),
+  z.object({ ...itemFacts, ...opaque }),
+]);
+
 /** One line of a journal: what changed, in the order it was told to the client. */
 const lineSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('open'), id: z.string(), character: z.string(), model: z.string() }),
+  z.object({
+    type: z.literal('open'),
+    id: z.string(),
+    character: z.string(),
+    model: z.string(),
+    intent: z.literal('transcription').optional(),
+  }),
   z.object({ type: z.literal('session'), session: z.looseObject({ id: z.string() }) }),
   /** No frame numbered above this has been sent. */
   z.object({ type: z.literal('sequence'), upTo: z.number() }),
@@ -38,13 +62,19 @@ const lineSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('speaks'), replyId: z.string(), itemId: z.string() }),
   z.object({ type: z.literal('words'), replyId: z.string(), text: z.string(), words: z.array(word) }),
   z.object({ type: z.literal('heard'), replyId: z.string(), heardMs: z.number() }),
-  z.object({ type: z.literal('ended'), replyId: z.string(), item: keptItem.optional() }),
-  z.object({ type: z.literal('truncated'), itemId: z.string(), heardMs: z.number() }),
+  z.object({ type: z.literal('ended'), replyId: z.string(), item: keptMessage.optional() }),
+  z.object({
+    type: z.literal('truncated'),
+    itemId: z.string(),
+    contentIndex: z.number().default(0),
+    heardMs: z.number(),
+  }),
   z.object({ type: z.literal('deleted'), itemId: z.string() }),
 ]);
 
 export type JournalLine = z.infer<typeof lineSchema>;
 export type KeptItem = z.infer<typeof keptItem>;
+export type KeptMessage = z.infer<typeof keptMessage>;
 
 /** Numbers are reserved in blocks, so that most frames need no line. */
 const sequenceBlock = 1_000;
@@ -146,40 +176,55 @@ function linesOf(event: SessionEvent): JournalLine[] {
     case 'transcript-final':
       return [{ type: 'transcript', itemId: event.itemId, text: event.text }];
     case 'item-truncated':
-      return [{ type: 'truncated', itemId: event.itemId, heardMs: event.heardMs }];
+      return [{ type: 'truncated', itemId: event.itemId, contentIndex: event.contentIndex, heardMs: event.heardMs }];
     case 'item-deleted':
       return [{ type: 'deleted', itemId: event.itemId }];
     case 'reply-started':
       return event.inConversation ? [{ type: 'started', replyId: event.replyId }] : [];
     case 'reply-item':
+      if (!event.inConversation) return [];
       return [
-        { type: 'item', item: { ...keptOf(event.item), content: emptied(event.item) }, after: event.previousItemId },
+        { type: 'item', item: emptied(event.item), after: event.previousItemId },
         { type: 'speaks', replyId: event.replyId, itemId: event.item.id },
       ];
+    case 'reply-call':
+      return event.inConversation ? [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }] : [];
     case 'reply-text':
       return [{ type: 'words', replyId: event.replyId, text: event.text, words: [...event.words] }];
     case 'reply-ended':
       return [
-        { type: 'ended', replyId: event.replyId, ...(event.item === undefined ? {} : { item: keptOf(event.item) }) },
+        {
+          type: 'ended',
+          replyId: event.replyId,
+          ...(event.item === undefined ? {} : { item: keptMessageOf(event.item) }),
+        },
       ];
     default:
       return [];
   }
 }
 
-/** An item as a journal keeps it: everything but its sound. */
-export function keptOf(item: Item): KeptItem {
+function keptOf(item: Item): KeptItem {
+  return item.type === 'message' ? keptMessageOf(item) : { ...item };
+}
+
+/** A message as a journal keeps it: everything but its sound and pictures. */
+export function keptMessageOf(item: MessageItem): KeptMessage {
   const content = item.content.map((part) => {
-    if (part.type === 'text') return { type: 'text' as const, text: part.text };
+    if (part.type === 'text') return { ...part };
+    if (part.type === 'opaque') return { ...part, value: withoutLongTexts(part.value) };
     const { type, transcript, durationMs, sampleRate, words } = part;
     return { type, transcript, durationMs, sampleRate, words };
   });
-  return { id: item.id, role: item.role, status: item.status, content };
+  return { ...item, content };
 }
 
 /** A reply's item as it was when its first sound went out: its words come in lines of their own. */
-function emptied(item: Item): KeptItem['content'] {
-  return keptOf(item).content.map((part) =>
-    part.type === 'text' ? { ...part, text: '' } : { ...part, transcript: '', durationMs: 0, words: [] },
-  );
+function emptied(item: MessageItem): KeptMessage {
+  const kept = keptMessageOf(item);
+  const content = kept.content.map((part) => {
+    if (part.type === 'opaque') return part;
+    return part.type === 'text' ? { ...part, text: '' } : { ...part, transcript: '', durationMs: 0, words: [] };
+  });
+  return { ...kept, content };
 }

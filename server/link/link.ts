@@ -1,14 +1,19 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { encodeFrame } from '../protocol/binary-frame.ts';
+import { encodeFrame } from '../client/binary-frame.js';
 import type { Peer, ServerEvent } from '../realtime/connection.ts';
 import { audioDelta, type OutgoingAudio } from '../realtime/wire-event.ts';
 
+/** Why a session's connection is closed. */
+export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
+
 /** One live connection to a client: what carries frames, for as long as it lasts. */
 export interface Carrier {
-  /** Returns false when the client has stopped reading. */
+  /** Returns false when it has no room, because the client does not read; then the frame was not taken. */
   send(frame: string | Uint8Array): boolean;
+  /** Called once there is room again after that. Without it, the next frame is the next attempt. */
+  onRoom?: () => void;
   /** Ends it because another took its place, or because the session has ended. */
-  close(reason: 'replaced' | 'ended' | 'client_too_slow'): void;
+  close(reason: 'replaced' | CloseReason): void;
 }
 
 interface Kept {
@@ -38,6 +43,8 @@ export class Link implements Peer {
   readonly #numbers = new Map<string, number>();
   #keptBytes = 0;
   #sequence = 0;
+  /** The last frame that the carrier has taken. */
+  #handed = 0;
   #received = 0;
   #carrier: Carrier | undefined;
   #binary: boolean;
@@ -47,6 +54,7 @@ export class Link implements Peer {
     this.#options = options;
     this.#binary = options.binary;
     this.#sequence = fromSequence;
+    this.#handed = fromSequence;
   }
 
   /** The last frame of the client that has been taken. */
@@ -71,7 +79,7 @@ export class Link implements Peer {
   send(event: ServerEvent): boolean {
     this.#sequence += 1;
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
-    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence }));
+    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(performance.now()) }));
   }
 
   sendAudio(audio: OutgoingAudio): boolean {
@@ -93,12 +101,15 @@ export class Link implements Peer {
    */
   attach(carrier: Carrier, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
-    if (sequence < firstKept - 1 || sequence > this.#sequence) return false;
+    // Not the other way round: what is no number is refused too.
+    if (!(sequence >= firstKept - 1 && sequence <= this.#sequence)) return false;
     this.#carrier?.close('replaced');
     this.#carrier = carrier;
+    this.#handed = sequence;
     this.acknowledge(sequence);
+    carrier.onRoom = () => this.#pump(carrier);
     if (greeting !== undefined) carrier.send(greeting(this.#received));
-    for (const { frame } of this.#kept) if (!carrier.send(frame)) break;
+    this.#pump(carrier);
     return true;
   }
 
@@ -108,20 +119,27 @@ export class Link implements Peer {
   }
 
   /** Hangs up. */
-  close(reason: 'ended' | 'client_too_slow'): void {
+  close(reason: CloseReason): void {
     this.#carrier?.close(reason);
     this.#carrier = undefined;
   }
 
   /** The client has every frame up to this one. */
   acknowledge(sequence: number): void {
+    const had = Math.min(sequence, this.#handed);
     let count = 0;
     for (const { sequence: kept, frame } of this.#kept) {
-      if (kept > sequence) break;
+      if (!(kept <= had)) break;
       this.#keptBytes -= frame.length;
       count += 1;
     }
     this.#kept.splice(0, count);
+  }
+
+  /** Tells the client, outside the row of numbers, which of its frames have been taken. */
+  tellReceived(): void {
+    const event = { type: 'x_dramatis.ack', event_id: this.#options.newEventId(), x_ack: this.#received };
+    this.#carrier?.send(JSON.stringify(event));
   }
 
   /**
@@ -150,12 +168,24 @@ export class Link implements Peer {
       while (this.#keptBytes > this.#options.keptBytes) this.#keptBytes -= this.#kept.shift()?.frame.length ?? 0;
     }
     const carrier = this.#carrier;
-    if (carrier === undefined) return this.#options.resumable;
-    if (carrier.send(frame)) return true;
-    if (!this.#options.resumable) return false;
-    // It does not read: let it go; it may come back for the rest.
-    this.detach(carrier);
-    carrier.close('client_too_slow');
+    if (!this.#options.resumable) return carrier?.send(frame) ?? false;
+    if (carrier !== undefined) this.#pump(carrier);
     return true;
+  }
+
+  /** Hands the carrier what it has not had, as far as it has room. */
+  #pump(carrier: Carrier): void {
+    if (carrier !== this.#carrier) return;
+    const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
+    if (this.#handed < firstKept - 1) {
+      // So far behind that it cannot go on: let it go.
+      this.detach(carrier);
+      carrier.close('client_too_slow');
+      return;
+    }
+    for (const { sequence, frame } of this.#kept.slice(this.#handed - firstKept + 1)) {
+      if (!carrier.send(frame)) return;
+      this.#handed = sequence;
+    }
   }
 }

@@ -1,19 +1,21 @@
 import type { WireSession } from '../realtime/wire-session.ts';
-import { Conversation, type Item } from '../session/conversation.ts';
-import type { JournalLine, KeptItem } from './journal.ts';
+import { Conversation, type Item, type MessageItem } from '../session/conversation.ts';
+import type { JournalLine, KeptItem, KeptMessage } from './journal.ts';
 
 /** A session as it stood when its server died. */
 export interface RestoredSession {
   readonly id: string;
   readonly character: string;
   readonly model: string;
+  /** `transcription`: it only listens. */
+  readonly intent: 'transcription' | undefined;
   /** Undefined where the client had not changed the session it was given. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
   /** No frame numbered above this was sent. */
   readonly sequence: number;
   /** Replies whose `response.done` the client never got, and the item each was speaking. */
-  readonly openReplies: readonly { readonly replyId: string; readonly item: Item | undefined }[];
+  readonly openReplies: readonly { readonly replyId: string; readonly item: MessageItem | undefined }[];
 }
 
 /**
@@ -39,12 +41,12 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
     else if (line.type !== 'open') change(conversation, spoken, line);
   }
   const openReplies = [...spoken].map(([replyId, itemId]) => {
-    const item = itemId === undefined ? undefined : conversation.get(itemId);
+    const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
     if (item !== undefined) cutToHeard(conversation, item, heardMs.get(replyId), aheadMs);
     return { replyId, item };
   });
-  const { id, character, model } = open;
-  return { id, character, model, session, items: conversation.items, sequence, openReplies };
+  const { id, character, model, intent } = open;
+  return { id, character, model, intent, session, items: conversation.items, sequence, openReplies };
 }
 
 function change(
@@ -60,16 +62,17 @@ function change(
   }
   if (line.type === 'ended') {
     spoken.delete(line.replyId);
-    const item = line.item === undefined ? undefined : conversation.get(line.item.id);
+    const item = line.item === undefined ? undefined : messageIn(conversation, line.item.id);
     if (item === undefined || line.item === undefined) return;
     item.status = line.item.status;
-    item.content.splice(0, item.content.length, ...itemOf(line.item).content);
+    item.content.splice(0, item.content.length, ...contentOf(line.item));
     return;
   }
   const item = conversation.get(line.itemId);
   if (item === undefined) return;
   if (line.type === 'deleted') conversation.delete(item.id);
-  else if (line.type === 'truncated') conversation.truncate(item, line.heardMs);
+  else if (item.type !== 'message') return;
+  else if (line.type === 'truncated') conversation.truncate(item, line.heardMs, line.contentIndex);
   else {
     const part = item.content.find((one) => one.type === 'audio');
     if (part !== undefined) part.transcript = line.text;
@@ -81,7 +84,7 @@ function addWords(
   itemId: string | undefined,
   line: Extract<JournalLine, { type: 'words' }>,
 ): void {
-  const part = itemId === undefined ? undefined : conversation.get(itemId)?.content[0];
+  const part = itemId === undefined ? undefined : messageIn(conversation, itemId)?.content[0];
   if (part?.type === 'text') part.text += line.text;
   if (part?.type !== 'audio') return;
   part.transcript = (part.transcript ?? '') + line.text;
@@ -89,16 +92,24 @@ function addWords(
   part.durationMs = line.words.at(-1)?.endMs ?? part.durationMs;
 }
 
-function cutToHeard(conversation: Conversation, item: Item, heardMs: number | undefined, aheadMs: number): void {
+function cutToHeard(conversation: Conversation, item: MessageItem, heardMs: number | undefined, aheadMs: number): void {
   item.status = 'incomplete';
   const part = item.content[0];
   if (part?.type !== 'audio') return;
   conversation.truncate(item, heardMs ?? Math.max(0, part.durationMs - aheadMs));
 }
 
+function messageIn(conversation: Conversation, id: string): MessageItem | undefined {
+  const item = conversation.get(id);
+  return item?.type === 'message' ? item : undefined;
+}
+
 function itemOf(keptItem: KeptItem): Item {
-  const content = keptItem.content.map((part) =>
-    part.type === 'text' ? { type: part.type, text: part.text } : { ...part, audio: [] },
-  );
-  return { id: keptItem.id, role: keptItem.role, status: keptItem.status, content: content as Item['content'] };
+  if (keptItem.type !== 'message') return keptItem;
+  const { id, type, role, status } = keptItem;
+  return { id, type, role, status, content: contentOf(keptItem) };
+}
+
+function contentOf(keptItem: KeptMessage): MessageItem['content'] {
+  return keptItem.content.map((part) => (part.type === 'audio' ? { ...part, audio: [] } : { ...part }));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonWeight } from './json-weight.ts';
 import { limits } from './limits.ts';
 
 const id = z.string().min(1).max(limits.idCharacters);
@@ -11,16 +12,55 @@ const modalities = z
 const maxTokens = z.union([z.number().int().min(1).max(4096), z.literal('inf')]);
 const name = z.string().max(256);
 
+/** Refuses what takes more than so many characters as JSON, or is nested too deep. */
+const within = (maximum: number): [check: (value: unknown) => boolean, message: string] => [
+  (value) => jsonWeight(value) <= maximum,
+  `takes more than ${maximum} characters as JSON, or is nested too deep`,
+];
+
+/** Accepted and echoed; it changes nothing here. */
+const echoed = z.unknown().refine(...within(limits.echoCharacters));
+
+const tool = z
+  .looseObject({
+    type: name,
+    name: name.optional(),
+    description: instructions.nullish(),
+    parameters: z.record(z.string(), z.unknown()).nullish(),
+  })
+  .refine((tool) => tool.type !== 'function' || (tool.name ?? '') !== '', { error: 'a function needs a name' });
+
+/** A tool as a client offers it. */
+export type WireTool = z.infer<typeof tool>;
+
+const toolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.looseObject({ type: name, name: name.optional() }).refine(...within(limits.echoCharacters)),
+]);
+
+/** Which tool is to be called, as a client says it. */
+export type WireToolChoice = z.infer<typeof toolChoice>;
+
+const toolFields = {
+  tools: z
+    .array(tool)
+    .max(limits.listLength)
+    .refine(...within(limits.toolsCharacters))
+    .nullish(),
+  tool_choice: toolChoice.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+};
+
 const audioFormat = z.looseObject({ type: name, rate: z.number().int().optional() });
 
 const turnDetection = z.looseObject({
-  type: z.enum(['server_vad', 'semantic_vad']).default('server_vad'),
+  type: z.enum(['server_vad', 'semantic_vad']).optional(),
   threshold: z.number().min(0).max(1).optional(),
   prefix_padding_ms: z.number().min(0).max(5_000).optional(),
   silence_duration_ms: z.number().min(0).max(10_000).optional(),
   create_response: z.boolean().optional(),
   interrupt_response: z.boolean().optional(),
-  idle_timeout_ms: z.number().nullable().optional(),
+  idle_timeout_ms: z.number().min(100).max(3_600_000).nullable().optional(),
   eagerness: z.enum(['low', 'medium', 'high', 'auto']).optional(),
 });
 
@@ -33,13 +73,19 @@ export const sessionPatchSchema = z.looseObject({
   instructions: instructions.nullable().optional(),
   output_modalities: modalities.optional(),
   max_output_tokens: maxTokens.optional(),
+  ...toolFields,
+  prompt: echoed.optional(),
+  reasoning: echoed.optional(),
+  include: echoed.optional(),
+  tracing: echoed.optional(),
+  truncation: echoed.optional(),
   audio: z
     .looseObject({
       input: z
         .looseObject({
           format: audioFormat.optional(),
           noise_reduction: z.unknown().optional(),
-          transcription: z.looseObject({ model: name.optional(), language: name.optional() }).nullable().optional(),
+          transcription: z.looseObject({ model: name.optional(), language: name.nullish() }).nullable().optional(),
           turn_detection: turnDetection.nullable().optional(),
         })
         .optional(),
@@ -57,12 +103,14 @@ export const sessionPatchSchema = z.looseObject({
 /** A parsed `session` of `session.update`. */
 export type SessionPatch = z.infer<typeof sessionPatchSchema>;
 
-const contentPart = z.looseObject({
-  type: z.enum(['input_text', 'input_audio', 'output_text', 'output_audio', 'text', 'audio', 'input_image']),
-  text: text.optional(),
-  transcript: text.nullable().optional(),
-  audio: z.string().nullable().optional(),
-});
+const contentPart = z
+  .looseObject({
+    type: z.enum(['input_text', 'input_audio', 'output_text', 'output_audio', 'text', 'audio', 'input_image']),
+    text: text.optional(),
+    transcript: text.nullable().optional(),
+    audio: z.string().nullable().optional(),
+  })
+  .refine(...within(limits.frameBytes));
 
 const messageItem = z.looseObject({
   type: z.literal('message'),
@@ -74,19 +122,48 @@ const messageItem = z.looseObject({
 /** A message item as a client sends it. */
 export type WireMessage = z.infer<typeof messageItem>;
 
+const callText = z.string().max(limits.callCharacters);
+
+const item = z.discriminatedUnion('type', [
+  messageItem,
+  z.looseObject({
+    type: z.literal('function_call'),
+    id: id.optional(),
+    call_id: id.optional(),
+    name: name.min(1),
+    arguments: callText,
+  }),
+  z.looseObject({ type: z.literal('function_call_output'), id: id.optional(), call_id: id, output: callText }),
+  // Kept for the client, and read by nobody.
+  z
+    .looseObject({
+      type: z.enum(['mcp_approval_request', 'mcp_approval_response', 'mcp_call', 'mcp_list_tools', 'mcp_tool_call']),
+      id: id.optional(),
+    })
+    .refine(...within(limits.callCharacters)),
+]);
+
+/** An item as a client sends it. */
+export type WireItem = z.infer<typeof item>;
+
 const itemReference = z.looseObject({ type: z.literal('item_reference'), id });
 
 const responseRequest = z.looseObject({
   conversation: z.string().max(64).optional(),
   input: z
-    .array(z.union([messageItem, itemReference]))
+    .array(z.discriminatedUnion('type', [item, itemReference]))
     .max(limits.listLength)
     .nullable()
     .optional(),
   instructions: instructions.nullable().optional(),
   output_modalities: modalities.optional(),
   max_output_tokens: maxTokens.optional(),
-  metadata: z.record(z.string().max(64), z.string().max(512)).nullable().optional(),
+  ...toolFields,
+  metadata: z
+    .record(z.string().max(64), z.string().max(512))
+    .refine((entries) => Object.keys(entries).length <= 16, { error: 'more than 16 entries' })
+    .nullable()
+    .optional(),
   x_dramatis: z.looseObject({ greeting: z.boolean().optional() }).optional(),
 });
 
@@ -102,7 +179,7 @@ export const clientEventSchema = z.discriminatedUnion('type', [
     type: z.literal('conversation.item.create'),
     ...eventId,
     previous_item_id: id.nullable().optional(),
-    item: messageItem,
+    item,
   }),
   z.looseObject({ type: z.literal('conversation.item.retrieve'), ...eventId, item_id: id }),
   z.looseObject({

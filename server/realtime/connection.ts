@@ -12,7 +12,7 @@ import { bargeInMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
 import { createEncoder } from './encode.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
-import { mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
+import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The other end of a connection, whatever carries it. */
 export interface Peer {
@@ -51,6 +51,8 @@ export interface ConnectionParts {
   readonly admit?: (message: unknown) => boolean;
   /** Bounds how fast the client may send; without it, nothing does. */
   readonly inflow?: Inflow;
+  /** `transcription`: the session only listens. */
+  readonly intent?: 'transcription' | undefined;
   /** What a new session starts with, as if the client had asked for it. */
   readonly startWith?: SessionPatch | undefined;
 }
@@ -97,14 +99,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     onFault: parts.onFault,
   });
   const encode = createEncoder(wire);
-  const tell = (event: WireEvent | OutgoingAudio): boolean => {
-    if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
-    if (peer.sendAudio !== undefined) return peer.sendAudio(event);
-    return peer.send({ event_id: newId('event'), ...audioDelta(event) });
-  };
-  if (restored === undefined) tell({ type: 'session.created', session: wire });
+  const tell = tellerOf(peer);
+  if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 
-  const done = Promise.all([deliver(session, encode, tell, parts.journal), session.run()]).then(([reason]) => reason);
+  const done = Promise.all([deliver(session, encode, tell, parts), session.run()]).then(([reason]) => reason);
 
   const accepts = (verdict: Verdict = 'take'): boolean => {
     if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
@@ -133,6 +131,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
         session: wire,
         find: (itemId: string) => session.conversation.get(itemId),
         admit: parts.admit ?? (() => true),
+        onFault: parts.onFault,
       };
       const decoded = decode(frame, context);
       wire = decoded.session;
@@ -142,6 +141,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       take({ type: 'audio', samples, sampleRate });
     },
     receiveBinary() {
+      if (!accepts(parts.inflow?.takeEvent())) return;
       const message = 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.';
       session.send({ type: 'reject', problem: { code: 'binary_not_supported', message } });
     },
@@ -150,20 +150,31 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   };
 }
 
-/** Tells the client everything, until the session ends or the client stops reading. */
+/** Hands a peer each event complete, and sound in the form it takes. */
+function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
+  return (event) => {
+    if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
+    if (peer.sendAudio !== undefined) return peer.sendAudio(event);
+    return peer.send({ event_id: newId('event'), ...audioDelta(event) });
+  };
+}
+
+/** Tells the client everything, until the session ends or the client stops reading. What cannot be told ends the session. */
 async function deliver(
   session: Session,
   encode: ReturnType<typeof createEncoder>,
   tell: (event: WireEvent | OutgoingAudio) => boolean,
-  journal: ConnectionParts['journal'],
+  { journal, onFault }: Pick<ConnectionParts, 'journal' | 'onFault'>,
 ): Promise<'closed' | 'client_too_slow'> {
-  for await (const event of session.events) {
-    journal?.note(event);
-    for (const wireEvent of encode(event)) {
-      if (tell(wireEvent)) continue;
-      session.close();
-      return 'client_too_slow';
+  try {
+    for await (const event of session.events) {
+      journal?.note(event);
+      for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';
     }
+  } catch (fault) {
+    onFault(fault);
+  } finally {
+    session.close();
   }
   return 'closed';
 }
@@ -180,6 +191,7 @@ function sessionToStart(parts: ConnectionParts, id: string): WireSession {
     expiresAt: Math.floor((Date.now() + parts.maxSessionMs) / 1000),
     recognizer: parts.recognizerName,
     about: parts.about,
+    type: parts.intent ?? parts.startWith?.type,
   });
   const wanted = parts.startWith === undefined ? fresh : mergeSession(fresh, parts.startWith, parts.character);
   return 'code' in wanted ? fresh : wanted;

@@ -1,10 +1,12 @@
 import type { z } from 'zod';
 import type { Character } from '../../characters/character.ts';
 import { clientEventSchema, clientEventTypes, type ClientEvent } from '../protocol/client-events.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
+import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/conversation.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/events.ts';
+import { sampleRateOf } from './audio-format.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
+import { mergeTools, toolboxOf } from './wire-tools.ts';
 import { mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
 
 /** What decoding needs to know of its session. */
@@ -18,6 +20,8 @@ export interface DecodeContext {
   readonly find: (id: string) => Item | undefined;
   /** Whether a message is new and for the session; see `ConnectionParts.admit`. */
   readonly admit: (message: unknown) => boolean;
+  /** Told of faults that are ours. */
+  readonly onFault: (fault: unknown) => void;
 }
 
 /** What a frame asks for, and the session after it. No command: the frame was not admitted. */
@@ -28,16 +32,35 @@ export interface Decoded {
 
 /** Understands one text frame. A frame that makes no sense becomes a `reject` command, answered in its turn. */
 export function decode(frame: string, context: DecodeContext): Decoded {
+  try {
+    return understand(frame, context);
+  } catch (fault) {
+    // A frame that we fail on ends neither the session nor the process.
+    context.onFault(fault);
+    const problem: Problem = { code: 'internal_error', message: 'The event could not be taken.' };
+    return { command: { type: 'reject', problem }, session: context.session };
+  }
+}
+
+function understand(frame: string, context: DecodeContext): Decoded {
   const { session } = context;
   const reject = (problem: Problem, ref?: string): Decoded => ({
     command: { type: 'reject', problem, ...refOf(ref) },
     session,
   });
+  if (frame.length > limits.frameBytes) {
+    const message = `The frame is over ${limits.frameBytes / 2 ** 20} MiB. Send audio in shorter pieces.`;
+    return reject({ code: 'message_too_large', message });
+  }
   let message: unknown;
   try {
     message = JSON.parse(frame);
   } catch {
     return reject({ code: 'invalid_json', message: 'The message is not valid JSON.' });
+  }
+  if (isNestedOver(message, limits.nestingLevels)) {
+    const what = `The event is nested over ${limits.nestingLevels} levels deep. Send a flatter one.`;
+    return reject({ code: 'invalid_event', message: what });
   }
   if (!context.admit(message)) return { session };
   const parsed = clientEventSchema.safeParse(message);
@@ -60,15 +83,16 @@ function commandOf(
 ): SessionCommand | Problem {
   switch (event.type) {
     case 'input_audio_buffer.append': {
-      const samples = samplesFromBase64(event.audio);
-      return samples === undefined ? badAudio('audio') : { type: 'audio', samples, sampleRate: wireSampleRate };
+      const { format } = context.session.audio.input;
+      const samples = samplesFromBase64(event.audio, format);
+      return samples === undefined ? badAudio('audio') : { type: 'audio', samples, sampleRate: sampleRateOf(format) };
     }
     case 'input_audio_buffer.commit':
       return { type: 'audio-commit' };
     case 'input_audio_buffer.clear':
       return { type: 'audio-clear' };
     case 'conversation.item.create': {
-      const item = itemFromWire(event.item, event.item.id ?? context.newItemId(), context.sampleRate);
+      const item = itemFromWire(event.item, event.item.id ?? context.newItemId(), itemSettings(context));
       if (item === undefined) return badAudio('item.content');
       const after = event.previous_item_id;
       return { type: 'item-add', item, ...(typeof after === 'string' ? { after } : {}) };
@@ -78,10 +102,16 @@ function commandOf(
     case 'conversation.item.delete':
       return { type: 'item-delete', id: event.item_id };
     case 'conversation.item.truncate':
-      return { type: 'item-truncate', id: event.item_id, heardMs: event.audio_end_ms };
+      return {
+        type: 'item-truncate',
+        id: event.item_id,
+        contentIndex: event.content_index,
+        heardMs: event.audio_end_ms,
+      };
     case 'x_dramatis.heard':
       return { type: 'heard', replyId: event.response_id, heardMs: (event.samples / wireSampleRate) * 1000 };
     case 'response.create':
+      if (context.session.type === 'transcription') return noReplies;
       return replyCommand(event.response ?? {}, context);
     case 'response.cancel':
       return { type: 'reply-cancel', ...(typeof event.response_id === 'string' ? { id: event.response_id } : {}) };
@@ -97,7 +127,7 @@ function replyCommand(
     const item =
       input.type === 'item_reference'
         ? context.find(input.id)
-        : itemFromWire(input, input.id ?? context.newItemId(), context.sampleRate);
+        : itemFromWire(input, input.id ?? context.newItemId(), itemSettings(context));
     if (item === undefined && input.type === 'item_reference') {
       return {
         code: 'item_not_found',
@@ -114,11 +144,22 @@ function replyCommand(
     metadata: wanted.metadata ?? null,
     ...(typeof wanted.instructions === 'string' ? { scene: wanted.instructions } : {}),
     ...(wanted.output_modalities === undefined ? {} : { speaks: oneModality(wanted.output_modalities)[0] === 'audio' }),
-    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+    ...(maxTokens === undefined ? {} : { maxTokens: maxTokens === 'inf' ? Infinity : maxTokens }),
+    ...(asksForTools(wanted) ? { toolbox: toolboxOf(mergeTools(context.session, wanted)) } : {}),
     ...(Array.isArray(wanted.input) ? { items } : {}),
     ...(wanted.x_dramatis?.greeting === true ? { situation: 'greeting' } : {}),
   };
   return { type: 'reply', request };
+}
+
+const noReplies: Problem = {
+  code: 'invalid_intent',
+  message: 'A transcription session makes no responses. Open a session without ?intent=transcription for them.',
+  param: 'type',
+};
+
+function asksForTools(wanted: Parameters<typeof mergeTools>[1]): boolean {
+  return wanted.tools != null || wanted.tool_choice != null || wanted.parallel_tool_calls != null;
 }
 
 /** Tells a wrong type from a wrong field, and names the field. */
@@ -135,19 +176,31 @@ function problemOf(message: unknown, error: z.ZodError): Problem {
     return { code: 'text_too_long', message: `${param} is longer than ${issue.maximum} characters.`, param };
   }
   const code =
-    issue?.code === 'too_big' || issue?.code === 'too_small' || issue?.code === 'invalid_value'
+    issue !== undefined && ['too_big', 'too_small', 'invalid_value', 'custom'].includes(issue.code)
       ? 'invalid_value'
       : 'invalid_event';
   return { code, message: `${param}: ${issue?.message ?? 'invalid'}`.slice(0, 300), param };
 }
 
 function badAudio(param: string): Problem {
-  return { code: 'invalid_audio', message: 'Audio must be base64 of 16-bit little-endian mono PCM at 24 kHz.', param };
+  const message =
+    'Audio must be base64 of the session’s input format; by default that is 16-bit little-endian mono PCM at 24 kHz.';
+  return { code: 'invalid_audio', message, param };
+}
+
+function itemSettings({ sampleRate, session }: DecodeContext): Parameters<typeof itemFromWire>[2] {
+  return { format: session.audio.input.format, sampleRate };
 }
 
 function eventIdOf(message: unknown): string | undefined {
   const id = isRecord(message) ? message['event_id'] : undefined;
   return typeof id === 'string' ? id.slice(0, 512) : undefined;
+}
+
+/** What is nested too deep would exhaust the stack of whatever walks through it: checks, and JSON on its way back. */
+function isNestedOver(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isNestedOver(inner, levels - 1));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,8 @@
 import { errorTable } from '../errors.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
-import { Resampler } from '../../voices/resampler.ts';
 import type { ReplyEnd, SessionEvent } from '../session/events.ts';
-import { usageOf, wireFormat, type OutgoingAudio, type WireEvent } from './wire-event.ts';
+import type { AudioFormat } from './audio-format.ts';
+import { ReplySound } from './reply-sound.ts';
+import { usageOf, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 
 /** A response whose `response.done` is still owed. */
@@ -10,35 +10,44 @@ export interface OpenResponse {
   readonly speaks: boolean;
   readonly conversationId: string | null;
   readonly metadata: unknown;
+  readonly maxTokens: number;
+  /** Stays what it was when the response began. */
+  readonly format: AudioFormat;
+  readonly sound: ReplySound;
   itemId: string | undefined;
   previousItemId: string | null;
   transcript: string;
-  resampler: Resampler | undefined;
-  sentSamples: number;
+  /** Items that have been added. */
+  items: number;
 }
 
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
-interface Session {
-  readonly voice: string;
+
+/** What an encoder knows of its session. */
+export interface EncodedSession {
   readonly id: string;
+  readonly voice: string;
+  readonly outputFormat: AudioFormat;
 }
 
 /** The events of one response, in the order of the protocol: brackets open once, close once, and `done` comes last. */
 export function responseEvents(
   event: ReplyEvent,
   responses: Map<string, OpenResponse>,
-  session: Session,
+  session: EncodedSession,
 ): (WireEvent | OutgoingAudio)[] {
   if (event.type === 'reply-started') {
     const opened: OpenResponse = {
       speaks: event.speaks,
       conversationId: event.inConversation ? `conv_${session.id}` : null,
       metadata: event.metadata,
+      maxTokens: event.maxTokens,
+      format: session.outputFormat,
+      sound: new ReplySound(session.outputFormat),
       itemId: undefined,
       previousItemId: null,
       transcript: '',
-      resampler: undefined,
-      sentSamples: 0,
+      items: 0,
     };
     responses.set(event.replyId, opened);
     const response = { ...responseObject(event.replyId, opened, session), status: 'in_progress', status_details: null };
@@ -52,7 +61,11 @@ export function responseEvents(
     case 'reply-text':
       return textDelta(event, open);
     case 'reply-audio':
-      return audioDelta(event, open);
+      return outgoing(event.replyId, open, open.sound.push(event.samples, event.sampleRate));
+    case 'reply-item-ended':
+      return closeItem(event, open);
+    case 'reply-call':
+      return call(event, open);
     case 'reply-ended':
       responses.delete(event.replyId);
       return closeResponse(event, open, session);
@@ -65,12 +78,36 @@ function openItem(
 ): (WireEvent | OutgoingAudio)[] {
   open.itemId = event.item.id;
   open.previousItemId = event.previousItemId;
+  open.items += 1;
   const item = { ...wireItem(event.item), content: [] };
   const part = open.speaks ? { type: 'audio', transcript: '' } : { type: 'text', text: '' };
   return [
     { type: 'response.output_item.added', response_id: event.replyId, output_index: 0, item },
-    { type: 'conversation.item.added', previous_item_id: event.previousItemId, item },
+    ...inConversation(open, { type: 'conversation.item.added', previous_item_id: event.previousItemId, item }),
     { type: 'response.content_part.added', ...place(event.replyId, open), part },
+  ];
+}
+
+/** An answer out of band is no part of the conversation: no event of the conversation tells of it. */
+function inConversation(open: OpenResponse, event: WireEvent): WireEvent[] {
+  return open.conversationId === null ? [] : [event];
+}
+
+/** A call comes whole, so its brackets open and close at once. */
+function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResponse): WireEvent[] {
+  const { replyId, previousItemId, item } = event;
+  const finished = wireItem(item);
+  const begun = { ...finished, status: 'in_progress', arguments: '' };
+  const output = { response_id: replyId, output_index: open.items };
+  const at = { ...output, item_id: item.id, call_id: item.callId };
+  open.items += 1;
+  return [
+    { type: 'response.output_item.added', ...output, item: begun },
+    ...inConversation(open, { type: 'conversation.item.added', previous_item_id: previousItemId, item: begun }),
+    { type: 'response.function_call_arguments.delta', ...at, delta: item.arguments },
+    { type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments },
+    { type: 'response.output_item.done', ...output, item: finished },
+    ...inConversation(open, { type: 'conversation.item.done', previous_item_id: previousItemId, item: finished }),
   ];
 }
 
@@ -87,62 +124,68 @@ function textDelta(event: Extract<ReplyEvent, { type: 'reply-text' }>, open: Ope
   return [{ type: 'response.output_audio_transcript.delta', ...base, x_dramatis: x }];
 }
 
-function audioDelta(event: Extract<ReplyEvent, { type: 'reply-audio' }>, open: OpenResponse): OutgoingAudio[] {
-  open.resampler ??= new Resampler(event.sampleRate, wireSampleRate);
-  return outgoing(event.replyId, open, open.resampler.push(event.samples));
+function outgoing(responseId: string, open: OpenResponse, piece: ReturnType<ReplySound['push']>): OutgoingAudio[] {
+  if (piece === undefined || open.itemId === undefined) return [];
+  return [{ responseId, itemId: open.itemId, ...piece }];
 }
 
-function outgoing(responseId: string, open: OpenResponse, samples: Float32Array): OutgoingAudio[] {
-  if (samples.length === 0 || open.itemId === undefined) return [];
-  const offsetSamples = open.sentSamples;
-  open.sentSamples += samples.length;
-  return [{ responseId, itemId: open.itemId, samples, offsetSamples }];
+function closeItem(
+  event: Extract<ReplyEvent, { type: 'reply-item-ended' }>,
+  open: OpenResponse,
+): (WireEvent | OutgoingAudio)[] {
+  const { replyId, item, cut } = event;
+  const at = place(replyId, open);
+  const said = item.content[0]?.type === 'audio' ? (item.content[0].transcript ?? '') : open.transcript;
+  const finished = wireItem(item);
+  const part = open.speaks ? { type: 'audio', transcript: said } : { type: 'text', text: said };
+  const textDone: WireEvent[] = open.speaks
+    ? [
+        { type: 'response.output_audio.done', ...at },
+        { type: 'response.output_audio_transcript.done', ...at, transcript: said },
+      ]
+    : [{ type: 'response.output_text.done', ...at, text: said }];
+  return [
+    ...(cut ? [] : outgoing(replyId, open, open.sound.flush())),
+    ...textDone,
+    { type: 'response.content_part.done', ...at, part },
+    { type: 'response.output_item.done', response_id: replyId, output_index: 0, item: finished },
+    ...inConversation(open, {
+      type: 'conversation.item.done',
+      previous_item_id: open.previousItemId,
+      item: finished,
+    }),
+  ];
 }
 
 function closeResponse(
   event: Extract<ReplyEvent, { type: 'reply-ended' }>,
   open: OpenResponse,
-  session: Session,
-): (WireEvent | OutgoingAudio)[] {
-  const { replyId, end, item } = event;
-  const events: (WireEvent | OutgoingAudio)[] = [];
-  const output: unknown[] = [];
-  if (item !== undefined) {
-    if (end.status !== 'cancelled' && open.resampler !== undefined) {
-      events.push(...outgoing(replyId, open, open.resampler.flush()));
-    }
-    const at = place(replyId, open);
-    const said = item.content[0]?.type === 'audio' ? (item.content[0].transcript ?? '') : open.transcript;
-    const finished = wireItem(item);
-    output.push(finished);
-    if (open.speaks) {
-      events.push({ type: 'response.output_audio.done', ...at });
-      events.push({ type: 'response.output_audio_transcript.done', ...at, transcript: said });
-    } else events.push({ type: 'response.output_text.done', ...at, text: said });
-    const part = open.speaks ? { type: 'audio', transcript: said } : { type: 'text', text: said };
-    events.push({ type: 'response.content_part.done', ...at, part });
-    events.push({ type: 'response.output_item.done', response_id: replyId, output_index: 0, item: finished });
-    events.push({ type: 'conversation.item.done', previous_item_id: open.previousItemId, item: finished });
-  }
+  session: EncodedSession,
+): WireEvent[] {
+  const { replyId, end, item, calls } = event;
   const response = {
     ...responseObject(replyId, open, session),
     status: end.status,
     status_details: statusDetails(end),
-    output,
+    output: [...(item === undefined ? [] : [item]), ...calls].map((one) => wireItem(one)),
     usage: usageOf(end.usage),
     x_dramatis: { mind: end.mind ?? null, latency: end.latency },
   };
-  return [...events, { type: 'response.done', response }];
+  // Nothing limits requests or tokens here, so there is nothing to list; clients that wait for the event get it.
+  return [
+    { type: 'response.done', response },
+    { type: 'rate_limits.updated', rate_limits: [] },
+  ];
 }
 
-function responseObject(replyId: string, open: OpenResponse, session: Session): Record<string, unknown> {
+function responseObject(replyId: string, open: OpenResponse, session: EncodedSession): Record<string, unknown> {
   return {
     id: replyId,
     object: 'realtime.response',
     conversation_id: open.conversationId,
     output_modalities: open.speaks ? ['audio'] : ['text'],
-    max_output_tokens: 'inf',
-    audio: { output: { format: wireFormat, voice: session.voice } },
+    max_output_tokens: open.maxTokens === Infinity ? 'inf' : open.maxTokens,
+    audio: { output: { format: open.format, voice: session.voice } },
     metadata: open.metadata,
   };
 }

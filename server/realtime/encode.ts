@@ -1,33 +1,52 @@
 import { errorObject } from '../errors.ts';
 import type { SessionEvent } from '../session/events.ts';
-import { responseEvents, type OpenResponse } from './encode-response.ts';
+import type { AudioFormat } from './audio-format.ts';
+import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
 import type { OutgoingAudio, WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
+import { echoOf, type WireSession } from './wire-session.ts';
 
 /** Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it. */
-export function createEncoder(session: {
-  readonly voice: string;
-  readonly id: string;
-}): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
+export function createEncoder(opened: WireSession): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
   const responses = new Map<string, OpenResponse>();
+  let session = encodedSession(opened);
   return (event) => {
     if ('replyId' in event) return responseEvents(event, responses, session);
-    return conversationEvents(event);
+    // An update takes effect here in its place among the events, not when the client sent it.
+    if (event.type === 'updated') session = encodedSession(event.echo as WireSession);
+    return conversationEvents(event, session);
   };
+}
+
+interface KnownSession extends EncodedSession {
+  readonly inputFormat: AudioFormat;
+}
+
+function encodedSession({ id, audio }: WireSession): KnownSession {
+  return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
 }
 
 type ConversationEvent = Exclude<SessionEvent, { readonly replyId: string }>;
 
-function conversationEvents(event: ConversationEvent): WireEvent[] {
+function conversationEvents(event: ConversationEvent, session: KnownSession): WireEvent[] {
   switch (event.type) {
     case 'updated':
-      return [{ type: 'session.updated', session: event.echo }];
+      return [{ type: 'session.updated', session: echoOf(event.echo as WireSession) }];
     case 'speech-started':
       return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: event.atMs, item_id: event.itemId }];
     case 'speech-stopped':
       return [{ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.atMs, item_id: event.itemId }];
     case 'audio-committed':
       return [{ type: 'input_audio_buffer.committed', item_id: event.itemId, previous_item_id: event.previousItemId }];
+    case 'idle':
+      return [
+        {
+          type: 'input_audio_buffer.timeout_triggered',
+          audio_start_ms: event.fromMs,
+          audio_end_ms: event.atMs,
+          item_id: event.itemId,
+        },
+      ];
     case 'audio-cleared':
       return [{ type: 'input_audio_buffer.cleared' }];
     case 'item-added': {
@@ -37,11 +56,19 @@ function conversationEvents(event: ConversationEvent): WireEvent[] {
         { type: 'conversation.item.done', previous_item_id: event.previousItemId, item },
       ];
     }
-    case 'item-retrieved':
-      return [{ type: 'conversation.item.retrieved', item: wireItem(event.item, true) }];
+    case 'item-retrieved': {
+      const isSpokenByCharacter = event.item.type === 'message' && event.item.role === 'assistant';
+      const format = isSpokenByCharacter ? session.outputFormat : session.inputFormat;
+      return [{ type: 'conversation.item.retrieved', item: wireItem(event.item, format) }];
+    }
     case 'item-truncated':
       return [
-        { type: 'conversation.item.truncated', item_id: event.itemId, content_index: 0, audio_end_ms: event.heardMs },
+        {
+          type: 'conversation.item.truncated',
+          item_id: event.itemId,
+          content_index: event.contentIndex,
+          audio_end_ms: event.heardMs,
+        },
       ];
     case 'item-deleted':
       return [{ type: 'conversation.item.deleted', item_id: event.itemId }];

@@ -1,5 +1,4 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd } from '../session/events.ts';
 
 /** A server event of OpenAI Realtime (GA), without its `event_id`. */
@@ -7,11 +6,13 @@ export interface WireEvent extends Record<string, unknown> {
   readonly type: string;
 }
 
-/** Sound of a reply on its way out, before it takes a wire form: mono at the wire's rate. */
+/** Sound of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz. */
 export interface OutgoingAudio {
   readonly responseId: string;
   readonly itemId: string;
   readonly samples: Float32Array;
+  /** The same sound in the format the client asked for, where that is not the wire's PCM. */
+  readonly encoded?: Uint8Array;
   /** Samples of the item that went before. */
   readonly offsetSamples: number;
 }
@@ -39,17 +40,15 @@ export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
   };
 }
 
-/** The format of outgoing audio, as the wire names it. */
-export const wireFormat = { type: 'audio/pcm', rate: wireSampleRate } as const;
-
 /** Sound as the event that carries it where nothing better is agreed. */
 export function audioDelta(audio: OutgoingAudio): WireEvent {
+  const bytes = audio.encoded === undefined ? pcm16FromFloats(audio.samples) : Buffer.from(audio.encoded);
   return {
     type: 'response.output_audio.delta',
     response_id: audio.responseId,
     item_id: audio.itemId,
     output_index: 0,
     content_index: 0,
-    delta: pcm16FromFloats(audio.samples).toString('base64'),
+    delta: bytes.toString('base64'),
   };
 }

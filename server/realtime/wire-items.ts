@@ -1,65 +1,94 @@
-import {
-  concatSamples,
-  floatsFromInt16,
-  floatsFromPcm16,
-  int16FromFloats,
-  pcm16FromFloats,
-} from '../../voices/audio.ts';
+import { concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
 import { resample } from '../../voices/resampler.ts';
-import type { WireMessage } from '../protocol/client-events.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
-import type { Item } from '../session/conversation.ts';
+import type { WireItem, WireMessage } from '../protocol/client-events.ts';
+import { withoutLongTexts, type Item, type MessageItem } from '../session/conversation.ts';
+import { bytesFromSamples, sampleRateOf, samplesFromBytes, type AudioFormat } from './audio-format.ts';
 
 /** Base64 as RFC 4648 §4 has it. */
 const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Base64 of 16-bit PCM to samples; undefined where it is not that. */
-export function samplesFromBase64(audio: string): Float32Array | undefined {
+/** Base64 of a format to samples at its rate; undefined where it is not that. */
+export function samplesFromBase64(audio: string, format: AudioFormat): Float32Array | undefined {
   if (audio.length % 4 === 1 || !base64Pattern.test(audio)) return undefined;
-  const bytes = Buffer.from(audio, 'base64');
-  return bytes.length % 2 === 0 ? floatsFromPcm16(bytes) : undefined;
+  return samplesFromBytes(Buffer.from(audio, 'base64'), format);
 }
 
-/** A client's message as an item; undefined where its audio cannot be read. `sampleRate` is what the recognizer wants. */
-export function itemFromWire(message: WireMessage, id: string, sampleRate: number): Item | undefined {
-  const content: Item['content'] = [];
-  for (const part of message.content) {
-    if (part.type === 'input_image') continue;
+/** What it takes to make an item of a message: the format of its sound, and the rate that the recognizer wants. */
+interface ItemSettings {
+  readonly format: AudioFormat;
+  readonly sampleRate: number;
+}
+
+/** A client's item as ours; undefined where its audio cannot be read. */
+export function itemFromWire(item: WireItem, id: string, settings: ItemSettings): Item | undefined {
+  const status = 'completed';
+  switch (item.type) {
+    case 'message': {
+      const content = contentFromWire(item.content, settings);
+      return content === undefined ? undefined : { id, type: 'message', role: item.role, status, content };
+    }
+    case 'function_call':
+      // A call without an id is one that nothing can be brought back for.
+      return { id, type: 'call', status, callId: item.call_id ?? id, name: item.name, arguments: item.arguments };
+    case 'function_call_output':
+      return { id, type: 'call-output', status, callId: item.call_id, output: item.output };
+    default:
+      return { id, type: 'opaque', status, value: item };
+  }
+}
+
+function contentFromWire(parts: WireMessage['content'], settings: ItemSettings): MessageItem['content'] | undefined {
+  const { format, sampleRate } = settings;
+  const wireRate = sampleRateOf(format);
+  const content: MessageItem['content'] = [];
+  for (const part of parts) {
+    if (part.type === 'input_image') {
+      content.push({ type: 'opaque', value: part });
+      continue;
+    }
     const spoken = part.type === 'input_audio' || part.type === 'output_audio' || part.type === 'audio';
     if (!spoken) content.push({ type: 'text', text: part.text ?? '' });
     else {
-      const samples = samplesFromBase64(part.audio ?? '');
+      const samples = samplesFromBase64(part.audio ?? '', format);
       if (samples === undefined) return undefined;
-      const audio = samples.length === 0 ? [] : [int16FromFloats(resample(samples, wireSampleRate, sampleRate))];
-      const durationMs = (samples.length / wireSampleRate) * 1000;
+      const audio = samples.length === 0 ? [] : [int16FromFloats(resample(samples, wireRate, sampleRate))];
+      const durationMs = (samples.length / wireRate) * 1000;
       content.push({ type: 'audio', transcript: part.transcript ?? null, durationMs, audio, sampleRate, words: [] });
     }
   }
-  return { id, role: message.role, status: 'completed', content };
+  return content;
 }
 
-/** An item as the wire has it; with its sound only where `withAudio` asks for it. */
-export function wireItem(item: Item, withAudio = false): Record<string, unknown> {
-  return {
-    id: item.id,
-    object: 'realtime.item',
-    type: 'message',
-    status: item.status,
-    role: item.role,
-    content: item.content.map((part) => {
-      if (part.type === 'text')
-        return { type: item.role === 'assistant' ? 'output_text' : 'input_text', text: part.text };
-      return {
-        type: item.role === 'assistant' ? 'output_audio' : 'input_audio',
-        transcript: part.transcript,
-        ...(withAudio ? { audio: wireAudio(part.audio, part.sampleRate) } : {}),
-      };
-    }),
-  };
+/** An item as the wire has it; with its sound and pictures only where a format is given for the sound. */
+export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, unknown> {
+  const base = { id: item.id, object: 'realtime.item', status: item.status };
+  switch (item.type) {
+    case 'message':
+      return { ...base, type: 'message', role: item.role, content: wireContent(item, soundFormat) };
+    case 'call':
+      return { ...base, type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
+    case 'call-output':
+      return { ...base, type: 'function_call_output', call_id: item.callId, output: item.output };
+    case 'opaque':
+      return { ...item.value, ...base };
+  }
 }
 
-/** Kept sound as base64 of the wire's PCM. */
-function wireAudio(blocks: readonly Int16Array[], sampleRate: number): string {
+function wireContent(item: MessageItem, soundFormat: AudioFormat | undefined): Record<string, unknown>[] {
+  const prefix = item.role === 'assistant' ? 'output' : 'input';
+  return item.content.map((part) => {
+    if (part.type === 'text') return { type: `${prefix}_text`, text: part.text };
+    if (part.type === 'opaque') return soundFormat === undefined ? withoutLongTexts(part.value) : part.value;
+    return {
+      type: `${prefix}_audio`,
+      transcript: part.transcript,
+      ...(soundFormat === undefined ? {} : { audio: wireAudio(part.audio, part.sampleRate, soundFormat) }),
+    };
+  });
+}
+
+/** Kept sound as base64 of a format. */
+function wireAudio(blocks: readonly Int16Array[], sampleRate: number, format: AudioFormat): string {
   const samples = concatSamples(blocks.map(floatsFromInt16));
-  return pcm16FromFloats(resample(samples, sampleRate, wireSampleRate)).toString('base64');
+  return bytesFromSamples(resample(samples, sampleRate, sampleRateOf(format)), format).toString('base64');
 }

@@ -1,36 +1,36 @@
 import type { Character } from '../../characters/character.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
 import type { Problem } from '../session/events.ts';
-import { defaultTurnDetection, type SessionSettings, type TurnDetection } from '../session/settings.ts';
+import type { SessionSettings, TurnDetection } from '../session/settings.ts';
+import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
+import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
+import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
-type WireTurnDetection = Record<string, unknown> & { readonly type: 'server_vad' | 'semantic_vad' };
-
-/** The full effective session, as `session.created` and `session.updated` echo it (OpenAI Realtime, GA). */
-export interface WireSession {
-  readonly type: 'realtime';
-  readonly object: 'realtime.session';
+/** The full effective session; `echoOf` says what of it the client is told (OpenAI Realtime, GA). */
+export interface WireSession extends WireTools {
+  /** A `transcription` session listens, and never answers. */
+  readonly type: 'realtime' | 'transcription';
   readonly id: string;
   readonly model: string;
   readonly expires_at: number;
   readonly instructions: string;
   readonly output_modalities: readonly ('audio' | 'text')[];
-  readonly tools: readonly unknown[];
-  readonly tool_choice: 'auto';
   readonly max_output_tokens: number | 'inf';
-  readonly prompt: null;
-  readonly tracing: null;
-  readonly truncation: 'auto';
-  readonly include: null;
+  /** These five are kept and echoed; they change nothing here. */
+  readonly prompt: unknown;
+  readonly reasoning?: unknown;
+  readonly include: unknown;
+  readonly tracing: unknown;
+  readonly truncation: unknown;
   readonly audio: {
     readonly input: {
-      readonly format: { readonly type: 'audio/pcm'; readonly rate: number };
+      readonly format: AudioFormat;
       readonly noise_reduction: null;
       readonly transcription: { readonly model: string; readonly language?: string } | null;
       readonly turn_detection: WireTurnDetection | null;
     };
     readonly output: {
-      readonly format: { readonly type: 'audio/pcm'; readonly rate: number };
+      readonly format: AudioFormat;
       readonly voice: string;
       readonly speed: number;
     };
@@ -38,11 +38,6 @@ export interface WireSession {
   /** Ours, beside the standard: who speaks, and which engines serve. */
   readonly x_dramatis: unknown;
 }
-
-const format = { type: 'audio/pcm', rate: wireSampleRate } as const;
-
-/** Pauses that `semantic_vad`'s eagerness stands for until a turn detector listens to the words. */
-const eagernessSilenceMs = { low: 1_500, medium: 700, auto: 700, high: 350 } as const;
 
 /** The session a client gets when it asks for nothing. */
 export function newWireSession(
@@ -53,11 +48,11 @@ export function newWireSession(
     readonly expiresAt: number;
     readonly recognizer: string;
     readonly about: unknown;
+    readonly type?: WireSession['type'] | undefined;
   },
 ): WireSession {
   return {
-    type: 'realtime',
-    object: 'realtime.session',
+    type: facts.type ?? 'realtime',
     id: facts.id,
     model: facts.model,
     expires_at: facts.expiresAt,
@@ -65,6 +60,7 @@ export function newWireSession(
     output_modalities: ['audio'],
     tools: [],
     tool_choice: 'auto',
+    parallel_tool_calls: true,
     max_output_tokens: 'inf',
     prompt: null,
     tracing: null,
@@ -72,43 +68,53 @@ export function newWireSession(
     include: null,
     audio: {
       input: {
-        format,
+        format: pcmFormat,
         noise_reduction: null,
         transcription: { model: facts.recognizer },
-        turn_detection: wireTurnDetection(defaultTurnDetection(character.turnTaking)),
+        turn_detection: firstDetection(character),
       },
-      output: { format, voice: character.id, speed: 1 },
+      output: { format: pcmFormat, voice: character.id, speed: 1 },
     },
     x_dramatis: facts.about,
   };
 }
 
+/** The session as the client is told of it, in `session.created` and `session.updated`. */
+export function echoOf(session: WireSession): Record<string, unknown> {
+  if (session.type === 'realtime') return { object: 'realtime.session', ...session };
+  const { type, id, expires_at, include, audio, x_dramatis } = session;
+  const object = 'realtime.transcription_session';
+  return { type, object, id, expires_at, include, audio: { input: audio.input }, x_dramatis };
+}
+
 /** Merges what the client asks for; null and empty values clear. Returns a problem instead where it cannot be had. */
 export function mergeSession(session: WireSession, patch: SessionPatch, character: Character): WireSession | Problem {
+  if (patch.type !== undefined && patch.type !== session.type) {
+    const message = `This is a ${session.type} session; its type cannot change. Open a transcription session with ?intent=transcription.`;
+    return { code: 'invalid_value', message, param: 'session.type' };
+  }
   const input = patch.audio?.input;
   const output = patch.audio?.output;
-  for (const [param, wanted] of [
-    ['session.audio.input.format', input?.format],
-    ['session.audio.output.format', output?.format],
-  ] as const) {
-    if (wanted !== undefined && (wanted.type !== format.type || (wanted.rate ?? format.rate) !== format.rate)) {
-      const message = `Only ${format.type} at ${format.rate} Hz is supported. Convert the audio before sending it.`;
-      return { code: 'unsupported_audio_format', message, param };
-    }
-  }
+  const inputFormat = mergeFormat(session.audio.input.format, input?.format);
+  if (inputFormat === undefined) return badFormat('session.audio.input.format');
+  const outputFormat = mergeFormat(session.audio.output.format, output?.format);
+  if (outputFormat === undefined) return badFormat('session.audio.output.format');
   return {
     ...session,
     instructions: patch.instructions === undefined ? session.instructions : (patch.instructions ?? ''),
     output_modalities:
       patch.output_modalities === undefined ? session.output_modalities : oneModality(patch.output_modalities),
     max_output_tokens: patch.max_output_tokens ?? session.max_output_tokens,
+    ...mergeTools(session, patch),
+    ...echoedFields(patch),
     audio: {
       input: {
         ...session.audio.input,
-        transcription: mergeTranscription(session.audio.input.transcription, input?.transcription),
+        format: inputFormat,
+        transcription: mergeTranscription(session, input?.transcription),
         turn_detection: mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
       },
-      output: { ...session.audio.output, speed: output?.speed ?? session.audio.output.speed },
+      output: { ...session.audio.output, format: outputFormat, speed: output?.speed ?? session.audio.output.speed },
     },
   };
 }
@@ -117,12 +123,14 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
 export function settingsOf(session: WireSession): SessionSettings {
   const { input, output } = session.audio;
   const language = input.transcription?.language;
+  const detection = input.turn_detection === null ? null : detectionOf(input.turn_detection);
   return {
     scene: session.instructions,
     speaks: session.output_modalities.includes('audio'),
     transcribes: input.transcription !== null,
-    turnDetection: input.turn_detection === null ? null : detectionOf(input.turn_detection),
+    turnDetection: session.type === 'realtime' || detection === null ? detection : withoutReplies(detection),
     speed: output.speed,
+    toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
     ...(session.max_output_tokens === 'inf' ? {} : { maxTokens: session.max_output_tokens }),
   };
@@ -133,62 +141,34 @@ export function oneModality(wanted: readonly ('audio' | 'text')[]): readonly ('a
   return wanted.includes('audio') ? ['audio'] : ['text'];
 }
 
-function wireTurnDetection(detection: TurnDetection): WireTurnDetection {
-  return {
-    type: 'server_vad',
-    threshold: detection.threshold,
-    prefix_padding_ms: detection.prefixPaddingMs,
-    silence_duration_ms: detection.silenceMs,
-    create_response: detection.createsReply,
-    interrupt_response: detection.interruptsReply,
-    idle_timeout_ms: null,
-  };
+function mergeFormat(before: AudioFormat, wanted: InputPatch['format']): AudioFormat | undefined {
+  return wanted === undefined ? before : audioFormatOf(wanted);
+}
+
+function badFormat(param: string): Problem {
+  const message = 'The formats here are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
+  return { code: 'unsupported_audio_format', message, param };
+}
+
+/** A transcription session finds turns, and never takes one. */
+function withoutReplies({ idleMs: _idleMs, ...detection }: TurnDetection): TurnDetection {
+  return { ...detection, createsReply: false };
+}
+
+/** Settings that change nothing here, where the client sets them. */
+function echoedFields(patch: SessionPatch): Partial<WireSession> {
+  const names = ['prompt', 'reasoning', 'include', 'tracing', 'truncation'] as const;
+  return Object.fromEntries(names.flatMap((name) => (patch[name] === undefined ? [] : [[name, patch[name]]])));
 }
 
 type InputPatch = NonNullable<NonNullable<SessionPatch['audio']>['input']>;
 type WireTranscription = WireSession['audio']['input']['transcription'];
 
-function mergeTranscription(before: WireTranscription, wanted: InputPatch['transcription']): WireTranscription {
+function mergeTranscription(session: WireSession, wanted: InputPatch['transcription']): WireTranscription {
+  const before = session.audio.input.transcription;
   if (wanted === undefined) return before;
-  if (wanted === null) return null;
-  const { model, language } = wanted;
-  const known = language === undefined || language === '' ? {} : { language };
-  return { model: model ?? before?.model ?? 'default', ...known };
-}
-
-function mergeDetection(
-  before: WireTurnDetection | null,
-  wanted: InputPatch['turn_detection'],
-  character: Character,
-): WireTurnDetection | null {
-  if (wanted === undefined) return before;
-  if (wanted === null) return null;
-  if (wanted.type === 'semantic_vad') {
-    return {
-      type: 'semantic_vad',
-      eagerness: wanted.eagerness ?? 'auto',
-      create_response: wanted.create_response ?? true,
-      interrupt_response: wanted.interrupt_response ?? true,
-    };
-  }
-  const base = before?.type === 'server_vad' ? before : wireTurnDetection(defaultTurnDetection(character.turnTaking));
-  const given = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => key in base && value !== undefined));
-  return { ...base, ...given, type: 'server_vad' };
-}
-
-function detectionOf(wire: WireTurnDetection): TurnDetection {
-  const common = {
-    createsReply: wire['create_response'] === true,
-    interruptsReply: wire['interrupt_response'] === true,
-  };
-  if (wire.type === 'semantic_vad') {
-    const eagerness = wire['eagerness'] as keyof typeof eagernessSilenceMs;
-    return { threshold: 0.5, prefixPaddingMs: 500, silenceMs: eagernessSilenceMs[eagerness], ...common };
-  }
-  return {
-    threshold: wire['threshold'] as number,
-    prefixPaddingMs: wire['prefix_padding_ms'] as number,
-    silenceMs: wire['silence_duration_ms'] as number,
-    ...common,
-  };
+  // Without transcripts there would be nothing left of a transcription session.
+  if (wanted === null) return session.type === 'transcription' ? before : null;
+  const language = wanted.language === undefined ? before?.language : wanted.language;
+  return { model: wanted.model ?? before?.model ?? 'default', ...(language ? { language } : {}) };
 }

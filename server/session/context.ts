@@ -28,13 +28,13 @@ export interface SessionParts {
 }
 
 /** What the two sides of a conversation share. */
-export interface SessionContext extends Pick<SessionParts, 'responder' | 'clock' | 'aheadMs' | 'newId'> {
+export interface SessionContext extends Pick<SessionParts, 'responder' | 'clock' | 'aheadMs' | 'newId' | 'onFault'> {
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
   readonly emit: (event: SessionEvent) => void;
   readonly post: (input: SessionInput) => void;
   /** The reply that wrote the conversation has ended. */
-  readonly replyEnded: () => void;
+  readonly replyEnded: (reply: Reply) => void;
 }
 
 /** Everything that can happen to a session; all of it goes through one queue. */

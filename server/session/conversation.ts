@@ -1,4 +1,4 @@
-import type { Message } from '../../agents/chat.ts';
+import type { ToolCall } from '../../agents/tools.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 
 /** Something said in speech: what was understood (null until known), and the sound where it is kept. */
@@ -19,21 +19,68 @@ export interface WrittenContent {
   text: string;
 }
 
-/** One message of the conversation, in the order they stand in its history. */
-export interface Item {
-  readonly id: string;
-  readonly role: 'system' | 'user' | 'assistant';
-  status: 'in_progress' | 'completed' | 'incomplete';
-  readonly content: (SpokenContent | WrittenContent)[];
+/** Something we keep for the client as it came, such as a picture; no mind sees it. */
+export interface OpaqueContent {
+  readonly type: 'opaque';
+  /** Loses its long texts when memory is short. */
+  value: Readonly<Record<string, unknown>>;
 }
+
+interface BaseItem {
+  readonly id: string;
+  status: 'in_progress' | 'completed' | 'incomplete';
+}
+
+/** Something said or written. */
+export interface MessageItem extends BaseItem {
+  readonly type: 'message';
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
+}
+
+/** A function that the character wants the client to call. */
+export interface CallItem extends BaseItem, ToolCall {
+  readonly type: 'call';
+}
+
+/** What a call brought back. */
+export interface CallOutputItem extends BaseItem {
+  readonly type: 'call-output';
+  readonly callId: string;
+  readonly output: string;
+}
+
+/** An item we keep for the client as it came; no mind sees it. */
+export interface OpaqueItem extends BaseItem {
+  readonly type: 'opaque';
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** One item of the conversation, in the order they stand in its history. */
+export type Item = MessageItem | CallItem | CallOutputItem | OpaqueItem;
 
 /** What one item says, as text; empty where nothing was understood. */
 export function textOf(item: Item): string {
+  if (item.type !== 'message') return '';
   return item.content
-    .map((part) => (part.type === 'text' ? part.text : (part.transcript ?? '')))
+    .map((part) => (part.type === 'text' ? part.text : part.type === 'audio' ? (part.transcript ?? '') : ''))
     .join('\n')
     .trim();
 }
+
+/** Pictures kept for `retrieve`, in all: one of the largest that a client may send. */
+const keptPictureCharacters = 16 * 1024 * 1024;
+
+/** A value without the texts in it that are too long to be sent around, such as a picture in base64. */
+export function withoutLongTexts(value: OpaqueContent['value']): OpaqueContent['value'] {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => lengthOf(field) <= longestTextSent));
+}
+
+function lengthOf(field: unknown): number {
+  return typeof field === 'string' ? field.length : (JSON.stringify(field) ?? '').length;
+}
+
+const longestTextSent = 4_000;
 
 /** The items of a conversation. It holds what was heard, not what was generated. */
 export class Conversation {
@@ -65,42 +112,37 @@ export class Conversation {
     this.#items.splice(this.#placeOf(id), 1);
   }
 
-  /** The history a mind is given: oldest first, items without words left out. */
-  messages(): Message[] {
-    return this.#items.flatMap((item) => {
-      const text = textOf(item);
-      return text === '' ? [] : [{ role: item.role, text }];
-    });
-  }
-
-  /** Cuts what was said aloud to the words that began before `heardMs`. Returns the length that is left, in milliseconds. */
-  truncate(item: Item, heardMs: number): number {
-    let leftMs = 0;
-    for (const part of item.content) {
-      if (part.type !== 'audio') continue;
-      leftMs = Math.min(part.durationMs, heardMs);
-      if (part.durationMs <= heardMs) continue;
+  /**
+   * Cuts what one content part says aloud to the words that began before `heardMs`. Returns the length that is left, in
+   * milliseconds.
+   */
+  truncate(item: MessageItem, heardMs: number, contentIndex = 0): number {
+    const part = item.content[contentIndex];
+    if (part?.type !== 'audio') return 0;
+    if (part.durationMs > heardMs) {
       const heard = part.words.filter((word) => word.startMs < heardMs);
-      if (part.words.length > 0)
-        part.transcript = heard
-          .map((word) => word.text)
-          .join('')
-          .trimEnd();
+      const text = heard.map((word) => word.text).join('');
+      if (part.words.length > 0) part.transcript = text.trimEnd();
       part.words = heard;
       part.durationMs = heardMs;
       part.audio = cutAudio(part.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
-    return Math.round(leftMs);
+    return Math.round(part.durationMs);
   }
 
-  /** Forgets the oldest sound beyond the limit. */
-  forgetOldAudio(): void {
+  /** Forgets the oldest sound and the oldest pictures beyond their limits. */
+  forgetOldMedia(): void {
     let keptMs = 0;
+    let keptCharacters = 0;
     for (const item of this.#items.toReversed()) {
-      for (const part of item.content) {
-        if (part.type !== 'audio') continue;
-        keptMs += part.durationMs;
-        if (keptMs > this.#keptAudioMs) part.audio = [];
+      for (const part of item.type === 'message' ? item.content : []) {
+        if (part.type === 'audio') {
+          keptMs += part.durationMs;
+          if (keptMs > this.#keptAudioMs) part.audio = [];
+        } else if (part.type === 'opaque') {
+          keptCharacters += Object.values(part.value).reduce<number>((sum, field) => sum + lengthOf(field), 0);
+          if (keptCharacters > keptPictureCharacters) part.value = withoutLongTexts(part.value);
+        }
       }
     }
   }

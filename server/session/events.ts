@@ -1,7 +1,8 @@
 import type { Unclear } from '../../voices/recognizer.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
+import type { Toolbox } from '../../agents/tools.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Item } from './conversation.ts';
+import type { CallItem, Item, MessageItem } from './conversation.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './trace.ts';
 
@@ -16,7 +17,7 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'update'; readonly settings: SessionSettings; readonly echo: unknown }
     | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
     | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
-    | { readonly type: 'item-truncate'; readonly id: string; readonly heardMs: number }
+    | { readonly type: 'item-truncate'; readonly id: string; readonly contentIndex: number; readonly heardMs: number }
     | { readonly type: 'reply'; readonly request: ReplyRequest }
     | { readonly type: 'reply-cancel'; readonly id?: string }
     /** How much of a reply the client has played by now. */
@@ -39,10 +40,13 @@ export interface ReplyRequest {
   /** Replaces the session's scene for this reply. */
   readonly scene?: string;
   readonly speaks?: boolean;
+  /** Instead of the session's bound; Infinity for none. */
   readonly maxTokens?: number;
+  /** Instead of the session's tools. */
+  readonly toolbox?: Toolbox;
   /** Instead of the conversation's history. */
   readonly items?: readonly Item[];
-  readonly situation?: 'greeting';
+  readonly situation?: 'greeting' | 'idle';
   /** Handed back with the reply. */
   readonly metadata?: unknown;
 }
@@ -61,15 +65,25 @@ export interface ReplyEnd {
   readonly latency: Latency;
 }
 
-/** What a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing after it. */
+/**
+ * What a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing after it; for
+ * every `reply-item` one `reply-item-ended` before that.
+ */
 export type SessionEvent =
   | { readonly type: 'updated'; readonly echo: unknown }
   | { readonly type: 'speech-started' | 'speech-stopped'; readonly itemId: string; readonly atMs: number }
   | { readonly type: 'audio-committed'; readonly itemId: string; readonly previousItemId: string | null }
   | { readonly type: 'audio-cleared' }
+  /** The user has been silent from `fromMs` to `atMs` after a reply; the silence becomes an item, and the character speaks up. */
+  | { readonly type: 'idle'; readonly itemId: string; readonly fromMs: number; readonly atMs: number }
   | { readonly type: 'item-added'; readonly item: Item; readonly previousItemId: string | null }
   | { readonly type: 'item-retrieved'; readonly item: Item }
-  | { readonly type: 'item-truncated'; readonly itemId: string; readonly heardMs: number }
+  | {
+      readonly type: 'item-truncated';
+      readonly itemId: string;
+      readonly contentIndex: number;
+      readonly heardMs: number;
+    }
   | { readonly type: 'item-deleted'; readonly itemId: string }
   /** `stable` has only ever grown; `text` is the whole hypothesis. */
   | { readonly type: 'transcript-partial'; readonly itemId: string; readonly stable: string; readonly text: string }
@@ -87,12 +101,26 @@ export type SessionEvent =
       readonly replyId: string;
       readonly speaks: boolean;
       readonly inConversation: boolean;
+      /** Infinity where there is no bound but the mind's own. */
+      readonly maxTokens: number;
       readonly metadata: unknown;
     }
+  /** The reply begins to speak, or to write; the item grows until `reply-item-ended`. */
   | {
       readonly type: 'reply-item';
       readonly replyId: string;
-      readonly item: Item;
+      readonly item: MessageItem;
+      readonly inConversation: boolean;
+      readonly previousItemId: string | null;
+    }
+  /** `cut`: it was stopped. */
+  | { readonly type: 'reply-item-ended'; readonly replyId: string; readonly item: MessageItem; readonly cut: boolean }
+  /** A call, whole; it comes after the words of the reply, if there are any. */
+  | {
+      readonly type: 'reply-call';
+      readonly replyId: string;
+      readonly item: CallItem;
+      readonly inConversation: boolean;
       readonly previousItemId: string | null;
     }
   | {
@@ -107,5 +135,11 @@ export type SessionEvent =
       readonly samples: Float32Array;
       readonly sampleRate: number;
     }
-  | { readonly type: 'reply-ended'; readonly replyId: string; readonly end: ReplyEnd; readonly item?: Item }
+  | {
+      readonly type: 'reply-ended';
+      readonly replyId: string;
+      readonly end: ReplyEnd;
+      readonly item?: MessageItem;
+      readonly calls: readonly CallItem[];
+    }
   | { readonly type: 'problem'; readonly problem: Problem; readonly ref?: string };

@@ -1,20 +1,22 @@
 import type { Conversation, Item } from './conversation.ts';
 import type { Problem, SessionCommand, SessionEvent } from './events.ts';
 
-type ItemCommand = Extract<SessionCommand, { readonly type: `item-${string}` }>;
+/** What a client may ask of an item. */
+export type ItemCommand = Extract<SessionCommand, { readonly type: `item-${string}` }>;
 
 /** Items a conversation may hold; the oldest are not dropped silently, as clients refer to them by id. */
 const maxItems = 10_000;
 
-/** Carries out a client's command on an item, or says why it cannot be. */
+/** Carries out a client's command on an item, or says why it cannot be. Returns whether it was carried out. */
 export function changeItems(
   command: ItemCommand,
   conversation: Conversation,
   emit: (event: SessionEvent) => void,
-): void {
+): boolean {
   const problem = command.type === 'item-add' ? add(command, conversation, emit) : change(command, conversation, emit);
-  if (problem === undefined) return;
+  if (problem === undefined) return true;
   emit({ type: 'problem', problem, ...(command.ref === undefined ? {} : { ref: command.ref }) });
+  return false;
 }
 
 function add(
@@ -52,19 +54,26 @@ function change(
     emit({ type: 'item-deleted', itemId: item.id });
     return undefined;
   }
-  if (!isSpokenByCharacter(item)) {
-    return {
-      code: 'item_not_spoken',
-      message: 'Only a spoken item of the assistant can be truncated.',
-      param: 'item_id',
-    };
-  }
-  emit({ type: 'item-truncated', itemId: item.id, heardMs: conversation.truncate(item, command.heardMs) });
-  return undefined;
+  return truncate(command.contentIndex, command.heardMs, item, conversation, emit);
 }
 
-function isSpokenByCharacter(item: Item): boolean {
-  return item.role === 'assistant' && item.content[0]?.type === 'audio';
+/** Cuts to what was heard; a length beyond the end leaves everything. */
+function truncate(
+  contentIndex: number,
+  heardMs: number,
+  item: Item,
+  conversation: Conversation,
+  emit: (event: SessionEvent) => void,
+): Problem | undefined {
+  const spoken = item.type === 'message' && item.role === 'assistant' ? item : undefined;
+  if (spoken?.content[contentIndex]?.type !== 'audio') {
+    const message = 'Only a spoken part of an item of the assistant can be truncated.';
+    const isOther = spoken?.content.some((part) => part.type === 'audio') === true;
+    return { code: 'item_not_spoken', message, param: isOther ? 'content_index' : 'item_id' };
+  }
+  const leftMs = conversation.truncate(spoken, heardMs, contentIndex);
+  emit({ type: 'item-truncated', itemId: item.id, contentIndex, heardMs: leftMs });
+  return undefined;
 }
 
 function notFound(id: string, param: string): Problem {

@@ -1,7 +1,7 @@
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
-import type { Item } from './conversation.ts';
+import type { Item, MessageItem, SpokenContent } from './conversation.ts';
 import type { Heard } from './hear.ts';
 import type { SessionContext } from './context.ts';
 import { Trace } from './trace.ts';
@@ -30,6 +30,7 @@ export class Listening {
   #voicedMs = 0;
   #lastVoicedArrivalMs = 0;
   #saidTooLong = false;
+  #lastFailureMs = -Infinity;
 
   constructor(context: SessionContext) {
     this.#context = context;
@@ -64,6 +65,7 @@ export class Listening {
   /** Takes a window: into the open utterance, else into what is kept for the next. */
   take(heard: Heard): void {
     this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
     if (heard.voiced) {
       this.#lastVoicedArrivalMs = heard.arrivedMs;
       this.#voicedMs = this.#heardMs;
@@ -97,10 +99,10 @@ export class Listening {
     this.#open = undefined;
     utterance.trace.speechEnded(this.#lastVoicedArrivalMs);
     utterance.trace.mark('endpoint');
-    utterance.item = { id: utterance.id, role: 'user', status: 'completed', content: [utterance.content] };
+    utterance.item = { ...userMessage(utterance.id), content: [utterance.content] };
     const { conversation, emit } = this.#context;
     const previousItemId = conversation.insert(utterance.item);
-    conversation.forgetOldAudio();
+    conversation.forgetOldMedia();
     emit({ type: 'audio-committed', itemId: utterance.id, previousItemId });
     emit({ type: 'item-added', item: utterance.item, previousItemId });
     utterance.close();
@@ -110,14 +112,30 @@ export class Listening {
 
   /** Recognizes speech that came as a finished item; the item's transcript is filled in when it is known. */
   adopt(item: Item): void {
+    if (item.type !== 'message' || item.role !== 'user') return;
     const content = item.content.find((part) => part.type === 'audio');
-    if (item.role !== 'user' || content === undefined || content.transcript !== null) return;
+    if (content === undefined || content.transcript !== null) return;
     const { clock } = this.#context;
     const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), content);
     utterance.item = item;
     this.#unsettled.add(utterance);
     void this.#recognize(utterance);
     utterance.close();
+  }
+
+  /** Makes an item of silence since `fromMs`, in which nothing was said; returns its id. */
+  commitSilence(fromMs: number): string {
+    const { conversation, emit, newId, responder, settings } = this.#context;
+    const { sampleRate } = responder;
+    const durationMs = this.#heardMs - fromMs;
+    const content: SpokenContent = { type: 'audio', transcript: '', durationMs, audio: [], sampleRate, words: [] };
+    const item: Item = { ...userMessage(newId('item')), content: [content] };
+    emit({ type: 'idle', itemId: item.id, fromMs: Math.round(fromMs), atMs: Math.round(this.#heardMs) });
+    const previousItemId = conversation.insert(item);
+    emit({ type: 'audio-committed', itemId: item.id, previousItemId });
+    emit({ type: 'item-added', item, previousItemId });
+    if (settings().transcribes) emit({ type: 'transcript-final', itemId: item.id, text: '', audioMs: durationMs });
+    return item.id;
   }
 
   /** Forgets the open utterance and the sound kept for the next. */
@@ -178,6 +196,15 @@ export class Listening {
     this.#unsettled.delete(utterance);
   }
 
+  #reportDeafness(failure: unknown): void {
+    const { clock, emit, onFault } = this.#context;
+    onFault(failure);
+    if (clock.now() - this.#lastFailureMs < 5_000) return;
+    this.#lastFailureMs = clock.now();
+    const message = 'Voice activity detection failed for a moment; speech may have been missed.';
+    emit({ type: 'problem', problem: { code: 'ENGINE_UNAVAILABLE', message } });
+  }
+
   #extend(utterance: Utterance, frame: AudioFrame): void {
     if (utterance.content.durationMs < maxUtteranceMs) return utterance.add(frame);
     if (this.#saidTooLong) return;
@@ -196,4 +223,8 @@ export class Listening {
       post({ type: 'transcript-failure', utterance, reason });
     }
   }
+}
+
+function userMessage(id: string): Omit<MessageItem, 'content'> {
+  return { id, type: 'message', role: 'user', status: 'completed' };
 }

@@ -1,8 +1,9 @@
+import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import { int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
-import type { Item, SpokenContent } from './conversation.ts';
+import type { CallItem, MessageItem, SpokenContent } from './conversation.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest } from './events.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import type { Responder, SpokenPart } from './responder.ts';
@@ -13,7 +14,7 @@ import type { Trace } from './trace.ts';
 export type ReplyStep =
   | { readonly type: 'slice'; readonly slice: SpeechSlice }
   | { readonly type: 'text'; readonly text: string }
-  | Extract<SpokenPart, { type: 'mind' | 'usage' }>;
+  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' }>;
 
 /** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
 export class Reply {
@@ -21,7 +22,10 @@ export class Reply {
   readonly request: ReplyRequest;
   readonly speaks: boolean;
   readonly trace: Trace;
-  item: Item | undefined;
+  /** What it says; undefined until it says something. */
+  item: MessageItem | undefined;
+  /** What it calls, after all it says. */
+  readonly calls: CallItem[] = [];
   #reason: ReplyReason | undefined;
   #mind: ReplyEnd['mind'];
   #usage = { inputTokens: 0, outputTokens: 0, cutShort: false };
@@ -63,21 +67,28 @@ export class Reply {
     return this.#playout.heardMs;
   }
 
+  /** What has been sent of it and is still to be heard, in milliseconds. */
+  get unheardMs(): number {
+    return this.#playout.sentMs - this.#playout.heardMs;
+  }
+
   /** Makes the reply and paces its speech. */
   async *run(
     responder: Responder,
     history: readonly Message[],
     settings: SessionSettings,
-    situation: 'greeting' | 'unclear' | undefined,
+    situation: Situation | undefined,
   ): AsyncIterable<ReplyStep> {
-    const maxTokens = this.request.maxTokens ?? settings.maxTokens;
+    const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
+    const toolbox = this.request.toolbox ?? settings.toolbox;
     const parts = responder.reply(history, {
       signal: this.#stop.signal,
       speaks: this.speaks,
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(maxTokens === Infinity ? {} : { maxTokens }),
+      ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
     });
     for await (const part of parts) {
@@ -95,7 +106,7 @@ export class Reply {
     } else if (step.type === 'text') {
       const part = this.item?.content[0];
       if (part?.type === 'text') part.text += step.text;
-    } else {
+    } else if (step.type === 'slice') {
       const part = this.item?.content[0];
       if (part?.type === 'audio') appendSlice(part, step.slice);
     }

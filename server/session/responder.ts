@@ -1,5 +1,6 @@
-import type { CharacterAgent, ReplyPart } from '../../agents/agent.ts';
+import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
+import type { Toolbox } from '../../agents/tools.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import { phrases } from '../../voices/phrases.ts';
@@ -7,7 +8,7 @@ import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.t
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import type { Trace } from './trace.ts';
 
-/** A reply as it is made: who speaks, what it cost, and its words, spoken or written. */
+/** A reply as it is made: who speaks, what it cost, its words, spoken or written, and after all words its calls. */
 export type SpokenPart =
   | Exclude<ReplyPart, { readonly type: 'text-delta' }>
   | { readonly type: 'text'; readonly text: string }
@@ -19,8 +20,9 @@ export interface ReplyOptions extends CallOptions {
   readonly scene: string;
   readonly speed: number;
   readonly maxTokens?: number;
-  /** A turn that no mind has to think about; see `agents/script.ts`. */
-  readonly situation?: 'greeting' | 'unclear';
+  readonly situation?: Situation;
+  /** What the reply may call. */
+  readonly toolbox?: Toolbox;
   readonly trace: Trace;
 }
 
@@ -47,41 +49,47 @@ export function cascade(parts: {
     sampleRate: recognizer.sampleRate,
     listen: (audio, options) => recognizer.transcribe(audio, options),
     async *reply(history, options) {
-      const notes: Exclude<ReplyPart, { type: 'text-delta' }>[] = [];
-      const spoken = speakable(agent.reply(history, options), notes, options.trace);
+      const aside: Aside = { notes: [], calls: [] };
+      const spoken = speakable(agent.reply(history, options), aside, options.trace);
       if (!options.speaks) {
         for await (const text of spoken) {
-          yield* notes.splice(0);
+          yield* aside.notes.splice(0);
           yield { type: 'text', text };
         }
       } else {
         const phrased = asPhrases(spoken);
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
-          yield* notes.splice(0);
+          yield* aside.notes.splice(0);
           yield { type: 'speech', chunk };
         }
       }
-      yield* notes.splice(0);
+      // Nothing is called before everything is said: who interrupts the character keeps it from acting.
+      yield* aside.calls;
+      yield* aside.notes;
     },
   };
+}
+
+type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
+
+/** Parts of a reply that are not spoken, as they come. */
+interface Aside {
+  readonly notes: Exclude<ReplyPart, CallPart | { readonly type: 'text-delta' }>[];
+  readonly calls: CallPart[];
 }
 
 async function* asPhrases(texts: AsyncIterable<string>): AsyncIterable<{ text: string }> {
   for await (const text of texts) yield { text };
 }
 
-/** Phrases of a reply. When another mind takes over, the unfinished phrase of the first is dropped. */
-async function* speakable(
-  parts: AsyncIterable<ReplyPart>,
-  notes: Exclude<ReplyPart, { type: 'text-delta' }>[],
-  trace: Trace,
-): AsyncIterable<string> {
+/** Phrases of a reply. When another mind takes over, the unfinished phrase of the first is dropped, and so are its calls. */
+async function* speakable(parts: AsyncIterable<ReplyPart>, aside: Aside, trace: Trace): AsyncIterable<string> {
   const iterator = parts[Symbol.asyncIterator]();
   const run = { ended: false, minds: 0 };
   try {
     while (!run.ended) {
       try {
-        for await (const phrase of phrases(deltasOfOneMind(iterator, notes, trace, run))) {
+        for await (const phrase of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
           yield phrase;
         }
@@ -98,7 +106,7 @@ const mindChanged = Symbol('another mind goes on');
 
 async function* deltasOfOneMind(
   iterator: AsyncIterator<ReplyPart>,
-  notes: Exclude<ReplyPart, { type: 'text-delta' }>[],
+  aside: Aside,
   trace: Trace,
   run: { ended: boolean; minds: number },
 ): AsyncIterable<string> {
@@ -114,9 +122,16 @@ async function* deltasOfOneMind(
       yield part.text;
       continue;
     }
-    notes.push(part);
+    if (part.type === 'tool-call') {
+      trace.mark('first_token');
+      aside.calls.push(part);
+      continue;
+    }
+    aside.notes.push(part);
     if (part.type !== 'mind') continue;
     run.minds += 1;
-    if (run.minds > 1) throw mindChanged;
+    if (run.minds === 1) continue;
+    aside.calls.length = 0;
+    throw mindChanged;
   }
 }

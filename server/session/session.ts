@@ -1,21 +1,25 @@
 import type { ErrorCode } from '../errors.ts';
 import { Queue } from '../../voices/queue.ts';
-import type { Vad } from '../../voices/vad.ts';
 import type { SessionContext, SessionInput, SessionParts } from './context.ts';
 import { Conversation } from './conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
-import { hear, type Heard, type Inbound } from './hear.ts';
-import { changeItems } from './items.ts';
+import type { Heard } from './hear.ts';
+import { Intake } from './intake.ts';
+import { changeItems, type ItemCommand } from './items.ts';
 import { Listening, type Understood } from './listening.ts';
 import type { SessionSettings } from './settings.ts';
 import { Speaking } from './speaking.ts';
 import { Trace } from './trace.ts';
-import { initialTurn, step, type TurnAction, type TurnEvent, type TurnState } from './turn.ts';
+import {
+  initialTurn,
+  missesSound,
+  step,
+  type TurnAction,
+  type TurnEvent,
+  type TurnPolicy,
+  type TurnState,
+} from './turn.ts';
 import type { Utterance } from './utterance.ts';
-
-/** Once the client has sent nothing for this long in mid-turn, the missing sound counts as silence. */
-const silentClientMs = 500;
-const tickMs = 100;
 
 /** One conversation: a single writer of its own state, fed by one queue. */
 export class Session {
@@ -23,20 +27,15 @@ export class Session {
   readonly events = new Queue<SessionEvent>();
   readonly conversation: Conversation;
   readonly #parts: SessionParts;
-  readonly #inbox = new Queue<Inbound>();
   readonly #inputs = new Queue<SessionInput>();
+  readonly #intake: Intake;
   readonly #listening: Listening;
   readonly #speaking: Speaking;
-  readonly #closed = new AbortController();
   #settings: SessionSettings;
   #turn: TurnState = initialTurn;
   /** The utterance whose transcript the character will answer. */
   #answering: Utterance | undefined;
   #unclear = false;
-  #lastAudioMs = 0;
-  #sentAudioMs = 0;
-  #away = false;
-  #lastFailureMs = -Infinity;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -48,38 +47,45 @@ export class Session {
       settings: () => this.#settings,
       emit: (event) => this.events.push(event),
       post: (input) => this.#inputs.push(input),
-      replyEnded: () => this.#advance({ type: 'reply-end' }),
+      replyEnded: (reply) => {
+        const heardByMs = this.#listening.heardMs + reply.unheardMs;
+        // After a call it is the client's turn: the character waits for what comes back.
+        this.#advance({ type: 'reply-end', ...(reply.calls.length > 0 ? {} : { heardByMs }) });
+      },
     };
+    this.#intake = new Intake({
+      vad: parts.vad,
+      clock: parts.clock,
+      threshold: () => this.#settings.turnDetection?.threshold ?? 0.5,
+      missesSound: () => missesSound(this.#turn, this.#policy()),
+    });
     this.#listening = new Listening(context);
     this.#speaking = new Speaking(context);
   }
 
   /** Hands a command in; commands take effect in the order they came. */
   send(command: SessionCommand): void {
-    const arrivedMs = this.#parts.clock.now();
-    if (command.type === 'audio') {
-      this.#lastAudioMs = arrivedMs;
-      this.#sentAudioMs += (command.samples.length / command.sampleRate) * 1000;
-    }
-    this.#inbox.push({ command, arrivedMs });
+    this.#intake.send(command);
   }
 
   /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
   away(isAway: boolean): void {
-    this.#away = isAway;
-    this.#lastAudioMs = this.#parts.clock.now();
+    this.#intake.away(isAway);
   }
 
   /** Sound handed in that has not been heard yet. */
   get waitingAudioMs(): number {
-    return this.#sentAudioMs - this.#listening.heardMs;
+    return this.#intake.sentAudioMs - this.#listening.heardMs;
   }
 
   /** Lives until `close`. Never throws: a fault inside one input is reported and the next is taken. */
   async run(): Promise<void> {
-    const vad = this.#parts.vad.open();
-    const pumping = this.#pump(hear(this.#inbox, this.#ear(vad)));
-    const ticking = this.#tick();
+    const taking = this.#intake
+      .run((input) => this.#inputs.push(input))
+      .catch((fault: unknown) => {
+        this.#parts.onFault(fault);
+        this.close();
+      });
     for await (const input of this.#inputs) {
       try {
         this.#handle(input);
@@ -91,45 +97,13 @@ export class Session {
     this.#listening.close();
     this.#speaking.close();
     this.events.end();
-    vad.close();
-    await Promise.all([pumping, ticking]);
+    await taking;
   }
 
   /** Ends the session: what is being said stops, and `run` returns. */
   close(): void {
-    this.#closed.abort();
-    this.#inbox.end();
+    this.#intake.close();
     this.#inputs.end();
-  }
-
-  #ear(vad: ReturnType<Vad['open']>): Parameters<typeof hear>[1] {
-    const { sampleRate, windowSamples } = this.#parts.vad;
-    const threshold = (): number => this.#settings.turnDetection?.threshold ?? 0.5;
-    return { vad, sampleRate, windowSamples, threshold };
-  }
-
-  async #pump(source: AsyncIterable<SessionInput>): Promise<void> {
-    try {
-      for await (const input of source) this.#inputs.push(input);
-    } catch (fault) {
-      this.#parts.onFault(fault);
-      this.close();
-    }
-  }
-
-  /** A client that stops sending in mid-turn (a muted microphone, a finished file) must not hold the turn open. */
-  async #tick(): Promise<void> {
-    const { clock } = this.#parts;
-    const { sampleRate } = this.#parts.vad;
-    const silence = new Float32Array(Math.round((sampleRate * tickMs) / 1000));
-    while (!this.#closed.signal.aborted) {
-      await clock.sleep(tickMs, this.#closed.signal).catch(() => undefined);
-      const waits =
-        this.#turn.phase === 'hearing' || this.#turn.phase === 'settling' || this.#turn.phase === 'overlapping';
-      if (!waits || this.#away || clock.now() - this.#lastAudioMs < silentClientMs) continue;
-      this.#sentAudioMs += tickMs;
-      this.#inbox.push({ command: { type: 'audio', samples: silence, sampleRate }, arrivedMs: clock.now() });
-    }
   }
 
   #handle(input: SessionInput): void {
@@ -164,7 +138,8 @@ export class Session {
         return this.#replyForClient(command.request, command.ref);
       case 'reply-cancel':
         if (!this.#speaking.cancel('client_cancelled', command.id)) {
-          this.#refuse('response_cancel_not_active', 'There is no active response to cancel.', command.ref);
+          // LiveKit passes over errors that begin like this one.
+          this.#refuse('response_cancel_not_active', 'Cancellation failed: no active response found', command.ref);
         }
         return;
       case 'reject':
@@ -174,16 +149,24 @@ export class Session {
       case 'item-add':
         return this.#addItem(command);
       default:
-        return changeItems(command, this.conversation, (event) => this.events.push(event));
+        return this.#changeItem(command);
     }
   }
 
-  #addItem(command: Extract<SessionCommand, { readonly type: 'item-add' }>): void {
+  #changeItem(command: Exclude<ItemCommand, { readonly type: 'item-add' }>): void {
+    const changed = changeItems(command, this.conversation, (event) => this.events.push(event));
+    if (changed && command.type === 'item-truncate') this.#speaking.stopAt(command.id, command.heardMs);
+  }
+
+  #addItem(command: Extract<ItemCommand, { readonly type: 'item-add' }>): void {
+    this.#advance({ type: 'user-active', atMs: this.#listening.heardMs });
     // What is typed now is what the next reply answers, not speech from before.
     this.#unclear = false;
     this.#listening.takeTrace();
     changeItems(command, this.conversation, (event) => this.events.push(event));
-    if (this.conversation.get(command.item.id) === command.item) this.#listening.adopt(command.item);
+    if (this.conversation.get(command.item.id) !== command.item) return;
+    this.#listening.adopt(command.item);
+    this.conversation.forgetOldMedia();
   }
 
   #update(settings: SessionSettings, echo: unknown): void {
@@ -198,7 +181,6 @@ export class Session {
 
   #hear(heard: Heard): void {
     this.#listening.take(heard);
-    if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
     if (this.#settings.turnDetection === null) {
       if (this.#listening.openId === undefined) this.#listening.open(heard.frame.atMs);
       return;
@@ -208,14 +190,19 @@ export class Session {
   }
 
   #advance(event: TurnEvent): void {
+    const next = step(this.#turn, event, this.#policy());
+    this.#turn = next.state;
+    for (const action of next.actions) this.#perform(action);
+  }
+
+  #policy(): TurnPolicy {
     const detection = this.#settings.turnDetection;
-    const next = step(this.#turn, event, {
+    return {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs: this.#parts.bargeInMs,
       interrupts: detection?.interruptsReply ?? false,
-    });
-    this.#turn = next.state;
-    for (const action of next.actions) this.#perform(action);
+      ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
+    };
   }
 
   #perform(action: TurnAction): void {
@@ -228,11 +215,15 @@ export class Session {
       const { utterance, startMs } = this.#listening.open(action.atMs);
       return this.events.push({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
     }
+    if (action.type === 'speak-up') {
+      this.#listening.commitSilence(action.sinceMs);
+      return this.#reply({ inConversation: true, situation: 'idle' }, new Trace(this.#parts.clock));
+    }
     const { openId, heardMs } = this.#listening;
     if (openId !== undefined) this.events.push({ type: 'speech-stopped', itemId: openId, atMs: Math.round(heardMs) });
     const utterance = this.#listening.commit();
     if (this.#settings.turnDetection?.createsReply === true) this.#answering = utterance;
-    if (this.#answering === undefined) this.#advance({ type: 'reply-end' });
+    if (this.#answering === undefined && this.#speaking.current === undefined) this.#advance({ type: 'reply-end' });
   }
 
   /** Acts on an understood utterance: answers it, or gives the floor back. */
@@ -245,7 +236,7 @@ export class Session {
     this.#answering = undefined;
     const busy = this.#speaking.current !== undefined;
     if (outcome === 'nothing' || outcome === 'failed' || busy) {
-      if (!busy) this.#advance({ type: 'reply-end' });
+      if (!busy) this.#advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });
       return;
     }
     this.#reply({ inConversation: true }, utterance.trace);
@@ -276,15 +267,6 @@ export class Session {
       return was;
     };
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear });
-  }
-
-  #reportDeafness(failure: unknown): void {
-    this.#parts.onFault(failure);
-    const now = this.#parts.clock.now();
-    if (now - this.#lastFailureMs < 5_000) return;
-    this.#lastFailureMs = now;
-    const message = 'Voice activity detection failed for a moment; speech may have been missed.';
-    this.events.push({ type: 'problem', problem: { code: 'ENGINE_UNAVAILABLE', message } });
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {

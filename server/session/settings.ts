@@ -1,3 +1,5 @@
+import type { Toolbox } from '../../agents/tools.ts';
+
 /** What a session does, apart from who speaks in it. Defaults come from the character's temperament. */
 export interface SessionSettings {
   /** The client's scene: a layer under the persona, never over it. */
@@ -14,6 +16,8 @@ export interface SessionSettings {
   readonly speed: number;
   /** Upper bound for one reply; absent means the mind's own. */
   readonly maxTokens?: number;
+  /** What the character may call; absent means nothing. */
+  readonly toolbox?: Toolbox;
 }
 
 /** How the server finds the user's turns. */
@@ -27,6 +31,8 @@ export interface TurnDetection {
   readonly createsReply: boolean;
   /** Speaking over a reply stops it. */
   readonly interruptsReply: boolean;
+  /** Silence after a reply, heard to its end, from which on the character speaks up; absent means never. */
+  readonly idleMs?: number;
 }
 
 /** The part of a character that bears on the session: 0 to 1 each, see the card schema. */

@@ -1,8 +1,10 @@
 import { EngineError } from '../../voices/engine.ts';
-import type { Item } from './conversation.ts';
-import type { Problem, ReplyReason, ReplyRequest } from './events.ts';
+import type { Situation } from '../../agents/agent.ts';
+import type { CallItem, MessageItem } from './conversation.ts';
+import type { Problem, ReplyReason, ReplyRequest, ReplyStatus } from './events.ts';
 import { Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from './context.ts';
+import { messagesOf } from './history.ts';
 import { Trace } from './trace.ts';
 
 /** Replies whose end is so recent that the client may still tell what it heard of them. */
@@ -15,7 +17,7 @@ export class Speaking {
   readonly #waiting = new Map<Reply, () => void>();
   #current: Reply | undefined;
   /** Items of the last replies that have ended, for late words on what was heard. */
-  readonly #ended = new Map<string, Item>();
+  readonly #ended = new Map<string, MessageItem>();
 
   constructor(context: SessionContext) {
     this.#context = context;
@@ -38,7 +40,8 @@ export class Speaking {
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
     const { inConversation, metadata } = request;
-    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, metadata: metadata ?? null });
+    const maxTokens = request.maxTokens ?? settings().maxTokens ?? Infinity;
+    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, metadata: metadata ?? null });
     const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
     if (options.hold) this.#waiting.set(reply, begin);
     else begin();
@@ -71,6 +74,13 @@ export class Speaking {
     if (item?.status === 'incomplete') this.#context.conversation.truncate(item, heardMs);
   }
 
+  /** The client stopped playing an item at `heardMs`. Where that is still being spoken, what follows is not said. */
+  stopAt(itemId: string, heardMs: number): void {
+    if (this.#current?.item?.id !== itemId) return;
+    this.#current.heard(heardMs);
+    this.cancel('client_cancelled');
+  }
+
   /** Stops everything that is being said. */
   close(): void {
     for (const reply of this.#running) this.cancel('hung_up', reply.id);
@@ -79,6 +89,7 @@ export class Speaking {
   /** Takes a step of a running reply; steps of one that has ended are dropped. */
   advance(reply: Reply, step: ReplyStep): void {
     if (!this.#running.has(reply)) return;
+    if (step.type === 'tool-call') return this.#call(reply, step);
     if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
     reply.note(step);
     const { emit } = this.#context;
@@ -95,32 +106,25 @@ export class Speaking {
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
     const end = reply.end(problem);
-    if (reply.item !== undefined) {
-      reply.item.status = end.status === 'completed' ? 'completed' : 'incomplete';
-      this.#remember(reply.id, reply.item);
-    }
-    this.#context.emit({
-      type: 'reply-ended',
-      replyId: reply.id,
-      end,
-      ...(reply.item === undefined ? {} : { item: reply.item }),
-    });
+    this.#closeItem(reply, end.status);
+    if (reply.item !== undefined) this.#remember(reply.id, reply.item);
+    const { item, calls } = reply;
+    this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
     if (this.#current !== reply) return;
     this.#current = undefined;
-    this.#context.replyEnded();
+    this.#context.replyEnded(reply);
   }
 
-  #remember(replyId: string, item: Item): void {
+  #remember(replyId: string, item: MessageItem): void {
     this.#ended.set(replyId, item);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > rememberedReplies && oldest !== undefined) this.#ended.delete(oldest);
   }
 
-  async #run(reply: Reply, situation: 'greeting' | 'unclear' | undefined): Promise<void> {
+  async #run(reply: Reply, situation: Situation | undefined): Promise<void> {
     const { responder, conversation, settings, post } = this.#context;
-    const { items } = reply.request;
-    const history = items === undefined ? conversation.messages() : messagesOf(items);
     try {
+      const history = messagesOf(reply.request.items ?? conversation.items);
       for await (const step of reply.run(responder, history, settings(), situation))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
@@ -133,29 +137,38 @@ export class Speaking {
     if (reply.item !== undefined) return;
     const { conversation, newId, emit } = this.#context;
     reply.trace.mark('first_audio');
-    const content: Item['content'][number] =
+    const content: MessageItem['content'][number] =
       step.type === 'text'
         ? { type: 'text', text: '' }
         : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
-    reply.item = { id: newId('item'), role: 'assistant', status: 'in_progress', content: [content] };
-    const previousItemId = reply.request.inConversation ? conversation.insert(reply.item) : null;
-    emit({ type: 'reply-item', replyId: reply.id, item: reply.item, previousItemId });
+    reply.item = { id: newId('item'), type: 'message', role: 'assistant', status: 'in_progress', content: [content] };
+    const { inConversation } = reply.request;
+    const previousItemId = inConversation ? conversation.insert(reply.item) : null;
+    emit({ type: 'reply-item', replyId: reply.id, item: reply.item, inConversation, previousItemId });
+  }
+
+  /** What was being said is complete, or will not be. */
+  #closeItem(reply: Reply, status: ReplyStatus): void {
+    const { item } = reply;
+    if (item?.status !== 'in_progress') return;
+    item.status = status === 'completed' ? 'completed' : 'incomplete';
+    this.#context.emit({ type: 'reply-item-ended', replyId: reply.id, item, cut: status === 'cancelled' });
+  }
+
+  #call(reply: Reply, { callId, name, arguments: text }: Extract<ReplyStep, { type: 'tool-call' }>): void {
+    this.#closeItem(reply, 'completed');
+    const { conversation, newId, emit } = this.#context;
+    const item: CallItem = { id: newId('item'), type: 'call', status: 'completed', callId, name, arguments: text };
+    reply.calls.push(item);
+    const { inConversation } = reply.request;
+    const previousItemId = inConversation ? conversation.insert(item) : null;
+    emit({ type: 'reply-call', replyId: reply.id, item, inConversation, previousItemId });
   }
 
   /** History keeps what can have been heard, until the client tells it more exactly by truncating. */
   #cut(reply: Reply): void {
     if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, reply.heardMs);
   }
-}
-
-function messagesOf(items: readonly Item[]): ReturnType<SessionContext['conversation']['messages']> {
-  return items.flatMap((item) => {
-    const text = item.content
-      .map((part) => (part.type === 'text' ? part.text : (part.transcript ?? '')))
-      .join('\n')
-      .trim();
-    return text === '' ? [] : [{ role: item.role, text }];
-  });
 }
 
 function problemOf(failure: unknown): Problem {

@@ -3,7 +3,8 @@
  * reply, perhaps only a cough.
  */
 export type TurnState =
-  | { readonly phase: 'listening' }
+  /** `idleSinceMs`: by then the user had heard what was said, and has said nothing since; absent where nobody waits. */
+  | { readonly phase: 'listening'; readonly idleSinceMs?: number }
   | { readonly phase: 'hearing' }
   | { readonly phase: 'settling'; readonly sinceMs: number }
   | { readonly phase: 'replying' }
@@ -14,8 +15,15 @@ export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /** Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. */
   | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number }
-  /** A reply began, asked for by the client or by `utterance-close`; it ended, whether spoken, failed or cancelled. */
-  | { readonly type: 'reply-start' | 'reply-end' }
+  /** A reply began, asked for by the client or by `utterance-close`. */
+  | { readonly type: 'reply-start' }
+  /**
+   * It ended, whether spoken, failed or cancelled. `heardByMs`: when the user will have heard all of it; absent where it is
+   * not the user who is to go on.
+   */
+  | { readonly type: 'reply-end'; readonly heardByMs?: number }
+  /** The user did something other than speak. */
+  | { readonly type: 'user-active'; readonly atMs: number }
   /** The client took the audio itself, by committing or clearing the buffer. */
   | { readonly type: 'utterance-taken' };
 
@@ -25,7 +33,9 @@ export type TurnAction =
   /** The open utterance is complete; its speech ended at `atMs`. */
   | { readonly type: 'utterance-close'; readonly atMs: number }
   /** The user interrupts: stop the running reply. */
-  | { readonly type: 'reply-abort' };
+  | { readonly type: 'reply-abort' }
+  /** The user has been silent since `sinceMs`: the character speaks up. */
+  | { readonly type: 'speak-up'; readonly sinceMs: number };
 
 export interface TurnPolicy {
   /** Silence after which the user's turn is over. */
@@ -34,6 +44,8 @@ export interface TurnPolicy {
   readonly bargeInMs: number;
   /** Whether speaking over a reply stops it. */
   readonly interrupts: boolean;
+  /** Silence after a reply from which on the character speaks up; absent means never. */
+  readonly idleMs?: number;
 }
 
 /** Before anything was heard. */
@@ -54,14 +66,30 @@ export function step(
       return onClock(state, event, policy);
     case 'reply-start':
       return stay(state.phase === 'listening' ? { phase: 'replying' } : state);
+    case 'user-active':
+      return stay(isIdle(state) ? { phase: 'listening', idleSinceMs: event.atMs } : state);
     case 'reply-end':
-      if (state.phase === 'replying') return stay({ phase: 'listening' });
+      if (state.phase === 'replying') return stay(listening(event.heardByMs));
       // The user was already talking when the reply ended by itself: what they say is theirs.
       if (state.phase === 'overlapping') return open(state.sinceMs, []);
       return stay(state);
     case 'utterance-taken':
-      return stay(state.phase === 'hearing' || state.phase === 'settling' ? { phase: 'listening' } : state);
+      return stay(state.phase === 'replying' || state.phase === 'overlapping' ? state : listening());
   }
+}
+
+/** Whether the machine needs sound to go on, if only silence. */
+export function missesSound(state: TurnState, policy: TurnPolicy): boolean {
+  if (state.phase === 'listening') return isIdle(state) && policy.idleMs !== undefined;
+  return state.phase !== 'replying';
+}
+
+function isIdle(state: TurnState): state is { readonly phase: 'listening'; readonly idleSinceMs: number } {
+  return state.phase === 'listening' && state.idleSinceMs !== undefined;
+}
+
+function listening(idleSinceMs?: number): TurnState {
+  return { phase: 'listening', ...(idleSinceMs === undefined ? {} : { idleSinceMs }) };
 }
 
 function onSpeechStart(state: TurnState, atMs: number): ReturnType<typeof step> {
@@ -82,6 +110,9 @@ function onClock(
   { atMs, voicedMs }: { readonly atMs: number; readonly voicedMs: number },
   policy: TurnPolicy,
 ): ReturnType<typeof step> {
+  if (isIdle(state) && policy.idleMs !== undefined && atMs - state.idleSinceMs >= policy.idleMs) {
+    return { state: { phase: 'replying' }, actions: [{ type: 'speak-up', sinceMs: state.idleSinceMs }] };
+  }
   if (state.phase === 'settling' && atMs - state.sinceMs >= policy.settleMs) {
     return { state: { phase: 'replying' }, actions: [{ type: 'utterance-close', atMs: state.sinceMs }] };
   }

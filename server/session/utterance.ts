@@ -1,7 +1,7 @@
 import { floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
-import type { Item, SpokenContent } from './conversation.ts';
+import type { MessageItem, SpokenContent } from './conversation.ts';
 import type { Responder } from './responder.ts';
 import type { Trace } from './trace.ts';
 
@@ -14,7 +14,7 @@ export class Utterance {
   readonly trace: Trace;
   readonly content: SpokenContent;
   /** Its place in the conversation, once committed. */
-  item: Item | undefined;
+  item: MessageItem | undefined;
   /** True once the final transcript is known, or can no longer come. */
   settled = false;
   /** The part of the transcript that partials have agreed on. */

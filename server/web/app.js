@@ -1,4 +1,4 @@
-import { diagnose, fetchCharacters, languageOf, markChosen, portrait, showCast, workOf } from './characters.js';
+import { fetchCharacters, languageOf, markChosen, portrait, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
@@ -8,7 +8,7 @@ import { Talk } from './talk.js';
 import { Transcript } from './transcript.js';
 
 /** @import { Character } from './characters.js' */
-/** @import { ServerError } from './realtime.js' */
+/** @import { ServerError } from '../client/api.d.ts' */
 /** @import { TalkState } from './talk-state.js' */
 
 const page = {
@@ -108,7 +108,6 @@ async function beginTalk(by) {
     transcript,
     messages,
     microphoneId: () => picker.deviceId,
-    diagnose,
     onState: whileCurrent(showState),
     onLevel: whileCurrent(showLevel),
     onVoice: whileCurrent((level) => document.documentElement.style.setProperty('--voice', loudness(level).toFixed(2))),

@@ -28,21 +28,6 @@ export async function fetchCharacters(key) {
 }
 
 /**
- * How the server is, for a connection it turned away without a reason that a browser would tell.
- *
- * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are taken
- */
-export async function diagnose() {
-  try {
-    const reply = await fetch('/healthz');
-    const { sessions } = reply.ok ? await reply.json() : {};
-    return sessions?.active >= sessions?.most ? 'busy' : 'well';
-  } catch {
-    return 'away';
-  }
-}
-
-/**
  * The cast: one card for each character.
  *
  * @param {HTMLElement} list

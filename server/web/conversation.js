@@ -1,17 +1,18 @@
 import { explainServer } from './explanations.js';
-import { Replies, UNASKED } from './replies.js';
+import { Replies } from './replies.js';
 
-/** @import { ServerEvent } from './realtime.js' */
+/** @import { ServerError, SpeechEvent, Talk, TalkEvent, WordsEvent } from '../client/api.d.ts' */
 /** @import { Entry, Transcript } from './transcript.js' */
 /** @import { Messages } from './messages.js' */
 /** @import { TurnStart } from './turn.js' */
 
-/** After a lost connection, so many utterances are told to the new session. */
+/** After a lost session, so many utterances are told to the new one. */
 const RETOLD = 40;
 
 /** The person's side: what was said, by voice or in writing, and what is expected in answer. */
 export class Conversation {
   #options;
+  #replies;
   /** @type {Map<string, Entry>} by item: speech that is not yet understood */
   #spoken = new Map();
   /** What the next response will answer. @type {TurnStart | undefined} */
@@ -19,8 +20,6 @@ export class Conversation {
   #isExpecting = false;
   /** The person stopped a reply that had not even begun. */
   #isUnwanted = false;
-  /** An answer to what was written is to be asked for as soon as the server is free. */
-  #isReplyOwed = false;
   /** The person speaks. */
   isHearing = false;
 
@@ -28,7 +27,7 @@ export class Conversation {
    * @param {object} options
    * @param {string} options.characterName
    * @param {string} options.language the character's, as a tag
-   * @param {(event: Readonly<Record<string, unknown>>) => boolean} options.send
+   * @param {Pick<Talk, 'send' | 'say' | 'interrupt' | 'isAudible'>} options.wire
    * @param {Transcript} options.transcript
    * @param {Messages} options.messages
    * @param {() => void} options.onChange something about who is speaking has changed
@@ -36,34 +35,39 @@ export class Conversation {
    */
   constructor(options) {
     this.#options = options;
-    this.replies = new Replies({
+    this.#replies = new Replies({
       addEntry: () => options.transcript.add('character', options.characterName, options.language),
-      send: options.send,
+      isAudible: () => options.wire.isAudible,
       onFailed: (error) => this.#report(error),
-      onChange: options.onChange,
     });
   }
 
   /** A reply is on its way. */
   get isAwaiting() {
-    return this.#isExpecting || this.replies.isUnderWay;
+    return this.#isExpecting || this.#replies.isUnderWay;
   }
 
-  /** @param {ServerEvent} event */
+  /** @param {TalkEvent} event */
   handle(event) {
-    if (event.type === 'response.created') this.#responseCreated(event);
-    else if (event.type.startsWith('response.')) this.replies.handle(event);
-    else if (event.type.startsWith('input_audio_buffer.')) this.#handleSpeech(event);
-    else this.#handleWords(event);
-    this.#askForReply();
-    this.#options.onChange();
+    if (event.type === 'response.created') {
+      this.#replies.begin(event.response, this.#start);
+      this.#start = undefined;
+      this.#isExpecting = false;
+      if (this.#isUnwanted) this.stop();
+      this.#isUnwanted = false;
+    } else if (isAbout(event, 'response.')) this.#replies.handle(event);
+    else if (isAbout(event, 'playback.')) this.#replies.play(event);
+    else if (isAbout(event, 'input_audio_buffer.')) this.#handleSpeech(event);
+    else if (isAbout(event, 'conversation.item.') || event.type === 'error') this.#handleWords(event);
+    // Progress changes nothing about who is speaking.
+    if (event.type !== 'playback.progress') this.#options.onChange();
   }
 
   /** Asks the character to speak first. */
   greet() {
     this.#expect({ kind: 'greeting', atMs: performance.now() });
     const response = { metadata: { purpose: 'greeting' }, x_dramatis: { greeting: true } };
-    this.#options.send({ type: 'response.create', response });
+    this.#options.wire.send({ type: 'response.create', response });
   }
 
   /**
@@ -73,11 +77,7 @@ export class Conversation {
    * @returns {boolean} false where it could not be sent
    */
   say(text) {
-    if (this.replies.isPlaying || this.isAwaiting) this.stop();
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-    if (!this.#options.send({ type: 'conversation.item.create', item })) return false;
-    this.#isReplyOwed = true;
-    this.#askForReply();
+    if (!this.#options.wire.say(text)) return false;
     const entry = this.#options.transcript.add('user', 'You');
     entry.text = text;
     entry.close('done');
@@ -87,20 +87,23 @@ export class Conversation {
 
   /** Stops the reply, whether it is sounding or only on its way. */
   stop() {
-    if (this.replies.isUnderWay) this.#options.send({ type: 'response.cancel', event_id: UNASKED });
     this.#isUnwanted = this.#isExpecting;
     this.#isExpecting = false;
-    void this.replies.cut();
+    void this.#options.wire.interrupt();
   }
 
-  /** The connection is gone, and with it whatever was on its way. */
+  /** The session is gone, and with it whatever was on its way. */
   lose() {
+    this.loseSpeech();
+    this.#isExpecting = false;
+    this.#replies.abandon();
+  }
+
+  /** What was being said did not arrive. */
+  loseSpeech() {
     for (const entry of this.#spoken.values()) closeSpoken(entry);
     this.#spoken.clear();
-    this.#isExpecting = false;
-    this.#isReplyOwed = false;
     this.isHearing = false;
-    void this.replies.abandon();
   }
 
   /** Tells a new session what the lost one knew. */
@@ -109,34 +112,17 @@ export class Conversation {
       const isUser = role === 'user';
       const content = [{ type: isUser ? 'input_text' : 'output_text', text }];
       const item = { type: 'message', role: isUser ? 'user' : 'assistant', content };
-      this.#options.send({ type: 'conversation.item.create', event_id: UNASKED, item });
+      this.#options.wire.send({ type: 'conversation.item.create', item });
     }
   }
 
-  #askForReply() {
-    if (!this.#isReplyOwed || this.replies.isServerBusy) return;
-    this.#isReplyOwed = false;
-    this.#options.send({ type: 'response.create' });
-  }
-
-  /** @param {ServerEvent} event */
-  #responseCreated(event) {
-    this.replies.begin(event, this.#start);
-    this.#start = undefined;
-    this.#isExpecting = false;
-    if (this.#isUnwanted) this.stop();
-    this.#isUnwanted = false;
-  }
-
-  /** @param {ServerEvent} event */
+  /** @param {SpeechEvent} event */
   #handleSpeech(event) {
     switch (event.type) {
       case 'input_audio_buffer.speech_started':
         this.isHearing = true;
         this.#isUnwanted = false;
         this.#options.onHeard();
-        // A reply of which nothing has sounded yet is the server's to cancel: the page has nothing to take back.
-        if (this.replies.isPlaying) void this.replies.cut();
         this.#spokenEntry(event.item_id);
         break;
       case 'input_audio_buffer.speech_stopped':
@@ -147,17 +133,17 @@ export class Conversation {
     }
   }
 
-  /** @param {ServerEvent} event */
+  /** @param {WordsEvent} event */
   #handleWords(event) {
     switch (event.type) {
       case 'conversation.item.input_audio_transcription.delta': {
         const entry = this.#spokenEntry(event.item_id);
-        entry.text = event.x_dramatis?.text ?? entry.text + (event.delta ?? '');
+        entry.text = event.x_dramatis?.text ?? entry.text + event.delta;
         break;
       }
       case 'conversation.item.input_audio_transcription.completed': {
         const entry = this.#understood(event.item_id);
-        entry.text = event.transcript?.trim() ?? '';
+        entry.text = event.transcript.trim();
         if (entry.text === '') this.#isExpecting = false;
         closeSpoken(entry);
         break;
@@ -170,12 +156,6 @@ export class Conversation {
         break;
       }
       case 'error':
-        if (event.error?.event_id === UNASKED) break;
-        if (event.error?.code === 'conversation_already_has_active_response' && this.#start?.kind === 'text') {
-          // Asked a moment too early: a reply to something else began on its way here. Ask again when it is over.
-          this.#isReplyOwed = true;
-          break;
-        }
         this.#isExpecting = false;
         this.#report(event.error);
         break;
@@ -183,7 +163,7 @@ export class Conversation {
     }
   }
 
-  /** @param {ServerEvent['error']} error */
+  /** @param {ServerError | undefined} error */
   #report(error) {
     const text = explainServer(error);
     if (text !== undefined) this.#options.messages.show('server', text);
@@ -198,19 +178,29 @@ export class Conversation {
     this.#options.onChange();
   }
 
-  /** @param {string} [itemId] */
-  #spokenEntry(itemId = '') {
+  /** @param {string} itemId */
+  #spokenEntry(itemId) {
     const entry = this.#spoken.get(itemId) ?? this.#options.transcript.add('user', 'You');
     this.#spoken.set(itemId, entry);
     return entry;
   }
 
-  /** @param {string} [itemId] */
-  #understood(itemId = '') {
+  /** @param {string} itemId */
+  #understood(itemId) {
     const entry = this.#spokenEntry(itemId);
     this.#spoken.delete(itemId);
     return entry;
   }
+}
+
+/**
+ * @template {string} Prefix
+ * @param {TalkEvent} event
+ * @param {Prefix} prefix
+ * @returns {event is Extract<TalkEvent, { type: `${Prefix}${string}` }>}
+ */
+function isAbout(event, prefix) {
+  return event.type.startsWith(prefix);
 }
 
 /** @param {Entry} entry nothing more will be understood of it */

@@ -55,3 +55,22 @@ export function explainServer(error) {
   const message = error?.message || 'The server reported an error.';
   return code === '' ? message : `${message} (${code})`;
 }
+
+/**
+ * @param {{ retryInMs: number, isBusy: boolean }} loss of the connection
+ * @returns {string}
+ */
+export function explainLoss({ retryInMs, isBusy }) {
+  const cause = isBusy ? 'The server is full.' : 'The connection was lost.';
+  return retryInMs === 0 ? `${cause} Trying again…` : `${cause} Trying again in ${(retryInMs / 1000).toFixed(1)} s.`;
+}
+
+/**
+ * @param {'flat' | 'unheard'} silence that an open microphone brings
+ * @returns {string}
+ */
+export function explainSilence(silence) {
+  return silence === 'flat'
+    ? 'I hear nothing at all: the microphone delivers pure silence. Is it switched on, and the right one chosen?'
+    : 'I hear nothing: is the right microphone chosen?';
+}

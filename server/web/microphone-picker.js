@@ -1,5 +1,5 @@
 import { make } from './dom.js';
-import { listMicrophones } from './microphone.js';
+import { listMicrophones } from '../client/microphone.js';
 import { recall, remember } from './remember.js';
 
 const NAME = 'microphone';

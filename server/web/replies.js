@@ -1,39 +1,25 @@
-import { fromBase64Pcm16, WIRE_RATE } from './pcm.js';
+import { WIRE_RATE } from '../client/pcm.js';
 import { Reply } from './reply.js';
 import { Turn } from './turn.js';
 
-/** @import { ServerEvent } from './realtime.js' */
-/** @import { Speaker } from './speaker.js' */
+/** @import { PlaybackEvent, Response, ResponseEvent, ServerError, SoundEvent } from '../client/api.d.ts' */
 /** @import { Entry } from './transcript.js' */
 /** @import { TurnStart } from './turn.js' */
 
-/**
- * The id of events that may come too late: of a cancelled reply, the server may have dropped the item already. Errors that
- * answer them are not shown.
- */
-export const UNASKED = 'unasked';
-
-/** The character's side: responses come in, sound and words go out together, and can be cut off. */
+/** The character's side: the words of responses, shown as their sound is played, and cut off with it. */
 export class Replies {
   #options;
   /** @type {Map<string, Turn>} by response */
   #turns = new Map();
-  /** Absent where the page cannot play sound; then replies are only read. @type {Speaker | undefined} */
-  speaker;
 
   /**
    * @param {object} options
    * @param {() => Entry} options.addEntry
-   * @param {(event: Readonly<Record<string, unknown>>) => boolean} options.send
-   * @param {(error: ServerEvent['error']) => void} options.onFailed
-   * @param {() => void} options.onChange
+   * @param {() => boolean} options.isAudible false where replies are only read
+   * @param {(error: ServerError | undefined) => void} options.onFailed
    */
   constructor(options) {
     this.#options = options;
-  }
-
-  get isPlaying() {
-    return this.speaker?.isPlaying ?? false;
   }
 
   /** The server is at work on one that is still wanted. */
@@ -41,104 +27,71 @@ export class Replies {
     return this.#all().some((turn) => !turn.isDone && !turn.isCut);
   }
 
-  /** The server is at work on one, wanted or not. */
-  get isServerBusy() {
-    return this.#all().some((turn) => !turn.isDone);
-  }
-
   /**
-   * @param {ServerEvent} event `response.created`
+   * @param {Response} response that was created
    * @param {TurnStart | undefined} start what it answers
    */
-  begin({ response }, start) {
-    this.#turns.set(response?.id ?? '', new Turn(start));
+  begin(response, start) {
+    this.#turns.set(response.id, new Turn(start));
   }
 
-  /** @param {ServerEvent} event any other about a response; what was cut off is ignored */
+  /** @param {ResponseEvent | SoundEvent} event about a response; what was cut off is ignored */
   handle(event) {
-    const turn = this.#turns.get(event.response_id ?? event.response?.id ?? '');
+    const turn = this.#turns.get('response' in event ? event.response.id : event.response_id);
     if (turn === undefined) return;
-    if (event.type === 'response.done') this.#done(turn, event);
+    if (event.type === 'response.done') this.#done(turn, event.response);
     else if (!turn.isCut) this.#extend(turn, event);
   }
 
-  /**
-   * Silence at once. Tells the server, and shows in the transcript, how much of each reply was heard.
-   *
-   * @returns {Promise<void>}
-   */
-  async cut() {
-    const open = this.#all().flatMap(({ replies }) => replies.filter((reply) => !reply.isClosed));
-    for (const turn of this.#all()) turn.isCut ||= !turn.isDone;
-    const isAudible = this.#isAudible();
-    const played = await this.speaker?.flush();
-    for (const reply of open) {
-      // Without a loudspeaker the reply was read, as far as it had come.
-      const playedMs = isAudible ? (played?.get(reply.itemId) ?? 0) : Infinity;
-      const heardMs = Math.floor(Math.min(playedMs, reply.receivedMs));
-      reply.cut(heardMs);
-      if (reply.receivedMs === 0) continue;
-      const truncation = { item_id: reply.itemId, content_index: 0, audio_end_ms: heardMs };
-      this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
+  /** @param {PlaybackEvent} event */
+  play(event) {
+    switch (event.type) {
+      case 'playback.progress':
+        this.#find(event.itemId)?.reply.reveal(event.playedMs);
+        break;
+      case 'playback.onset': {
+        const turn = this.#find(event.itemId)?.turn;
+        turn?.heardAt(event.atMs);
+        turn?.draw(this.#all());
+        break;
+      }
+      case 'playback.ended':
+        this.#find(event.itemId)?.reply.finish();
+        break;
+      case 'playback.stopped':
+        for (const turn of event.responseIds.map((id) => this.#turns.get(id)))
+          if (turn?.isDone === false) turn.isCut = true;
+        break;
+      case 'playback.cut':
+        this.#find(event.itemId)?.reply.cut(event.heardMs);
+        break;
+      default:
     }
-    this.#options.onChange();
   }
 
-  /** The connection is gone: nothing more comes of what was under way. */
-  async abandon() {
-    const cutting = this.cut();
+  /** The session is gone: nothing more comes of what was under way. */
+  abandon() {
     for (const turn of this.#all()) turn.isDone = true;
-    await cutting;
-  }
-
-  /**
-   * The sound of an item has come this far.
-   *
-   * @param {string} itemId
-   * @param {number} playedMs
-   */
-  played(itemId, playedMs) {
-    this.#find(itemId)?.reply.reveal(playedMs);
-  }
-
-  /**
-   * @param {string} itemId
-   * @param {number} atMs when its first audible sample sounded
-   */
-  sounded(itemId, atMs) {
-    const turn = this.#find(itemId)?.turn;
-    turn?.heardAt(atMs);
-    turn?.draw(this.#all());
-  }
-
-  /** @param {string} itemId of which the last sample was played */
-  ended(itemId) {
-    this.#find(itemId)?.reply.finish();
-    this.#options.onChange();
   }
 
   /**
    * @param {Turn} turn
-   * @param {ServerEvent} event
+   * @param {ResponseEvent | SoundEvent} event
    */
   #extend(turn, event) {
-    const itemId = event.item_id ?? event.item?.id ?? '';
     switch (event.type) {
       case 'response.output_item.added':
-        if (event.item?.type === 'message') this.#replyOf(turn, itemId);
+        if (event.item.type === 'message') this.#replyOf(turn, event.item.id);
         break;
       case 'response.output_audio.delta':
-        this.#play(this.#replyOf(turn, itemId), event.delta ?? '');
+        this.#replyOf(turn, event.item_id).receivedMs += ((event.pcm16.length >> 1) * 1000) / WIRE_RATE;
         break;
       case 'response.output_audio_transcript.delta':
       case 'response.output_text.delta':
-        this.#write(this.#replyOf(turn, itemId), event);
+        this.#write(this.#replyOf(turn, event.item_id), event);
         break;
       case 'response.output_audio_transcript.done':
-        this.#replyOf(turn, itemId).settle(event.transcript ?? '');
-        break;
-      case 'response.output_audio.done':
-        this.speaker?.complete(itemId);
+        this.#replyOf(turn, event.item_id).settle(event.transcript);
         break;
       default:
     }
@@ -146,44 +99,24 @@ export class Replies {
 
   /**
    * @param {Turn} turn
-   * @param {ServerEvent} event
+   * @param {Response} response
    */
-  #done(turn, { response }) {
+  #done(turn, { status, status_details: details, x_dramatis: about }) {
     turn.isDone = true;
-    turn.learn(response?.x_dramatis);
-    const isWhole = response?.status === 'completed' || response?.status === 'incomplete';
-    if (response?.status === 'failed') this.#options.onFailed(response.status_details?.error);
-    for (const reply of turn.replies) {
-      this.speaker?.complete(reply.itemId);
-      if (isWhole && (reply.receivedMs === 0 || !this.#isAudible())) reply.finish();
-    }
-    if (response?.status === 'cancelled' && !turn.isCut) void this.cut();
+    turn.learn(about);
+    if (status === 'failed') this.#options.onFailed(details?.error);
     turn.draw(this.#all());
   }
 
   /**
    * @param {Reply} reply
-   * @param {string} base64
+   * @param {Extract<ResponseEvent, { type: 'response.output_text.delta' | 'response.output_audio_transcript.delta' }>} event
    */
-  #play(reply, base64) {
-    const samples = fromBase64Pcm16(base64);
-    reply.receivedMs += (samples.length * 1000) / WIRE_RATE;
-    this.speaker?.play(reply.itemId, samples);
-  }
-
-  /**
-   * @param {Reply} reply
-   * @param {ServerEvent} event
-   */
-  #write(reply, event) {
-    const words = event.x_dramatis?.words ?? [];
+  #write(reply, { delta, x_dramatis: about }) {
+    const words = about?.words ?? [];
     for (const word of words) reply.hold(word.text, word.start_ms);
-    if (words.length === 0) reply.hold(event.delta ?? '', event.x_dramatis?.start_ms ?? undefined);
-    if (!this.#isAudible()) reply.reveal(Infinity);
-  }
-
-  #isAudible() {
-    return this.speaker?.isRunning ?? false;
+    if (words.length === 0) reply.hold(delta, about?.start_ms ?? undefined);
+    if (!this.#options.isAudible()) reply.reveal(Infinity);
   }
 
   #all() {

@@ -1,24 +1,24 @@
+import { openAudio, openMicrophone } from '../client/microphone.js';
+import { openTalk } from '../client/open-talk.js';
 import { languageOf } from './characters.js';
 import { Conversation } from './conversation.js';
-import { explainMicrophone, whyNoMicrophone } from './explanations.js';
-import { openAudio, openMicrophone } from './microphone.js';
-import { toBase64 } from './pcm.js';
-import { Connection, openSocket } from './realtime.js';
+import { explainLoss, explainMicrophone, explainSilence, whyNoMicrophone } from './explanations.js';
 import { SilenceWatch } from './silence-watch.js';
-import { Speaker } from './speaker.js';
 import { talkState } from './talk-state.js';
 
+/** @import { ConnectionEvent, ServerError, TalkEvent } from '../client/api.d.ts' */
+/** @import { Microphone } from '../client/microphone.js' */
+/** @import { MicrophoneChunk } from '../client/microphone-worklet.js' */
 /** @import { Character } from './characters.js' */
 /** @import { Messages } from './messages.js' */
-/** @import { Microphone } from './microphone.js' */
-/** @import { MicrophoneChunk } from './microphone-worklet.js' */
-/** @import { ConnectionStatus, ServerError } from './realtime.js' */
 /** @import { TalkFacts, TalkState } from './talk-state.js' */
 /** @import { Transcript } from './transcript.js' */
 
 const CHUNK_MS = 40;
 /** A muted microphone goes on sending silence this long, so that the server notices the end of what was said before. */
 const MUTED_TAIL_MS = 2_000;
+/** Lost sound that is worth telling: less is no word. */
+const TOLD_LOSS_MS = 300;
 
 /**
  * @typedef {object} TalkOptions
@@ -27,7 +27,6 @@ const MUTED_TAIL_MS = 2_000;
  * @property {Transcript} transcript
  * @property {Messages} messages
  * @property {() => string} microphoneId
- * @property {() => Promise<'away' | 'busy' | 'well'>} diagnose
  * @property {(state: TalkState) => void} onState
  * @property {(level: number) => void} onLevel of the microphone, root mean square
  * @property {(level: number) => void} onVoice of the character, root mean square
@@ -39,7 +38,7 @@ const MUTED_TAIL_MS = 2_000;
 export class Talk {
   #options;
   #audio = openAudio();
-  #connection;
+  #wire;
   #conversation;
   #watch = new SilenceWatch();
   #ended = new AbortController();
@@ -50,24 +49,23 @@ export class Talk {
   #status = 'connecting';
   /** @type {TalkFacts['microphone']} */
   #microphoneStatus = 'closed';
-  /** @type {string | null} */
-  #greeting = null;
-  /** Resolves when the first session is open. @type {PromiseWithResolvers<void>} */
-  #opened = Promise.withResolvers();
+  #hadSession = false;
 
   /** @param {TalkOptions} options */
   constructor(options) {
     this.#options = options;
-    this.#connection = new Connection({
-      dial: () => openSocket(options.character.id, options.key),
-      diagnose: options.diagnose,
-      onEvent: (event) => this.#conversation.handle(event),
-      onStatus: (status) => this.#connectionChanged(status),
+    this.#wire = openTalk({
+      url: new URL('/', location.href),
+      character: options.character.id,
+      apiKey: options.key,
+      audio: this.#audio,
+      speaker: true,
+      onEvent: (event) => this.#take(event),
     });
     this.#conversation = new Conversation({
       characterName: options.character.name,
       language: languageOf(options.character),
-      send: (event) => this.#connection.send(event),
+      wire: this.#wire,
       transcript: options.transcript,
       messages: options.messages,
       onChange: () => this.#changed(),
@@ -84,7 +82,7 @@ export class Talk {
       connection: this.#status,
       microphone: this.#microphoneStatus,
       isHearing: this.#conversation.isHearing,
-      isPlaying: this.#conversation.replies.isPlaying,
+      isPlaying: this.#wire.isPlaying,
       isAwaiting: this.#conversation.isAwaiting,
     });
   }
@@ -109,10 +107,11 @@ export class Talk {
    * @returns {Promise<boolean>} false if it ended first
    */
   async begin(by) {
-    this.#connection.open();
-    await Promise.all([this.#openSpeaker(), this.#opened.promise, by === 'voice' ? this.openMicrophone() : undefined]);
-    if (this.#isOver()) return false;
-    if (by === 'voice' && this.#greeting !== null) this.#conversation.greet();
+    const opened = this.#wire.opened.catch(() => undefined);
+    const [session] = await Promise.all([opened, by === 'voice' ? this.openMicrophone() : undefined]);
+    if (this.#isOver() || session === undefined) return false;
+    const greeting = session.x_dramatis?.greeting ?? null;
+    if (by === 'voice' && greeting !== null) this.#conversation.greet();
     return true;
   }
 
@@ -168,25 +167,23 @@ export class Talk {
    * @returns {boolean} false where it could not be sent
    */
   say(text) {
-    return this.#conversation.say(text);
+    return this.#status === 'open' && this.#conversation.say(text);
   }
 
   retryNow() {
-    this.#connection.retryNow();
+    this.#wire.reconnect();
   }
 
   end() {
     if (this.#isOver()) return;
     this.#conversation.lose();
-    this.#connection.close();
+    this.#wire.close();
     this.#release();
   }
 
   #release() {
     this.#ended.abort();
-    this.#opened.resolve();
     this.#closeMicrophone();
-    this.#conversation.replies.speaker?.close();
     void this.#audio.close();
     this.#options.onLevel(0);
     this.#options.onVoice(0);
@@ -198,7 +195,7 @@ export class Talk {
 
   #changed() {
     if (this.#isOver() && this.#status === 'open') return;
-    if (!this.#conversation.replies.isPlaying) this.#options.onVoice(0);
+    if (!this.#wire.isPlaying) this.#options.onVoice(0);
     this.#options.onState(this.state);
   }
 
@@ -209,43 +206,62 @@ export class Talk {
     this.#changed();
   }
 
-  async #openSpeaker() {
-    const { replies } = this.#conversation;
-    try {
-      replies.speaker = await Speaker.open(this.#audio, {
-        onProgress: (itemId, playedMs, level) => {
-          replies.played(itemId, playedMs);
-          this.#options.onVoice(level);
-        },
-        onOnset: (itemId, atMs) => replies.sounded(itemId, atMs),
-        onEnded: (itemId) => replies.ended(itemId),
-      });
-    } catch {
+  /** @param {TalkEvent} event */
+  #take(event) {
+    if (isOfConnection(event)) {
+      this.#connectionChanged(event);
+      return;
+    }
+    if (event.type === 'playback.progress') this.#options.onVoice(event.level);
+    if (event.type === 'speaker.failed') {
       const text = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
       this.#options.messages.show('speaker', text);
     }
+    this.#conversation.handle(event);
   }
 
-  /** @param {ConnectionStatus} change */
-  #connectionChanged(change) {
-    const { messages } = this.#options;
-    const isReturn = this.#status === 'lost' && change.status === 'open';
-    this.#status = change.status;
-    if (change.status === 'open') {
-      messages.clear('connection');
-      this.#greeting = change.session.x_dramatis?.greeting ?? null;
-      if (isReturn) this.#conversation.retell();
-      this.#opened.resolve();
-    } else if (change.status === 'lost') {
-      this.#conversation.lose();
-      const retry = { label: 'Try now', run: () => this.#connection.retryNow() };
-      messages.show('connection', explainLoss(change), retry);
-    } else if (change.status === 'refused') {
-      this.#conversation.lose();
-      this.#release();
-      this.#options.onRefused(change.error);
+  /** @param {ConnectionEvent} event */
+  #connectionChanged(event) {
+    switch (event.type) {
+      case 'connection.open':
+        this.#opened(event);
+        break;
+      case 'connection.lost':
+        // A connection that broke is made anew at once; only what lasts is worth telling.
+        if (this.#status === 'open' && event.retryInMs === 0 && event.attempt <= 1) return;
+        this.#status = 'lost';
+        this.#options.messages.show('connection', explainLoss(event), {
+          label: 'Try now',
+          run: () => this.#wire.reconnect(),
+        });
+        break;
+      case 'connection.refused':
+      case 'connection.replaced':
+        this.#status = 'refused';
+        this.#conversation.lose();
+        this.#release();
+        if (event.type === 'connection.refused') this.#options.onRefused(event.error);
+        else this.#options.messages.show('connection', 'This talk goes on in another window.');
+        break;
+      default:
+        this.#status = event.type === 'connection.closed' ? 'closed' : 'connecting';
     }
     this.#changed();
+  }
+
+  /** @param {Extract<ConnectionEvent, { type: 'connection.open' }>} event */
+  #opened({ isNew, isRestarted, lostMs }) {
+    const { messages } = this.#options;
+    this.#status = 'open';
+    messages.clear('connection');
+    if (isNew && this.#hadSession) {
+      this.#conversation.lose();
+      this.#conversation.retell();
+    } else if (isRestarted) this.#conversation.loseSpeech();
+    if (lostMs >= TOLD_LOSS_MS) {
+      messages.show('lost', `${(lostMs / 1000).toFixed(1)} s of sound did not arrive while the connection was away.`);
+    }
+    this.#hadSession = true;
   }
 
   #unplugged() {
@@ -264,8 +280,8 @@ export class Talk {
     const isMuted = this.#microphoneStatus === 'muted';
     if (isMuted) this.#mutedMs += CHUNK_MS;
     else this.#options.onLevel(level);
-    if (this.#status !== 'open' || (isMuted && this.#mutedMs > MUTED_TAIL_MS)) return;
-    this.#connection.send({ type: 'input_audio_buffer.append', audio: toBase64(pcm) });
+    if (isMuted && this.#mutedMs > MUTED_TAIL_MS) return;
+    this.#wire.sendAudio(pcm);
     if (this.state === 'listening') this.#listenForSilence(peak);
     else this.#watch.rest();
   }
@@ -274,21 +290,20 @@ export class Talk {
   #listenForSilence(peak) {
     const silence = this.#watch.chunk(CHUNK_MS, peak);
     if (silence === undefined) return;
-    const text =
-      silence === 'flat'
-        ? 'I hear nothing at all: the microphone delivers pure silence. Is it switched on, and the right one chosen?'
-        : 'I hear nothing: is the right microphone chosen?';
-    this.#options.messages.show('silence', text);
+    this.#options.messages.show('silence', explainSilence(silence));
   }
 
   #heard() {
     this.#watch.heard();
     this.#options.messages.clear('silence');
+    this.#options.messages.clear('lost');
   }
 }
 
-/** @param {Extract<ConnectionStatus, { status: 'lost' }>} loss */
-function explainLoss({ retryInMs, isBusy }) {
-  const cause = isBusy ? 'The server is full.' : 'The connection was lost.';
-  return retryInMs === 0 ? `${cause} Trying again…` : `${cause} Trying again in ${retryInMs / 1000} s.`;
+/**
+ * @param {TalkEvent} event
+ * @returns {event is ConnectionEvent}
+ */
+function isOfConnection(event) {
+  return event.type.startsWith('connection.');
 }

@@ -1,8 +1,8 @@
 import { median } from './latency.js';
 import { waterfall } from './waterfall.js';
 
+/** @import { Response } from '../client/api.d.ts' */
 /** @import { Latency } from './latency.js' */
-/** @import { ServerResponse } from './realtime.js' */
 /** @import { Reply } from './reply.js' */
 
 /**
@@ -21,7 +21,7 @@ export class Turn {
   isCut = false;
   /** First audible sample of the response. @type {number | undefined} */
   #heardAtMs;
-  /** @type {ServerResponse['x_dramatis']} */
+  /** @type {Response['x_dramatis']} */
   #about;
   /** @type {HTMLDetailsElement | undefined} */
   #drawing;
@@ -36,7 +36,7 @@ export class Turn {
     this.#heardAtMs ??= atMs;
   }
 
-  /** @param {ServerResponse['x_dramatis']} about what the server tells at its end */
+  /** @param {Response['x_dramatis']} about what the server tells at its end */
   learn(about) {
     this.#about = about ?? this.#about;
   }

@@ -3,12 +3,32 @@ export interface RecordedEvent extends Record<string, unknown> {
   readonly type: string;
 }
 
-interface OpenResponse {
-  item: string | undefined;
+interface OpenItem {
+  readonly id: string;
+  readonly type: unknown;
   part: boolean;
-  text: boolean;
-  audio: boolean;
-  itemDone: boolean;
+  /** What has come to its end, by what it is of. */
+  readonly ended: Set<'audio' | 'text' | 'arguments'>;
+  arguments: string;
+  done: boolean;
+}
+
+interface OpenResponse {
+  readonly inConversation: boolean;
+  readonly items: OpenItem[];
+}
+
+/** What has happened to an item of the conversation, the last thing last. */
+type ItemState = 'started' | 'stopped' | 'timed out' | 'committed' | 'added' | 'done';
+
+interface Ledger {
+  readonly responses: Map<string, OpenResponse>;
+  readonly ended: Set<string>;
+  readonly items: Map<string, ItemState>;
+  readonly transcribed: Set<string>;
+  /** What an item must have come to before its response is done; the dialect from before GA does not tell of its end. */
+  readonly lastOfItem: ItemState;
+  readonly say: (event: RecordedEvent, what: string) => void;
 }
 
 /**
@@ -18,17 +38,24 @@ interface OpenResponse {
 export function orderViolations(events: readonly RecordedEvent[]): string[] {
   const wrong: string[] = [];
   const seenIds = new Set<unknown>();
-  const open = new Map<string, OpenResponse>();
-  const ended = new Set<string>();
-  const speech = new Map<string, 'started' | 'stopped' | 'committed' | 'added' | 'done'>();
-  const say = (event: RecordedEvent, what: string): number => wrong.push(`${event.type}: ${what}`);
+  const ledger: Ledger = {
+    responses: new Map(),
+    ended: new Set(),
+    items: new Map(),
+    transcribed: new Set(),
+    lastOfItem: events.some((event) => event.type === 'conversation.item.done') ? 'done' : 'added',
+    say: (event, what) => void wrong.push(`${event.type}: ${what}`),
+  };
   for (const [index, event] of events.entries()) {
-    if (index === 0 && event.type !== 'session.created') say(event, 'the first event must be session.created');
+    if (index === 0 && event.type !== 'session.created') ledger.say(event, 'the first event must be session.created');
     if (typeof event['event_id'] !== 'string' || seenIds.has(event['event_id']))
-      say(event, 'event_id missing or repeated');
+      ledger.say(event, 'event_id missing or repeated');
     seenIds.add(event['event_id']);
-    if (event.type.startsWith('response.')) checkResponse(event, open, ended, say);
-    else checkSpeech(event, speech, say);
+    const isLimits = event.type === 'rate_limits.updated';
+    if (isLimits !== (events[index - 1]?.type === 'response.done'))
+      ledger.say(event, 'rate_limits.updated comes after each response.done, and nowhere else');
+    if (event.type.startsWith('response.')) checkResponse(event, ledger);
+    else checkConversation(event, ledger);
   }
   return wrong;
 }
@@ -41,81 +68,131 @@ export function unfinishedResponses(events: readonly RecordedEvent[]): string[] 
   return idsOf('response.created').filter((id) => !done.has(id));
 }
 
-type Say = (event: RecordedEvent, what: string) => void;
-
-function checkResponse(event: RecordedEvent, open: Map<string, OpenResponse>, ended: Set<string>, say: Say): void {
-  const id = (event['response_id'] ?? (event['response'] as { id: string } | undefined)?.id) as string;
+function checkResponse(event: RecordedEvent, ledger: Ledger): void {
+  const { responses, ended, say } = ledger;
+  const about = event['response'] as { id: string; conversation_id: string | null } | undefined;
+  const id = (event['response_id'] ?? about?.id) as string;
   if (ended.has(id)) return say(event, 'came after its response.done');
   if (event.type === 'response.created') {
-    if (open.has(id)) say(event, 'created twice');
-    open.set(id, { item: undefined, part: false, text: false, audio: false, itemDone: false });
+    if (responses.has(id)) say(event, 'created twice');
+    responses.set(id, { inConversation: about?.conversation_id != null, items: [] });
     return;
   }
-  const response = open.get(id);
+  const response = responses.get(id);
   if (response === undefined) return say(event, 'came before its response.created');
-  checkOpenResponse(event, response, say);
-  if (event.type !== 'response.done') return;
-  if (response.item !== undefined && !response.itemDone) say(event, 'came before its item was done');
-  open.delete(id);
+  if (event.type !== 'response.done') return checkOutput(event, response, ledger);
+  checkEnd(event, response, ledger);
+  responses.delete(id);
   ended.add(id);
 }
 
-/** What each event of a content part does to it: before which `done` it must come, and which it is. */
-const partEvents: Readonly<Record<string, { readonly of: 'audio' | 'text'; readonly ends: boolean }>> = {
+function checkEnd(event: RecordedEvent, response: OpenResponse, { items, lastOfItem, say }: Ledger): void {
+  const { output, status } = event['response'] as { output: { id: string; status: string }[]; status: string };
+  const ids = response.items.map((item) => item.id);
+  if (JSON.stringify(output.map((item) => item.id)) !== JSON.stringify(ids)) say(event, 'lists other items than came');
+  if (status === 'completed' && output.some((item) => item.status !== 'completed')) say(event, 'has unfinished items');
+  for (const item of response.items) {
+    if (!item.done) say(event, 'came before its item was done');
+    const wanted = response.inConversation ? lastOfItem : undefined;
+    if (items.get(item.id) !== wanted) say(event, `came when its item was ${items.get(item.id) ?? 'not added'}`);
+  }
+}
+
+/** Events inside an item: what they are of, and whether they end it. */
+const innerEvents: Readonly<Record<string, { readonly of: 'audio' | 'text' | 'arguments'; readonly ends: boolean }>> = {
   'response.output_audio.delta': { of: 'audio', ends: false },
   'response.output_audio.done': { of: 'audio', ends: true },
   'response.output_audio_transcript.delta': { of: 'text', ends: false },
   'response.output_audio_transcript.done': { of: 'text', ends: true },
   'response.output_text.delta': { of: 'text', ends: false },
   'response.output_text.done': { of: 'text', ends: true },
+  'response.function_call_arguments.delta': { of: 'arguments', ends: false },
+  'response.function_call_arguments.done': { of: 'arguments', ends: true },
 };
 
-function checkOpenResponse(event: RecordedEvent, response: OpenResponse, say: Say): void {
-  const partEvent = partEvents[event.type];
-  if (partEvent !== undefined || event.type === 'response.content_part.done') {
-    if (!response.part) say(event, 'came outside its content part');
-    if (event['item_id'] !== response.item) say(event, 'names another item');
-    if (event['output_index'] !== 0 || event['content_index'] !== 0) say(event, 'lacks output_index or content_index');
+function checkOutput(event: RecordedEvent, response: OpenResponse, ledger: Ledger): void {
+  const { say } = ledger;
+  if (event.type === 'response.output_item.added') return addItem(event, response, say);
+  const item = response.items.at(-1);
+  if (item === undefined || item.done) return say(event, 'came outside an item');
+  const named = (event['item_id'] ?? (event['item'] as { id: string } | undefined)?.id) as string;
+  if (named !== item.id) say(event, 'names another item');
+  if (event['output_index'] !== response.items.length - 1) say(event, 'has another output_index than its item');
+  if (response.inConversation !== (ledger.items.get(item.id) === 'added'))
+    say(event, `came when its item was ${ledger.items.get(item.id) ?? 'not added'}`);
+  const inner = innerEvents[event.type];
+  if (inner !== undefined) return checkInner(event, item, inner, say);
+  switch (event.type) {
+    case 'response.content_part.added':
+      if (item.type !== 'message' || item.part) say(event, 'has no place in its item');
+      item.part = true;
+      return;
+    case 'response.content_part.done':
+      if (!item.part || !item.ended.has('text')) say(event, 'came before its text was done');
+      item.part = false;
+      return;
+    case 'response.output_item.done':
+      if (item.part) say(event, 'came before its content part was done');
+      if (item.type === 'function_call') checkCall(event, item, say);
+      item.done = true;
+      return;
+    default:
+      say(event, 'is not an event of a response');
   }
-  if (partEvent !== undefined) {
-    if (response[partEvent.of]) say(event, 'came after its done');
-    response[partEvent.of] = partEvent.ends;
-  } else if (event.type === 'response.output_item.added') {
-    if (response.item !== undefined) say(event, 'added twice');
-    response.item = (event['item'] as { id: string }).id;
-  } else if (event.type === 'response.content_part.added') {
-    if (response.item === undefined) say(event, 'came before its item');
-    response.part = true;
-  } else if (event.type === 'response.content_part.done') {
-    if (!response.text) say(event, 'came before its text was done');
-    response.part = false;
-  } else if (event.type === 'response.output_item.done') {
-    if (response.part) say(event, 'came before its content part was done');
-    response.itemDone = true;
-  } else if (event.type !== 'response.done') say(event, 'is not an event of a response');
 }
 
-const speechOrder = {
-  'input_audio_buffer.speech_started': [undefined, 'started'],
-  'input_audio_buffer.speech_stopped': ['started', 'stopped'],
-} as const;
+function addItem(event: RecordedEvent, response: OpenResponse, say: Ledger['say']): void {
+  const { id, type, status } = event['item'] as { id: string; type: string; status: string };
+  if (response.items.some((item) => !item.done)) say(event, 'came before the item before it was done');
+  if (event['output_index'] !== response.items.length) say(event, 'has the wrong output_index');
+  if (status !== 'in_progress') say(event, 'is of an item that is not in progress');
+  response.items.push({ id, type, part: false, ended: new Set(), arguments: '', done: false });
+}
 
-function checkSpeech(event: RecordedEvent, speech: Map<string, string>, say: Say): void {
-  const id = (event['item_id'] ?? (event['item'] as { id: string } | undefined)?.id) as string;
-  const state = speech.get(id);
-  if (event.type === 'input_audio_buffer.speech_started' || event.type === 'input_audio_buffer.speech_stopped') {
-    const [before, after] = speechOrder[event.type];
-    if (state !== before) say(event, `came when the utterance was ${state ?? 'unknown'}`);
-    speech.set(id, after);
-  } else if (event.type === 'input_audio_buffer.committed') {
-    if (state === 'committed') say(event, 'committed twice');
-    speech.set(id, 'committed');
-  } else if (event.type === 'conversation.item.added') {
-    if (state === 'added' || state === 'done') say(event, 'added twice');
-    speech.set(id, 'added');
-  } else if (event.type === 'conversation.item.deleted') speech.delete(id);
-  else if (event.type === 'conversation.item.done') {
-    if (state !== 'added') say(event, `done when the item was ${state ?? 'unknown'}`);
-    speech.set(id, 'done');
+function checkInner(
+  event: RecordedEvent,
+  item: OpenItem,
+  { of, ends }: { readonly of: 'audio' | 'text' | 'arguments'; readonly ends: boolean },
+  say: Ledger['say'],
+): void {
+  if (item.ended.has(of)) say(event, 'came after its done');
+  if (ends) item.ended.add(of);
+  if (of !== 'arguments') {
+    if (!item.part) say(event, 'came outside its content part');
+    if (event['content_index'] !== 0) say(event, 'lacks its content_index');
+    return;
   }
+  if (item.type !== 'function_call') say(event, 'came in an item that is no call');
+  if (typeof event['call_id'] !== 'string') say(event, 'lacks its call_id');
+  if (!ends) item.arguments += event['delta'] as string;
+  else if (event['arguments'] !== item.arguments) say(event, 'has other arguments than its deltas');
+}
+
+function checkCall(event: RecordedEvent, item: OpenItem, say: Ledger['say']): void {
+  const call = event['item'] as Record<string, unknown>;
+  if (!item.ended.has('arguments')) say(event, 'came before its arguments were done');
+  if (call['status'] !== 'completed' || call['arguments'] !== item.arguments) say(event, 'is of an unfinished call');
+}
+
+/** What may have happened to an item before, and what is so after. `undefined`: nothing was heard of it. */
+const steps: Readonly<Record<string, { readonly from: readonly (ItemState | undefined)[]; readonly to: ItemState }>> = {
+  'input_audio_buffer.speech_started': { from: [undefined], to: 'started' },
+  'input_audio_buffer.speech_stopped': { from: ['started'], to: 'stopped' },
+  'input_audio_buffer.timeout_triggered': { from: [undefined], to: 'timed out' },
+  // A client may commit what is being said, and what no VAD looked at.
+  'input_audio_buffer.committed': { from: [undefined, 'started', 'stopped', 'timed out'], to: 'committed' },
+  'conversation.item.added': { from: [undefined, 'committed'], to: 'added' },
+  'conversation.item.done': { from: ['added'], to: 'done' },
+};
+
+function checkConversation(event: RecordedEvent, { items, transcribed, say }: Ledger): void {
+  const id = (event['item_id'] ?? (event['item'] as { id: string } | undefined)?.id) as string;
+  const step = steps[event.type];
+  if (step !== undefined) {
+    if (!step.from.includes(items.get(id))) say(event, `came when the item was ${items.get(id) ?? 'unknown'}`);
+    items.set(id, step.to);
+  }
+  if (!event.type.startsWith('conversation.item.input_audio_transcription.')) return;
+  if (transcribed.has(id)) say(event, 'came after the transcript was complete');
+  if (!event.type.endsWith('.delta')) transcribed.add(id);
 }

@@ -1,30 +1,56 @@
-import type { CharacterAgent } from '../../agents/agent.ts';
+import type { AgentOptions, CharacterAgent } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
 
-/** Answers with the script's lines in turn; an `Error` in the script is thrown. `histories` keeps what it was given. */
-export function fakeAgent(
-  script: readonly (string | Error)[],
-): CharacterAgent & { readonly histories: (readonly Message[])[]; readonly situations: (string | undefined)[] } {
+/** A line with calls; they are made only where tools are offered. `callId` is made up where it does not matter. */
+export interface CallingLine {
+  readonly text?: string;
+  readonly calls: readonly { readonly callId?: string; readonly name: string; readonly arguments: string }[];
+}
+
+/** A line that ends for want of tokens. */
+export interface CutLine {
+  readonly text: string;
+  readonly cutShort: true;
+}
+
+/**
+ * Answers with the script's lines in turn; an `Error` in the script is thrown. `histories` and `asked` keep what it was
+ * given.
+ */
+export function fakeAgent(script: readonly (string | CallingLine | CutLine | Error)[]): CharacterAgent & {
+  readonly histories: (readonly Message[])[];
+  readonly situations: (string | undefined)[];
+  readonly asked: AgentOptions[];
+} {
   let next = 0;
+  let calls = 0;
+  const asked: AgentOptions[] = [];
   const histories: (readonly Message[])[] = [];
   const situations: (string | undefined)[] = [];
   return {
     character: { id: 'fake' } as Character,
     histories,
     situations,
+    asked,
     async *reply(history, options) {
       histories.push(history);
       situations.push(options.situation);
+      asked.push(options);
       const line = script[next % script.length] ?? '';
       next += 1;
       yield { type: 'mind', name: 'fake-mind' };
-      for (const delta of typeof line === 'string' ? line.split(/(?<=\s)/u) : []) {
+      const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
+      for (const delta of text === '' ? [] : text.split(/(?<=\s)/u)) {
         options.signal.throwIfAborted();
         yield { type: 'text-delta', text: delta };
       }
       if (line instanceof Error) throw line;
-      yield { type: 'usage', inputTokens: 3, outputTokens: 5, cutShort: false };
+      for (const call of typeof line === 'object' && 'calls' in line && options.toolbox ? line.calls : []) {
+        yield { type: 'tool-call', callId: `call_${(calls += 1)}`, ...call };
+      }
+      const cutShort = typeof line === 'object' && 'cutShort' in line;
+      yield { type: 'usage', inputTokens: 3, outputTokens: 5, cutShort };
     },
   };
 }

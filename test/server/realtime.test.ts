@@ -53,6 +53,7 @@ describe('a connection that speaks OpenAI Realtime', () => {
       'response.output_item.done',
       'conversation.item.done',
       'response.done',
+      'rate_limits.updated',
     ]);
     expect(wire.last('response.done').response).toMatchObject({
       status: 'completed',

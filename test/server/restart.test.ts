@@ -125,6 +125,7 @@ describe('a journal', () => {
     const journal = new Journal(file);
     const user = (id: string) => ({
       id,
+      type: 'message' as const,
       role: 'user' as const,
       status: 'completed' as const,
       content: [{ type: 'text' as const, text: id }],

@@ -9,6 +9,7 @@ import { defaultSettings, openRig } from './session-rig.ts';
 
 const typed = (id: string, text: string): Item => ({
   id,
+  type: 'message',
   role: 'user',
   status: 'completed',
   content: [{ type: 'text', text }],
@@ -156,7 +157,7 @@ describe('a reply', () => {
     rig.send({ type: 'reply', request: { inConversation: true } });
     await rig.clock.advance(2_000);
     const id = rig.of('reply-item')[0]?.item.id ?? '';
-    rig.send({ type: 'item-truncate', id, heardMs: 250 });
+    rig.send({ type: 'item-truncate', id, contentIndex: 0, heardMs: 250 });
     await settle();
     expect(rig.of('item-truncated')[0]?.heardMs).toBe(250);
     const item = rig.session.conversation.get(id);

@@ -9,7 +9,7 @@ import { fakeEngines } from '../fakes/engines.ts';
 const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 
 /** A connection on fakes whose frames are recorded; every test of it ends with a check of the order of events. */
-export function connect(options: Parameters<typeof fakeEngines>[0] = {}) {
+export function connect(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
   const clock = new ManualClock();
   const engines = fakeEngines(options);
   const events: RecordedEvent[] = [];
@@ -24,6 +24,7 @@ export function connect(options: Parameters<typeof fakeEngines>[0] = {}) {
       aheadMs: 400,
       clock,
       maxSessionMs: 60_000,
+      intent: options.intent,
       onFault: (fault) => {
         throw fault;
       },

@@ -20,7 +20,7 @@ function heard(text: string, seconds = 1): Hypothesis {
 function listen(options: { readonly busy?: boolean; readonly atOnce?: boolean } = {}): {
   readonly listener: DecodeAhead;
   readonly calls: Call[];
-  say(windows: number, voiced: boolean | undefined, level?: number): Promise<void>;
+  readonly say: (windows: number, voiced: boolean | undefined, level?: number) => Promise<void>;
 } {
   const calls: Call[] = [];
   const listener = new DecodeAhead({

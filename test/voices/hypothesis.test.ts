@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { concludeHearing, confidenceOf, judge, scoreOf, type Hypothesis } from '../../voices/recognizers/hypothesis.ts';
+import {
+  concludeHearing,
+  confidenceOf,
+  isDoubtful,
+  judge,
+  scoreOf,
+  type Hypothesis,
+} from '../../voices/recognizers/hypothesis.ts';
 
 const messages = { language_not_supported: 'another language', low_confidence: 'not clear' };
 
@@ -83,6 +90,21 @@ describe('scoreOf', () => {
   it('keeps English and Chinese well apart', () => {
     expect(scoreOf(english)).toBeGreaterThan(-0.25);
     expect(scoreOf(chinese)).toBeLessThan(-0.6);
+  });
+
+  it('is the mean of two listenings, and low where the second heard no words', () => {
+    expect(scoreOf({ ...chinese, second: english })).toBeCloseTo((scoreOf(chinese) + scoreOf(english)) / 2);
+    expect(scoreOf({ ...english, second: { ...english, text: '' } })).toBeCloseTo((scoreOf(english) - 1) / 2);
+  });
+
+  it('is doubtful near the limit only', () => {
+    const lower = (by: number): Hypothesis => ({
+      ...english,
+      logProbabilities: english.logProbabilities.map((value) => value - by),
+    });
+    expect([0, 0.3, 0.9].map((by) => isDoubtful(lower(by)))).toEqual([false, true, false]);
+    expect(isDoubtful({ ...english, reluctant: true })).toBe(true);
+    expect(isDoubtful({ ...lower(0.3), text: '' })).toBe(false);
   });
 
   it('falls with doubt, with the chance of silence, and with haste', () => {

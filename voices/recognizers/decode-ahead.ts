@@ -50,6 +50,8 @@ export class DecodeAhead {
   #shownMs = 0;
   #current = '';
   #shown = '';
+  /** The text of the pieces that are done. */
+  readonly #sure: string[] = [];
 
   constructor(options: DecodeAheadOptions) {
     this.#options = options;
@@ -66,8 +68,7 @@ export class DecodeAhead {
 
   /** The whole text so far, where it is news and good enough to show. */
   takePartial(): string | undefined {
-    const sure = this.#heard.filter((hypothesis) => judge(hypothesis) === 'words').map(({ text }) => text);
-    const text = [...sure, this.#current].filter((part) => part !== '').join(' ');
+    const text = [...this.#sure, this.#current].join(' ').trim();
     if (text === '' || text === this.#shown) return undefined;
     this.#shown = text;
     return text;
@@ -75,6 +76,7 @@ export class DecodeAhead {
 
   /** The audio is over: what was heard, piece by piece. None where nobody spoke. */
   async finish(): Promise<readonly Hypothesis[]> {
+    this.#piece.flush();
     if (this.#piece.voicedMs >= leastVoicedMs) await this.#endPiece();
     return this.#heard;
   }
@@ -139,6 +141,7 @@ export class DecodeAhead {
 
   #begin(heard: Hypothesis): void {
     this.#heard.push(heard);
+    if (judge(heard) === 'words') this.#sure.push(heard.text);
     this.#ahead = undefined;
     this.#begunMs = 0;
     this.#shownMs = 0;

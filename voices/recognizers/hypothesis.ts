@@ -13,6 +13,8 @@ export interface Hypothesis {
   readonly reluctant: boolean;
   /** Length of the audio. */
   readonly seconds: number;
+  /** What it heard when it listened again, because the first time was doubtful. */
+  readonly second?: Hypothesis;
 }
 
 /** `babble`: words that were not said, as another language calls them forth. `mumble`: words too uncertain to act on. */
@@ -21,10 +23,14 @@ export type Verdict = 'words' | 'nothing' | 'babble' | 'mumble';
 export type FinalTranscript = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
 /** Words scored below are not believed, see `scoreOf`. */
-const leastScore = -0.41;
-/** Words that the model was made to say must be better than that. */
-const leastReluctantScore = -0.35;
+const leastScore = -0.385;
+/** Scores around that one, where it pays to listen again. */
+const doubtful = { from: -0.7, to: -0.2, toReluctant: 0.2 };
+/** The score of words that the second listening did not hear at all. */
+const unheardScore = -1;
+/** Words that the model was made to say have at least this many tokens, the end included, in at least this much audio. */
 const leastReluctantTokens = 3;
+const leastReluctantSeconds = 0.5;
 /** Fewer different words, said reluctantly, are what a tone or a click can call forth. */
 const babbleWords = 4;
 /** Less sure of silence than this (61 %), the model did hear somebody. */
@@ -50,8 +56,8 @@ export function judge(hypothesis: Hypothesis): Verdict {
   const loops = findRepetition(text).share >= loopShare && mean(logProbabilities) < loopMean;
   const score = scoreOf(hypothesis);
   if (reluctant) {
-    if (!isEmpty && !isForeign && !loops && tokens >= leastReluctantTokens && score >= leastReluctantScore)
-      return 'words';
+    const isEnough = !isEmpty && tokens >= leastReluctantTokens && hypothesis.seconds >= leastReluctantSeconds;
+    if (isEnough && !isForeign && !loops && score >= leastScore) return 'words';
     if (isForeign || countDifferentWords(text) >= babbleWords) return 'babble';
     return silenceLogProbability < doubtfulSilence ? 'mumble' : 'nothing';
   }
@@ -61,13 +67,26 @@ export function judge(hypothesis: Hypothesis): Verdict {
   return tokens >= babbleTokens ? 'babble' : 'mumble';
 }
 
+/** True where a second listening, to the same audio cut a little differently, may turn the verdict. */
+export function isDoubtful(hypothesis: Hypothesis): boolean {
+  const score = scoreOf(hypothesis);
+  const to = hypothesis.reluctant ? doubtful.toReluctant : doubtful.to;
+  return hypothesis.text !== '' && score >= doubtful.from && score < to;
+}
+
 /**
  * How English the model found it, mostly -0.3 to 0.3. The mean log-probability of the tokens says most: about -0.1 in
  * English and -0.4 where that is hard to hear, about -1 in other languages and rarely above -0.5. Three more tell the two
  * apart where it lies between: a few tokens prove little; English leaves no doubt that it is no silence; and babble has
  * many tokens per second. The weights are a logistic regression over 767 hypotheses of English and 94 of other languages.
+ * Listening twice gives the mean of both: English that is hard to hear gains by it, babble is another one and loses.
  */
-export function scoreOf({ logProbabilities, silenceLogProbability, seconds }: Hypothesis): number {
+export function scoreOf({ second, ...first }: Hypothesis): number {
+  if (second === undefined) return scoreOnce(first);
+  return (scoreOnce(first) + (second.text === '' ? unheardScore : scoreOnce(second))) / 2;
+}
+
+function scoreOnce({ logProbabilities, silenceLogProbability, seconds }: Hypothesis): number {
   const tokens = logProbabilities.length;
   const noSilence = Math.min(8, -silenceLogProbability);
   return mean(logProbabilities) + 1.2 / tokens + 0.05 * noSilence - (0.04 * tokens) / seconds;

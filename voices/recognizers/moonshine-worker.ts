@@ -2,13 +2,14 @@ import { workerData } from 'node:worker_threads';
 import { env } from 'onnxruntime-node';
 import { serveWorker } from '../worker-serve.ts';
 import type { Hypothesis } from './hypothesis.ts';
+import type { MoonshineRequest } from './moonshine.ts';
 import { loadMoonshine, type MoonshineModel, type MoonshineModelOptions } from './moonshine-model.ts';
 
 env.logLevel = 'error';
 let loading: Promise<MoonshineModel> | undefined;
 
-serveWorker<Float32Array, Hypothesis>(async (samples) => {
+serveWorker<MoonshineRequest, Hypothesis>(async ({ samples, carefully }) => {
   loading ??= loadMoonshine(workerData as MoonshineModelOptions);
   const model = await loading;
-  return { reply: await model.hear(samples) };
+  return { reply: await model.hear(samples, { carefully }) };
 });

@@ -18,6 +18,12 @@ export interface MoonshineOptions {
   readonly modelDirectory?: string;
 }
 
+/** A piece of mono audio at 16 kHz; what is final is listened to with more care than what is shown meanwhile. */
+export interface MoonshineRequest {
+  readonly samples: Float32Array<ArrayBuffer>;
+  readonly carefully: boolean;
+}
+
 const name = 'moonshine';
 const sampleRate = 16_000;
 const urgencies: Readonly<Record<Urgency, number>> = { partial: 0, final: 1 };
@@ -44,7 +50,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
   const workers = options.workers ?? Math.max(1, Math.floor(processors / 2));
   const threads = options.threads ?? Math.min(2, processors);
   const modelDirectory = options.modelDirectory ?? findModel();
-  const pool = openWorkerPool<Float32Array<ArrayBuffer>, Hypothesis>({
+  const pool = openWorkerPool<MoonshineRequest, Hypothesis>({
     name,
     url: new URL('./moonshine-worker.ts', import.meta.url),
     size: workers,
@@ -56,15 +62,17 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
     languages: ['en'],
     async *transcribe(audio, { signal, language }) {
       signal.throwIfAborted();
-      if (language !== undefined && !/^en\b/i.test(language)) {
+      if (language !== undefined && !/^en([-_]|$)/i.test(language)) {
         const unclear: Unclear = { code: 'language_not_supported', message: messages.language_not_supported };
         yield { type: 'transcript-final', text: '', unclear };
         return;
       }
       const gone = new AbortController();
       const listening = new DecodeAhead({
-        decode: (samples, urgency, signal) =>
-          pool.call(samples, { signal, priority: urgencies[urgency], transfer: [samples.buffer] }),
+        decode: (samples, urgency, signal) => {
+          const request = { samples, carefully: urgency === 'final' };
+          return pool.call(request, { signal, priority: urgencies[urgency], transfer: [samples.buffer] });
+        },
         busy: () => pool.load >= workers,
         signal: AbortSignal.any([signal, gone.signal]),
       });
@@ -91,8 +99,8 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
 }
 
 /** Silence is enough: the model doubts that of zeros, and so goes through all that it has. */
-async function warm(pool: WorkerPool<Float32Array<ArrayBuffer>, Hypothesis>, workers: number, signal: AbortSignal) {
-  const silence = (): Float32Array<ArrayBuffer> => new Float32Array(sampleRate);
+async function warm(pool: WorkerPool<MoonshineRequest, Hypothesis>, workers: number, signal: AbortSignal) {
+  const silence = (): MoonshineRequest => ({ samples: new Float32Array(sampleRate), carefully: false });
   await Promise.all(Array.from({ length: workers }, () => pool.call(silence(), { signal, priority: urgencies.final })));
 }
 

@@ -30,16 +30,24 @@ export class SpeechPiece {
   #loudest = 0;
   #voiced = 0;
   #last = -1;
+  /** The beginning of a window, and whether any of it is voiced. */
+  #held: Float32Array = new Float32Array(0);
+  #heldVoiced: boolean | undefined;
 
-  /** Adds a block of any length. `voiced` undefined: loudness decides. */
-  push(samples: Float32Array, voiced: boolean | undefined): void {
-    for (let start = 0; start < samples.length; start += windowSamples) {
-      const window = samples.subarray(start, start + windowSamples);
-      const level = Math.sqrt(window.reduce((sum, value) => sum + value * value, 0) / window.length);
-      this.#loudest = Math.max(this.#loudest, level);
-      const loud = level >= Math.max(leastLevel, this.#loudest * voiceRatio);
-      this.#add({ samples: window, voiced: level >= leastLevel && (voiced ?? loud), level });
+  /** Adds a block of at most 32 ms. `voiced` undefined: loudness decides. */
+  push(block: Float32Array, voiced: boolean | undefined): void {
+    if (this.#held.length > 0 || block.length < windowSamples) {
+      this.#hold(block, voiced);
+      return;
     }
+    this.#take(block, voiced);
+  }
+
+  /** No more blocks come: what fills no window of 32 ms counts, too. */
+  flush(): void {
+    if (this.#held.length > 0) this.#take(this.#held, this.#heldVoiced);
+    this.#held = new Float32Array(0);
+    this.#heldVoiced = undefined;
   }
 
   /** Voiced audio so far. Nothing is worth decoding again until it changes. */
@@ -77,6 +85,22 @@ export class SpeechPiece {
     this.#windows = this.#windows.slice(this.#last + 1).slice(-marginWindows);
     this.#voiced = 0;
     this.#last = -1;
+  }
+
+  #hold(block: Float32Array, voiced: boolean | undefined): void {
+    const joined = concatSamples([this.#held, block]);
+    if (voiced !== undefined) this.#heldVoiced = (this.#heldVoiced ?? false) || voiced;
+    this.#held = joined.subarray(0, windowSamples);
+    if (joined.length < windowSamples) return;
+    this.flush();
+    if (joined.length > windowSamples) this.#hold(joined.subarray(windowSamples), voiced);
+  }
+
+  #take(samples: Float32Array, voiced: boolean | undefined): void {
+    const level = Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / samples.length) || 0;
+    this.#loudest = Math.max(this.#loudest, level);
+    const isLoud = level >= this.#loudest * voiceRatio;
+    this.#add({ samples, voiced: level >= leastLevel && (voiced ?? isLoud), level });
   }
 
   #add(window: Window): void {

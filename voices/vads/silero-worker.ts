@@ -1,37 +1,70 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { env, InferenceSession, Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
 import { serveWorker } from '../worker-serve.ts';
+import { cutFrames, sileroFrameSizes, sileroGraph, sileroStateSizes } from './silero-graph.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
 
-const { modelPath, inputSamples, stateSize, sampleRate } = workerData as SileroWorkerData;
-env.logLevel = 'error';
-const rate = new Tensor('int64', BigInt64Array.of(BigInt(sampleRate)), []);
-let session: Promise<InferenceSession> | undefined;
+/** Scores a batch; the new states replace those of the batch. Returns one probability per window. */
+type Score = (batch: SileroBatch) => Promise<Float32Array<ArrayBuffer>>;
 
-serveWorker<SileroBatch, SileroScores>(async ({ count, inputs, states }) => {
-  session ??= loadModel();
-  const scored = await (
-    await session
-  ).run({
-    input: new Tensor('float32', inputs.subarray(0, count * inputSamples), [count, inputSamples]),
-    state: new Tensor('float32', states.subarray(0, count * stateSize), [2, count, stateSize / 2]),
-    sr: rate,
-  });
-  const { output, stateN } = scored;
-  if (output === undefined || stateN === undefined) throw new Error(`${modelPath} is not a Silero model`);
-  const probabilities = Float32Array.from(output.data as Float32Array);
-  states.set(stateN.data as Float32Array);
+const { modelPath, inputSamples, stateSize, sampleRate, plain } = workerData as SileroWorkerData;
+env.logLevel = 'error';
+let loading: Promise<Score> | undefined;
+
+serveWorker<SileroBatch, SileroScores>(async (batch) => {
+  loading ??= loadModel();
+  const score = await loading;
+  const { inputs, states } = batch;
+  const probabilities = await score(batch);
   return { reply: { probabilities, inputs, states }, transfer: [probabilities.buffer, inputs.buffer, states.buffer] };
 });
 
-async function loadModel(): Promise<InferenceSession> {
+async function loadModel(): Promise<Score> {
   if (!existsSync(modelPath)) throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} is missing: run npm ci`);
-  return InferenceSession.create(modelPath, {
+  const file = await readFile(modelPath);
+  const graph = plain ? undefined : sileroGraph(file);
+  const session = await InferenceSession.create(graph ?? file, {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
   });
+  return graph === undefined ? scorePlainly(session) : scoreFast(session);
+}
+
+/** With the graph that `sileroGraph` made. */
+function scoreFast(session: InferenceSession): Score {
+  let frames = new Float32Array(0);
+  return async ({ count, inputs, states }) => {
+    const half = (count * stateSize) / 2;
+    const [rows, columns] = sileroFrameSizes(count);
+    if (frames.length < rows * columns) frames = new Float32Array(rows * columns);
+    cutFrames(inputs, count, frames);
+    const { speech, hiddenNext, cellNext } = await session.run({
+      frames: new Tensor('float32', frames.subarray(0, rows * columns), [rows, columns]),
+      hidden: new Tensor('float32', states.subarray(0, half), sileroStateSizes(count)),
+      cell: new Tensor('float32', states.subarray(half, 2 * half), sileroStateSizes(count)),
+    });
+    states.set(hiddenNext?.data as Float32Array);
+    states.set(cellNext?.data as Float32Array, half);
+    return Float32Array.from(speech?.data as Float32Array);
+  };
+}
+
+/** With the file as it is. */
+function scorePlainly(session: InferenceSession): Score {
+  const rate = new Tensor('int64', BigInt64Array.of(BigInt(sampleRate)), []);
+  return async ({ count, inputs, states }) => {
+    const { output, stateN } = await session.run({
+      input: new Tensor('float32', inputs.subarray(0, count * inputSamples), [count, inputSamples]),
+      state: new Tensor('float32', states.subarray(0, count * stateSize), [2, count, stateSize / 2]),
+      sr: rate,
+    });
+    if (output === undefined || stateN === undefined) throw new Error(`${modelPath} is not a Silero model`);
+    states.set(stateN.data as Float32Array);
+    return Float32Array.from(output.data as Float32Array);
+  };
 }

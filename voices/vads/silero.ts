@@ -9,6 +9,8 @@ export interface SileroWorkerData {
   readonly sampleRate: number;
   readonly inputSamples: number;
   readonly stateSize: number;
+  /** See `SileroOptions`. */
+  readonly plain: boolean;
 }
 
 /**
@@ -29,6 +31,8 @@ export interface SileroScores extends Omit<SileroBatch, 'count'> {
 export interface SileroOptions {
   /** A Silero v5 or v6 ONNX file for 16 kHz; the v6 model that comes with `@ricky0123/vad-web` unless given. */
   readonly modelPath?: string;
+  /** Runs the file as it is, at several times the cost: what tests and benches hold the fast graph against. */
+  readonly plain?: boolean;
   /** Another worker that takes `SileroBatch` and answers `SileroScores`: for tests of failure. */
   readonly workerUrl?: URL;
 }
@@ -44,11 +48,12 @@ const inputSamples = contextSamples + windowSamples;
 const stateSize = 256;
 const halfState = stateSize / 2;
 /** Bounds the time a batch takes, and so the time a window waits for the one before. */
-const maxBatch = 64;
+const maxBatch = 128;
 
 /**
  * Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is busy, are
- * scored in one run, which costs far less than one run each. The model loads with the first window.
+ * scored in one run, which costs far less than one run each. The model loads with the first window; its weights run in a
+ * graph of our own, see `silero-graph.ts`, where the file is of that architecture, else as it is.
  * A window is read after `score` returned, so its buffer must not be reused before the promise settles. When the worker
  * dies, the windows it had fail with `ENGINE_UNAVAILABLE` and their streams go on with a fresh state.
  */
@@ -58,7 +63,13 @@ export function openSilero(options: SileroOptions = {}): Vad & { close(): Promis
     name,
     url: options.workerUrl ?? new URL('./silero-worker.ts', import.meta.url),
     size: 1,
-    workerData: { modelPath, sampleRate, inputSamples, stateSize } satisfies SileroWorkerData,
+    workerData: {
+      modelPath,
+      sampleRate,
+      inputSamples,
+      stateSize,
+      plain: options.plain ?? false,
+    } satisfies SileroWorkerData,
   });
   const batcher = new Batcher(pool);
   return { name, sampleRate, windowSamples, open: () => new Stream(batcher), close: () => pool.close() };
@@ -151,6 +162,8 @@ class Stream implements VadStream {
 class Batcher {
   readonly #pool: WorkerPool<SileroBatch, SileroScores>;
   readonly #ready = new Set<Stream>();
+  /** The streams of the batch under way, in their places. */
+  readonly #scoring: Stream[] = [];
   readonly #never = new AbortController().signal;
   #running = false;
   #inputs = new Float32Array(maxBatch * inputSamples);
@@ -173,15 +186,18 @@ class Batcher {
   }
 
   async #run(): Promise<void> {
-    while (this.#ready.size > 0) await this.#score([...this.#ready].slice(0, maxBatch));
+    while (this.#ready.size > 0) await this.#score();
     this.#running = false;
   }
 
-  async #score(streams: readonly Stream[]): Promise<void> {
-    const batch = { count: streams.length, inputs: this.#inputs, states: this.#states };
-    for (const [place, stream] of streams.entries()) {
+  async #score(): Promise<void> {
+    const streams = this.#scoring;
+    const batch = { count: Math.min(this.#ready.size, maxBatch), inputs: this.#inputs, states: this.#states };
+    for (const stream of this.#ready) {
+      if (streams.length === batch.count) break;
       this.#ready.delete(stream);
-      stream.pack(batch, place);
+      stream.pack(batch, streams.length);
+      streams.push(stream);
     }
     try {
       const transfer = [batch.inputs.buffer, batch.states.buffer];
@@ -194,5 +210,6 @@ class Batcher {
       this.#states = new Float32Array(maxBatch * stateSize);
       for (const stream of streams) stream.fail(reason);
     }
+    streams.length = 0;
   }
 }

@@ -7,7 +7,7 @@ const REPORT_SAMPLES = 1_024;
 /**
  * What the page tells the speaker worklet.
  *
- * @typedef {{ type: 'play', itemId: string, samples: Float32Array }
+ * @typedef {{ type: 'play', itemId: string, samples: Float32Array, sentLate: number }
  *   | { type: 'complete', itemId: string }
  *   | { type: 'flush', flushId: number }} SpeakerOrder
  */
@@ -48,11 +48,11 @@ class SpeakerProcessor extends worklet.AudioWorkletProcessor {
 
   /** @param {SpeakerOrder} order */
   #obey(order) {
-    if (order.type === 'play') this.#queue.push(order.itemId, order.samples);
+    if (order.type === 'play') this.#queue.push(order.itemId, order.samples, order.sentLate);
     else if (order.type === 'complete') this.#queue.complete(order.itemId);
     else {
       this.#flushes.push({ flushId: order.flushId, queue: this.#queue });
-      this.#queue = new PlaybackQueue();
+      this.#queue = new PlaybackQueue(this.#queue);
     }
   }
 

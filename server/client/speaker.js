@@ -1,20 +1,16 @@
 import { WIRE_RATE } from './pcm.js';
 
+/** @import { SpeakerListener, TalkSpeaker } from './api.d.ts' */
 /** @import { SpeakerOrder, SpeakerReport } from './speaker-worklet.js' */
 
 /** A suspended context answers nothing; then what was last reported must do. */
 const FLUSH_PATIENCE_MS = 200;
 
 /**
- * What a speaker tells its owner.
+ * Plays items of replies in order, and knows how much of each has been played.
  *
- * @typedef {object} SpeakerListener
- * @property {(itemId: string, playedMs: number, level: number) => void} onProgress about every 40 ms
- * @property {(itemId: string, atMs: number) => void} onOnset first audible sample, on the clock of `performance.now()`
- * @property {(itemId: string) => void} onEnded the last sample of a completed item has been played
+ * @implements {TalkSpeaker}
  */
-
-/** Plays items of replies in order, and knows how much of each has been played. */
 export class Speaker {
   #context;
   #node;
@@ -60,10 +56,12 @@ export class Speaker {
   /**
    * @param {string} itemId
    * @param {Float32Array<ArrayBuffer>} samples at 24 kHz; handed over, not to be used afterwards
+   * @param {number} [sentLateMs] how far behind real time the server itself was
    */
-  play(itemId, samples) {
+  play(itemId, samples, sentLateMs = 0) {
     if (!this.#open.has(itemId)) this.#open.set(itemId, 0);
-    this.#order({ type: 'play', itemId, samples }, [samples.buffer]);
+    const sentLate = (sentLateMs * WIRE_RATE) / 1000;
+    this.#order({ type: 'play', itemId, samples, sentLate }, [samples.buffer]);
   }
 
   /**

@@ -1,3 +1,5 @@
+import { JitterBuffer } from './jitter-buffer.js';
+
 /** After the queue has run dry inside an item, wait for this much before going on: one gap instead of many. */
 const REFILL_SAMPLES = 1_440;
 /** About -50 dB of full scale. Below, a reply has not begun to sound. */
@@ -11,6 +13,7 @@ const AUDIBLE = 0.003;
  * @property {Float32Array[]} blocks not yet played; the first may be partly played
  * @property {number} queued samples not yet played
  * @property {number} played samples played
+ * @property {number} firstAt when its first sample came, on the queue's clock
  * @property {boolean} complete no more will come
  * @property {boolean} sounded something audible has been played
  */
@@ -24,18 +27,35 @@ const AUDIBLE = 0.003;
  * @property {string[]} ended items of which the last sample has been played
  */
 
-/** Plays items one after the other and counts, to the sample, how much of each has been played. */
+/**
+ * Plays items one after the other and counts, to the sample, how much of each has been played. Its clock is the sound it
+ * has rendered, silence included. An item begins as late as the jitter buffer wants it to.
+ */
 export class PlaybackQueue {
+  /** @type {JitterBuffer} */
+  #jitter;
   /** @type {QueuedItem[]} */
   #items = [];
+  /** Samples rendered. @type {number} */
+  #now;
   #isRefilling = false;
+
+  /** @param {PlaybackQueue} [before] the queue that this one takes the place of: what it has learned of the network stays */
+  constructor(before) {
+    this.#jitter = before === undefined ? new JitterBuffer() : before.#jitter;
+    this.#now = before === undefined ? 0 : before.#now;
+  }
 
   /**
    * @param {string} itemId
    * @param {Float32Array} samples
+   * @param {number} [sentLate] samples that the sender itself was behind real time; see `JitterBuffer`
    */
-  push(itemId, samples) {
+  push(itemId, samples, sentLate = 0) {
     const item = this.#find(itemId);
+    const received = item.played + item.queued;
+    if (received === 0) item.firstAt = this.#now;
+    this.#jitter.note(this.#now - item.firstAt - received - Math.max(0, sentLate), samples.length);
     item.blocks.push(samples);
     item.queued += samples.length;
   }
@@ -75,9 +95,11 @@ export class PlaybackQueue {
     /** @type {Rendered} */
     const rendered = { item: undefined, onsets: [], ended: [] };
     output.fill(0);
+    const now = this.#now;
+    this.#now += output.length;
     for (let filled = 0, item = this.#items[0]; item !== undefined; item = this.#items[0]) {
       rendered.item = item;
-      if (this.#isRefilling && !item.complete && item.queued < REFILL_SAMPLES) return rendered;
+      if (this.#mustWait(item, now + filled)) return rendered;
       this.#isRefilling = false;
       const count = take(item, output.subarray(filled));
       if (!item.sounded) this.#listen(item, output.subarray(filled, filled + count), filled, rendered);
@@ -91,6 +113,18 @@ export class PlaybackQueue {
       this.#items.shift();
     }
     return rendered;
+  }
+
+  /**
+   * Whether an item that has not begun, or has run dry, is to wait for more.
+   *
+   * @param {QueuedItem} item
+   * @param {number} at on the queue's clock
+   */
+  #mustWait(item, at) {
+    if (item.complete || (item.played > 0 && !this.#isRefilling)) return false;
+    if (this.#isRefilling && item.queued < REFILL_SAMPLES) return true;
+    return at < item.firstAt + item.played + this.#jitter.delaySamples;
   }
 
   /**
@@ -111,7 +145,7 @@ export class PlaybackQueue {
     const known = this.#items.find((item) => item.itemId === itemId);
     if (known !== undefined) return known;
     /** @type {QueuedItem} */
-    const item = { itemId, blocks: [], queued: 0, played: 0, complete: false, sounded: false };
+    const item = { itemId, blocks: [], queued: 0, played: 0, firstAt: this.#now, complete: false, sounded: false };
     this.#items.push(item);
     return item;
   }

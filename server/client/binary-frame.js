@@ -8,22 +8,26 @@
  * | 2–3 | number of the reply, as `response.created` told it (`x_dramatis.number`); 0 from the client |
  * | 4–7 | sequence number, in one row with the JSON events of the same direction |
  * | 8–11 | samples of this reply (or of the user's sound) that went before |
+ *
+ * @typedef {object} BinaryFrame
+ * @property {'input' | 'reply'} kind
+ * @property {number} replyNumber
+ * @property {number} sequence
+ * @property {number} offsetSamples
+ * @property {Uint8Array} pcm16 16-bit little-endian mono PCM at 24 kHz
  */
-export interface BinaryFrame {
-  readonly kind: 'input' | 'reply';
-  readonly replyNumber: number;
-  readonly sequence: number;
-  readonly offsetSamples: number;
-  /** 16-bit little-endian mono PCM at 24 kHz. */
-  readonly pcm16: Uint8Array;
-}
 
 /** Length of the header in bytes. */
 export const headerBytes = 12;
-const kinds = ['input', 'reply'] as const;
+const kinds = /** @type {const} */ (['input', 'reply']);
 
-/** Writes a frame. Sequence and offset wrap at 2³². */
-export function encodeFrame(frame: BinaryFrame): Uint8Array {
+/**
+ * Writes a frame. Sequence and offset wrap at 2³².
+ *
+ * @param {Readonly<BinaryFrame>} frame
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function encodeFrame(frame) {
   const bytes = new Uint8Array(headerBytes + frame.pcm16.length);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, kinds.indexOf(frame.kind) + 1);
@@ -34,8 +38,13 @@ export function encodeFrame(frame: BinaryFrame): Uint8Array {
   return bytes;
 }
 
-/** Reads a frame; undefined where it is none: too short, of an unknown kind or codec, or half a sample. */
-export function decodeFrame(bytes: Uint8Array): BinaryFrame | undefined {
+/**
+ * Reads a frame; undefined where it is none: too short, of an unknown kind or codec, or half a sample.
+ *
+ * @param {Uint8Array} bytes
+ * @returns {BinaryFrame | undefined}
+ */
+export function decodeFrame(bytes) {
   if (bytes.length < headerBytes || (bytes.length - headerBytes) % 2 !== 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const kind = kinds[view.getUint8(0) - 1];

@@ -1,0 +1,101 @@
+/**
+ * Types of `dramatis/client`. The modules beside it are plain JavaScript that browsers run as they are; `tsc` checks them
+ * against this file.
+ */
+
+import type { Session, TalkEvent } from './events.d.ts';
+
+export type * from './events.d.ts';
+
+/** A client event of OpenAI Realtime (GA). */
+export interface ClientEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** What a loudspeaker tells of the items it plays. */
+export interface SpeakerListener {
+  onProgress(itemId: string, playedMs: number, level: number): void;
+  onOnset(itemId: string, atMs: number): void;
+  onEnded(itemId: string): void;
+}
+
+/** Plays items one after the other, and knows how much of each has been played. */
+export interface TalkSpeaker {
+  /** False while the loudspeaker is withheld: then nothing sounds. */
+  readonly isRunning: boolean;
+  /** From the first samples of an item until it has ended or was flushed. */
+  readonly isPlaying: boolean;
+  /** At 24 kHz; handed over. `sentLateMs`: how far behind real time the server itself was, see `jitter-buffer.js`. */
+  play(itemId: string, samples: Float32Array<ArrayBuffer>, sentLateMs: number): void;
+  /** No more samples of this item will come. */
+  complete(itemId: string): void;
+  /** Silence at once. Resolves to the milliseconds played of each item that had not ended; Infinity: all. */
+  flush(): Promise<ReadonlyMap<string, number>>;
+  close(): void;
+}
+
+/** What this client needs of a WebSocket: the global one of browsers and Node 22, or the class of `ws`. */
+export interface TalkSocket {
+  binaryType: string;
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+}
+
+export interface TalkOptions {
+  /** The server, such as `http://localhost:8080`; http(s) or ws(s), the path may be left out. */
+  readonly url: string | URL;
+  /** The character's id; by default the server's default character. */
+  readonly character?: string;
+  readonly apiKey?: string;
+  /** By default the global one. */
+  readonly WebSocket?: new (url: string | URL, protocols: string[]) => TalkSocket;
+  /** Browsers: opens the default microphone and sends what it hears. */
+  readonly microphone?: boolean;
+  /** Browsers: plays the replies on the loudspeaker. Anywhere: what opens a loudspeaker of your own. */
+  readonly speaker?: boolean | ((listener: SpeakerListener) => Promise<TalkSpeaker>);
+  /** Browsers: what `openAudio` gave, where there is one already. Make it in the handler of a tap. */
+  readonly audio?: AudioContext;
+  /** Told of everything at once; then `events` stays empty. */
+  readonly onEvent?: (event: TalkEvent) => void;
+  /** The user's sound that is kept while the connection is away, in milliseconds: 30,000 unless given. */
+  readonly keptAudioMs?: number;
+}
+
+/** One talk with one character. It comes back by itself when its connection is lost, and misses nothing. */
+export interface Talk {
+  /** Everything that happens, in order. Ends when the talk is over. For one reader. */
+  readonly events: AsyncIterable<TalkEvent>;
+  /** Resolves when the first session is open and the devices that were asked for are; rejects where none comes. */
+  readonly opened: Promise<Session>;
+  /** A reply sounds, or is about to. */
+  readonly isPlaying: boolean;
+  /** Replies can be heard: there is a loudspeaker, and it is not withheld. */
+  readonly isAudible: boolean;
+  /** The server is at work on a reply. */
+  readonly isAnswering: boolean;
+  /** Sends an event, now or when the connection is back. False where there is no session to send it to. */
+  send(event: ClientEvent): boolean;
+  /** Says something in writing, and asks for an answer. It interrupts, as speech does. */
+  say(text: string): boolean;
+  /** Sends sound of the user: 16-bit little-endian mono PCM at 24 kHz. */
+  sendAudio(pcm16: ArrayBuffer | ArrayBufferView<ArrayBuffer>): boolean;
+  /** Stops the reply, and tells the server how much of it was heard. */
+  interrupt(): Promise<void>;
+  /** For those who play replies themselves: how many samples of a response have been played. */
+  heard(responseId: string, samples: number): void;
+  /** Does not wait for the back-off to end; a connection that seems open is made anew. */
+  reconnect(): void;
+  close(): void;
+}
+
+/** The first session could not be had. */
+export declare class TalkError extends Error {
+  readonly code: string;
+}

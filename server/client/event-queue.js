@@ -1,0 +1,42 @@
+/**
+ * Events on their way from those who push to the one who iterates.
+ *
+ * @template Event
+ * @implements {AsyncIterable<Event>}
+ */
+export class EventQueue {
+  /** @type {Event[]} */
+  #events = [];
+  #hasEnded = false;
+  /** @type {(() => void) | undefined} */
+  #wake;
+
+  /** @param {Event} event dropped after `end` */
+  push(event) {
+    if (this.#hasEnded) return;
+    this.#events.push(event);
+    this.#wake?.();
+  }
+
+  /** The reader finishes once it has taken what is waiting. */
+  end() {
+    this.#hasEnded = true;
+    this.#wake?.();
+  }
+
+  /** @returns {AsyncIterator<Event>} */
+  async *[Symbol.asyncIterator]() {
+    for (;;) {
+      // Whole batches: taking events one by one from the front of a long array is slow.
+      const batch = this.#events;
+      this.#events = [];
+      yield* batch;
+      if (this.#events.length > 0) continue;
+      if (this.#hasEnded) return;
+      await new Promise((/** @type {(value?: undefined) => void} */ resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+}

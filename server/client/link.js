@@ -1,0 +1,263 @@
+import { decodeFrame, encodeFrame } from './binary-frame.js';
+import { Connection } from './connection.js';
+import { Heartbeat } from './heartbeat.js';
+import { Inbox } from './inbox.js';
+import { Outbox } from './outbox.js';
+import { toBase64, WIRE_RATE } from './pcm.js';
+import { SoundEvents } from './sound-events.js';
+
+/** @import { ClientEvent, ConnectionEvent, ServerEvent, Session, TalkSocket } from './api.d.ts' */
+
+/** @typedef {Readonly<Record<string, string | undefined>>} Query */
+
+/** Beyond this, frames wait here rather than in the socket, from where they cannot be called back. */
+const MOST_BUFFERED_BYTES = 128 * 1024;
+
+/** Events that only this side of the wire knows: they are answered here, and nobody else is told. */
+const OWN_ERRORS = new Set(['session_not_resumable']);
+
+/**
+ * What lies between a talk and its connection: numbers the frames of both directions, keeps those the server may not have,
+ * and goes on over another socket where one broke, so that everything arrives once and in order. Where the session is
+ * gone, it begins a new one.
+ */
+export class Link {
+  #options;
+  #connection;
+  #inbox = new Inbox();
+  #outbox;
+  #sounds = new SoundEvents();
+  #heartbeat;
+  /** Of the session that can be gone on with. @type {string | undefined} */
+  #token;
+  /** @type {Session} */
+  #session = {};
+  #isOpen = false;
+  #isBinary = false;
+  #sentSamples = 0;
+
+  /**
+   * @param {object} options
+   * @param {(query: Query) => TalkSocket} options.dial
+   * @param {() => Promise<'away' | 'busy' | 'well'>} options.diagnose
+   * @param {string | undefined} options.character
+   * @param {number} options.keptAudioMs
+   * @param {(event: ServerEvent) => void} options.onEvent
+   * @param {(event: ConnectionEvent) => void} options.onStatus
+   */
+  constructor(options) {
+    this.#options = options;
+    this.#outbox = new Outbox(options.keptAudioMs);
+    this.#connection = new Connection({
+      dial: () => options.dial(this.#query()),
+      diagnose: options.diagnose,
+      onFrame: (data) => this.#receive(data),
+      onStatus: (status) => {
+        this.#pause();
+        options.onStatus(status);
+      },
+    });
+    this.#heartbeat = new Heartbeat({
+      onBeat: () => {
+        this.mention({ type: 'x_dramatis.ack' });
+        this.#pump();
+      },
+      onSilence: () => this.#connection.redial(),
+    });
+  }
+
+  open() {
+    this.#connection.open();
+  }
+
+  redial() {
+    this.#connection.redial();
+  }
+
+  close() {
+    this.#token = undefined;
+    this.#connection.close();
+  }
+
+  /**
+   * Sends an event: now, or when the connection is back.
+   *
+   * @param {ClientEvent} event
+   * @returns {boolean} false where there is no session to send it to
+   */
+  send(event) {
+    return this.#push(0, (numbers) => JSON.stringify({ ...event, ...numbers }));
+  }
+
+  /**
+   * Sends an event that is worth nothing later: now or never.
+   *
+   * @param {ClientEvent} event
+   */
+  mention(event) {
+    if (!this.#isOpen) return;
+    this.#connection.send(JSON.stringify(this.#token === undefined ? event : { ...event, x_ack: this.#inbox.last }));
+  }
+
+  /**
+   * Sends sound of the user, like `send`.
+   *
+   * @param {Uint8Array<ArrayBuffer>} pcm16
+   * @returns {boolean}
+   */
+  sendAudio(pcm16) {
+    const samples = pcm16.length >> 1;
+    const offsetSamples = this.#sentSamples;
+    this.#sentSamples += samples;
+    return this.#push((samples * 1000) / WIRE_RATE, ({ x_seq: sequence, ...numbers }) => {
+      if (this.#isBinary && sequence !== undefined) {
+        return encodeFrame({ kind: 'input', replyNumber: 0, sequence, offsetSamples, pcm16 });
+      }
+      const event = { type: 'input_audio_buffer.append', audio: toBase64(pcm16) };
+      return JSON.stringify({ ...event, ...(sequence === undefined ? {} : { x_seq: sequence }), ...numbers });
+    });
+  }
+
+  /**
+   * @param {number} audioMs
+   * @param {(numbers: { x_seq?: number, x_ack?: number }) => string | Uint8Array<ArrayBuffer>} write
+   */
+  #push(audioMs, write) {
+    if (this.#token === undefined) {
+      if (this.#isOpen) this.#connection.send(write({}));
+      return this.#isOpen;
+    }
+    this.#outbox.add(audioMs, (sequence) => write({ x_seq: sequence, x_ack: this.#inbox.last }));
+    this.#pump();
+    return true;
+  }
+
+  #pump() {
+    while (this.#isOpen && this.#connection.bufferedBytes < MOST_BUFFERED_BYTES) {
+      const data = this.#outbox.next();
+      if (data === undefined) return;
+      this.#connection.send(data);
+    }
+  }
+
+  /** @returns {Query} */
+  #query() {
+    const { character: model } = this.#options;
+    if (this.#token === undefined) return { model, x: 'binary,resume' };
+    return { x: 'binary,resume', resume: this.#token, after: String(this.#inbox.last) };
+  }
+
+  /** The connection is not to be sent over for now. */
+  #pause() {
+    this.#isOpen = false;
+    this.#heartbeat.stop();
+  }
+
+  /** @param {string | Uint8Array} data */
+  #receive(data) {
+    this.#heartbeat.heard();
+    if (typeof data === 'string') {
+      const event = parse(data);
+      if (event !== undefined) this.#handle(event);
+      return;
+    }
+    const frame = decodeFrame(data);
+    if (frame?.kind === 'reply' && this.#isNext(frame.sequence)) this.#deliver(this.#sounds.fromFrame(frame));
+  }
+
+  /** @param {WireEvent} event */
+  #handle(event) {
+    switch (event.type) {
+      case 'session.created':
+        this.#begin(event.session ?? {});
+        break;
+      case 'x_dramatis.resumed':
+        this.#resume(event);
+        return;
+      case 'x_dramatis.ack':
+        this.#heartbeat.answered();
+        if (typeof event.x_ack === 'number') this.#outbox.acknowledge(event.x_ack);
+        this.#pump();
+        return;
+      case 'error':
+        if (OWN_ERRORS.has(event.error?.code ?? '')) {
+          this.#token = undefined;
+          this.#connection.redial();
+          return;
+        }
+        this.#connection.blame(event.error ?? {});
+        break;
+      default:
+    }
+    if (this.#isNext(event.x_seq)) this.#deliver(this.#sounds.named(/** @type {ServerEvent} */ (event)));
+  }
+
+  /** @param {Session} session */
+  #begin(session) {
+    const { extensions = [], resume } = session.x_dramatis ?? {};
+    this.#session = session;
+    this.#token = resume?.token;
+    this.#isBinary = extensions.includes('binary');
+    this.#inbox.reset();
+    this.#sounds = new SoundEvents();
+    const lostMs = this.#outbox.reset();
+    this.#opened({ isNew: true, isRestarted: false, lostMs });
+  }
+
+  /** @param {WireEvent} event */
+  #resume({ received, restarted }) {
+    const isRestarted = restarted === true;
+    if (isRestarted) this.#inbox.restart();
+    const lostMs = isRestarted ? this.#outbox.restart() : this.#outbox.resume(received ?? 0);
+    this.#opened({ isNew: false, isRestarted, lostMs });
+  }
+
+  /** @param {{ isNew: boolean, isRestarted: boolean, lostMs: number }} facts */
+  #opened(facts) {
+    this.#connection.establish();
+    this.#isOpen = true;
+    this.#options.onStatus({ type: 'connection.open', session: this.#session, ...facts });
+    this.#heartbeat.start();
+    this.#pump();
+  }
+
+  /**
+   * Whether a frame is the next one. Where some are missing, the connection is given up: they come with the next one.
+   *
+   * @param {number | undefined} sequence
+   */
+  #isNext(sequence) {
+    const verdict = this.#inbox.take(sequence);
+    if (verdict === 'gap') this.#connection.redial();
+    return verdict === 'new';
+  }
+
+  /** @param {ServerEvent | undefined} event */
+  #deliver(event) {
+    if (event !== undefined) this.#options.onEvent(event);
+  }
+}
+
+/**
+ * What this link reads of an event by itself.
+ *
+ * @typedef {object} WireEvent
+ * @property {string} type
+ * @property {number} [x_seq]
+ * @property {number} [x_ack]
+ * @property {number | null} [received]
+ * @property {boolean} [restarted]
+ * @property {Session} [session]
+ * @property {import('./api.d.ts').ServerError} [error]
+ */
+
+/**
+ * @param {string} data
+ * @returns {WireEvent | undefined}
+ */
+function parse(data) {
+  /** @type {unknown} */
+  const event = JSON.parse(data);
+  const isEvent = typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string';
+  return isEvent ? /** @type {WireEvent} */ (event) : undefined;
+}

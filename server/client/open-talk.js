@@ -1,0 +1,203 @@
+import { diagnose, dial } from './dial.js';
+import { openDevices } from './devices.js';
+import { EventQueue } from './event-queue.js';
+import { Link } from './link.js';
+import { Player, UNASKED } from './player.js';
+import { ReplyRequest } from './reply-request.js';
+
+/** @import { ConnectionEvent, ServerEvent, Session, Talk, TalkEvent, TalkOptions } from './api.d.ts' */
+
+const KEPT_AUDIO_MS = 30_000;
+
+/** The first session could not be had; `code` is the server's, or `connection_refused` or `closed`. */
+export class TalkError extends Error {
+  /** @override */
+  name = 'TalkError';
+
+  /**
+   * @param {string} code
+   * @param {string} message
+   */
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Opens a talk with a character. It comes back by itself when its connection is lost: what both sides said meanwhile is
+ * delivered then, once and in order.
+ *
+ * @param {TalkOptions} options
+ * @returns {Talk}
+ */
+export function openTalk(options) {
+  return new OpenTalk(options);
+}
+
+/** @implements {Talk} */
+class OpenTalk {
+  #options;
+  /** @type {EventQueue<TalkEvent>} */
+  #events = new EventQueue();
+  #link;
+  #player;
+  #request;
+  #devices;
+  /** @type {Promise<Session>} */
+  #opened;
+  /** @type {(session: Session) => void} */
+  #open = () => {};
+  /** @type {(error: TalkError) => void} */
+  #fail = () => {};
+  #hasSession = false;
+
+  /** @param {TalkOptions} options */
+  constructor(options) {
+    this.#options = options;
+    this.#link = new Link({
+      dial: (query) => dial(options, query),
+      diagnose: () => diagnose(options.url),
+      character: options.character,
+      keptAudioMs: options.keptAudioMs ?? KEPT_AUDIO_MS,
+      onEvent: (event) => this.#take(event),
+      onStatus: (event) => this.#changed(event),
+    });
+    const send = this.send.bind(this);
+    this.#player = new Player({
+      send,
+      mention: (event) => this.#link.mention(event),
+      isActive: (responseId) => this.#request.isActive(responseId),
+      onEvent: (event) => this.#tell(event),
+    });
+    this.#request = new ReplyRequest(send);
+    /** @type {Promise<Session>} */
+    const session = new Promise((resolve, reject) => {
+      this.#open = resolve;
+      this.#fail = reject;
+    });
+    // The first event must not come before the caller has what this returns.
+    this.#devices = Promise.resolve().then(() => this.#start());
+    this.#opened = Promise.all([session, this.#devices]).then(([opened]) => opened);
+    // Whoever does not wait for it learns of a failure from the events.
+    this.#opened.catch(() => {});
+  }
+
+  get events() {
+    return this.#events;
+  }
+
+  get opened() {
+    return this.#opened;
+  }
+
+  get isPlaying() {
+    return this.#player.isPlaying;
+  }
+
+  get isAudible() {
+    return this.#player.isAudible;
+  }
+
+  get isAnswering() {
+    return this.#request.activeId !== undefined;
+  }
+
+  /** @type {Talk['send']} */
+  send(event) {
+    return this.#link.send(event);
+  }
+
+  /** @type {Talk['say']} */
+  say(text) {
+    if (this.isPlaying || this.isAnswering) void this.interrupt();
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+    if (!this.send({ type: 'conversation.item.create', item })) return false;
+    this.#request.ask();
+    return true;
+  }
+
+  /** @type {Talk['sendAudio']} */
+  sendAudio(pcm16) {
+    const bytes = ArrayBuffer.isView(pcm16)
+      ? new Uint8Array(pcm16.buffer, pcm16.byteOffset, pcm16.byteLength)
+      : new Uint8Array(pcm16);
+    return this.#link.sendAudio(bytes);
+  }
+
+  /** @type {Talk['interrupt']} */
+  async interrupt() {
+    const { activeId } = this.#request;
+    if (activeId !== undefined && !this.#player.isCut(activeId)) {
+      this.send({ type: 'response.cancel', event_id: UNASKED, response_id: activeId });
+    }
+    await this.#player.cut(activeId);
+  }
+
+  /** @type {Talk['heard']} */
+  heard(responseId, samples) {
+    this.#player.heard(responseId, samples);
+  }
+
+  reconnect() {
+    this.#link.redial();
+  }
+
+  close() {
+    this.#link.close();
+  }
+
+  async #start() {
+    this.#link.open();
+    const devices = await openDevices(this.#options, {
+      listener: this.#player.listener,
+      onChunk: ({ pcm }) => void this.sendAudio(pcm),
+      onEvent: (event) => this.#tell(event),
+    });
+    this.#player.speaker = devices.speaker;
+    return devices;
+  }
+
+  /** @param {ServerEvent} event */
+  #take(event) {
+    this.#player.take(event);
+    if (!this.#request.take(event)) this.#tell(event);
+  }
+
+  /** @param {ConnectionEvent} event */
+  #changed(event) {
+    if (event.type === 'connection.open') {
+      if (event.isNew && this.#hasSession) this.#abandon();
+      this.#hasSession = true;
+      this.#open(event.session);
+    }
+    this.#tell(event);
+    if (event.type === 'connection.refused') {
+      const { code, message } = event.error ?? {};
+      this.#end(code ?? 'connection_refused', message ?? 'The server refused the talk.');
+    } else if (event.type === 'connection.replaced') this.#end('replaced', 'Somebody else goes on with the session.');
+    else if (event.type === 'connection.closed') this.#end('closed', 'The talk was closed.');
+  }
+
+  #abandon() {
+    this.#request.reset();
+    void this.#player.abandon();
+  }
+
+  /**
+   * @param {string} code
+   * @param {string} message
+   */
+  #end(code, message) {
+    this.#fail(new TalkError(code, message));
+    this.#abandon();
+    this.#events.end();
+    void this.#devices.then((devices) => devices.close());
+  }
+
+  /** @param {TalkEvent} event */
+  #tell(event) {
+    if (this.#options.onEvent === undefined) this.#events.push(event);
+    else this.#options.onEvent(event);
+  }
+}

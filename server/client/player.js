@@ -1,0 +1,218 @@
+import { HeardCursor } from './heard-cursor.js';
+import { fromPcm16, WIRE_RATE } from './pcm.js';
+
+/** @import { ClientEvent, PlaybackEvent, ServerEvent, SoundEvent, TalkSpeaker } from './api.d.ts' */
+
+/** `event_id` of what is sent without being asked for: errors that answer it are nobody's concern. */
+export const UNASKED = 'unasked';
+
+/**
+ * An item of a reply that has not been played to its end.
+ *
+ * @typedef {object} OpenItem
+ * @property {string} itemId
+ * @property {string} responseId
+ * @property {number} receivedMs of sound
+ * @property {number} sentLateMs how far the server fell behind real time in making it
+ * @property {number | undefined} firstSentMs the server's clock when the item began
+ */
+
+/**
+ * Plays the replies that come, tells the server how much of them was heard, and cuts them off when the person
+ * interrupts. Without a loudspeaker, a reply is over when it has been received.
+ */
+export class Player {
+  #options;
+  #heard;
+  /** @type {Map<string, OpenItem>} */
+  #items = new Map();
+  /** Responses cut off here while the server was still at work on them. @type {Set<string>} */
+  #cut = new Set();
+  #interrupts = true;
+  /** @type {TalkSpeaker | undefined} */
+  speaker;
+
+  /**
+   * @param {object} options
+   * @param {(event: ClientEvent) => void} options.send
+   * @param {(event: ClientEvent) => void} options.mention sends what is worth nothing later
+   * @param {(responseId: string) => boolean} options.isActive whether the server is still at work on a response
+   * @param {(event: PlaybackEvent) => void} options.onEvent
+   */
+  constructor(options) {
+    this.#options = options;
+    this.#heard = new HeardCursor((responseId, samples, isFinal) => {
+      const event = { type: 'x_dramatis.heard', event_id: UNASKED, response_id: responseId, samples };
+      if (isFinal) options.send(event);
+      else options.mention(event);
+    });
+  }
+
+  get isPlaying() {
+    return this.speaker?.isPlaying ?? false;
+  }
+
+  /** What is played can be heard. */
+  get isAudible() {
+    return this.speaker?.isRunning ?? false;
+  }
+
+  /** @returns {import('./api.d.ts').SpeakerListener} */
+  get listener() {
+    return {
+      onProgress: (itemId, playedMs, level) => {
+        const responseId = this.#items.get(itemId)?.responseId ?? '';
+        this.#heard.played(responseId, samplesOf(playedMs));
+        this.#options.onEvent({ type: 'playback.progress', responseId, itemId, playedMs, level });
+      },
+      onOnset: (itemId, atMs) => {
+        const responseId = this.#items.get(itemId)?.responseId ?? '';
+        this.#options.onEvent({ type: 'playback.onset', responseId, itemId, atMs });
+      },
+      onEnded: (itemId) => this.#ended(itemId),
+    };
+  }
+
+  /** @param {string} responseId */
+  isCut(responseId) {
+    return this.#cut.has(responseId);
+  }
+
+  /**
+   * @param {string} responseId
+   * @param {number} samples played, by somebody else's account
+   */
+  heard(responseId, samples) {
+    this.#heard.played(responseId, samples);
+  }
+
+  /** @param {ServerEvent} event */
+  take(event) {
+    switch (event.type) {
+      case 'session.created':
+      case 'session.updated':
+        this.#interrupts = event.session.audio?.input?.turn_detection?.interrupt_response !== false;
+        break;
+      case 'input_audio_buffer.speech_started':
+        // A reply of which nothing has sounded yet is the server's to cancel: there is nothing to take back.
+        if (this.isPlaying && this.#interrupts) void this.cut();
+        break;
+      case 'response.output_item.added':
+        if (event.item.type === 'message' && !this.isCut(event.response_id))
+          this.#open(event.item.id, event.response_id);
+        break;
+      case 'response.output_audio.delta':
+        if (!this.isCut(event.response_id)) this.#play(event);
+        break;
+      case 'response.output_audio_transcript.delta':
+        this.#noteDelay(event.item_id, event.x_ms);
+        break;
+      case 'response.output_audio.done':
+        this.speaker?.complete(event.item_id);
+        break;
+      case 'response.done':
+        this.#done(event.response);
+        break;
+      default:
+    }
+  }
+
+  /**
+   * Silence at once. Then tells how much of each item was heard.
+   *
+   * @param {string} [underWayId] a response on which the server is at work, though nothing of it may have come
+   * @param {boolean} [tells] whether the server is told too
+   */
+  async cut(underWayId, tells = true) {
+    const items = [...this.#items.values()];
+    this.#items.clear();
+    const responseIds = [...new Set(items.map(({ responseId }) => responseId).concat(underWayId ?? []))];
+    if (responseIds.length === 0) return;
+    for (const responseId of responseIds) if (this.#options.isActive(responseId)) this.#cut.add(responseId);
+    this.#options.onEvent({ type: 'playback.stopped', responseIds });
+    const { isAudible } = this;
+    const played = await this.speaker?.flush();
+    for (const { itemId, responseId, receivedMs } of items) {
+      // Where nothing can sound the reply was read, as far as it had come.
+      const playedMs = isAudible ? (played?.get(itemId) ?? 0) : Infinity;
+      const heardMs = Math.floor(Math.min(playedMs, receivedMs));
+      this.#options.onEvent({ type: 'playback.cut', responseId, itemId, heardMs });
+      if (!tells || this.speaker === undefined || receivedMs === 0) continue;
+      this.#heard.stopped(responseId, samplesOf(heardMs));
+      // A reply that the server has finished is cut only by this.
+      const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
+      this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
+    }
+  }
+
+  /** The session is gone: nothing more comes of what was under way. */
+  async abandon() {
+    await this.cut(undefined, false);
+    this.#cut.clear();
+  }
+
+  /**
+   * @param {string} itemId
+   * @param {string} responseId
+   */
+  #open(itemId, responseId) {
+    const known = this.#items.get(itemId);
+    if (known !== undefined) return known;
+    /** @type {OpenItem} */
+    const item = { itemId, responseId, receivedMs: 0, sentLateMs: 0, firstSentMs: undefined };
+    this.#items.set(itemId, item);
+    return item;
+  }
+
+  /** @param {SoundEvent} event */
+  #play({ item_id: itemId, response_id: responseId, pcm16, x_ms: sentMs }) {
+    const item = this.#open(itemId, responseId);
+    this.#noteDelay(itemId, sentMs);
+    const samples = fromPcm16(pcm16);
+    item.receivedMs += (samples.length * 1000) / WIRE_RATE;
+    this.speaker?.play(itemId, samples, item.sentLateMs);
+  }
+
+  /**
+   * How far behind real time the server is with an item, by its own clock.
+   *
+   * @param {string} itemId
+   * @param {number | undefined} sentMs
+   */
+  #noteDelay(itemId, sentMs) {
+    const item = this.#items.get(itemId);
+    if (item === undefined || sentMs === undefined) return;
+    item.firstSentMs ??= sentMs;
+    item.sentLateMs = Math.max(item.sentLateMs, sentMs - item.firstSentMs - item.receivedMs);
+  }
+
+  /** @param {import('./api.d.ts').Response} response */
+  #done({ id, status }) {
+    const isCut = this.#cut.delete(id);
+    if (status === 'cancelled' && !isCut) {
+      void this.cut(id).then(() => this.#cut.delete(id));
+      return;
+    }
+    const { isAudible } = this;
+    for (const { itemId, responseId, receivedMs } of this.#items.values()) {
+      if (responseId !== id) continue;
+      this.speaker?.complete(itemId);
+      if (receivedMs === 0 || !isAudible) this.#ended(itemId);
+    }
+  }
+
+  /** @param {string} itemId */
+  #ended(itemId) {
+    const item = this.#items.get(itemId);
+    if (item === undefined) return;
+    this.#items.delete(itemId);
+    const { responseId, receivedMs } = item;
+    if (this.isAudible) this.#heard.played(responseId, samplesOf(receivedMs), true);
+    this.#options.onEvent({ type: 'playback.ended', responseId, itemId });
+  }
+}
+
+/** @param {number} ms */
+function samplesOf(ms) {
+  return Math.round((ms * WIRE_RATE) / 1000);
+}

@@ -1,0 +1,99 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import fastify, { LogController, type FastifyError, type FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import { errorObject, type ErrorCode } from '../errors.ts';
+import type { TlsCredentials } from '../tls/dev-certificate.ts';
+import { sendProblem } from './problem.ts';
+
+/** How the server listens, and where its log goes: standard output unless given. */
+export interface ListenParts {
+  readonly config: Config;
+  readonly tls?: TlsCredentials | undefined;
+  readonly log?: { write(line: string): void } | undefined;
+}
+
+/** Only our own files, no inline code, no frames; sockets to anywhere a page of ours may be told to connect. */
+const contentSecurityPolicy =
+  "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; media-src 'self' blob:; frame-ancestors 'none'";
+
+/** A whole request, with its upload, must have arrived by then. */
+const requestTimeoutMs = 120_000;
+
+const securityHeaders = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+} as const;
+
+/** A server without routes: TLS, timeouts, a log without secrets, security headers, and errors in OpenAI's shape. */
+export function openFastify({ config, tls, log }: ListenParts): FastifyInstance {
+  const { handshakeTimeoutMs, trustProxy } = config;
+  const timeouts = {
+    headersTimeout: handshakeTimeoutMs,
+    connectionsCheckingInterval: Math.min(1_000, handshakeTimeoutMs),
+  };
+  const app = fastify({
+    ...(tls === undefined
+      ? { http: timeouts }
+      : { https: { ...tls, ...timeouts, handshakeTimeout: handshakeTimeoutMs } }),
+    // Counted from the proxy next to us: what a client writes into the header itself lies behind that.
+    trustProxy: trustProxy === 0 ? false : (_address: string, hop: number) => hop < trustProxy,
+    logger: {
+      level: config.logLevel,
+      serializers: { req: describeRequest },
+      redact: { paths: ['path'], censor: (url: unknown) => String(url).split('?')[0] },
+      ...(log === undefined ? {} : { stream: log }),
+    },
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+    requestTimeout: requestTimeoutMs,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (fault, _request, reply) =>
+      void sendProblem(reply.headers(securityHeaders), 400, { code: 'invalid_event', message: fault.message }),
+  }) as unknown as FastifyInstance;
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    const code: ErrorCode = status === 413 ? 'message_too_large' : status < 500 ? 'invalid_event' : 'internal_error';
+    // What a client has sent may be quoted in the message of its own errors; of ours, the stack tells what to mend.
+    if (status < 500) request.log.info({ code: error.code, status }, 'request failed');
+    else request.log.error({ code: error.code, fault: error.stack }, 'request failed');
+    const message = status < 500 ? error.message : 'The request could not be served.';
+    return sendProblem(reply, status, { code, message });
+  });
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, 404, { code: 'not_found', message: `Nothing is at ${request.url.slice(0, 200)}.` }),
+  );
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(securityHeaders);
+  });
+  return app;
+}
+
+/** Nothing of a request is logged but its method and path: keys travel in headers and queries. */
+function describeRequest(request: { method: string; url: string }): Record<string, unknown> {
+  return { method: request.method, path: request.url.split('?')[0] };
+}
+
+/** Answers what is no HTTP, is too long, or came too slowly, and hangs up. */
+function answerBrokenRequest(fault: Error & { readonly code?: string }, socket: Socket): void {
+  if (socket.destroyed || fault.code === 'ECONNRESET') return;
+  const [status, message] =
+    fault.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? [408, 'The request took too long to arrive.']
+      : fault.code === 'HPE_HEADER_OVERFLOW'
+        ? [431, 'The headers of the request are too long.']
+        : [400, 'This is no HTTP request.'];
+  const { event_id: _unused, ...error } = errorObject({ code: 'invalid_event', message });
+  const body = JSON.stringify({ error });
+  const headers = {
+    ...securityHeaders,
+    'content-type': 'application/json',
+    'content-length': body.length,
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  else socket.destroy();
+}

@@ -1,0 +1,24 @@
+import fastifyMultipart from '@fastify/multipart';
+import type { FastifyInstance } from 'fastify';
+import type { Character } from '../../../characters/character.ts';
+import type { Config } from '../../config.ts';
+import type { Engines } from '../../engines.ts';
+import type { Door } from '../door.ts';
+import { addChat } from './chat.ts';
+import { addSpeech } from './speech.ts';
+import { addTranscriptions, uploadLimits } from './transcriptions.ts';
+
+/** What the endpoints beside the WebSocket work with. */
+export interface RestParts {
+  readonly config: Config;
+  readonly engines: Engines;
+  readonly characters: ReadonlyMap<string, Character>;
+}
+
+/** The characters, their voices and their ears as the plain endpoints of the OpenAI API. */
+export async function addRest(app: FastifyInstance, parts: RestParts, door: Door): Promise<void> {
+  await app.register(fastifyMultipart, { limits: uploadLimits, throwFileSizeLimit: false });
+  addChat(app, parts, door);
+  addSpeech(app, parts, door);
+  addTranscriptions(app, parts, door);
+}

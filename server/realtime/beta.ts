@@ -1,0 +1,228 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pcmFormat, type AudioFormat } from './audio-format.ts';
+import { newId, openConnection, type Connection, type Peer, type ServerEvent } from './connection.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Formats of sound, as the beta names them. */
+const formats: ReadonlyMap<string, AudioFormat> = new Map([
+  ['pcm16', pcmFormat],
+  ['g711_ulaw', { type: 'audio/pcmu' }],
+  ['g711_alaw', { type: 'audio/pcma' }],
+]);
+
+/** What the beta echoes where GA has no temperature any more: its default. */
+const temperature = 0.8;
+
+/** Every server event that a beta client knows, by its name in GA. The others would throw in its SDK, so it gets none. */
+const eventTypes: Readonly<Record<string, string>> = {
+  'conversation.item.added': 'conversation.item.created',
+  'response.output_audio.delta': 'response.audio.delta',
+  'response.output_audio.done': 'response.audio.done',
+  'response.output_audio_transcript.delta': 'response.audio_transcript.delta',
+  'response.output_audio_transcript.done': 'response.audio_transcript.done',
+  'response.output_text.delta': 'response.text.delta',
+  'response.output_text.done': 'response.text.done',
+  ...Object.fromEntries(
+    [
+      'error',
+      'session.created',
+      'session.updated',
+      'conversation.item.retrieved',
+      'conversation.item.truncated',
+      'conversation.item.deleted',
+      'conversation.item.input_audio_transcription.delta',
+      'conversation.item.input_audio_transcription.completed',
+      'conversation.item.input_audio_transcription.failed',
+      'input_audio_buffer.committed',
+      'input_audio_buffer.cleared',
+      'input_audio_buffer.speech_started',
+      'input_audio_buffer.speech_stopped',
+      'response.created',
+      'response.done',
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.content_part.added',
+      'response.content_part.done',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'rate_limits.updated',
+    ].map((type) => [type, type]),
+  ),
+};
+
+/** Whether a client asks for the shapes that OpenAI Realtime had before GA: by header, or in browsers by subprotocol. */
+export function speaksBeta(headers: IncomingHttpHeaders): boolean {
+  const named = (header: string | string[] | undefined, name: string): boolean =>
+    [header].flat().some((value) => value?.split(',').some((one) => one.trim() === name));
+  return (
+    named(headers['openai-beta'], 'realtime=v1') || named(headers['sec-websocket-protocol'], 'openai-beta.realtime-v1')
+  );
+}
+
+/** `openConnection` for a client of the beta. Its peer takes events only: the beta knows nothing of binary frames. */
+export const openBetaConnection: typeof openConnection = (parts, peer) => {
+  const translating: Peer = { send: (event) => toBeta(event).every((translated) => peer.send(translated)) };
+  const connection: Connection = openConnection(parts, translating);
+  return { ...connection, receive: (frame) => connection.receive(frameFromBeta(frame)) };
+};
+
+/** What a beta client is sent for a GA event: none, one, or two. */
+export function toBeta(event: ServerEvent): ServerEvent[] {
+  const type = eventTypes[event.type];
+  if (type === undefined) return [];
+  const { session, item, response } = event;
+  const translated = {
+    ...event,
+    type,
+    ...(isFields(session) ? { session: betaSession(session) } : {}),
+    ...(isFields(item) ? { item: betaItem(item) } : {}),
+    ...(isFields(response) ? { response: betaResponse(response) } : {}),
+  };
+  if (type !== 'session.created') return [translated];
+  const conversation = { id: `conv_${String(fieldsOf(session)['id'])}`, object: 'realtime.conversation' };
+  return [translated, { type: 'conversation.created', event_id: newId('event'), conversation }];
+}
+
+/** The session of `session.created` and `session.updated` as the beta shows it. */
+export function betaSession(session: Fields): Fields {
+  const { type: _gaOnly, audio, output_modalities: modalities, max_output_tokens: maxTokens, ...same } = session;
+  const input = fieldsOf(fieldsOf(audio)['input']);
+  const output = fieldsOf(fieldsOf(audio)['output']);
+  return {
+    ...same,
+    modalities: betaModalities(modalities),
+    voice: output['voice'],
+    speed: output['speed'],
+    input_audio_format: betaFormat(input['format']),
+    output_audio_format: betaFormat(output['format']),
+    input_audio_transcription: input['transcription'],
+    input_audio_noise_reduction: input['noise_reduction'],
+    turn_detection: input['turn_detection'],
+    temperature,
+    max_response_output_tokens: maxTokens,
+  };
+}
+
+/**
+ * A client's frame as GA has it. What means the same in both stays as it is, and so does what means nothing in either:
+ * the session answers that.
+ */
+export function frameFromBeta(frame: string): string {
+  // Sound, which is nearly all that comes, is not parsed twice.
+  if (!frame.includes('"session.update"') && !frame.includes('"response.create"')) return frame;
+  const message = parsed(frame);
+  if (message?.['type'] === 'session.update' && isFields(message['session'])) {
+    return JSON.stringify({ ...message, session: sessionFromBeta(message['session']) });
+  }
+  if (message?.['type'] === 'response.create' && isFields(message['response'])) {
+    return JSON.stringify({ ...message, response: responseFromBeta(message['response']) });
+  }
+  return frame;
+}
+
+/** A session as a beta client asks for it, in GA; unchecked. What GA has no place for is left out, such as temperature. */
+export function sessionFromBeta(session: Fields): Fields {
+  const { input_audio_format: inputFormat, output_audio_format: outputFormat, audio, ...rest } = session;
+  const { modalities, max_response_output_tokens: maxTokens, temperature: _gone, client_secret: _made, ...same } = rest;
+  const { voice, speed, turn_detection: detection, input_audio_transcription: transcription, ...others } = same;
+  const { input_audio_noise_reduction: noiseReduction, ...common } = others;
+  const given = fieldsOf(audio);
+  const input = {
+    ...fieldsOf(given['input']),
+    ...known({ format: formatFromBeta(inputFormat) }),
+    // Here null means something: to switch it off.
+    ...(detection === undefined ? {} : { turn_detection: detectionFromBeta(detection) }),
+    ...(transcription === undefined ? {} : { transcription: isFields(transcription) ? known(transcription) : null }),
+    ...(noiseReduction === undefined ? {} : { noise_reduction: noiseReduction }),
+  };
+  const output = { ...fieldsOf(given['output']), ...known({ format: formatFromBeta(outputFormat), voice, speed }) };
+  return {
+    ...known(common),
+    ...known({ output_modalities: modalities, max_output_tokens: maxTokens }),
+    audio: { input, output },
+  };
+}
+
+/** The body of `POST /v1/realtime/sessions`, a session, as that of `POST /v1/realtime/client_secrets`; unchecked. */
+export function clientSecretFromBeta(body: unknown): unknown {
+  if (!isFields(body)) return body ?? {};
+  const { expires_after } = fieldsOf(body['client_secret']);
+  return { session: sessionFromBeta(body), ...known({ expires_after }) };
+}
+
+function responseFromBeta(response: Fields): Fields {
+  const { modalities, max_response_output_tokens: maxTokens, temperature: _gone, ...rest } = response;
+  const { voice, output_audio_format: format, ...same } = rest;
+  return {
+    audio: { output: known({ voice, format: formatFromBeta(format) }) },
+    ...known(same),
+    ...known({ output_modalities: modalities, max_output_tokens: maxTokens }),
+  };
+}
+
+function betaResponse(response: Fields): Fields {
+  const { audio, output_modalities: modalities, output, ...same } = response;
+  const { format, voice } = fieldsOf(fieldsOf(audio)['output']);
+  return {
+    ...same,
+    modalities: betaModalities(modalities),
+    voice,
+    output_audio_format: betaFormat(format),
+    temperature,
+    output: (output as readonly Fields[]).map(betaItem),
+  };
+}
+
+/** In the beta, what the assistant says is of type `text` or `audio`, as parts are in both. */
+function betaItem(item: Fields): Fields {
+  if (!Array.isArray(item['content'])) return item;
+  const content = (item['content'] as readonly Fields[]).map((part) => ({
+    ...part,
+    type: String(part['type']).replace(/^output_/, ''),
+  }));
+  return { ...item, content };
+}
+
+/** Where GA says audio, the beta says audio and text: one never came without the other. */
+function betaModalities(modalities: unknown): readonly string[] | undefined {
+  if (!Array.isArray(modalities)) return undefined;
+  return modalities.includes('audio') ? ['audio', 'text'] : ['text'];
+}
+
+function betaFormat(format: unknown): string | undefined {
+  return [...formats].find(([, { type }]) => type === fieldsOf(format)['type'])?.[0];
+}
+
+/** A name that neither dialect knows is passed on, to be refused by name. */
+function formatFromBeta(name: unknown): Fields | undefined {
+  if (typeof name !== 'string') return undefined;
+  return formats.get(name) ?? { type: name };
+}
+
+function detectionFromBeta(detection: unknown): Fields | null {
+  if (!isFields(detection) || detection['type'] === 'none' || detection['type'] === 'disabled') return null;
+  return known(detection);
+}
+
+/** Without fields that say nothing: old SDKs send null for what was not set. */
+function known(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+}
+
+function parsed(frame: string): Fields | undefined {
+  try {
+    const message: unknown = JSON.parse(frame);
+    return isFields(message) ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

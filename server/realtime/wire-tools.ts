@@ -1,0 +1,44 @@
+import type { Tool, Toolbox, ToolChoice } from '../../agents/tools.ts';
+import type { WireTool, WireToolChoice } from '../protocol/client-events.ts';
+
+/** Tools as a session or a response has them. */
+export interface WireTools {
+  readonly tools: readonly WireTool[];
+  readonly tool_choice: WireToolChoice;
+  readonly parallel_tool_calls: boolean;
+}
+
+type WantedTools = { readonly [Name in keyof WireTools]?: WireTools[Name] | null | undefined };
+
+/** Merges what the client asks for; null stands for none, and for the default. */
+export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
+  const { tools, tool_choice: choice, parallel_tool_calls: parallel } = wanted;
+  return {
+    tools: tools === undefined ? before.tools : (tools ?? []).map(withoutKeys),
+    tool_choice: choice === undefined ? before.tool_choice : (choice ?? 'auto'),
+    parallel_tool_calls: parallel === undefined ? before.parallel_tool_calls : (parallel ?? true),
+  };
+}
+
+/** What a mind may call: the functions. Tools of other kinds (MCP) are kept for the client, and called by nobody. */
+export function toolboxOf(wire: WireTools): Toolbox {
+  const tools = wire.tools.flatMap((tool): Tool[] => {
+    if (tool.type !== 'function' || tool.name === undefined) return [];
+    const { name, description, parameters } = tool;
+    return [{ name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) }];
+  });
+  return { tools, choice: choiceOf(wire.tool_choice, tools), parallel: wire.parallel_tool_calls };
+}
+
+/** A choice that cannot be had, such as of an MCP tool, leaves it to the mind. */
+function choiceOf(wanted: WireToolChoice, tools: readonly Tool[]): ToolChoice {
+  if (typeof wanted === 'string') return wanted;
+  const tool = wanted.type === 'function' ? tools.find(({ name }) => name === wanted.name) : undefined;
+  return tool === undefined ? 'auto' : { name: tool.name };
+}
+
+/** We call no MCP server, so its keys are not kept. */
+function withoutKeys(tool: WireTool): WireTool {
+  const { authorization: _authorization, headers: _headers, ...rest } = tool;
+  return rest;
+}

@@ -1,0 +1,37 @@
+import type { Message } from '../../agents/chat.ts';
+import { textOf, type CallItem, type Item } from './conversation.ts';
+
+/**
+ * The history a mind is given: oldest first, messages without words left out. A call stands together with what it brought
+ * back, wherever that came; a call that has brought back nothing yet is left out, and so is output without its call.
+ */
+export function messagesOf(items: readonly Item[]): Message[] {
+  const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));
+  const messages: Message[] = [];
+  let calls: CallItem[] = [];
+  const closeCalls = (): void => {
+    if (calls.length > 0) messages.push(...answered(calls, outputs));
+    calls = [];
+  };
+  for (const item of items) {
+    // Calls that stand side by side were made at once.
+    if (item.type === 'call' && outputs.has(item.callId)) calls.push(item);
+    else if (item.type !== 'opaque') closeCalls();
+    if (item.type !== 'message') continue;
+    const text = textOf(item);
+    if (text !== '') messages.push({ role: item.role, text });
+  }
+  closeCalls();
+  return messages;
+}
+
+function answered(calls: readonly CallItem[], outputs: ReadonlyMap<string, string>): Message[] {
+  return [
+    {
+      role: 'assistant',
+      text: '',
+      calls: calls.map(({ callId, name, arguments: text }) => ({ callId, name, arguments: text })),
+    },
+    ...calls.map(({ callId }): Message => ({ role: 'tool', callId, text: outputs.get(callId) ?? '' })),
+  ];
+}

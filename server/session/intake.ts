@@ -1,0 +1,87 @@
+import { Queue } from '../../voices/queue.ts';
+import type { Vad } from '../../voices/vad.ts';
+import type { Clock } from './clock.ts';
+import type { SessionCommand } from './events.ts';
+import { hear, type Heard, type Inbound } from './hear.ts';
+
+/** Once the client has sent no sound for this long, what is missing counts as silence. */
+const silentClientMs = 500;
+const tickMs = 100;
+
+interface IntakeParts {
+  readonly vad: Vad;
+  readonly clock: Clock;
+  /** Probability that counts as speech. */
+  readonly threshold: () => number;
+  /** Whether somebody waits for sound; asked anew at every tick. */
+  readonly missesSound: () => boolean;
+}
+
+/** What comes in from the client, in order: its sound goes through the VAD, its other commands keep their place in it. */
+export class Intake {
+  readonly #parts: IntakeParts;
+  readonly #inbox = new Queue<Inbound>();
+  readonly #closed = new AbortController();
+  #lastAudioMs = 0;
+  #sentAudioMs = 0;
+  #away = false;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Sound handed in so far, in milliseconds. */
+  get sentAudioMs(): number {
+    return this.#sentAudioMs;
+  }
+
+  send(command: SessionCommand): void {
+    const arrivedMs = this.#parts.clock.now();
+    if (command.type === 'audio') this.#lastAudioMs = arrivedMs;
+    this.#push(command, arrivedMs);
+  }
+
+  /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
+  away(isAway: boolean): void {
+    this.#away = isAway;
+    this.#lastAudioMs = this.#parts.clock.now();
+  }
+
+  /** Hands on what comes in, until `close`. */
+  async run(push: (input: Heard | Inbound) => void): Promise<void> {
+    const { threshold, vad } = this.#parts;
+    const { sampleRate, windowSamples } = vad;
+    const stream = vad.open();
+    const filling = this.#fillSilence();
+    try {
+      for await (const input of hear(this.#inbox, { vad: stream, sampleRate, windowSamples, threshold })) push(input);
+    } finally {
+      this.close();
+      stream.close();
+    }
+    await filling;
+  }
+
+  close(): void {
+    this.#closed.abort();
+    this.#inbox.end();
+  }
+
+  /** A client that stops sending (a muted microphone, a finished file) must not hold the turn open. */
+  async #fillSilence(): Promise<void> {
+    const { clock, vad } = this.#parts;
+    const samples = new Float32Array(Math.round((vad.sampleRate * tickMs) / 1000));
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await clock.sleep(tickMs, signal).catch(() => undefined);
+      if (signal.aborted || this.#away || !this.#parts.missesSound()) continue;
+      if (clock.now() - this.#lastAudioMs < silentClientMs) continue;
+      this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
+    }
+  }
+
+  #push(command: SessionCommand, arrivedMs: number): void {
+    if (command.type === 'audio') this.#sentAudioMs += (command.samples.length / command.sampleRate) * 1000;
+    this.#inbox.push({ command, arrivedMs });
+  }
+}

@@ -1,0 +1,86 @@
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { generate } from 'selfsigned';
+
+/** A certificate with its private key, PEM. */
+export interface TlsCredentials {
+  readonly cert: string;
+  readonly key: string;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Browsers refuse certificates that are good for much longer. */
+const lifetimeMs = 365 * dayMs;
+/** One that expires sooner is replaced, so that a server started today still works next week. */
+const spareMs = 14 * dayMs;
+
+/** Where the certificate for development is kept. */
+export function devCertificatePaths(dataDir: string): { readonly cert: string; readonly key: string } {
+  const folder = path.join(dataDir, 'tls');
+  return { cert: path.join(folder, 'dev-cert.pem'), key: path.join(folder, 'dev-key.pem') };
+}
+
+/**
+ * The self-signed certificate for localhost, 127.0.0.1 and ::1 kept under `dataDir`: made on first use, and anew where it
+ * is about to expire or cannot be read. The key is readable by its owner only.
+ */
+export async function devCertificate(dataDir: string): Promise<TlsCredentials> {
+  const paths = devCertificatePaths(dataDir);
+  const kept = await readKept(paths);
+  if (kept !== undefined) return kept;
+  await mkdir(path.dirname(paths.cert), { recursive: true, mode: 0o700 });
+  const made = await makeCertificate();
+  await writeWhole(paths.key, made.key, 0o600);
+  await writeWhole(paths.cert, made.cert, 0o644);
+  return made;
+}
+
+async function readKept(paths: { readonly cert: string; readonly key: string }): Promise<TlsCredentials | undefined> {
+  try {
+    const [cert, key] = await Promise.all([readFile(paths.cert, 'utf8'), readFile(paths.key, 'utf8')]);
+    const certificate = new X509Certificate(cert);
+    const isGood =
+      Date.parse(certificate.validTo) - Date.now() > spareMs && certificate.checkPrivateKey(createPrivateKey(key));
+    if (!isGood) return undefined;
+    // It may have been copied here with the rights of another system.
+    await chmod(paths.key, 0o600);
+    return { cert, key };
+  } catch {
+    return undefined;
+  }
+}
+
+async function makeCertificate(): Promise<TlsCredentials> {
+  const nowMs = Date.now();
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'Dramatis development' }], {
+    keyType: 'ec',
+    curve: 'P-256',
+    algorithm: 'sha256',
+    // Clocks of phones and virtual machines may lag.
+    notBeforeDate: new Date(nowMs - dayMs),
+    notAfterDate: new Date(nowMs + lifetimeMs),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  return { cert, key };
+}
+
+/** A reader finds the old file or the new one, never half of one. */
+async function writeWhole(file: string, text: string, mode: number): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  await writeFile(draft, text, { mode });
+  await chmod(draft, mode);
+  await rename(draft, file);
+}

@@ -1,0 +1,30 @@
+import { wireSampleRate } from '../../server/protocol/limits.ts';
+import { systemClock } from '../../server/session/clock.ts';
+import { concatSamples } from '../../voices/audio.ts';
+import { resample } from '../../voices/resampler.ts';
+import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+
+/** What a user says: the text spoken by one of our own voices, at the wire's rate. */
+export async function spoken(
+  text: string,
+  { synthesizer, voice }: { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice },
+): Promise<Float32Array> {
+  async function* phrases(): AsyncIterable<{ text: string }> {
+    yield { text };
+  }
+  const blocks: Float32Array[] = [];
+  const { signal } = new AbortController();
+  for await (const { frame } of synthesizer.speak(phrases(), { signal, voice })) blocks.push(frame.samples);
+  return resample(concatSamples(blocks), synthesizer.sampleRate, wireSampleRate);
+}
+
+/** Hands sound on in pieces of 40 ms, each when a microphone would have it. */
+export async function atThePaceOfSpeech(samples: Float32Array, send: (piece: Float32Array) => void): Promise<void> {
+  const { signal } = new AbortController();
+  const pieceSamples = (wireSampleRate * 40) / 1000;
+  const startMs = systemClock.now();
+  for (let end = pieceSamples; end - pieceSamples < samples.length; end += pieceSamples) {
+    await systemClock.sleep(startMs + (end / wireSampleRate) * 1000 - systemClock.now(), signal);
+    send(samples.subarray(end - pieceSamples, end));
+  }
+}

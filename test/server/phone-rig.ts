@@ -1,0 +1,132 @@
+import { expect } from 'vitest';
+import { loadCharacter } from '../../characters/character.ts';
+import { openConnection, type Connection } from '../../server/realtime/connection.ts';
+import { MediaStream, telephoneSession } from '../../server/twilio/media-stream.ts';
+import type { TwilioCommand } from '../../server/twilio/messages.ts';
+import { floatsFromG711, g711FromFloats } from '../../voices/g711.ts';
+import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
+import { ManualClock, settle } from '../fakes/clock.ts';
+import { fakeEngines } from '../fakes/engines.ts';
+
+const holmes = await loadCharacter('characters/sherlock-holmes');
+
+/** Twilio with a phone to it: plays what it is sent in real time, and gives marks back when told to, or never. */
+export class ScriptedTwilio {
+  readonly commands: TwilioCommand[] = [];
+  /** What is still to be played, oldest first. */
+  readonly #queue: TwilioCommand[] = [];
+  /** Marks that have been reached, and not yet given back. */
+  readonly #reached: string[] = [];
+  playedBytes = 0;
+
+  take(command: TwilioCommand): boolean {
+    this.commands.push(command);
+    if (command.event !== 'clear') this.#queue.push(command);
+    else
+      for (const waiting of this.#queue.splice(0)) if (waiting.event === 'mark') this.#reached.push(waiting.mark.name);
+    return true;
+  }
+
+  /** Plays for this long, or until there is nothing left. */
+  play(ms: number): void {
+    for (let leftBytes = ms * 8; leftBytes > 0;) {
+      const [next] = this.#queue;
+      if (next === undefined) break;
+      const bytes = next.event === 'media' ? Buffer.from(next.media.payload, 'base64').length : 0;
+      if (bytes > leftBytes) break;
+      leftBytes -= bytes;
+      this.playedBytes += bytes;
+      this.#queue.shift();
+      while (this.#queue[0]?.event === 'mark') {
+        const mark = this.#queue.shift();
+        if (mark?.event === 'mark') this.#reached.push(mark.mark.name);
+      }
+    }
+  }
+
+  /** The marks to give back now; those reached last may be held back. */
+  marks(heldBack = 0): string[] {
+    return this.#reached.splice(0, Math.max(0, this.#reached.length - heldBack));
+  }
+
+  get sound(): Float32Array {
+    const media = this.commands.flatMap((command) => (command.event === 'media' ? [command.media.payload] : []));
+    return floatsFromG711(Buffer.concat(media.map((payload) => Buffer.from(payload, 'base64'))), 'mulaw');
+  }
+
+  count(event: TwilioCommand['event']): number {
+    return this.commands.filter((command) => command.event === event).length;
+  }
+}
+
+/** A phone call on fakes. `marks`: whether they come back at once, one reply piece late, or never. */
+export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'prompt' | 'late' | 'never' } = {}) {
+  const clock = new ManualClock();
+  const engines = fakeEngines(options);
+  const twilio = new ScriptedTwilio();
+  const events: RecordedEvent[] = [];
+  const asked: Record<string, any>[] = []; // eslint-disable-line typescript/no-explicit-any
+  const stream = new MediaStream('MZ1', {
+    tell: (command) => twilio.take(command),
+    ask(event) {
+      asked.push(event);
+      connection.receive(JSON.stringify(event));
+    },
+  });
+  const connection: Connection = openConnection(
+    {
+      character: holmes,
+      responder: engines.responderFor(holmes),
+      vad: engines.vad,
+      model: holmes.id,
+      recognizerName: 'fake-recognizer',
+      about: {},
+      aheadMs: 400,
+      clock,
+      maxSessionMs: 60_000,
+      startWith: telephoneSession,
+      onFault: (fault) => {
+        throw fault;
+      },
+    },
+    {
+      send(event) {
+        events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent);
+        return stream.send(event);
+      },
+    },
+  );
+  const returnMarks = (): void => {
+    if (options.marks === 'never') return;
+    for (const name of twilio.marks(options.marks === 'late' ? 1 : 0))
+      stream.receive({ event: 'mark', mark: { name } });
+  };
+  return {
+    clock,
+    engines,
+    twilio,
+    events,
+    asked,
+    stream,
+    /** The caller's side of some time; meanwhile Twilio plays. */
+    async speak(samples: Float32Array) {
+      for (let offset = 0; offset < samples.length; offset += 160) {
+        const payload = Buffer.from(g711FromFloats(samples.slice(offset, offset + 160), 'mulaw')).toString('base64');
+        stream.receive({ event: 'media', media: { payload, track: 'inbound' } });
+        twilio.play(20);
+        returnMarks();
+        await clock.advance(20);
+      }
+      await settle();
+    },
+    truncations: () => asked.filter(({ type }) => type === 'conversation.item.truncate'),
+    last: (type: string): any => events.findLast((event) => event.type === type), // eslint-disable-line typescript/no-explicit-any
+    async hangUp() {
+      connection.close();
+      await connection.done;
+      expect(orderViolations(events)).toEqual([]);
+      expect(unfinishedResponses(events)).toEqual([]);
+      expect(events.filter(({ type }) => type === 'error')).toEqual([]);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach } from 'vitest';
+import { WebSocket, type ClientOptions } from 'ws';
+import { loadCharacters } from '../../characters/character.ts';
+import { readConfig } from '../../server/config.ts';
+import type { Engines } from '../../server/engines.ts';
+import { buildApp } from '../../server/http/app.ts';
+import { LiveSessions } from '../../server/http/live-sessions.ts';
+import { builtInCharacters } from '../../server/serve.ts';
+import { openTls } from '../../server/tls/credentials.ts';
+import { fakeEngines } from '../fakes/engines.ts';
+
+export const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((app) => app.close()));
+});
+
+/** The server on fake engines and a free loopback port; `log` holds what it logged. */
+export async function serve(options: { flags?: Record<string, string | boolean>; engines?: Engines } = {}) {
+  const log: string[] = [];
+  const config = readConfig({ flags: { logLevel: 'debug', ...options.flags }, environment: {} });
+  const sessions = new LiveSessions(config);
+  const app = await buildApp({
+    config,
+    engines: options.engines ?? fakeEngines(),
+    characters,
+    version: '0',
+    sessions,
+    tls: await openTls(config),
+    log: { write: (line) => void log.push(line) },
+  });
+  open.push(app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const at = `127.0.0.1:${port}`;
+  return {
+    app,
+    at,
+    port,
+    log,
+    sessions,
+    url: `http://${at}`,
+    /** Asks, with a JSON body where one is given. */
+    async ask(path: string, init: { key?: string; body?: unknown; headers?: Record<string, string> } = {}) {
+      const response = await fetch(`http://${at}${path}`, {
+        method: init.body === undefined ? 'GET' : 'POST',
+        headers: {
+          ...(init.key === undefined ? {} : { authorization: `Bearer ${init.key}` }),
+          ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...init.headers,
+        },
+        ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+      });
+      return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+    },
+    /** Opens a conversation and records it. */
+    call: (query = '', headers: Record<string, string> = {}, protocols: string[] = []) =>
+      record(new WebSocket(`ws://${at}/v1/realtime${query}`, protocols, { headers })),
+    connect: (clientOptions: ClientOptions) => record(new WebSocket(`ws://${at}/v1/realtime`, clientOptions)),
+  };
+}
+
+/** A socket whose events are kept. */
+export function record(socket: WebSocket) {
+  const events: Record<string, any>[] = [];
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  const refused = new Promise<{ status: number; retryAfter: string | undefined; code: string }>((resolve) => {
+    socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+      let body = '';
+      response.on('data', (piece: Buffer) => (body += piece.toString()));
+      response.on('end', () => {
+        socket.terminate();
+        const { error } = JSON.parse(body) as { error: { code: string } };
+        resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], code: error.code });
+      });
+    });
+  });
+  socket.on('error', () => undefined);
+  socket.on('message', (data: Buffer) => events.push(JSON.parse(data.toString()) as Record<string, any>));
+  return {
+    socket,
+    events,
+    closed,
+    /** How the server turned it away, before it was a WebSocket. */
+    refused,
+    send: (event: Record<string, unknown>) => socket.send(JSON.stringify(event)),
+    /** The next event of this type that has not been waited for. */
+    async until(type: string): Promise<Record<string, any>> {
+      for (;;) {
+        const index = events.findIndex((event) => event['type'] === type);
+        const found = events[index];
+        if (found !== undefined) {
+          events.splice(0, index + 1);
+          return found;
+        }
+        const outcome = await Promise.race([once(socket, 'message'), closed]);
+        if (!Array.isArray(outcome)) throw new Error(`closed with ${outcome.code} ${outcome.reason} before ${type}`);
+      }
+    },
+  };
+}
