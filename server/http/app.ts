@@ -5,9 +5,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import type { Engines } from '../engines.ts';
 import { Lobby } from '../link/lobby.ts';
+import { asyncapiDocument } from '../protocol/asyncapi.ts';
 import { limits } from '../protocol/limits.ts';
 import { speaksBeta } from '../realtime/beta.ts';
 import { addTwilio } from '../twilio/route.ts';
+import { addCalls } from '../webrtc/route.ts';
 import { addClientSecrets } from './client-secrets-route.ts';
 import { ClientSecrets } from './client-secrets.ts';
 import { openDoor, type Door } from './door.ts';
@@ -54,6 +56,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addRealtime(app, parts, sessions, lobby, door);
   addClientSecrets(app, parts, secrets, door);
   addTwilio(app, { ...parts, lobby, sessions }, door);
+  addCalls(app, { ...parts, lobby, sessions }, door);
   await addRest(app, parts, door);
   app.addHook('preClose', async () => {
     await sessions.drain(0);
@@ -66,6 +69,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   const { config, engines, characters, version } = parts;
   const guard = { onRequest: door.serverKey };
   const started = process.uptime();
+  const asyncapi = asyncapiDocument(version);
   app.get('/healthz', async (_request, reply) => {
     reply.code(sessions.draining ? 503 : 200);
     return {
@@ -76,6 +80,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
     };
   });
+  app.get('/asyncapi.json', async () => asyncapi);
   app.get('/characters', guard, async () => ({
     characters: [...characters.values()].map(({ id, name, tagline, languages, work, greetings }) => ({
       id,

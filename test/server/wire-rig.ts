@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { loadCharacter, type Character } from '../../characters/character.ts';
 import { openConnection, type Connection } from '../../server/realtime/connection.ts';
+import { serverEventSchema } from '../../server/protocol/server-events.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { ManualClock } from '../fakes/clock.ts';
@@ -50,6 +51,7 @@ export function connect(options: Parameters<typeof fakeEngines>[0] & { readonly 
     async hangUp() {
       connection.close();
       await connection.done;
+      for (const event of events) serverEventSchema.parse(event);
       expect(orderViolations(events)).toEqual([]);
       expect(unfinishedResponses(events)).toEqual([]);
     },

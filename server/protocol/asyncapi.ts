@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { clientEventSchema } from './client-events.ts';
+import { limits, wireSampleRate } from './limits.ts';
+import { serverEventSchema } from './server-events.ts';
+
+type Union = typeof clientEventSchema | typeof serverEventSchema;
+
+/** The wire protocol as an AsyncAPI 3.0 document, made from the schemas that check it. */
+export function asyncapiDocument(version: string): Record<string, unknown> {
+  const fromClient = messagesOf(clientEventSchema, 'input');
+  const fromServer = messagesOf(serverEventSchema, 'output');
+  const channel = { $ref: '#/channels/realtime' };
+  const names = (messages: object): { $ref: string }[] =>
+    Object.keys(messages).map((name) => ({ $ref: `#/channels/realtime/messages/${name}` }));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Dramatis',
+      version,
+      license: { name: 'Apache-2.0' },
+      description:
+        `OpenAI Realtime (GA) over WebSocket. Sound is base64 of 16-bit little-endian mono PCM at ${wireSampleRate} Hz ` +
+        `unless the session says otherwise. A frame holds at most ${limits.frameBytes} bytes.`,
+    },
+    channels: {
+      realtime: {
+        address: '/v1/realtime?model={character}',
+        parameters: { character: { description: 'A character; `GET /characters` lists them.' } },
+        messages: { ...fromClient, ...fromServer },
+      },
+    },
+    operations: {
+      receive: { action: 'receive', channel, messages: names(fromClient) },
+      send: { action: 'send', channel, messages: names(fromServer) },
+    },
+  };
+}
+
+/** One message a member of the union, by its event type. */
+function messagesOf(union: Union, io: 'input' | 'output'): Record<string, unknown> {
+  return Object.fromEntries(
+    union.options.map((option) => {
+      const type: string = option.shape.type.value;
+      const payload = z.toJSONSchema(option, { io, unrepresentable: 'any' });
+      return [type, { name: type, contentType: 'application/json', payload }];
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+
+/** Every server event has these; `x_seq` is ours, see `link/link.ts`. */
+const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
+const id = z.string();
+const inItem = { item_id: id, content_index: z.number().int() };
+const inResponse = { response_id: id, output_index: z.number().int() };
+const inPart = { ...inResponse, ...inItem };
+const item = z.looseObject({ id, type: z.string(), object: z.literal('realtime.item') });
+const previous = { previous_item_id: id.nullable() };
+const session = z.looseObject({ type: z.enum(['realtime', 'transcription']), id, object: z.string() });
+const fault = z.looseObject({ type: z.string(), code: z.string().nullable(), message: z.string() });
+const part = z.looseObject({ type: z.enum(['audio', 'text']) });
+const word = z.object({ text: z.string(), start_ms: z.number(), end_ms: z.number() });
+const ms = z.number().nullable();
+
+/** The latency ledger of a turn, in milliseconds since the end of speech (or since the request for a typed turn). */
+const latency = z.looseObject({
+  basis: z.enum(['speech_end', 'text']),
+  endpoint_ms: ms,
+  transcript_ms: ms,
+  first_token_ms: ms,
+  first_phrase_ms: ms,
+  first_audio_ms: ms,
+  heard_ms: ms,
+});
+
+const response = z.looseObject({
+  id,
+  object: z.literal('realtime.response'),
+  status: z.enum(['in_progress', 'completed', 'cancelled', 'failed', 'incomplete']),
+  status_details: z.looseObject({ type: z.string() }).nullable(),
+  output: z.array(item),
+  x_dramatis: z
+    .looseObject({
+      number: z.number().int().optional(),
+      mind: z.looseObject({ name: z.string(), because: z.string().optional() }).nullable().optional(),
+      latency: latency.optional(),
+    })
+    .optional(),
+});
+
+const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.looseObject({ type: z.literal(type), ...common, ...shape });
+
+/**
+ * The events a server sends: those of OpenAI Realtime (GA) that a speech server owes, and ours (`x_dramatis.…`, only to
+ * clients that asked). Fields beyond these may be there.
+ */
+export const serverEventSchema = z.discriminatedUnion('type', [
+  event('session.created', { session }),
+  event('session.updated', { session }),
+  event('error', { error: fault.extend({ param: z.string().nullable(), event_id: z.string().nullable() }) }),
+  event('input_audio_buffer.speech_started', { item_id: id, audio_start_ms: z.number() }),
+  event('input_audio_buffer.speech_stopped', { item_id: id, audio_end_ms: z.number() }),
+  event('input_audio_buffer.committed', { item_id: id, ...previous }),
+  event('input_audio_buffer.cleared', {}),
+  event('input_audio_buffer.timeout_triggered', { item_id: id, audio_start_ms: z.number(), audio_end_ms: z.number() }),
+  event('conversation.item.added', { item, ...previous }),
+  event('conversation.item.done', { item, ...previous }),
+  event('conversation.item.retrieved', { item }),
+  event('conversation.item.truncated', { ...inItem, audio_end_ms: z.number() }),
+  event('conversation.item.deleted', { item_id: id }),
+  event('conversation.item.input_audio_transcription.delta', {
+    ...inItem,
+    delta: z.string(),
+    x_dramatis: z.object({ text: z.string() }).optional(),
+  }),
+  event('conversation.item.input_audio_transcription.completed', {
+    ...inItem,
+    transcript: z.string(),
+    usage: z.looseObject({ type: z.string() }),
+  }),
+  event('conversation.item.input_audio_transcription.failed', { ...inItem, error: fault }),
+  event('response.created', { response }),
+  event('response.done', { response }),
+  event('response.output_item.added', { ...inResponse, item }),
+  event('response.output_item.done', { ...inResponse, item }),
+  event('response.content_part.added', { ...inPart, part }),
+  event('response.content_part.done', { ...inPart, part }),
+  event('response.output_audio.delta', { ...inPart, delta: z.string() }),
+  event('response.output_audio.done', inPart),
+  event('response.output_audio_transcript.delta', {
+    ...inPart,
+    delta: z.string(),
+    x_dramatis: z.object({ start_ms: ms, words: z.array(word) }).optional(),
+  }),
+  event('response.output_audio_transcript.done', { ...inPart, transcript: z.string() }),
+  event('response.output_text.delta', { ...inPart, delta: z.string() }),
+  event('response.output_text.done', { ...inPart, text: z.string() }),
+  event('response.function_call_arguments.delta', { ...inResponse, item_id: id, call_id: id, delta: z.string() }),
+  event('response.function_call_arguments.done', {
+    ...inResponse,
+    item_id: id,
+    call_id: id,
+    name: z.string(),
+    arguments: z.string(),
+  }),
+  event('rate_limits.updated', { rate_limits: z.array(z.looseObject({ name: z.string() })) }),
+  event('output_audio_buffer.started', { response_id: id }),
+  event('output_audio_buffer.stopped', { response_id: id }),
+  event('output_audio_buffer.cleared', { response_id: id }),
+  event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
+]);
