@@ -2,12 +2,12 @@ import { findPackageJSON } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
-import { lookAhead } from '../look-ahead.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
 import { DecodeAhead, type Urgency } from './decode-ahead.ts';
 import { concludeHearing, type Hypothesis } from './hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface MoonshineOptions {
   /** Threads that decode, one utterance each at a time, with a model of their own; half the processors unless given. */
@@ -77,7 +77,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
         signal: AbortSignal.any([signal, gone.signal]),
       });
       try {
-        for await (const frame of lookAhead(audio, (frame) => Promise.resolve(frame), { signal })) {
+        for await (const frame of untilAborted(audio, { signal })) {
           if (frame.sampleRate !== sampleRate) {
             const detail = `frames must have ${sampleRate} Hz, not ${frame.sampleRate}: resample them`;
             throw new EngineError(name, 'ENGINE_REFUSED', detail);
