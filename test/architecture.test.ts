@@ -23,7 +23,7 @@ interface Import {
 
 const files = Object.keys(allowed).flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.[jt]s$/.test(name))
+    .filter((name) => /\.[jt]s$/.test(name) && !name.includes('node_modules'))
     .map((name) => path.join(folder, name)),
 );
 

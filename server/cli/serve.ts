@@ -24,6 +24,7 @@ export async function run(args: string[]): Promise<number> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+  console.log('Stopping; replies may finish. Once more stops at once.');
   await server.close();
   return 0;
 }

@@ -30,10 +30,12 @@ export class Connection {
   #timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #impatience;
+  /** From `open` until it is closed, here or for good by the other side. */
+  #isWanted = false;
   /** The other side has answered on this socket; on any socket. */
   #isEstablished = false;
   #wasEstablished = false;
-  /** More than the answer has come over this socket: it is worth dialling again at once. */
+  /** It carries something: where it breaks, it is worth dialling again at once. */
   #isProven = false;
   /** Sockets given up before they had opened. The server may see one of them open after all, and take it for the latest. */
   #strays = 0;
@@ -53,15 +55,23 @@ export class Connection {
   }
 
   open() {
+    this.#isWanted = true;
     this.#options.onStatus({ type: 'connection.connecting' });
     this.#dial();
   }
 
-  /** The other side has answered: the connection is good. */
+  /** The other side has answered. */
   establish() {
     clearTimeout(this.#impatience);
     this.#isEstablished = true;
     this.#wasEstablished = true;
+  }
+
+  /** Something other than the answer came, or is known to have arrived. */
+  prove() {
+    if (this.#isProven) return;
+    this.#isProven = true;
+    this.#backOff.reset();
   }
 
   /** @param {ServerError} error what the other side says is wrong; told where it then hangs up */
@@ -74,23 +84,29 @@ export class Connection {
     return this.#socket?.bufferedAmount ?? 0;
   }
 
-  /** @param {string | Uint8Array} data */
+  /** @param {string | Uint8Array<ArrayBuffer>} data */
   send(data) {
     if (this.#socket?.readyState === OPEN) this.#socket.send(data);
   }
 
   /** Dials anew at once, whatever became of the socket before. */
   redial() {
-    if (this.#socket === undefined && this.#timer === undefined) return;
+    if (!this.#isWanted) return;
     this.#drop(GIVEN_UP);
     this.#options.onStatus(this.#lost(0, false));
     this.#dial();
   }
 
   close() {
-    if (this.#socket === undefined && this.#timer === undefined) return;
+    if (!this.#isWanted) return;
     this.#drop(NORMAL);
-    this.#options.onStatus({ type: 'connection.closed' });
+    this.#end({ type: 'connection.closed' });
+  }
+
+  /** @param {ConnectionEvent} status */
+  #end(status) {
+    this.#isWanted = false;
+    this.#options.onStatus(status);
   }
 
   /** @param {number} code told to the other side */
@@ -108,12 +124,14 @@ export class Connection {
   }
 
   #dial() {
+    // Whoever was told that the connection is lost may have had enough of it.
+    if (!this.#isWanted) return;
     /** @type {TalkSocket} */
     let socket;
     try {
       socket = this.#options.dial();
     } catch {
-      this.#options.onStatus({ type: 'connection.refused', error: undefined });
+      this.#end({ type: 'connection.refused', error: undefined });
       return;
     }
     this.#socket = socket;
@@ -128,10 +146,7 @@ export class Connection {
       hasOpened = true;
     };
     socket.onmessage = (/** @type {{ data: string | ArrayBuffer }} */ { data }) => {
-      if (this.#isEstablished && !this.#isProven) {
-        this.#isProven = true;
-        this.#backOff.reset();
-      }
+      if (this.#isEstablished) this.prove();
       this.#options.onFrame(typeof data === 'string' ? data : new Uint8Array(data));
     };
     socket.onclose = (/** @type {{ code: number }} */ { code }) => void this.#lose(socket, code, hasOpened);
@@ -151,19 +166,20 @@ export class Connection {
     if (socket !== this.#socket) return;
     this.#drop(GIVEN_UP);
     if (REFUSALS.has(code) || (code !== 0 && !hasOpened && !this.#wasEstablished && health === 'well')) {
-      this.#options.onStatus({ type: 'connection.refused', error: this.#error });
+      this.#end({ type: 'connection.refused', error: this.#error });
       return;
     }
     if (code === REPLACED && this.#strays === 0) {
-      this.#options.onStatus({ type: 'connection.replaced' });
+      this.#end({ type: 'connection.replaced' });
       return;
     }
     if (code === REPLACED) this.#strays = 0;
     const isSudden = this.#isProven && code !== GOING_AWAY && code !== TRY_AGAIN_LATER;
     const retryInMs = this.#backOff.next(isSudden);
     const isBusy = health === 'busy' || code === TRY_AGAIN_LATER;
-    this.#timer = setTimeout(() => this.redial(), retryInMs);
     this.#options.onStatus(this.#lost(retryInMs, isBusy));
+    if (retryInMs === 0) this.#dial();
+    else this.#timer = setTimeout(() => this.redial(), retryInMs);
   }
 
   /**

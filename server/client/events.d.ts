@@ -219,3 +219,10 @@ export interface DeviceEvent {
 
 /** Everything a talk tells. */
 export type TalkEvent = ServerEvent | ConnectionEvent | PlaybackEvent | DeviceEvent;
+
+/** The events of one type. */
+export type EventOf<Type extends TalkEvent['type'], Event = TalkEvent> = Event extends { readonly type: infer Types }
+  ? Type extends Types
+    ? Event
+    : never
+  : never;

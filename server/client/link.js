@@ -34,6 +34,8 @@ export class Link {
   #session = {};
   #isOpen = false;
   #isBinary = false;
+  /** What both sides had when the connection was last made. */
+  #had = { here: 0, there: 0 };
   #sentSamples = 0;
 
   /**
@@ -54,6 +56,7 @@ export class Link {
       onFrame: (data) => this.#receive(data),
       onStatus: (status) => {
         this.#pause();
+        if (status.type === 'connection.refused' || status.type === 'connection.replaced') this.#token = undefined;
         options.onStatus(status);
       },
     });
@@ -200,6 +203,7 @@ export class Link {
     this.#isBinary = extensions.includes('binary');
     this.#inbox.reset();
     this.#sounds = new SoundEvents();
+    this.#had = { here: 0, there: 0 };
     const lostMs = this.#outbox.reset();
     this.#opened({ isNew: true, isRestarted: false, lostMs });
   }
@@ -210,6 +214,9 @@ export class Link {
     if (isRestarted) this.#inbox.restart();
     const lostMs = isRestarted ? this.#outbox.restart() : this.#outbox.resume(received ?? 0);
     this.#opened({ isNew: false, isRestarted, lostMs });
+    const has = { here: this.#inbox.last, there: received ?? 0 };
+    if (has.here > this.#had.here || has.there > this.#had.there) this.#connection.prove();
+    this.#had = has;
   }
 
   /** @param {{ isNew: boolean, isRestarted: boolean, lostMs: number }} facts */

@@ -14,6 +14,7 @@ const AUDIBLE = 0.003;
  * @property {number} queued samples not yet played
  * @property {number} played samples played
  * @property {number} firstAt when its first sample came, on the queue's clock
+ * @property {number} sentLate samples that the sender was behind real time
  * @property {boolean} complete no more will come
  * @property {boolean} sounded something audible has been played
  */
@@ -49,13 +50,19 @@ export class PlaybackQueue {
   /**
    * @param {string} itemId
    * @param {Float32Array} samples
-   * @param {number} [sentLate] samples that the sender itself was behind real time; see `JitterBuffer`
+   * @param {number} [sentLate] samples that the sender itself has been behind real time with this item
    */
   push(itemId, samples, sentLate = 0) {
     const item = this.#find(itemId);
     const received = item.played + item.queued;
-    if (received === 0) item.firstAt = this.#now;
-    this.#jitter.note(this.#now - item.firstAt - received - Math.max(0, sentLate), samples.length);
+    if (received === 0) {
+      item.firstAt = this.#now;
+      this.#jitter.begin();
+    }
+    // A slow mind or voice is not the network's fault: to wait for it would make every answer slower. The piece that it
+    // held up says nothing of the network, and what comes after is measured against the sender's new time.
+    if (sentLate > item.sentLate) item.sentLate = sentLate;
+    else this.#jitter.note(this.#now - item.firstAt - received - item.sentLate, samples.length);
     item.blocks.push(samples);
     item.queued += samples.length;
   }
@@ -145,7 +152,16 @@ export class PlaybackQueue {
     const known = this.#items.find((item) => item.itemId === itemId);
     if (known !== undefined) return known;
     /** @type {QueuedItem} */
-    const item = { itemId, blocks: [], queued: 0, played: 0, firstAt: this.#now, complete: false, sounded: false };
+    const item = {
+      itemId,
+      blocks: [],
+      queued: 0,
+      played: 0,
+      firstAt: this.#now,
+      sentLate: 0,
+      complete: false,
+      sounded: false,
+    };
     this.#items.push(item);
     return item;
   }

@@ -10,7 +10,7 @@ import { TokenBucket } from './token-bucket.ts';
 /** Checked before a request is looked at; one that is refused gets its answer here. */
 export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Who may come in, for what. Each check is a `preValidation` hook. */
+/** Who may come in, for what. Each check is an `onRequest` hook: nothing of a body is read for those who may not. */
 export interface Door {
   /** For lists and for making client secrets: a server key, where the server wants keys. */
   readonly serverKey: Check;
@@ -88,7 +88,7 @@ export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveS
 
 /** A client that comes back to its session has a place already. */
 function isReturning(request: FastifyRequest): boolean {
-  return (request.query as Record<string, unknown>)['resume'] !== undefined;
+  return request.ws && (request.query as Record<string, unknown>)['resume'] !== undefined;
 }
 
 /** What counts as one address: an IPv4 address, or the /64 of an IPv6 one, which is what one customer is given. */

@@ -51,19 +51,7 @@ const expired = { code: 'session_expired', message: 'The session reached its tim
 export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
   const { character, model, token, restored } = opening;
   const { config, engines, lobby } = deps;
-  const journal =
-    token !== undefined && config.store ? new Journal(journalFile(config.dataDir, hashOf(token))) : undefined;
-  const link = new Link(
-    {
-      binary: opening.binary,
-      resumable: token !== undefined,
-      keptBytes: limits.keptBytes,
-      newEventId: () => newId('event'),
-      beforeSend: (sequence) => journal?.reserve(sequence),
-    },
-    restored?.sequence,
-  );
-  if (opening.carrier !== undefined) link.attach(opening.carrier);
+  const { link, journal } = openLink(opening, config);
   let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
   const end = (because: typeof ending): void => {
     ending = because;
@@ -115,6 +103,25 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
+}
+
+/** What carries the frames of a session, and what is kept of it on disk where the client may come back. */
+function openLink(opening: Opening, config: Config): { readonly link: Link; readonly journal: Journal | undefined } {
+  const { token, restored } = opening;
+  const journal =
+    token !== undefined && config.store ? new Journal(journalFile(config.dataDir, hashOf(token))) : undefined;
+  const link = new Link(
+    {
+      binary: opening.binary,
+      resumable: token !== undefined,
+      keptBytes: limits.keptBytes,
+      newEventId: () => newId('event'),
+      beforeSend: (sequence) => journal?.reserve(sequence),
+    },
+    restored?.sequence,
+  );
+  if (opening.carrier !== undefined) link.attach(opening.carrier);
+  return { link, journal };
 }
 
 /** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */

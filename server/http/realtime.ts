@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { Character } from '../../characters/character.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
-import { decodeFrame } from '../client/binary-frame.js';
+import { decodeFrame } from '../protocol/binary-frame.ts';
 import { journalFile, keptMessageOf, readJournal } from '../link/journal.ts';
 import type { Carrier } from '../link/link.ts';
 import { hashOf, newToken, type Lobby, type Seat } from '../link/lobby.ts';

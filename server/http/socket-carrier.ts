@@ -70,7 +70,9 @@ export function carrierOf(
 /** Ends a connection whose other side has silently gone; until it is closed. */
 export function keepAlive(socket: WebSocket): void {
   let answered = true;
-  socket.on('pong', () => (answered = true));
+  const live = (): void => void (answered = true);
+  // Behind much sound that a client has sent, its pong comes late.
+  socket.on('pong', live).on('message', live);
   const timer = setInterval(() => {
     if (!answered) return socket.terminate();
     answered = false;

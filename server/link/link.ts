@@ -1,5 +1,5 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { encodeFrame } from '../client/binary-frame.js';
+import { encodeFrame } from '../protocol/binary-frame.ts';
 import type { Peer, ServerEvent } from '../realtime/connection.ts';
 import { audioDelta, type OutgoingAudio } from '../realtime/wire-event.ts';
 
@@ -101,8 +101,7 @@ export class Link implements Peer {
    */
   attach(carrier: Carrier, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
-    // Not the other way round: what is no number is refused too.
-    if (!(sequence >= firstKept - 1 && sequence <= this.#sequence)) return false;
+    if (!Number.isSafeInteger(sequence) || sequence < firstKept - 1 || sequence > this.#sequence) return false;
     this.#carrier?.close('replaced');
     this.#carrier = carrier;
     this.#handed = sequence;

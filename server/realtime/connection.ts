@@ -104,20 +104,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
 
   const done = Promise.all([deliver(session, encode, tell, parts), session.run()]).then(([reason]) => reason);
 
-  const accepts = (verdict: Verdict = 'take'): boolean => {
-    if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
-    return verdict === 'take';
-  };
-  const take = (command: SessionCommand): void => {
-    if (command.type === 'heard') parts.journal?.heard(command.replyId, command.heardMs);
-    if (command.type !== 'audio') return session.send(command);
-    if (session.waitingAudioMs > limits.waitingAudioMs) {
-      const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
-      return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
-    }
-    const durationMs = (command.samples.length / command.sampleRate) * 1000;
-    if (accepts(parts.inflow?.takeAudio(durationMs))) session.send(command);
-  };
+  const { accepts, take } = gateTo(session, parts);
 
   return {
     id,
@@ -157,6 +144,28 @@ function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
     if (peer.sendAudio !== undefined) return peer.sendAudio(event);
     return peer.send({ event_id: newId('event'), ...audioDelta(event) });
   };
+}
+
+/** Lets what the client sends through to the session, as far as it keeps to its bounds. */
+function gateTo(
+  session: Session,
+  parts: Pick<ConnectionParts, 'inflow' | 'journal'>,
+): { readonly accepts: (verdict?: Verdict) => boolean; readonly take: (command: SessionCommand) => void } {
+  const accepts = (verdict: Verdict = 'take'): boolean => {
+    if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
+    return verdict === 'take';
+  };
+  const take = (command: SessionCommand): void => {
+    if (command.type === 'heard') parts.journal?.heard(command.replyId, command.heardMs);
+    if (command.type !== 'audio') return session.send(command);
+    if (session.waitingAudioMs > limits.waitingAudioMs) {
+      const message = 'More than ten minutes of audio are waiting to be heard. Send audio at the pace of speech.';
+      return session.send({ type: 'reject', problem: { code: 'input_audio_too_fast', message } });
+    }
+    const durationMs = (command.samples.length / command.sampleRate) * 1000;
+    if (accepts(parts.inflow?.takeAudio(durationMs))) session.send(command);
+  };
+  return { accepts, take };
 }
 
 /** Tells the client everything, until the session ends or the client stops reading. What cannot be told ends the session. */

@@ -79,7 +79,8 @@ function openItem(
   open.itemId = event.item.id;
   open.previousItemId = event.previousItemId;
   open.items += 1;
-  const item = { ...wireItem(event.item), content: [] };
+  // As it was when it began: by now it may have grown, or ended.
+  const item = { ...wireItem(event.item), status: 'in_progress', content: [] };
   const part = open.speaks ? { type: 'audio', transcript: '' } : { type: 'text', text: '' };
   return [
     { type: 'response.output_item.added', response_id: event.replyId, output_index: 0, item },

@@ -136,7 +136,7 @@ export class Conversation {
     let keptCharacters = 0;
     for (const item of this.#items.toReversed()) {
       for (const part of item.type === 'message' ? item.content : []) {
-        if (part.type === 'audio') {
+        if (part.type === 'audio' && part.audio.length > 0) {
           keptMs += part.durationMs;
           if (keptMs > this.#keptAudioMs) part.audio = [];
         } else if (part.type === 'opaque') {

@@ -158,7 +158,11 @@ export class Speaking {
   #call(reply: Reply, { callId, name, arguments: text }: Extract<ReplyStep, { type: 'tool-call' }>): void {
     this.#closeItem(reply, 'completed');
     const { conversation, newId, emit } = this.#context;
-    const item: CallItem = { id: newId('item'), type: 'call', status: 'completed', callId, name, arguments: text };
+    const id = newId('item');
+    // Some chat servers count calls anew in every reply.
+    const isTaken = conversation.items.some((item) => item.type === 'call' && item.callId === callId);
+    const ownId = isTaken ? `call_${id}` : callId;
+    const item: CallItem = { id, type: 'call', status: 'completed', callId: ownId, name, arguments: text };
     reply.calls.push(item);
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(item) : null;

@@ -1,3 +1,4 @@
+import { isAbout } from '../client/is-about.js';
 import { explainServer } from './explanations.js';
 import { Replies } from './replies.js';
 
@@ -191,16 +192,6 @@ export class Conversation {
     this.#spoken.delete(itemId);
     return entry;
   }
-}
-
-/**
- * @template {string} Prefix
- * @param {TalkEvent} event
- * @param {Prefix} prefix
- * @returns {event is Extract<TalkEvent, { type: `${Prefix}${string}` }>}
- */
-function isAbout(event, prefix) {
-  return event.type.startsWith(prefix);
 }
 
 /** @param {Entry} entry nothing more will be understood of it */

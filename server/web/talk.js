@@ -1,3 +1,4 @@
+import { isAbout } from '../client/is-about.js';
 import { openAudio, openMicrophone } from '../client/microphone.js';
 import { openTalk } from '../client/open-talk.js';
 import { languageOf } from './characters.js';
@@ -208,10 +209,7 @@ export class Talk {
 
   /** @param {TalkEvent} event */
   #take(event) {
-    if (isOfConnection(event)) {
-      this.#connectionChanged(event);
-      return;
-    }
+    if (isAbout(event, 'connection.')) return this.#connectionChanged(event);
     if (event.type === 'playback.progress') this.#options.onVoice(event.level);
     if (event.type === 'speaker.failed') {
       const text = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
@@ -226,15 +224,14 @@ export class Talk {
       case 'connection.open':
         this.#opened(event);
         break;
-      case 'connection.lost':
+      case 'connection.lost': {
         // A connection that broke is made anew at once; only what lasts is worth telling.
         if (this.#status === 'open' && event.retryInMs === 0 && event.attempt <= 1) return;
         this.#status = 'lost';
-        this.#options.messages.show('connection', explainLoss(event), {
-          label: 'Try now',
-          run: () => this.#wire.reconnect(),
-        });
+        const retry = { label: 'Try now', run: () => this.#wire.reconnect() };
+        this.#options.messages.show('connection', explainLoss(event), retry);
         break;
+      }
       case 'connection.refused':
       case 'connection.replaced':
         this.#status = 'refused';
@@ -298,12 +295,4 @@ export class Talk {
     this.#options.messages.clear('silence');
     this.#options.messages.clear('lost');
   }
-}
-
-/**
- * @param {TalkEvent} event
- * @returns {event is ConnectionEvent}
- */
-function isOfConnection(event) {
-  return event.type.startsWith('connection.');
 }

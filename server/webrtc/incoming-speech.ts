@@ -16,9 +16,9 @@ interface Listener {
   /** What the decoder decodes to. */
   readonly sampleRate: number;
   /** Told of the user's sound, in order and without holes. */
-  hear(samples: Float32Array): void;
+  readonly hear: (samples: Float32Array) => void;
   /** Monotonic milliseconds. */
-  now(): number;
+  readonly now: () => number;
 }
 
 /** The user's voice: RTP packets as the network brings them, to sound. */
@@ -53,7 +53,7 @@ export class IncomingSpeech {
   #fillGap(timestamp: number, lost: number, next: Uint8Array): void {
     const { decoder, sampleRate, hear } = this.#listener;
     const gap = (timestamp - this.#expected) | 0;
-    let missing = Math.round((Math.min(gap / opusClockRate, longestGapMs / 1000) * sampleRate) | 0);
+    let missing = Math.round(Math.min(gap / opusClockRate, longestGapMs / 1000) * sampleRate);
     const concealed = Math.min(lost, mostConcealed);
     for (let count = 1; count <= concealed && missing > 0; count += 1) {
       // Only the last one is next to a packet that may carry a copy of it.

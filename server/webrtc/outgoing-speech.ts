@@ -17,9 +17,11 @@ interface Speaker {
   readonly source: number;
   readonly clock: Clock;
   /** Sends one RTP packet. */
-  send(packet: Buffer): void;
+  readonly send: (packet: Buffer) => void;
   /** Tells the client what becomes of the sound. */
-  tell(event: PlayoutEvent): void;
+  readonly tell: (event: PlayoutEvent) => void;
+  /** Told of faults that are ours. */
+  readonly onFault: (fault: unknown) => void;
 }
 
 /**
@@ -34,6 +36,8 @@ export class OutgoingSpeech {
   readonly #startedMs: number;
   readonly #firstTimestamp = randomInt(2 ** 32);
   #sequence = randomInt(2 ** 16);
+  /** The next frame's place, counted in frames from the beginning of the call. */
+  #tick = 0;
   #isRunning = false;
 
   constructor(speaker: Speaker) {
@@ -74,7 +78,7 @@ export class OutgoingSpeech {
         await this.#talk(frame, clock);
       }
     } catch (reason) {
-      if (!this.#stop.signal.aborted) throw reason;
+      if (!this.#stop.signal.aborted) this.#speaker.onFault(reason);
     } finally {
       this.#isRunning = false;
     }
@@ -84,32 +88,34 @@ export class OutgoingSpeech {
   async #talk(first: Float32Array, clock: Clock): Promise<void> {
     let frame: Float32Array | undefined = first;
     let dueMs = clock.now();
-    let tick = this.#tickAt(dueMs);
+    this.#catchUp(dueMs);
     let isFirst = true;
     for (let quiet = 0; quiet <= tailFrames; quiet = frame === undefined ? quiet + 1 : 0) {
-      this.#send(frame ?? this.#silence, tick, isFirst);
+      this.#send(frame ?? this.#silence, isFirst);
       isFirst = false;
-      tick += 1;
       dueMs += opusFrameMs;
       const waitMs = dueMs - clock.now();
       if (waitMs > 0) await clock.sleep(waitMs, this.#stop.signal);
       else if (waitMs < -mostBehindMs) {
         dueMs = clock.now();
-        tick = Math.max(tick, this.#tickAt(dueMs));
+        this.#catchUp(dueMs);
       }
       this.#stop.signal.throwIfAborted();
       frame = this.#queue.next();
     }
   }
 
-  #tickAt(atMs: number): number {
-    return Math.round((atMs - this.#startedMs) / opusFrameMs);
+  #catchUp(nowMs: number): void {
+    this.#tick = Math.max(this.#tick, Math.round((nowMs - this.#startedMs) / opusFrameMs));
   }
 
-  #send(frame: Float32Array, tick: number, marker: boolean): void {
+  #send(frame: Float32Array, marker: boolean): void {
     const { encoder, payloadType, source, send } = this.#speaker;
-    const timestamp = (this.#firstTimestamp + tick * frameTicks) % 2 ** 32;
+    const timestamp = (this.#firstTimestamp + this.#tick * frameTicks) % 2 ** 32;
+    this.#tick += 1;
     this.#sequence = (this.#sequence + 1) & 0xff_ff;
-    send(writeRtp({ payloadType, sequence: this.#sequence, timestamp, source, marker, payload: encoder.encode(frame) }));
+    send(
+      writeRtp({ payloadType, sequence: this.#sequence, timestamp, source, marker, payload: encoder.encode(frame) }),
+    );
   }
 }

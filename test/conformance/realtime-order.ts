@@ -19,7 +19,7 @@ interface OpenResponse {
 }
 
 /** What has happened to an item of the conversation, the last thing last. */
-type ItemState = 'started' | 'stopped' | 'timed out' | 'committed' | 'added' | 'done';
+type ItemState = 'started' | 'stopped' | 'timed out' | 'committed' | 'added' | 'done' | 'deleted';
 
 interface Ledger {
   readonly responses: Map<string, OpenResponse>;
@@ -93,8 +93,8 @@ function checkEnd(event: RecordedEvent, response: OpenResponse, { items, lastOfI
   if (status === 'completed' && output.some((item) => item.status !== 'completed')) say(event, 'has unfinished items');
   for (const item of response.items) {
     if (!item.done) say(event, 'came before its item was done');
-    const wanted = response.inConversation ? lastOfItem : undefined;
-    if (items.get(item.id) !== wanted) say(event, `came when its item was ${items.get(item.id) ?? 'not added'}`);
+    const wanted: (ItemState | undefined)[] = response.inConversation ? [lastOfItem, 'deleted'] : [undefined];
+    if (!wanted.includes(items.get(item.id))) say(event, `came when its item was ${items.get(item.id) ?? 'not added'}`);
   }
 }
 
@@ -115,13 +115,17 @@ function checkOutput(event: RecordedEvent, response: OpenResponse, ledger: Ledge
   if (event.type === 'response.output_item.added') return addItem(event, response, say);
   const item = response.items.at(-1);
   if (item === undefined || item.done) return say(event, 'came outside an item');
-  const named = (event['item_id'] ?? (event['item'] as { id: string } | undefined)?.id) as string;
-  if (named !== item.id) say(event, 'names another item');
+  if (itemIdOf(event) !== item.id) say(event, 'names another item');
   if (event['output_index'] !== response.items.length - 1) say(event, 'has another output_index than its item');
-  if (response.inConversation !== (ledger.items.get(item.id) === 'added'))
+  const wanted: (ItemState | undefined)[] = response.inConversation ? ['added', 'deleted'] : [undefined];
+  if (!wanted.includes(ledger.items.get(item.id)))
     say(event, `came when its item was ${ledger.items.get(item.id) ?? 'not added'}`);
   const inner = innerEvents[event.type];
-  if (inner !== undefined) return checkInner(event, item, inner, say);
+  if (inner === undefined) checkBracket(event, item, say);
+  else checkInner(event, item, inner, say);
+}
+
+function checkBracket(event: RecordedEvent, item: OpenItem, say: Ledger['say']): void {
   switch (event.type) {
     case 'response.content_part.added':
       if (item.type !== 'message' || item.part) say(event, 'has no place in its item');
@@ -181,12 +185,14 @@ const steps: Readonly<Record<string, { readonly from: readonly (ItemState | unde
   'input_audio_buffer.timeout_triggered': { from: [undefined], to: 'timed out' },
   // A client may commit what is being said, and what no VAD looked at.
   'input_audio_buffer.committed': { from: [undefined, 'started', 'stopped', 'timed out'], to: 'committed' },
-  'conversation.item.added': { from: [undefined, 'committed'], to: 'added' },
-  'conversation.item.done': { from: ['added'], to: 'done' },
+  // The id of an item that was deleted is free again.
+  'conversation.item.added': { from: [undefined, 'committed', 'deleted'], to: 'added' },
+  'conversation.item.done': { from: ['added', 'deleted'], to: 'done' },
+  'conversation.item.deleted': { from: ['added', 'done'], to: 'deleted' },
 };
 
 function checkConversation(event: RecordedEvent, { items, transcribed, say }: Ledger): void {
-  const id = (event['item_id'] ?? (event['item'] as { id: string } | undefined)?.id) as string;
+  const id = itemIdOf(event);
   const step = steps[event.type];
   if (step !== undefined) {
     if (!step.from.includes(items.get(id))) say(event, `came when the item was ${items.get(id) ?? 'unknown'}`);
@@ -195,4 +201,8 @@ function checkConversation(event: RecordedEvent, { items, transcribed, say }: Le
   if (!event.type.startsWith('conversation.item.input_audio_transcription.')) return;
   if (transcribed.has(id)) say(event, 'came after the transcript was complete');
   if (!event.type.endsWith('.delta')) transcribed.add(id);
+}
+
+function itemIdOf(event: RecordedEvent): string {
+  return (event['item_id'] ?? (event['item'] as { id: string } | undefined)?.id) as string;
 }

@@ -50,11 +50,13 @@ export async function openChatServer(...exchanges: readonly Exchange[]): Promise
 
 /** How a reply differs from the plain case. */
 export interface ReplyShape {
-  readonly finish?: 'stop' | 'length' | 'content_filter' | null;
+  readonly finish?: 'stop' | 'length' | 'content_filter' | 'tool_calls' | null;
   readonly usage?: boolean;
   readonly done?: boolean;
   /** `content` by default; reasoning models think in `reasoning_content` first. */
   readonly thoughts?: readonly string[];
+  /** The `tool_calls` of one delta each, after all text. */
+  readonly calls?: readonly (readonly unknown[])[];
   /** Cuts the bytes of the stream into pieces of so many, through the middle of characters. */
   readonly pieceBytes?: number;
   /** How long to wait before each delta. */
@@ -63,12 +65,13 @@ export interface ReplyShape {
 
 /** A whole reply: role-only first delta, pings, deltas, finish, usage, `[DONE]`. */
 export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchange {
-  const { finish = 'stop', usage = true, done = true, thoughts = [], pieceBytes, gapMs } = shape;
+  const { finish = 'stop', usage = true, done = true, thoughts = [], calls = [], pieceBytes, gapMs } = shape;
   const events = [
     ': ping\n\n',
     event(chunk({ role: 'assistant', content: '' })),
     ...thoughts.map((text) => event(chunk({ reasoning_content: text }))),
     ...deltas.map((text) => event(chunk({ content: text }))),
+    ...calls.map((pieces) => event(chunk({ content: null, tool_calls: pieces }))),
     ...(finish === null ? [] : [event(chunk({}, finish))]),
     ...(usage ? [event({ ...chunk({}), choices: [], usage: { prompt_tokens: 11, completion_tokens: 7 } })] : []),
     ...(done ? ['data: [DONE]\n\n'] : []),

@@ -24,7 +24,8 @@ export async function atThePaceOfSpeech(samples: Float32Array, send: (piece: Flo
   const pieceSamples = (wireSampleRate * 40) / 1000;
   const startMs = systemClock.now();
   for (let end = pieceSamples; end - pieceSamples < samples.length; end += pieceSamples) {
-    await systemClock.sleep(startMs + (end / wireSampleRate) * 1000 - systemClock.now(), signal);
+    const dueMs = startMs + (end / wireSampleRate) * 1000;
+    await systemClock.sleep(Math.max(0, dueMs - systemClock.now()), signal);
     send(samples.subarray(end - pieceSamples, end));
   }
 }

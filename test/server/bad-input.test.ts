@@ -1,14 +1,11 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { openMind } from '../../agents/open.ts';
-import { loadCharacters, type Character } from '../../characters/character.ts';
-import { readConfig } from '../../server/config.ts';
+import type { Character } from '../../characters/character.ts';
 import type { Engines } from '../../server/engines.ts';
-import { buildApp } from '../../server/http/app.ts';
+import { keepAlive } from '../../server/http/socket-carrier.ts';
 import { limits } from '../../server/protocol/limits.ts';
-import { builtInCharacters } from '../../server/serve.ts';
 import { cascade, type Responder } from '../../server/session/responder.ts';
 import { concatSamples, pcm16FromFloats } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
@@ -18,33 +15,25 @@ import { fakeEngines } from '../fakes/engines.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
+import { serve } from './serve-rig.ts';
 
 type Wire = any; // eslint-disable-line typescript/no-explicit-any
 
-const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
-const servers: { close(): Promise<unknown> }[] = [];
 const clients: { readonly socket: WebSocket; readonly events: RecordedEvent[] }[] = [];
-afterEach(async () => {
+afterEach(() => {
+  vi.useRealTimers();
   for (const { socket } of clients) socket.terminate();
-  await Promise.all(servers.splice(0).map((server) => server.close()));
   const wrong = clients.splice(0).flatMap(({ events }) => orderViolations(events));
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
 });
 
-/** The server on loopback, with these engines. */
-async function serve(engines: Engines = fakeEngines()) {
-  const log: string[] = [];
-  const config = readConfig({ flags: {}, environment: {} });
-  const toLog = { write: (line: string) => void log.push(line) };
-  const app = await buildApp({ config, engines, characters, version: '0', log: toLog });
-  servers.push(app);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+/** The server of the rig, with these engines, and clients that keep at a conversation. */
+async function open(engines: Engines = fakeEngines()) {
+  const server = await serve({ engines });
   return {
-    app,
-    log,
-    call: (character = '') => call(`ws://127.0.0.1:${port}/v1/realtime?model=${character}`),
-    health: async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).text(),
+    ...server,
+    call: (character = '') => call(`ws://${server.at}/v1/realtime?model=${character}`),
+    health: async () => (await fetch(`${server.url}/healthz`)).text(),
   };
 }
 
@@ -104,8 +93,6 @@ function twoWorlds(alice: Engines, holmes: Engines): Engines {
 describe('a frame that makes no sense', () => {
   const frames: [what: string, frame: string | Buffer, code?: string][] = [
     ['nothing', '', 'invalid_json'],
-    ['half of JSON', '{"type":"response.create"', 'invalid_json'],
-    ['a number', '7', 'invalid_event'],
     ['null', 'null', 'invalid_event'],
     ['brackets a million deep', '['.repeat(1_000_000), 'invalid_json'],
     ['objects and arrays 200,000 deep', deep, 'invalid_event'],
@@ -120,15 +107,14 @@ describe('a frame that makes no sense', () => {
     ['a lone surrogate', '{"type":"\\ud800"}', 'unknown_event_type'],
     ['a zero character', '{"type":"response.create\\u0000"}', 'unknown_event_type'],
     ['sound as it is', Buffer.alloc(960), 'binary_not_supported'],
-    ['nothing, in binary', Buffer.alloc(0), 'binary_not_supported'],
     ['more than a frame may hold', JSON.stringify('x'.repeat(limits.frameBytes)), 'message_too_large'],
   ];
   for (const [what, frame, code] of frames) {
     it(`leaves the session as it is: ${what}`, async () => {
-      const client = await (await serve()).call();
+      const client = await (await open()).call();
       client.socket.send(frame);
       await client.answers();
-      expect(client.codes().slice(0, 1)).toEqual(code === undefined ? [] : [code]);
+      expect(client.codes()).toEqual(code === undefined ? [] : [code]);
       expect(({} as Record<string, unknown>)['evil']).toBeUndefined();
     });
   }
@@ -139,7 +125,7 @@ describe('a frame that makes no sense', () => {
   ];
   for (const [what, frame, closeCode] of fatal) {
     it(`ends the connection where it is ${what}, with ${closeCode}, and no other`, async () => {
-      const { call } = await serve();
+      const { call } = await open();
       const [one, other] = [await call(), await call('alice')];
       one.socket.send(frame, { binary: false });
       expect(await one.closed).toBe(closeCode);
@@ -148,7 +134,7 @@ describe('a frame that makes no sense', () => {
   }
 
   it('comes ten thousand times over, and another session never notices', async () => {
-    const { call } = await serve();
+    const { call } = await open();
     const [flooder, other] = [await call(), await call('alice')];
     const turn = other.answers();
     for (let index = 0; index < 10_000; index += 1) flooder.socket.send('{"type":');
@@ -167,7 +153,7 @@ describe('a frame that makes no sense', () => {
 
 describe('a client at the wrong pace', () => {
   it('may send a turn faster than it was spoken', async () => {
-    const client = await (await serve()).call();
+    const client = await (await open()).call();
     client.append(silence(1_000), tone(5_000), silence(2_000));
     const { transcript } = await client.until('conversation.item.input_audio_transcription.completed');
     expect(transcript).toBe('hello there');
@@ -176,20 +162,35 @@ describe('a client at the wrong pace', () => {
     await client.answers();
   });
 
-  it('is told so when it sends ten hours at once, and what is too much is not kept', async () => {
-    const { call } = await serve();
+  it('is told so when it sends hours at once, and what is too much is not kept', async () => {
+    const { call } = await open();
     const [hasty, other] = [await call(), await call('alice')];
     const audio = 'A'.repeat(15 * 1024 * 1024);
     const frame = JSON.stringify({ type: 'input_audio_buffer.append', audio });
     const hoursEach = (audio.length * 0.75) / 48_000 / 3_600;
-    for (let hours = 0; hours < 10; hours += hoursEach) hasty.socket.send(frame);
+    for (let hours = 0; hours < 2; hours += hoursEach) hasty.socket.send(frame);
     expect((await hasty.until('error')).error.code).toMatch(/^(input_audio_too_fast|rate_limit_exceeded)$/);
     await other.answers();
     await hasty.answers();
-  }, 120_000);
+  }, 60_000);
+
+  it('is not taken for dead while its sound comes in, however late its pong', () => {
+    vi.useFakeTimers();
+    let terminated = 0;
+    const socket = Object.assign(new EventEmitter(), { ping: () => 0, terminate: () => (terminated += 1) });
+    keepAlive(socket as unknown as WebSocket);
+    for (const sign of ['message', 'pong', 'message']) {
+      vi.advanceTimersByTime(30_000);
+      socket.emit(sign);
+    }
+    expect(terminated).toBe(0);
+    vi.advanceTimersByTime(60_000);
+    expect(terminated).toBeGreaterThan(0);
+    socket.emit('close');
+  });
 
   it('gets back a minute of sound in one piece', async () => {
-    const client = await (await serve()).call();
+    const client = await (await open()).call();
     client.send(minute);
     client.send({ type: 'conversation.item.retrieve', item_id: 'minute' });
     const { item } = await client.until('conversation.item.retrieved');
@@ -198,7 +199,7 @@ describe('a client at the wrong pace', () => {
   });
 
   it('is let go when it does not read, before much has piled up for it', async () => {
-    const { app, call, health, log } = await serve();
+    const { app, call, health, log } = await open();
     const [deaf, other] = [await call(), await call('alice')];
     const [server] = app.websocketServer.clients;
     deaf.send(minute);
@@ -229,7 +230,7 @@ describe('one session beside another', () => {
       const listen: Responder['listen'] = (...given) => counted(inner.listen(...given));
       return { ...inner, listen, reply: (...given) => counted(inner.reply(...given)) };
     };
-    const { call, health } = await serve({ ...engines, responderFor });
+    const { call, health } = await open({ ...engines, responderFor });
     const [talking, listening] = [await call(), await call()];
     talking.append(tone(600));
     listening.say('Tell me everything.');
@@ -246,7 +247,7 @@ describe('one session beside another', () => {
     const words = (name: string): string[] => Array.from({ length: 4 }, (_, index) => `${name} ${index}`);
     const world = (name: string): Engines =>
       fakeEngines({ hears: words(`${name} asks`), says: words(`${name} answers`) });
-    const { call } = await serve(twoWorlds(world('alice'), world('holmes')));
+    const { call } = await open(twoWorlds(world('alice'), world('holmes')));
     const both = { alice: await call('alice'), holmes: await call('sherlock-holmes') };
     for (let turn = 1; turn <= 4; turn += 1) {
       for (const client of Object.values(both)) client.append(tone(600), silence(1_000));
@@ -268,7 +269,7 @@ describe('one session beside another', () => {
   ];
   for (const [what, engines, status] of faults) {
     it(`goes on while the ${what} of the other breaks`, async () => {
-      const { call } = await serve(twoWorlds(engines, fakeEngines({ says: ['One two three. '.repeat(3)] })));
+      const { call } = await open(twoWorlds(engines, fakeEngines({ says: ['One two three. '.repeat(3)] })));
       const [unlucky, other] = [await call('alice'), await call('sherlock-holmes')];
       const turn = other.answers();
       unlucky.append(tone(600), silence(1_000));
@@ -286,7 +287,7 @@ describe('one session beside another', () => {
     const voice = { kind: 'preset', id: 'fake' } as const;
     const mouth = { recognizer: fakeRecognizer(['who are you']), synthesizer: fakeSynthesizer(), voice };
     const responderFor = (who: Character): Responder => cascade({ ...mouth, agent: mind(who) });
-    const { call } = await serve(twoWorlds(fakeEngines(), { ...fakeEngines(), responderFor }));
+    const { call } = await open(twoWorlds(fakeEngines(), { ...fakeEngines(), responderFor }));
     const [other, unlucky] = [await call('alice'), await call('sherlock-holmes')];
     const turn = other.answers();
     unlucky.append(tone(600), silence(1_000));

@@ -121,10 +121,8 @@ describe('the command `serve`', () => {
     });
     try {
       let printed = '';
-      for await (const piece of child.stdout) {
-        printed += String(piece);
-        if (printed.includes('Ctrl-C')) break;
-      }
+      child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
+      await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
       const url = /http:\/\/\S+/.exec(printed)?.[0] ?? expect.fail(`no address in: ${printed}`);
       const wire = record(new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`));
       await wire.until('session.created');
@@ -132,6 +130,7 @@ describe('the command `serve`', () => {
       child.kill('SIGTERM');
       expect(await wire.closed).toEqual(stopping);
       expect(await exit).toEqual([0, null]);
+      expect(printed).toContain('Stopping');
     } finally {
       child.kill('SIGKILL');
       await rm(folder, { recursive: true, force: true });

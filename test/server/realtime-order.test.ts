@@ -110,7 +110,7 @@ describe('the order of wire events', () => {
         const wire = connect({
           hears: ['hello', '', new Error('recognition broke'), 'again'],
           says: [
-            'One two three four five six.',
+            'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen.',
             { text: 'Let me look.', calls: [call, call] },
             new Error('mind broke'),
             { calls: [call] },

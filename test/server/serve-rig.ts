@@ -45,7 +45,7 @@ export async function serve(options: { flags?: Record<string, string | boolean>;
     sessions,
     url: `http://${at}`,
     /** Asks, with a JSON body where one is given. */
-    async ask(path: string, init: { key?: string; body?: unknown; headers?: Record<string, string> } = {}) {
+    ask: async (path: string, init: { key?: string; body?: unknown; headers?: Record<string, string> } = {}) => {
       const response = await fetch(`http://${at}${path}`, {
         method: init.body === undefined ? 'GET' : 'POST',
         headers: {
@@ -55,7 +55,9 @@ export async function serve(options: { flags?: Record<string, string | boolean>;
         },
         ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
       });
-      return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+      // What the body holds is for each test to say.
+      const body: any = await response.json(); // eslint-disable-line typescript/no-explicit-any
+      return { status: response.status, headers: response.headers, body };
     },
     /** Opens a conversation and records it. */
     call: (query = '', headers: Record<string, string> = {}, protocols: string[] = []) =>
@@ -64,9 +66,12 @@ export async function serve(options: { flags?: Record<string, string | boolean>;
   };
 }
 
+// What an event holds is for each test to say.
+type Event = Record<string, any>; // eslint-disable-line typescript/no-explicit-any
+
 /** A socket whose events are kept. */
 export function record(socket: WebSocket) {
-  const events: Record<string, any>[] = [];
+  const events: Event[] = [];
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });
@@ -82,7 +87,7 @@ export function record(socket: WebSocket) {
     });
   });
   socket.on('error', () => undefined);
-  socket.on('message', (data: Buffer) => events.push(JSON.parse(data.toString()) as Record<string, any>));
+  socket.on('message', (data: Buffer) => events.push(JSON.parse(data.toString()) as Event));
   return {
     socket,
     events,
@@ -91,7 +96,7 @@ export function record(socket: WebSocket) {
     refused,
     send: (event: Record<string, unknown>) => socket.send(JSON.stringify(event)),
     /** The next event of this type that has not been waited for. */
-    async until(type: string): Promise<Record<string, any>> {
+    async until(type: string): Promise<Event> {
       for (;;) {
         const index = events.findIndex((event) => event['type'] === type);
         const found = events[index];

@@ -65,7 +65,7 @@ describe('a server with a certificate', () => {
     });
     expect(session.model).toBe('alice');
     realtime.close();
-    await once(realtime.socket as WebSocket, 'close');
+    await once(realtime.socket, 'close');
   });
 
   it('takes its own page’s origin over https', async () => {
@@ -73,7 +73,7 @@ describe('a server with a certificate', () => {
     const { cert: ca } = await devCertificate(folder);
     const origin = `https://127.0.0.1:${port}`;
     const wire = record(new WebSocket(`wss://127.0.0.1:${port}/v1/realtime`, { ca, origin }));
-    await wire.until('session.created');
+    expect((await wire.until('session.created'))['type']).toBe('session.created');
     wire.socket.close();
     await wire.closed;
   });

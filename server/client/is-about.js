@@ -1,0 +1,13 @@
+/** @import { TalkEvent } from './api.d.ts' */
+
+/**
+ * Whether an event is of a family, such as `response.` or `connection.`.
+ *
+ * @template {string} Prefix
+ * @param {TalkEvent} event
+ * @param {Prefix} prefix
+ * @returns {event is Extract<TalkEvent, { type: `${Prefix}${string}` }>}
+ */
+export function isAbout(event, prefix) {
+  return event.type.startsWith(prefix);
+}

@@ -1,0 +1,2 @@
+// The client has the codec, because browsers load it from there.
+export { decodeFrame, encodeFrame } from '../client/binary-frame.js';

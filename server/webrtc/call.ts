@@ -1,0 +1,185 @@
+import { floatsFromPcm16 } from '../../voices/audio.ts';
+import type { OpusDecoder, OpusEncoder } from '../../voices/opus.ts';
+import { decodeFrame } from '../client/binary-frame.js';
+import { errorObject } from '../errors.ts';
+import type { Carrier, CloseReason } from '../link/link.ts';
+
+import { limits, wireSampleRate } from '../protocol/limits.ts';
+import { newId, type Connection } from '../realtime/connection.ts';
+import type { Clock } from '../session/clock.ts';
+import { IncomingSpeech } from './incoming-speech.ts';
+import type { Offer } from './offer.ts';
+import { OutgoingSpeech } from './outgoing-speech.ts';
+import type { Peer, PeerListener } from './peer.ts';
+
+/** What a call is made of. */
+export interface CallParts {
+  readonly offer: Offer;
+  /** Both at the wire's rate. The call closes them. */
+  readonly encoder: OpusEncoder;
+  readonly decoder: OpusDecoder;
+  readonly clock: Clock;
+  /** The other end, which tells the call what comes from it. */
+  openPeer(listener: PeerListener): Peer;
+  readonly onFault: (fault: unknown) => void;
+  /** Called once, when the other end has gone or has been let go. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * One conversation over WebRTC, between the two ends of it: a peer, and a session that speaks OpenAI Realtime (GA). Events
+ * go both ways over the data channel, sound over the audio tracks.
+ */
+export class Call implements Carrier {
+  readonly peer: Peer;
+  readonly #parts: CallParts;
+  readonly #incoming: IncomingSpeech;
+  readonly #outgoing: OutgoingSpeech;
+  #connection: Connection | undefined;
+  /** Events that wait for the data channel to open; a client may also do without one. */
+  #waiting: string[] | undefined;
+  #waitingBytes = 0;
+  /** Responses that have begun and not ended, by the number that their sound carries. */
+  readonly #responses = new Map<number, string>();
+
+  constructor(parts: CallParts) {
+    const { offer, encoder, decoder, clock } = parts;
+    const { payloadType } = offer.audio;
+    this.#parts = parts;
+    this.#waiting = offer.hasEvents ? [] : undefined;
+    this.peer = parts.openPeer({
+      onOpen: () => this.#open(),
+      onText: (text) => this.#receive(text),
+      onBinary: () => this.#connection?.receiveBinary(),
+      onPacket: (packet) => this.#incoming.receive(packet),
+      onEnd: () => this.#end(),
+      onFault: parts.onFault,
+    });
+    this.#incoming = new IncomingSpeech({
+      payloadType,
+      decoder,
+      sampleRate: wireSampleRate,
+      hear: (samples) => this.#connection?.receiveAudio(samples, wireSampleRate),
+      now: () => clock.now(),
+    });
+    this.#outgoing = new OutgoingSpeech({
+      payloadType,
+      encoder,
+      source: this.peer.source,
+      clock,
+      send: (packet) => this.peer.sendPacket(packet),
+      tell: (event) => void this.#sendEvent({ event_id: newId('event'), ...event }),
+      onFault: parts.onFault,
+    });
+  }
+
+  /** From now on the peer talks with this session. */
+  connect(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  /** Takes a frame of the session: an event, or sound. Returns false where the client has stopped reading. */
+  send(frame: string | Uint8Array): boolean {
+    if (typeof frame !== 'string') return this.#play(frame);
+    const event = JSON.parse(frame) as SessionEvent;
+    if (event.type === 'response.created') this.#responses.set(event.response.x_dramatis.number, event.response.id);
+    const isRead = this.#sendText(frame, event);
+    // In a moment, because `rate_limits.updated` belongs right behind it.
+    if (event.type === 'response.done') queueMicrotask(() => this.#finish(event.response));
+    return isRead;
+  }
+
+  /** The session has ended. */
+  close(reason: 'replaced' | CloseReason): void {
+    this.#outgoing.close();
+    if (reason === 'client_too_slow') this.peer.end();
+    else this.peer.endSoon();
+  }
+
+  #play(frame: Uint8Array): boolean {
+    const sound = decodeFrame(frame);
+    const responseId = sound === undefined ? undefined : this.#responses.get(sound.replyNumber);
+    if (sound !== undefined && responseId !== undefined) {
+      this.#outgoing.push(responseId, floatsFromPcm16(sound.pcm16));
+    }
+    return true;
+  }
+
+  #finish({ id, status }: Extract<SessionEvent, { type: 'response.done' }>['response']): void {
+    for (const [number, responseId] of this.#responses) if (responseId === id) this.#responses.delete(number);
+    // What was cancelled is not to be heard: the history ends where the sound does.
+    if (status === 'cancelled') this.#outgoing.cut(id);
+    this.#outgoing.complete(id);
+  }
+
+  #open(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const text of waiting) this.peer.sendText(text);
+  }
+
+  #receive(text: string): void {
+    // Few events are looked at twice.
+    if (text.includes('output_audio_buffer.clear') && typeOf(text) === 'output_audio_buffer.clear')
+      return this.#clear();
+    this.#connection?.receive(text);
+  }
+
+  /** The client wants silence, at once; whatever is still being said for it is stopped, so that nobody believes it heard. */
+  #clear(): void {
+    const running = new Set(this.#responses.values());
+    for (const id of this.#outgoing.cut()) {
+      if (running.has(id)) this.#connection?.receive(JSON.stringify({ type: 'response.cancel', response_id: id }));
+    }
+  }
+
+  #sendEvent(event: Readonly<Record<string, unknown>>): boolean {
+    return this.#sendText(JSON.stringify(event), event);
+  }
+
+  #sendText(text: string, event: Readonly<Record<string, unknown>>): boolean {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(text);
+      this.#waitingBytes += text.length;
+      return this.#waitingBytes <= limits.unsentBytes;
+    }
+    const { mostBytes } = this.peer;
+    if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
+    const short = JSON.stringify(withoutSound(event));
+    if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
+    const message = `An event (${String(event['type'])}) is larger than the ${mostBytes} bytes that the data channel takes.`;
+    const error = errorObject({ code: 'message_too_large', message });
+    return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
+  }
+
+  #end(): void {
+    this.#outgoing.close();
+    this.#parts.encoder.close();
+    this.#parts.decoder.close();
+    this.#parts.onEnd();
+  }
+}
+
+/** The events that a call looks into. */
+type SessionEvent = { readonly event_id: string } & (
+  | {
+      readonly type: 'response.created';
+      readonly response: { readonly id: string; readonly x_dramatis: { readonly number: number } };
+    }
+  | { readonly type: 'response.done'; readonly response: { readonly id: string; readonly status: string } }
+  | { readonly type: 'other' }
+);
+
+function typeOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { type?: unknown } | null)?.type;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An item retrieved may hold a minute of sound, in base64; what it says remains. */
+function withoutSound(event: Readonly<Record<string, unknown>>): unknown {
+  const isItem = event['type'] === 'conversation.item.retrieved';
+  return isItem ? JSON.parse(JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))) : event;
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import { EngineError } from '../../voices/engine.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
+import { openSession, type SocketDeps } from '../http/open-session.ts';
+import type { Refusal } from '../http/problem.ts';
+import { partnerOf } from '../http/realtime.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
+import { systemClock } from '../session/clock.ts';
+import type { Problem } from '../session/events.ts';
+import { Call } from './call.ts';
+import { startOf, type CallRequest } from './call-request.ts';
+import { LibraryHold } from './library.ts';
+import { readOffer, type Offer } from './offer.ts';
+import { Peer } from './peer.ts';
+
+/** A call that has been answered. */
+export interface AnsweredCall {
+  readonly id: string;
+  /** The answer, in SDP. */
+  readonly sdp: string;
+}
+
+interface Held {
+  readonly call: Call;
+  readonly owner: string | undefined;
+  readonly ended: Promise<void>;
+  hangUp(): void;
+}
+
+/** The calls of one server. */
+export class Calls {
+  readonly #library = new LibraryHold();
+  readonly #held = new Map<string, Held>();
+
+  /** Takes a call and opens its session, or says why not. `address`: ours, as the client has reached it. */
+  async answer(
+    request: CallRequest & { readonly model: string | undefined; readonly address: string | undefined },
+    deps: SocketDeps,
+    log: FastifyBaseLogger,
+  ): Promise<AnsweredCall | Refusal> {
+    const { visitor } = deps;
+    const model = request.model ?? request.session?.model;
+    const character = partnerOf(model, visitor.secret, deps);
+    if ('code' in character) return { status: character.code === 'unknown_character' ? 404 : 403, problem: character };
+    const offer = readOffer(request.sdp);
+    if ('code' in offer) return { status: 400, problem: offer };
+    const id = `rtc_${randomBytes(16).toString('base64url')}`;
+    const held = await this.#open(id, offer, visitor.owner, log);
+    if ('code' in held) return { status: 503, problem: held };
+    const sdp = await held.call.peer.answer(offer, request.address);
+    if (typeof sdp !== 'string') {
+      held.call.peer.end();
+      return { status: 400, problem: sdp };
+    }
+    // Somebody else may have taken the last place by now.
+    const refusal = deps.sessions.refusalFor(visitor);
+    if (refusal !== undefined) {
+      held.call.peer.end();
+      return refusal;
+    }
+    const { link, connection } = openSession(
+      {
+        character,
+        model: model ?? character.id,
+        binary: true,
+        carrier: held.call,
+        startWith: startOf(visitor.secret?.startWith, request.session),
+      },
+      deps,
+      log,
+    );
+    held.call.connect(connection);
+    held.hangUp = () => connection.close();
+    log.info({ call: id, session: connection.id }, 'call answered');
+    void held.ended.then(() => {
+      link.detach(held.call);
+      connection.close();
+    });
+    return { id, sdp };
+  }
+
+  /** Ends a call. Returns false where there is none of this id on this account. */
+  hangUp(id: string, owner: string | undefined): boolean {
+    const held = this.#held.get(id);
+    if (held === undefined || held.owner !== owner) return false;
+    held.hangUp();
+    return true;
+  }
+
+  /** Ends all of them, and stops the library's threads. */
+  async close(): Promise<void> {
+    for (const { call } of this.#held.values()) call.peer.endSoon();
+    await Promise.all([...this.#held.values()].map(({ ended }) => ended));
+    await this.#library.release();
+  }
+
+  async #open(id: string, offer: Offer, owner: string | undefined, log: FastifyBaseLogger): Promise<Held | Problem> {
+    const opened = await this.#library.load().catch((fault: unknown) => {
+      if (fault instanceof EngineError) return { code: fault.code, message: fault.message } satisfies Problem;
+      throw fault;
+    });
+    if ('code' in opened) return opened;
+    const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const call = new Call({
+      offer,
+      encoder,
+      decoder,
+      clock: systemClock,
+      openPeer: (listener) => new Peer(opened, id, listener),
+      onFault: (fault) =>
+        log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call fault'),
+      onEnd: () => {
+        this.#held.delete(id);
+        log.info({ call: id }, 'call ended');
+        end();
+      },
+    });
+    const held: Held = { call, owner, ended, hangUp: () => call.peer.end() };
+    this.#held.set(id, held);
+    return held;
+  }
+}

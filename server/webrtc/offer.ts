@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import type { Problem } from '../session/events.ts';
+
+/** What a client offers, as far as we take it up. */
+export interface Offer {
+  /** The offer as the WebRTC library is to see it: without what we do not want of it. */
+  readonly sdp: string;
+  /** Whether there will be data channels, for events. */
+  readonly hasEvents: boolean;
+  readonly audio: {
+    /** Names the audio section, in offer and answer. */
+    readonly mid: string;
+    /** RTP payload type of Opus. */
+    readonly payloadType: number;
+    /** Whether the client sends sound, and whether it wants any. */
+    readonly sends: boolean;
+    readonly receives: boolean;
+  };
+}
+
+/**
+ * Reads an offer in SDP. We take up its first audio section, by Opus, and its data channels; other sections are declined.
+ * Its addresses are left out: a client reaches us and not the other way round, so that nobody can have us send packets to
+ * addresses of their choice, and names that only the client's network knows (mDNS) do not matter.
+ */
+export function readOffer(sdp: string): Offer | Problem {
+  const [head = [], ...sections] = splitSections(sdp);
+  if (head[0] !== 'v=0') return badOffer('The body is no SDP. Send the offer of the peer connection as it is.');
+  const chosen = sections.findIndex((section) => section[0]?.startsWith('m=audio ') === true && !isDeclined(section));
+  const audio = sections[chosen];
+  if (audio === undefined)
+    return badOffer('The offer has no audio. Add an audio track or transceiver before offering.');
+  const payloadType = Number(valueOf(audio, /^a=rtpmap:(\d{1,3}) opus\/48000\/2$/i) ?? Number.NaN);
+  if (!(payloadType <= 127)) return badOffer('The offer has no Opus (a=rtpmap:… opus/48000/2) in its audio section.');
+  const mid = valueOf(audio, /^a=mid:([\w+.~-]{1,64})$/);
+  if (mid === undefined) return badOffer('The audio section of the offer has no usable a=mid line.');
+  const direction = valueOf(audio, /^a=(sendrecv|sendonly|recvonly|inactive)$/) ?? 'sendrecv';
+  const kept = sections.map((section, index) =>
+    index === chosen || section[0]?.startsWith('m=application ') === true ? section : declined(section),
+  );
+  const lines = [head, ...kept].flat().filter((line) => !/^a=(candidate:|end-of-candidates)/.test(line));
+  return {
+    sdp: `${lines.join('\r\n')}\r\n`,
+    hasEvents: kept.some((section) => section[0]?.startsWith('m=application ') === true && !isDeclined(section)),
+    audio: { mid, payloadType, sends: direction.startsWith('send'), receives: /recv/.test(direction) },
+  };
+}
+
+/**
+ * Adds an address to the candidates of an answer, at the port the others have: the one by which the client has reached us
+ * already, which the library may not know or not offer (loopback).
+ */
+export function withCandidate(answer: string, address: string): string {
+  const [, type] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [address, address];
+  const host = type ?? address;
+  const port = /^a=candidate:\S+ 1 UDP \d+ \S+ (\d+) typ host/im.exec(answer)?.[1];
+  if (port === undefined || isIP(host) === 0 || answer.includes(` ${host} ${port} typ host`)) return answer;
+  // The foundation only has to differ; the priority is that of a host's first address (RFC 8445 §5.1.2.1).
+  return answer.replace(
+    /^a=candidate:/m,
+    `a=candidate:dramatis 1 UDP 2130706431 ${host} ${port} typ host\r\na=candidate:`,
+  );
+}
+
+/** The lines before the first `m=`, then those of each section. */
+function splitSections(sdp: string): string[][] {
+  const sections: string[][] = [[]];
+  for (const line of sdp.split(/\r\n|\r|\n/)) {
+    if (line.startsWith('m=')) sections.push([]);
+    if (line !== '') sections.at(-1)?.push(line);
+  }
+  return sections;
+}
+
+function valueOf(section: readonly string[], pattern: RegExp): string | undefined {
+  for (const line of section) {
+    const value = pattern.exec(line)?.[1];
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** Port 0 says no to a section. */
+function isDeclined(section: readonly string[]): boolean {
+  return /^m=\w+ 0 /.test(section[0] ?? '') && !section.includes('a=bundle-only');
+}
+
+function declined(section: readonly string[]): string[] {
+  return section
+    .filter((line) => line !== 'a=bundle-only')
+    .map((line, index) => (index === 0 ? line.replace(/^(m=\w+) \d+ /, '$1 0 ') : line));
+}
+
+function badOffer(message: string): Problem {
+  return { code: 'invalid_value', message, param: 'sdp' };
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify';
+import { refusalOf } from '../http/access.ts';
+import type { Door } from '../http/door.ts';
+import type { SocketDeps } from '../http/open-session.ts';
+import { sendProblem, sendRefusal } from '../http/problem.ts';
+import { callRequestBytes, readCallRequest } from './call-request.ts';
+import { Calls } from './calls.ts';
+
+const path = '/v1/realtime/calls';
+
+/**
+ * `POST /v1/realtime/calls`: the WebRTC door of OpenAI Realtime (GA), offer in, answer out, and
+ * `POST /v1/realtime/calls/{call_id}/hangup`. Web pages of allowed origins may call from their own address (CORS).
+ */
+export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
+  const calls = new Calls();
+  app.addHook('onClose', () => calls.close());
+  // In a scope of its own: here every body is taken as it is.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    const asIs = { parseAs: 'buffer', bodyLimit: callRequestBytes } as const;
+    scope.addContentTypeParser('*', asIs, (_request, body, done) => done(null, body));
+    scope.addHook('onRequest', async (request, reply) => {
+      const { origin } = request.headers;
+      if (origin === undefined || refusalOf(request.headers, { ...deps.config, apiKeys: [] }) !== undefined) return;
+      reply.headers({
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': 'location',
+        vary: 'origin',
+      });
+    });
+    addRoutes(scope, calls, deps, door);
+  });
+}
+
+function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
+  scope.options(path, { onRequest: door.call }, (request, reply) => {
+    const wanted = request.headers['access-control-request-headers'] ?? '';
+    reply.headers({
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': /^[\w, -]{0,500}$/.test(wanted) ? wanted : '',
+      'access-control-max-age': 600,
+    });
+    return reply.code(204).send();
+  });
+  scope.post<{ Querystring: { model?: string | string[] } }>(
+    path,
+    { onRequest: door.session },
+    async (request, reply) => {
+      const asked = await readCallRequest(request.body, request.headers['content-type']);
+      if ('code' in asked) return sendProblem(reply, 400, asked);
+      const model = [request.query.model].flat()[0];
+      const visitor = door.visitorOf(request);
+      const address = request.socket.localAddress;
+      const answered = await calls.answer({ ...asked, model, address }, { ...deps, visitor }, request.log);
+      if ('status' in answered) return sendRefusal(reply, answered);
+      return reply.code(201).header('location', `${path}/${answered.id}`).type('application/sdp').send(answered.sdp);
+    },
+  );
+  scope.post<{ Params: { id: string } }>(
+    `${path}/:id/hangup`,
+    { onRequest: door.serverKey },
+    async (request, reply) => {
+      if (calls.hangUp(request.params.id, door.visitorOf(request).owner)) return reply.code(200).send();
+      return sendProblem(reply, 404, { code: 'not_found', message: 'There is no such call, or it has ended.' });
+    },
+  );
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { describe, expect, it } from 'vitest';
+import { orderViolations } from '../conformance/realtime-order.ts';
+import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { openRig, recordTalk } from './talk-rig.ts';
+
+/** A bare socket that asks to go on with a session; resolves to the first event, and to the close code. */
+async function resumeBare(url: string, query: string) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`);
+  const closed = once(socket, 'close').then(([code]) => code as number);
+  const [data] = (await once(socket, 'message')) as [Buffer];
+  return { socket, closed, event: JSON.parse(data.toString()) as { type: string; error?: { code: string } } };
+}
+
+describe('a session that cannot be gone on with', () => {
+  it('is refused with a wrong token, then closed as a policy matter', async () => {
+    await using rig = await openRig();
+    const { event, closed } = await resumeBare(rig.url, 'resume=rt_guessed&after=0');
+    expect(event).toMatchObject({ type: 'error', error: { code: 'session_not_resumable' } });
+    expect(await closed).toBe(1008);
+  });
+
+  for (const after of ['', '&after=x', '&after=-1', '&after=1.5', '&after=9999']) {
+    it(`is refused without a usable number of the last frame ("${after}"), and stays for who has one`, async () => {
+      await using rig = await openRig();
+      const recorded = recordTalk({ url: rig.url });
+      const session = await recorded.talk.opened;
+      const token = session.x_dramatis?.resume?.token;
+      const { event, closed } = await resumeBare(rig.url, `resume=${token}${after}`);
+      expect(event).toMatchObject({ type: 'error', error: { code: 'session_not_resumable' } });
+      expect(await closed).toBe(1008);
+      recorded.talk.say('Are you there?');
+      expect((await recorded.until('response.done')).response.status).toBe('completed');
+      recorded.talk.close();
+    });
+  }
+
+  it('gives way to a clean new one when its grace time is over', async () => {
+    await using rig = await openRig({ environment: { DRAMATIS_RESUME_GRACE_SECONDS: '0' } });
+    await using proxy = await openFlakyProxy(rig.port);
+    const recorded = recordTalk({ url: proxy.url });
+    const first = await recorded.talk.opened;
+    recorded.talk.say('Good evening.');
+    await recorded.until('response.done');
+    const before = recorded.fromServer().length;
+    proxy.hold();
+    proxy.cut();
+    await expect.poll(() => rig.activeSessions()).toBe(0);
+    recorded.speak(400);
+    proxy.admit();
+    const again = await recorded.until('connection.open', 2);
+    expect(again.isNew).toBe(true);
+    expect(again.session.id).not.toBe(first.id);
+    // What was said to the session that is gone is told to be lost, and not said to the new one.
+    expect(again.lostMs).toBe(1_400);
+    expect(recorded.of('error')).toEqual([]);
+    recorded.speak(600);
+    const { response } = await recorded.until('response.done', 2);
+    expect(response.status).toBe('completed');
+    const anew = recorded.fromServer().slice(before);
+    expect(anew.map((event) => event['x_seq'])).toEqual(anew.map((_, index) => index + 1));
+    expect(orderViolations(anew)).toEqual([]);
+    expect(rig.engines.recognizer).toHaveProperty('heardMs.length', 1);
+    recorded.talk.close();
+  });
+
+  it('gives way to a new one on a server that was started anew and knows nothing', async () => {
+    await using first = await openRig();
+    await using second = await openRig();
+    await using proxy = await openFlakyProxy(first.port);
+    const recorded = recordTalk({ url: proxy.url });
+    await recorded.talk.opened;
+    proxy.retarget(second.port);
+    proxy.cut();
+    expect(await recorded.until('connection.open', 2)).toMatchObject({ isNew: true, lostMs: 0 });
+    recorded.talk.say('Who are you?');
+    await recorded.until('response.done');
+    expect(await second.activeSessions()).toBe(1);
+    recorded.talk.close();
+  });
+});
+
+describe('a socket that another one takes the place of', () => {
+  it('is left to its fate where the client itself dialled anew, even when its end comes late', async () => {
+    await using rig = await openRig();
+    await using proxy = await openFlakyProxy(rig.port);
+    const recorded = recordTalk({ url: proxy.url });
+    await recorded.talk.opened;
+    // Half open: nothing passes, and neither side knows.
+    proxy.freeze();
+    recorded.talk.say('Can you hear me?');
+    recorded.talk.reconnect();
+    expect(await recorded.until('connection.open', 2)).toMatchObject({ isNew: false, lostMs: 0 });
+    await recorded.until('response.done');
+    // Now the old socket gets to know that it was replaced, and the server what was said over it.
+    proxy.thaw();
+    recorded.talk.say('And now?');
+    await recorded.until('response.done', 2);
+    expect(recorded.of('connection.replaced')).toEqual([]);
+    expect(proxy.taken).toBe(2);
+    const events = recorded.fromServer();
+    expect(events.map((event) => event['x_seq'])).toEqual(events.map((_, index) => index + 1));
+    expect(recorded.of('conversation.item.added').filter(({ item }) => item.role === 'user')).toHaveLength(2);
+    recorded.talk.close();
+  });
+
+  it('ends the talk where somebody else goes on with the session, and does not fight for it', async () => {
+    await using rig = await openRig();
+    await using proxy = await openFlakyProxy(rig.port);
+    const recorded = recordTalk({ url: proxy.url });
+    const session = await recorded.talk.opened;
+    const other = await resumeBare(rig.url, `resume=${session.x_dramatis?.resume?.token}&after=1`);
+    expect(other.event.type).toBe('x_dramatis.resumed');
+    await recorded.until('connection.replaced');
+    expect(recorded.talk.send({ type: 'response.create' })).toBe(false);
+    other.socket.send(JSON.stringify({ type: 'response.create' }));
+    await once(other.socket, 'message');
+    expect(proxy.taken).toBe(1);
+    other.socket.close(1000);
+    await other.closed;
+  });
+});
+
+describe('a talk that is closed', () => {
+  it('gives its place back at once, though its session could be resumed', async () => {
+    await using rig = await openRig();
+    const recorded = recordTalk({ url: rig.url });
+    await recorded.talk.opened;
+    recorded.talk.close();
+    await recorded.until('connection.closed');
+    await expect.poll(() => rig.activeSessions()).toBe(0);
+  });
+});
+
+describe('a server that wants a key', () => {
+  it('refuses a talk without it, and the talk does not try again', async () => {
+    await using rig = await openRig({ environment: { DRAMATIS_API_KEYS: 'hush' } });
+    await using proxy = await openFlakyProxy(rig.port);
+    const recorded = recordTalk({ url: proxy.url });
+    await expect(recorded.talk.opened).rejects.toMatchObject({ code: 'connection_refused' });
+    const open = recordTalk({ url: proxy.url, apiKey: 'hush' });
+    await open.talk.opened;
+    // One socket and the question how the server is; one socket.
+    expect(proxy.taken).toBe(3);
+    open.talk.close();
+  });
+});

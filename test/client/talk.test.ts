@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import type { SpeakerListener, TalkOptions } from '../../server/client/api.d.ts';
+import { openTalk } from '../../server/client/open-talk.js';
+import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { StageSpeaker } from './stage-speaker.ts';
+import { openRig, recordTalk } from './talk-rig.ts';
+
+const long = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
+
+/** A talk whose replies sound from a loudspeaker that the test moves on. */
+async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
+  let speaker: StageSpeaker | undefined;
+  const open = async (listener: SpeakerListener): Promise<StageSpeaker> => (speaker = new StageSpeaker(listener));
+  const recorded = recordTalk({ ...options, speaker: open });
+  await recorded.talk.opened;
+  if (speaker === undefined) throw new Error('the loudspeaker was not opened');
+  return { recorded, speaker };
+}
+
+describe('a talk', () => {
+  it('answers what is written, tells everything in order, and ends when it is closed', async () => {
+    await using rig = await openRig({ says: ['Fourteen words.'] });
+    const talk = openTalk({ url: rig.url, character: 'alice' });
+    const types: string[] = [];
+    let words = '';
+    for await (const event of talk.events) {
+      types.push(event.type);
+      if (event.type === 'connection.open') expect(talk.say('How many words?')).toBe(true);
+      if (event.type === 'response.output_audio_transcript.delta') words += event.delta;
+      if (event.type === 'response.done') talk.close();
+    }
+    expect(words.trim()).toBe('Fourteen words.');
+    expect(types.slice(0, 3)).toEqual(['connection.connecting', 'connection.open', 'session.created']);
+    expect(types.slice(-2)).toEqual(['response.done', 'connection.closed']);
+    expect(talk.say('Anybody there?')).toBe(false);
+    expect(talk.sendAudio(new ArrayBuffer(960))).toBe(false);
+  });
+
+  it('asks for the second answer when the first has ended, whatever the server is at', async () => {
+    await using rig = await openRig({ says: [long, 'Second.', 'Third.'] });
+    const recorded = recordTalk({ url: rig.url });
+    await recorded.talk.opened;
+    recorded.talk.say('First question');
+    await recorded.until('response.created');
+    recorded.talk.say('Second question');
+    recorded.talk.say('Third question');
+    const said = (): string[] =>
+      recorded.of('response.output_audio_transcript.done').map(({ transcript }) => transcript);
+    await expect.poll(() => said().at(-1)).toMatch(/Second|Third/);
+    expect(recorded.of('error')).toEqual([]);
+    recorded.talk.close();
+  });
+
+  it('speaks with servers that resume nothing, and begins anew when cut', async () => {
+    await using rig = await openRig({ environment: { DRAMATIS_RESUME_GRACE_SECONDS: '0' } });
+    await using proxy = await openFlakyProxy(rig.port);
+    const recorded = recordTalk({ url: proxy.url, character: 'alice' });
+    await recorded.talk.opened;
+    recorded.talk.say('Hello');
+    await recorded.until('response.done');
+    expect(recorded.replySound().length).toBeGreaterThan(0);
+    recorded.talk.close();
+  });
+});
+
+describe('what was heard', () => {
+  it('is told while it plays, and is what the server measures the wait by', async () => {
+    await using rig = await openRig({ says: [long] });
+    const { recorded, speaker } = await talkAloud({ url: rig.url });
+    recorded.talk.say('Count.');
+    const { response } = await recorded.until('response.done');
+    await expect.poll(() => speaker.isPlaying).toBe(true);
+    speaker.advance(1_000);
+    const { responseId, playedMs } = recorded.of('playback.progress').at(-1) ?? {};
+    expect(responseId).toBe(response.id);
+    expect(playedMs).toBeCloseTo(1_000, -1);
+    speaker.advance(1_000);
+    expect(recorded.of('playback.ended')).toHaveLength(1);
+    recorded.talk.close();
+  });
+
+  it('is where the words end in the history, when a finished reply is cut while it plays', async () => {
+    await using rig = await openRig({ says: [long, 'Yes.'], hears: ['stop it'] });
+    const { recorded, speaker } = await talkAloud({ url: rig.url });
+    recorded.talk.say('Count.');
+    await recorded.until('response.done');
+    speaker.advance(450);
+    recorded.speak();
+    const cut = await recorded.until('playback.cut');
+    expect(cut.heardMs).toBeGreaterThanOrEqual(450);
+    expect(cut.heardMs).toBeLessThan(470);
+    expect(speaker.isPlaying).toBe(false);
+    await recorded.until('response.done', 2);
+    const [, history] = rig.engines.agent.histories;
+    expect(history?.map(({ text }) => text)).toEqual(['Count.', 'one two three four five', 'stop it']);
+    recorded.talk.close();
+  });
+
+  it('is told at once when a reply is stopped in the middle, and nothing more of it sounds', async () => {
+    await using rig = await openRig({
+      says: [`${long} ${long} ${long} ${long}`, 'Yes.'],
+      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '1000' },
+    });
+    const { recorded, speaker } = await talkAloud({ url: rig.url });
+    recorded.talk.say('Count.');
+    await recorded.until('response.output_audio.delta', 10);
+    speaker.advance(240);
+    void recorded.talk.interrupt();
+    expect(recorded.of('playback.stopped')).toHaveLength(1);
+    const { response } = await recorded.until('response.done');
+    expect(response.status).toBe('cancelled');
+    expect(recorded.talk.isPlaying).toBe(false);
+    recorded.talk.say('Go on.');
+    await recorded.until('response.done', 2);
+    const [, history] = rig.engines.agent.histories;
+    expect(history?.map(({ text }) => text)).toEqual(['Count.', 'one two three', 'Go on.']);
+    expect(recorded.of('error')).toEqual([]);
+    recorded.talk.close();
+  });
+
+  it('is right even when the reply is stopped while the connection is away', async () => {
+    await using rig = await openRig({ says: [long, 'Yes.'] });
+    await using proxy = await openFlakyProxy(rig.port);
+    const { recorded, speaker } = await talkAloud({ url: proxy.url });
+    recorded.talk.say('Count.');
+    await recorded.until('response.done');
+    proxy.hold();
+    proxy.cut();
+    await recorded.until('connection.lost');
+    speaker.advance(240);
+    await recorded.talk.interrupt();
+    recorded.talk.say('Go on.');
+    proxy.admit();
+    await recorded.until('response.done', 2);
+    const [, history] = rig.engines.agent.histories;
+    expect(history?.map(({ text }) => text)).toEqual(['Count.', 'one two three', 'Go on.']);
+    recorded.talk.close();
+  });
+
+  it('goes on over the gap of a cut while there is sound left to play', async () => {
+    await using rig = await openRig({ says: [long] });
+    await using proxy = await openFlakyProxy(rig.port);
+    const { recorded, speaker } = await talkAloud({ url: proxy.url });
+    recorded.talk.say('Count.');
+    await recorded.until('response.output_audio.delta', 5);
+    proxy.cut();
+    speaker.advance(200);
+    await recorded.until('connection.open', 2);
+    await recorded.until('response.done');
+    speaker.advance(2_000);
+    const sounded = Buffer.concat(
+      speaker.played.map((block) => Buffer.from(Int16Array.from(block, (one) => one * 32_768).buffer)),
+    );
+    expect(sounded.includes(rig.made())).toBe(true);
+    recorded.talk.close();
+  });
+});

@@ -1,0 +1,116 @@
+import { createRealDft } from './dft.ts';
+
+/** What both take: 16 kHz. */
+export const logMelSampleRate = 16_000;
+export const melBands = 80;
+
+const frameSamples = 400;
+const hopSamples = 160;
+const bins = frameSamples / 2 + 1;
+const highestHertz = 8_000;
+/** Nothing lies further below the loudest value than this many decades. */
+const rangeDecades = 8;
+/** What the turn model looks at: 8 seconds. */
+const turnSamples = 128_000;
+
+/** Slaney's mel scale: linear below 1 kHz, logarithmic above. */
+const linearMelsPerHertz = 3 / 200;
+const breakHertz = 1_000;
+const breakMel = 15;
+const logStep = Math.log(6.4) / 27;
+
+const dft = createRealDft(frameSamples);
+const hann = Float64Array.from({ length: frameSamples }, (_, index) => {
+  return 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / frameSamples);
+});
+const bands: readonly Band[] = slaneyBands();
+
+/** Log-mel values `[80, frames]`: all frames of the lowest band, then of the next. A frame every 10 ms. */
+export interface LogMel {
+  readonly frames: number;
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+/**
+ * Whisper's features of mono samples at 16 kHz (openai/whisper `log_mel_spectrogram`; Hugging Face
+ * `WhisperFeatureExtractor`): frames of 25 ms around every 160th sample, mirrored at the ends, periodic Hann window, power,
+ * 80 Slaney mel bands up to 8 kHz, log10, at most 8 decades below the loudest, (x + 4) / 4; about -1.5 to 1.5. There are
+ * `floor(samples / 160)` frames, none below 201 samples.
+ */
+export function whisperLogMel(samples: Float32Array): LogMel {
+  const edge = frameSamples / 2;
+  const frames = samples.length > edge ? Math.floor(samples.length / hopSamples) : 0;
+  const values = new Float32Array(melBands * frames);
+  const windowed = new Float64Array(frameSamples);
+  const power = new Float64Array(bins);
+  let loudest = Number.NEGATIVE_INFINITY;
+  for (let frame = 0; frame < frames; frame += 1) {
+    const start = frame * hopSamples - edge;
+    for (let index = 0; index < frameSamples; index += 1) {
+      windowed[index] = (samples[mirrored(start + index, samples.length)] as number) * (hann[index] as number);
+    }
+    dft.powerSpectrum(windowed, 0, power);
+    for (const [band, { firstBin, weights }] of bands.entries()) {
+      let sum = 0;
+      for (let index = 0; index < weights.length; index += 1) {
+        sum += (weights[index] as number) * (power[firstBin + index] as number);
+      }
+      const value = Math.log10(Math.max(sum, 1e-10));
+      loudest = Math.max(loudest, value);
+      values[band * frames + frame] = value;
+    }
+  }
+  for (let index = 0; index < values.length; index += 1) {
+    values[index] = (Math.max(values[index] as number, loudest - rangeDecades) + 4) / 4;
+  }
+  return { frames, values };
+}
+
+/**
+ * What smart-turn v3 is fed (pipecat-ai/pipecat `local_smart_turn_v3.py`): the last 8 seconds, with silence before what is
+ * shorter, brought to mean 0 and variance 1 with that silence, as 800 frames of `whisperLogMel`.
+ */
+export function smartTurnFeatures(samples: Float32Array): LogMel {
+  const turn = new Float32Array(turnSamples);
+  const kept = samples.subarray(Math.max(0, samples.length - turnSamples));
+  turn.set(kept, turnSamples - kept.length);
+  const mean = turn.reduce((sum, value) => sum + value, 0) / turnSamples;
+  const variance = turn.reduce((sum, value) => sum + (value - mean) ** 2, 0) / turnSamples;
+  const scale = 1 / Math.sqrt(variance + 1e-7);
+  return whisperLogMel(turn.map((value) => (value - mean) * scale));
+}
+
+interface Band {
+  readonly firstBin: number;
+  readonly weights: Float64Array;
+}
+
+function mirrored(place: number, length: number): number {
+  if (place < 0) return -place;
+  return place < length ? place : 2 * (length - 1) - place;
+}
+
+/** Triangles of equal area between neighbouring mel frequencies, as librosa's `filters.mel` with `norm='slaney'`. */
+function slaneyBands(): Band[] {
+  const top = melOf(highestHertz);
+  const edges = Array.from({ length: melBands + 2 }, (_, index) => hertzOf((top * index) / (melBands + 1)));
+  return Array.from({ length: melBands }, (_, band) => {
+    const [low = 0, centre = 0, high = 0] = edges.slice(band, band + 3);
+    const all = Array.from({ length: bins }, (_, bin) => {
+      const hertz = (bin * logMelSampleRate) / frameSamples;
+      const height = Math.min((hertz - low) / (centre - low), (high - hertz) / (high - centre));
+      return Math.max(0, height) * (2 / (high - low));
+    });
+    const firstBin = all.findIndex((weight) => weight > 0);
+    const lastBin = all.findLastIndex((weight) => weight > 0);
+    return { firstBin, weights: Float64Array.from(all.slice(firstBin, lastBin + 1)) };
+  });
+}
+
+function melOf(hertz: number): number {
+  return hertz < breakHertz ? hertz * linearMelsPerHertz : breakMel + Math.log(hertz / breakHertz) / logStep;
+}
+
+function hertzOf(mel: number): number {
+  return mel < breakMel ? mel / linearMelsPerHertz : breakHertz * Math.exp(logStep * (mel - breakMel));
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { workerData } from 'node:worker_threads';
+import { env, InferenceSession, Tensor } from 'onnxruntime-node';
+import { EngineError } from '../engine.ts';
+import { melBands, smartTurnFeatures } from '../log-mel.ts';
+import { serveWorker } from '../worker-serve.ts';
+import type { SmartTurnWorkerData } from './smart-turn.ts';
+
+const { modelPath, sha256 } = workerData as SmartTurnWorkerData;
+const inputName = 'input_features';
+/** Named for what it once was: the model's last layer makes it a probability. */
+const outputName = 'logits';
+const advice =
+  'get smart-turn-v3.2-cpu.onnx (pipecat-ai/pipecat, src/pipecat/audio/turn/smart_turn/data; or pipecat-ai/smart-turn-v3 on Hugging Face)';
+env.logLevel = 'error';
+let loading: Promise<InferenceSession> | undefined;
+
+serveWorker<Float32Array, number>(async (samples) => {
+  loading ??= loadModel();
+  const session = await loading.catch((cause: unknown) => {
+    // The file may be there when it is next asked for.
+    loading = undefined;
+    throw cause;
+  });
+  const { frames, values } = smartTurnFeatures(samples);
+  const scored = await session.run({ [inputName]: new Tensor('float32', values, [1, melBands, frames]) });
+  return { reply: Number(scored[outputName]?.data[0]) };
+});
+
+async function loadModel(): Promise<InferenceSession> {
+  const file = await readFile(modelPath).catch((cause: unknown) => {
+    throw missing(`its weights are not at ${modelPath}: ${advice} and set the path to it`, cause);
+  });
+  const found = createHash('sha256').update(file).digest('hex');
+  if (found !== sha256) {
+    throw missing(
+      `${modelPath} has the SHA-256 ${found}, not ${sha256}: ${advice}, or set the hash of the file you trust`,
+    );
+  }
+  const session = await InferenceSession.create(file, {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+  }).catch((cause: unknown) => {
+    throw missing(`${modelPath} cannot be loaded: ${advice}`, cause);
+  });
+  if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) return session;
+  throw missing(`${modelPath} is another model: ${advice}`);
+}
+
+function missing(detail: string, cause?: unknown): EngineError {
+  return new EngineError('smart-turn', 'ENGINE_MISSING', detail, cause);
+}

@@ -1,0 +1,62 @@
+import { EngineError } from '../engine.ts';
+import { logMelSampleRate } from '../log-mel.ts';
+import { resample } from '../resampler.ts';
+import type { TurnDetector } from '../turn-detector.ts';
+import { openWorkerPool } from '../worker-pool.ts';
+
+export interface SmartTurnOptions {
+  /** The ONNX file of smart-turn v3, which the user brings. */
+  readonly modelPath: string;
+  /** Lower-case hex. Needed for any file but `smart-turn-v3.2-cpu.onnx`, the one that is known here. */
+  readonly sha256?: string;
+}
+
+/** What the worker is started with. */
+export interface SmartTurnWorkerData {
+  readonly modelPath: string;
+  readonly sha256: string;
+}
+
+/** `smart-turn-v3.2-cpu.onnx`, 8,679,182 bytes, as it stands in pipecat's repository. */
+export const knownSmartTurnHash = '2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f';
+
+const name = 'smart-turn';
+/** What the model looks at. */
+const turnMs = 8_000;
+
+/**
+ * Smart-turn v3 (pipecat-ai, BSD-2-Clause: Whisper tiny's encoder and a classifier, 8 M parameters, 23 languages) in a
+ * worker thread. It hears, and does not read: `text` and `language` are not used. Only the last 8 seconds count.
+ * No package ships its weights, and none were at hand when this was written: the features are checked against reference
+ * values, names and shapes against pipecat's source, but the model itself has never run here. A file that is missing, or
+ * has another hash than asked for, gives `ENGINE_MISSING` with the first call or with `warm`.
+ */
+export function openSmartTurn(options: SmartTurnOptions): TurnDetector & {
+  /** Loads the model. */
+  warm(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+} {
+  const { modelPath, sha256 = knownSmartTurnHash } = options;
+  const pool = openWorkerPool<Float32Array<ArrayBuffer>, number>({
+    name,
+    url: new URL('./smart-turn-worker.ts', import.meta.url),
+    size: 1,
+    workerData: { modelPath, sha256: sha256.toLowerCase() } satisfies SmartTurnWorkerData,
+  });
+  return {
+    name,
+    async completeness({ samples, sampleRate }, { signal }) {
+      signal.throwIfAborted();
+      const kept = samples.slice(-Math.ceil((turnMs / 1000) * sampleRate));
+      const turn = new Float32Array(resample(kept, sampleRate, logMelSampleRate));
+      const probability = await pool.call(turn, { signal, transfer: [turn.buffer] });
+      signal.throwIfAborted();
+      if (probability >= 0 && probability <= 1) return probability;
+      throw new EngineError(name, 'ENGINE_BAD_REPLY', `${modelPath} answers ${probability}, which is no probability`);
+    },
+    async warm(signal) {
+      await pool.call(new Float32Array(0), { signal });
+    },
+    close: () => pool.close(),
+  };
+}
