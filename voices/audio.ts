@@ -33,13 +33,19 @@ export function pcm16FromFloats(samples: Float32Array): Buffer {
 
 /** Floats as 16-bit integers: half the memory, for sound that is kept. Clipped like `pcm16FromFloats`. */
 export function int16FromFloats(samples: Float32Array): Int16Array {
-  // An assigned NaN becomes 0.
-  return Int16Array.from(samples, (value) => Math.max(-32768, Math.min(32767, Math.round(value * 32768))));
+  const integers = new Int16Array(samples.length);
+  for (let index = 0; index < samples.length; index += 1) {
+    // An assigned NaN becomes 0.
+    integers[index] = Math.max(-32768, Math.min(32767, Math.round((samples[index] as number) * 32768)));
+  }
+  return integers;
 }
 
 /** The other way: floats in [-1, 1). */
 export function floatsFromInt16(samples: Int16Array): Float32Array {
-  return Float32Array.from(samples, (value) => value / 32768);
+  const floats = new Float32Array(samples.length);
+  for (let index = 0; index < samples.length; index += 1) floats[index] = (samples[index] as number) / 32768;
+  return floats;
 }
 
 /** Joins blocks of samples into one. */

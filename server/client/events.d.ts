@@ -150,6 +150,7 @@ export type WordsEvent = FromServer &
     | { readonly type: 'conversation.item.truncated'; readonly item_id: string; readonly audio_end_ms: number }
     | { readonly type: 'conversation.item.deleted'; readonly item_id: string }
     | { readonly type: 'session.created' | 'session.updated'; readonly session: Session }
+    | { readonly type: 'rate_limits.updated'; readonly rate_limits: readonly unknown[] }
     | { readonly type: 'error'; readonly error: ServerError }
   );
 

@@ -128,10 +128,10 @@ class OpenTalk {
   /** @type {Talk['interrupt']} */
   async interrupt() {
     const { activeId } = this.#request;
-    if (activeId !== undefined && !this.#player.isCut(activeId)) {
-      this.send({ type: 'response.cancel', event_id: UNASKED, response_id: activeId });
-    }
+    const isToCancel = activeId !== undefined && !this.#player.isCut(activeId);
     await this.#player.cut(activeId);
+    // Told what was heard of it before, the server ends it exactly there.
+    if (isToCancel) this.send({ type: 'response.cancel', event_id: UNASKED, response_id: activeId });
   }
 
   /** @type {Talk['heard']} */

@@ -1,7 +1,7 @@
 /** Bounds on what a client may send; beyond them it gets a coded error. */
 export const limits = {
-  /** One WebSocket frame. OpenAI allows 15 MiB of audio in one append. */
-  frameBytes: 16 * 1024 * 1024,
+  /** One WebSocket frame. OpenAI allows 15 MiB of audio in one append, which is 20 MiB of base64. */
+  frameBytes: 21 * 1024 * 1024,
   /** Objects and arrays within each other, in one event. */
   nestingLevels: 64,
   /** One text content, in characters. */

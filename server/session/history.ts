@@ -1,9 +1,12 @@
 import type { Message } from '../../agents/chat.ts';
 import { textOf, type CallItem, type Item } from './conversation.ts';
 
+const noResultYet = 'There is no result yet.';
+
 /**
  * The history a mind is given: oldest first, messages without words left out. A call stands together with what it brought
- * back, wherever that came; a call that has brought back nothing yet is left out, and so is output without its call.
+ * back, wherever that came. Of a call that has brought back nothing yet it says so, lest the mind calls again; output without
+ * its call is left out.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));
@@ -15,7 +18,7 @@ export function messagesOf(items: readonly Item[]): Message[] {
   };
   for (const item of items) {
     // Calls that stand side by side were made at once.
-    if (item.type === 'call' && outputs.has(item.callId)) calls.push(item);
+    if (item.type === 'call') calls.push(item);
     else if (item.type !== 'opaque') closeCalls();
     if (item.type !== 'message') continue;
     const text = textOf(item);
@@ -32,6 +35,6 @@ function answered(calls: readonly CallItem[], outputs: ReadonlyMap<string, strin
       text: '',
       calls: calls.map(({ callId, name, arguments: text }) => ({ callId, name, arguments: text })),
     },
-    ...calls.map(({ callId }): Message => ({ role: 'tool', callId, text: outputs.get(callId) ?? '' })),
+    ...calls.map(({ callId }): Message => ({ role: 'tool', callId, text: outputs.get(callId) ?? noResultYet })),
   ];
 }

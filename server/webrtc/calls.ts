@@ -10,7 +10,7 @@ import { systemClock } from '../session/clock.ts';
 import type { Problem } from '../session/events.ts';
 import { Call } from './call.ts';
 import { startOf, type CallRequest } from './call-request.ts';
-import { LibraryHold } from './library.ts';
+import { loadLibrary } from './library.ts';
 import { readOffer, type Offer } from './offer.ts';
 import { Peer } from './peer.ts';
 
@@ -30,7 +30,6 @@ interface Held {
 
 /** The calls of one server. */
 export class Calls {
-  readonly #library = new LibraryHold();
   readonly #held = new Map<string, Held>();
 
   /** Takes a call and opens its session, or says why not. `address`: ours, as the client has reached it. */
@@ -88,15 +87,14 @@ export class Calls {
     return true;
   }
 
-  /** Ends all of them, and stops the library's threads. */
+  /** Ends all of them. */
   async close(): Promise<void> {
     for (const { call } of this.#held.values()) call.peer.endSoon();
     await Promise.all([...this.#held.values()].map(({ ended }) => ended));
-    await this.#library.release();
   }
 
   async #open(id: string, offer: Offer, owner: string | undefined, log: FastifyBaseLogger): Promise<Held | Problem> {
-    const opened = await this.#library.load().catch((fault: unknown) => {
+    const opened = await loadLibrary().catch((fault: unknown) => {
       if (fault instanceof EngineError) return { code: fault.code, message: fault.message } satisfies Problem;
       throw fault;
     });

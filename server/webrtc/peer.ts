@@ -14,6 +14,9 @@ const connectMs = 30_000;
 /** What has been sent last may still be on its way when we hang up. */
 const lingerMs = 250;
 
+/** Peers that the library has not closed altogether. */
+const unclosed = new Set<Peer>();
+
 /** Told of what comes from the other end. Nothing is told any more after `onEnd`. */
 export interface PeerListener {
   /** Events can be sent from now on. */
@@ -35,10 +38,11 @@ export class Peer {
   readonly #library: Library;
   readonly #listener: PeerListener;
   readonly #connection: PeerConnection;
-  /** Kept here, because the library closes what nobody holds any more. */
   #track: Track | undefined;
   #channel: DataChannel | undefined;
   #ended = false;
+  /** What the library has made for us and has not closed. */
+  readonly #parts = new Set<PeerConnection | Track | DataChannel>();
   #linger: NodeJS.Timeout | undefined;
   readonly #patience: NodeJS.Timeout;
 
@@ -47,7 +51,9 @@ export class Peer {
     this.#listener = listener;
     this.#connection = new library.PeerConnection(name, { iceServers: [], disableAutoNegotiation: true });
     this.#patience = setTimeout(() => this.end(), connectMs);
+    this.#hold(this.#connection);
     this.#connection.onStateChange((state) => {
+      if (state === 'closed') this.#letGo(this.#connection);
       if (state === 'connected') clearTimeout(this.#patience);
       if (state === 'disconnected' || state === 'failed' || state === 'closed') this.end();
     });
@@ -109,9 +115,7 @@ export class Peer {
     this.#ended = true;
     clearTimeout(this.#linger);
     clearTimeout(this.#patience);
-    attempt(() => this.#channel?.close(), undefined);
-    attempt(() => this.#track?.close(), undefined);
-    attempt(() => this.#connection.close(), undefined);
+    for (const part of [...this.#parts].toReversed()) attempt(() => part.close(), undefined);
     this.#listener.onEnd();
   }
 
@@ -122,6 +126,8 @@ export class Peer {
     const stream = randomBytes(9).toString('base64url');
     audio.addSSRC(this.source, stream, stream, 'voice');
     const track = this.#connection.addTrack(audio);
+    this.#hold(track);
+    track.onClosed(() => this.#letGo(track));
     // Tells the sender how its packets arrive.
     track.setMediaHandler(new this.#library.RtcpReceivingSession());
     track.onMessage((packet) => this.#tell((listener) => listener.onPacket(packet)));
@@ -129,7 +135,9 @@ export class Peer {
   }
 
   #useChannel(channel: DataChannel): void {
-    if (this.#ended || this.#channel !== undefined || channel.getLabel() !== channelLabel) return;
+    this.#hold(channel);
+    channel.onClosed(() => this.#letGo(channel));
+    if (this.#ended || this.#channel !== undefined || channel.getLabel() !== channelLabel) return channel.close();
     this.#channel = channel;
     const open = (): void => this.#tell((listener) => listener.onOpen());
     channel.onMessage((message) =>
@@ -137,6 +145,20 @@ export class Peer {
     );
     if (channel.isOpen()) open();
     else channel.onOpen(open);
+  }
+
+  /**
+   * Everything the library makes must be held until it says that it is closed, which it does if it is asked to tell: it frees
+   * what it needs for telling only then, and lets nobody know when it was collected before.
+   */
+  #hold(part: PeerConnection | Track | DataChannel): void {
+    this.#parts.add(part);
+    unclosed.add(this);
+  }
+
+  #letGo(part: PeerConnection | Track | DataChannel): void {
+    this.#parts.delete(part);
+    if (this.#parts.size === 0) unclosed.delete(this);
   }
 
   /** A fault in here would end the process: the library calls us from outside. */

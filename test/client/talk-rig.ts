@@ -79,6 +79,11 @@ export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
       for (const look of waiting) look();
     },
   });
+  const send = (samples: Float32Array): void => {
+    for (let offset = 0; offset < samples.length; offset += 960) {
+      talk.sendAudio(new Uint8Array(pcm16FromFloats(samples.subarray(offset, offset + 960))));
+    }
+  };
   return {
     talk,
     all,
@@ -107,13 +112,12 @@ export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
       const sounds = all.filter((event) => event.type === 'response.output_audio.delta');
       return Buffer.concat(sounds.map(({ pcm16 }) => pcm16));
     },
-    /** Speaks for a moment and falls silent, faster than real time. */
+    /** Sends sound in pieces of 40 ms, faster than real time. */
+    send,
+    /** Speaks for a moment and falls silent. */
     speak(ms = 600) {
-      for (const part of [tone(ms), silence(1_000)]) {
-        for (let offset = 0; offset < part.length; offset += 960) {
-          talk.sendAudio(new Uint8Array(pcm16FromFloats(part.subarray(offset, offset + 960))));
-        }
-      }
+      send(tone(ms));
+      send(silence(1_000));
     },
   };
 }

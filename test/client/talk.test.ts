@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SpeakerListener, TalkOptions } from '../../server/client/api.d.ts';
 import { openTalk } from '../../server/client/open-talk.js';
 import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { silence, tone } from '../fakes/vad.ts';
 import { StageSpeaker } from './stage-speaker.ts';
 import { openRig, recordTalk } from './talk-rig.ts';
 
@@ -31,7 +32,8 @@ describe('a talk', () => {
     }
     expect(words.trim()).toBe('Fourteen words.');
     expect(types.slice(0, 3)).toEqual(['connection.connecting', 'connection.open', 'session.created']);
-    expect(types.slice(-2)).toEqual(['response.done', 'connection.closed']);
+    expect(types).toContain('response.done');
+    expect(types.at(-1)).toBe('connection.closed');
     expect(talk.say('Anybody there?')).toBe(false);
     expect(talk.sendAudio(new ArrayBuffer(960))).toBe(false);
   });
@@ -65,15 +67,19 @@ describe('a talk', () => {
 
 describe('what was heard', () => {
   it('is told while it plays, and is what the server measures the wait by', async () => {
-    await using rig = await openRig({ says: [long] });
+    await using rig = await openRig({
+      says: ['one two three four five.'],
+      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '200' },
+    });
     const { recorded, speaker } = await talkAloud({ url: rig.url });
     recorded.talk.say('Count.');
-    const { response } = await recorded.until('response.done');
-    await expect.poll(() => speaker.isPlaying).toBe(true);
-    speaker.advance(1_000);
+    await recorded.until('response.output_audio.delta', 2);
+    speaker.advance(100);
     const { responseId, playedMs } = recorded.of('playback.progress').at(-1) ?? {};
+    const { response } = await recorded.until('response.done');
     expect(responseId).toBe(response.id);
-    expect(playedMs).toBeCloseTo(1_000, -1);
+    expect(playedMs).toBeCloseTo(100, -1);
+    expect(response.x_dramatis?.latency?.heard_ms).toBeTypeOf('number');
     speaker.advance(1_000);
     expect(recorded.of('playback.ended')).toHaveLength(1);
     recorded.talk.close();
@@ -85,8 +91,9 @@ describe('what was heard', () => {
     recorded.talk.say('Count.');
     await recorded.until('response.done');
     speaker.advance(450);
-    recorded.speak();
+    recorded.send(tone(600));
     const cut = await recorded.until('playback.cut');
+    recorded.send(silence(1_000));
     expect(cut.heardMs).toBeGreaterThanOrEqual(450);
     expect(cut.heardMs).toBeLessThan(470);
     expect(speaker.isPlaying).toBe(false);

@@ -274,8 +274,17 @@ describe('the history of a mind', () => {
     ]);
   });
 
-  it('leaves out calls that nothing came back for, and output of calls that are gone', () => {
-    expect(shapeOf([said('u', 'user', 'hi'), call('a'), output('b')])).toEqual(['user hi']);
+  it('says of a call that nothing came back yet, lest it is made again', () => {
+    expect(shapeOf([said('u', 'user', 'hi'), call('a'), said('v', 'user', 'well?')])).toEqual([
+      'user hi',
+      ['a'],
+      'tool There is no result yet.',
+      'user well?',
+    ]);
+  });
+
+  it('leaves out what calls brought back that are gone', () => {
+    expect(shapeOf([said('u', 'user', 'hi'), output('b')])).toEqual(['user hi']);
   });
 
   it('keeps calls made at once together, and calls made in turn apart', () => {

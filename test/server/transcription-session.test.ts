@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../fakes/clock.ts';
 import { silence, tone } from '../fakes/vad.ts';
+import { serve } from './serve-rig.ts';
 import { connect } from './wire-rig.ts';
 
 describe('a transcription session', () => {
@@ -90,5 +91,24 @@ describe('a transcription session', () => {
     await settle();
     expect(wire.last('error').error).toMatchObject({ code: 'invalid_value', param: 'session.type' });
     await wire.hangUp();
+  });
+});
+
+describe('the address of a transcription session', () => {
+  it('names its intent, and may name a recognizer that we do not have', async () => {
+    const { call } = await serve();
+    const client = call('?intent=transcription&model=whisper-1');
+    const { session } = await client.until('session.created');
+    expect(session).toMatchObject({ type: 'transcription', object: 'realtime.transcription_session' });
+    client.send({ type: 'response.create' });
+    expect((await client.until('error'))['error']).toMatchObject({ code: 'invalid_intent' });
+    client.socket.close();
+  });
+
+  it('with another intent opens a conversation', async () => {
+    const { call } = await serve();
+    const client = call('?intent=conversation&model=sherlock-holmes');
+    expect((await client.until('session.created'))['session']).toMatchObject({ type: 'realtime' });
+    client.socket.close();
   });
 });

@@ -11,7 +11,6 @@ import { tone } from '../fakes/vad.ts';
 
 const open: { close(): void }[] = [];
 
-/** Before the servers close: their library is this process's only one, and stops when it is no longer used. */
 afterEach(() => {
   for (const peer of open.splice(0)) peer.close();
 });
@@ -68,6 +67,9 @@ export class NodeCaller {
     });
     this.#channel.onClosed(() => this.#news.emit('closed'));
     this.#channel.onOpen(() => this.#news.emit('open'));
+    // Asked to tell, the library frees what it needs for telling.
+    this.#track.onClosed(() => undefined);
+    this.#connection.onStateChange(() => undefined);
     open.push(this);
   }
 
@@ -139,6 +141,8 @@ export class NodeCaller {
   }
 
   close(): void {
+    this.#channel.close();
+    this.#track.close();
     this.#connection.close();
   }
 }

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BackOff } from '../../server/client/back-off.js';
+import { decodeFrame, encodeFrame } from '../../server/client/binary-frame.js';
+import { socketAddress } from '../../server/client/dial.js';
+import { EventQueue } from '../../server/client/event-queue.js';
+import { HeardCursor } from '../../server/client/heard-cursor.js';
+import { Heartbeat } from '../../server/client/heartbeat.js';
+import { Inbox } from '../../server/client/inbox.js';
+import { Outbox } from '../../server/client/outbox.js';
+
+describe('the back-off', () => {
+  it('waits not at all after a sudden loss, then half a second and ever longer, up to eight', () => {
+    const backOff = new BackOff(() => 0);
+    const waits = Array.from({ length: 8 }, () => backOff.next(true));
+    expect(waits).toEqual([0, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+    backOff.reset();
+    expect([backOff.next(false), backOff.next(false)]).toEqual([500, 1_000]);
+  });
+
+  it('leaves part of each wait to chance', () => {
+    const backOff = new BackOff(() => 0.999_999);
+    expect(backOff.next(false)).toBe(350);
+  });
+});
+
+describe('the inbox', () => {
+  it('takes every number once, and none after a gap', () => {
+    const inbox = new Inbox();
+    expect([1, 2, 2, 1, 3, 5, 4, 5].map((sequence) => inbox.take(sequence))).toEqual([
+      'new',
+      'new',
+      'repeated',
+      'repeated',
+      'new',
+      'gap',
+      'new',
+      'new',
+    ]);
+    expect(inbox.last).toBe(5);
+  });
+
+  it('takes one jump after the server was restarted', () => {
+    const inbox = new Inbox();
+    inbox.take(1);
+    inbox.restart();
+    expect([1_001, 1_002, 1_004].map((sequence) => inbox.take(sequence))).toEqual(['new', 'new', 'gap']);
+  });
+
+  it('takes everything of a server that does not number', () => {
+    const inbox = new Inbox();
+    expect([undefined, undefined].map((sequence) => inbox.take(sequence))).toEqual(['new', 'new']);
+  });
+});
+
+/** Everything that the outbox hands out now. */
+function drain(outbox: Outbox): unknown[] {
+  const frames: unknown[] = [];
+  for (let frame = outbox.next(); frame !== undefined; frame = outbox.next()) frames.push(frame);
+  return frames;
+}
+
+function fill(outbox: Outbox, ...audioMs: number[]): void {
+  for (const ms of audioMs) outbox.add(ms, (sequence) => `${ms === 0 ? 'event' : 'sound'} ${sequence}`);
+}
+
+describe('the outbox', () => {
+  it('hands out each frame once, and again from where the server says', () => {
+    const outbox = new Outbox(1_000);
+    fill(outbox, 40, 0, 40);
+    expect(drain(outbox)).toEqual(['sound 1', 'event 2', 'sound 3']);
+    fill(outbox, 0);
+    expect(outbox.resume(1)).toBe(0);
+    expect(drain(outbox)).toEqual(['event 2', 'sound 3', 'event 4']);
+    outbox.acknowledge(3);
+    expect(outbox.resume(2)).toBe(0);
+    expect(drain(outbox)).toEqual(['event 4']);
+  });
+
+  it('gives up the oldest sound beyond its bound, never an event, and says how much did not arrive', () => {
+    const outbox = new Outbox(100);
+    fill(outbox, 40, 0, 40, 40, 40);
+    expect(drain(outbox)).toEqual(['event 2', 'sound 4', 'sound 5']);
+    expect(outbox.resume(0)).toBe(80);
+    expect(outbox.resume(0)).toBe(0);
+  });
+
+  it('does not count as lost what it gave up after it had arrived', () => {
+    const outbox = new Outbox(100);
+    fill(outbox, 40, 40);
+    drain(outbox);
+    fill(outbox, 40, 40);
+    // Frames 1 and 2 had left when they were given up; the server has the first.
+    expect(outbox.resume(1)).toBe(40);
+    expect(drain(outbox)).toEqual(['sound 3', 'sound 4']);
+  });
+
+  it('does not say twice what a server that was restarted may have heard', () => {
+    const outbox = new Outbox(1_000);
+    fill(outbox, 40, 40);
+    drain(outbox);
+    fill(outbox, 0, 40);
+    expect(outbox.restart()).toBe(80);
+    expect(drain(outbox)).toEqual(['event 3', 'sound 4']);
+  });
+
+  it('begins a new row with a new session', () => {
+    const outbox = new Outbox(1_000);
+    fill(outbox, 40, 40);
+    expect(outbox.reset()).toBe(80);
+    fill(outbox, 0);
+    expect(drain(outbox)).toEqual(['event 1']);
+  });
+
+  it('keeps a thousand events at most', () => {
+    const outbox = new Outbox(1_000);
+    fill(outbox, ...Array.from({ length: 1_005 }, () => 0));
+    expect(drain(outbox)).toHaveLength(1_000);
+  });
+});
+
+describe('the heartbeat', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('gives up a side that answered before and has been silent for three beats', () => {
+    const onSilence = vi.fn<() => void>();
+    const onBeat = vi.fn<() => void>();
+    const heartbeat = new Heartbeat({ onBeat, onSilence });
+    heartbeat.start();
+    heartbeat.answered();
+    vi.advanceTimersByTime(6_000);
+    expect([onBeat.mock.calls.length, onSilence.mock.calls.length]).toEqual([4, 0]);
+    vi.advanceTimersByTime(2_000);
+    expect(onSilence).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(60_000);
+    expect(onSilence).toHaveBeenCalledOnce();
+  });
+
+  it('takes anything that comes for a sign of life, and no silence for death where nobody ever answered', () => {
+    const onSilence = vi.fn<() => void>();
+    const lively = new Heartbeat({ onBeat: () => lively.heard(), onSilence });
+    const mute = new Heartbeat({ onBeat: () => undefined, onSilence });
+    lively.start();
+    lively.answered();
+    mute.start();
+    vi.advanceTimersByTime(600_000);
+    expect(onSilence).not.toHaveBeenCalled();
+    lively.stop();
+    mute.stop();
+  });
+});
+
+describe('the heard cursor', () => {
+  it('tells the beginning, then every 150 ms, then the end', () => {
+    const told: [string, number, boolean][] = [];
+    const cursor = new HeardCursor((...what) => told.push(what));
+    for (let samples = 960; samples <= 9_600; samples += 960) cursor.played('first', samples);
+    cursor.played('first', 9_700, true);
+    cursor.played('second', 0);
+    cursor.played('second', 960);
+    cursor.stopped('second', 1_000);
+    expect(told).toEqual([
+      ['first', 960, false],
+      ['first', 4_800, false],
+      ['first', 8_640, false],
+      ['first', 9_700, false],
+      ['second', 960, false],
+      ['second', 1_000, true],
+    ]);
+  });
+});
+
+describe('a binary frame', () => {
+  it('is read as it was written', () => {
+    const pcm16 = Uint8Array.from([1, 2, 3, 4]);
+    const frame = { kind: 'input', replyNumber: 65_535, sequence: 2 ** 32 - 1, offsetSamples: 7, pcm16 } as const;
+    expect(decodeFrame(encodeFrame(frame))).toEqual(frame);
+  });
+
+  it('is none when it is too short, of an unknown kind or codec, or ends in half a sample', () => {
+    const good = encodeFrame({
+      kind: 'reply',
+      replyNumber: 1,
+      sequence: 2,
+      offsetSamples: 3,
+      pcm16: new Uint8Array(2),
+    });
+    const changed = (index: number, value: number): Uint8Array => good.with(index, value);
+    for (const bad of [good.subarray(0, 11), good.subarray(0, 13), changed(0, 0), changed(0, 3), changed(1, 1)]) {
+      expect(decodeFrame(bad)).toBeUndefined();
+    }
+  });
+});
+
+describe('the address of the socket', () => {
+  for (const [given, address] of [
+    ['http://localhost:8080', 'ws://localhost:8080/v1/realtime'],
+    ['https://example.com/', 'wss://example.com/v1/realtime'],
+    ['wss://example.com/speech/v1/realtime', 'wss://example.com/speech/v1/realtime'],
+  ] as const) {
+    it(`of ${given} is ${address}`, () => {
+      expect(socketAddress(given).href).toBe(address);
+    });
+  }
+});
+
+describe('the queue of events', () => {
+  it('gives everything once in order, also what is pushed while it is read, and ends', async () => {
+    const queue = new EventQueue<number>();
+    queue.push(1);
+    queue.push(2);
+    const read: number[] = [];
+    for await (const event of queue) {
+      read.push(event);
+      if (event === 2) queueMicrotask(() => queue.push(3));
+      if (event === 3) {
+        queue.push(4);
+        queue.end();
+        queue.push(5);
+      }
+    }
+    expect(read).toEqual([1, 2, 3, 4]);
+  });
+});

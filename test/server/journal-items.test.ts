@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Journal, readJournal } from '../../server/link/journal.ts';
+import { restore } from '../../server/link/restore.ts';
+import type { CallItem, Item, MessageItem } from '../../server/session/conversation.ts';
+import { messagesOf } from '../../server/session/history.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+async function journal(): Promise<{ file: string; journal: Journal }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-journal-'));
+  folders.push(folder);
+  const file = path.join(folder, 'a.jsonl');
+  return { file, journal: new Journal(file) };
+}
+
+const status = 'completed' as const;
+const call: CallItem = { id: 'c', type: 'call', status, callId: 'call_1', name: 'look_up', arguments: '{}' };
+const spoken = (id: string, type: 'user' | 'assistant', text: string): MessageItem => ({
+  id,
+  type: 'message',
+  role: type,
+  status,
+  content: [{ type: 'text', text }],
+});
+
+describe('a journal', () => {
+  it('keeps calls, what they brought back, and what only the client understands', async () => {
+    const { file, journal: written } = await journal();
+    written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
+    const items: readonly Item[] = [
+      { ...spoken('u', 'user', 'Will it rain?'), content: [{ type: 'opaque', value: { type: 'input_image' } }] },
+      { id: 'o', type: 'call-output', status, callId: 'call_1', output: 'It rains.' },
+      { id: 'm', type: 'opaque', status, value: { type: 'mcp_list_tools', tools: [] } },
+    ];
+    written.note({ type: 'item-added', item: items[0]!, previousItemId: null });
+    written.note({ type: 'reply-call', replyId: 'r', item: call, inConversation: true, previousItemId: 'u' });
+    written.note({ type: 'item-added', item: items[1]!, previousItemId: 'c' });
+    written.note({ type: 'item-added', item: items[2]!, previousItemId: 'o' });
+    written.close();
+    const restored = restore(readJournal(file) ?? [], 400);
+    expect(restored?.items).toEqual([items[0], call, items[1], items[2]]);
+    expect(messagesOf(restored?.items ?? [])).toMatchObject([{ calls: [{ callId: 'call_1' }] }, { text: 'It rains.' }]);
+  });
+
+  it('keeps nothing of answers out of band', async () => {
+    const { file, journal: written } = await journal();
+    written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
+    const base = { replyId: 'r', inConversation: false, previousItemId: null };
+    written.note({ type: 'reply-item', ...base, item: spoken('a', 'assistant', 'Aside.') });
+    written.note({ type: 'reply-call', ...base, item: call });
+    written.close();
+    expect(restore(readJournal(file) ?? [], 400)).toMatchObject({ items: [], openReplies: [] });
+  });
+
+  it('knows a session that only listens', async () => {
+    const { file, journal: written } = await journal();
+    written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice', intent: 'transcription' });
+    written.close();
+    expect(restore(readJournal(file) ?? [], 400)?.intent).toBe('transcription');
+  });
+});

@@ -1,0 +1,102 @@
+import { resample } from './resampler.ts';
+
+/** The pitch of a voice over time, a value every `hopMs`. */
+export interface PitchTrack {
+  readonly hopMs: number;
+  /** Fundamental frequency in hertz around the middle of each hop, 60 to 500; 0 where no voice has a pitch. */
+  readonly hertz: Float32Array;
+  /** Root mean square of each hop, decibels below full scale, at least -100. */
+  readonly levels: Float32Array;
+}
+
+const workingRate = 8_000;
+const lowestHertz = 60;
+const highestHertz = 500;
+const hopSamples = 80;
+/** Two periods of the lowest voice: one is compared with the next. */
+const shortestLag = Math.floor(workingRate / highestHertz);
+const longestLag = Math.ceil(workingRate / lowestHertz);
+const compared = longestLag;
+/** The first dip below this is the period (YIN); above the second, even the deepest is none. */
+const goodDip = 0.15;
+const leastDip = 0.35;
+/** Hops this far below the loudest are silence, breath or room. */
+const quietDecibels = 35;
+/** A pitch further than this from those around it is an octave error. */
+const jumpSemitones = 5;
+const around = 4;
+
+/**
+ * Follows the pitch by YIN (de Cheveigné and Kawahara 2002) on the sound at 8 kHz: the shortest shift that makes a stretch
+ * resemble the next. Then leaves out what lies alone, or far from the median around it. Meant for the last seconds of a
+ * turn: a second takes about 2 ms. Any sample rate that `resample` takes.
+ */
+export function trackPitch(samples: Float32Array, sampleRate: number): PitchTrack {
+  const sound = resample(samples, sampleRate, workingRate);
+  const hops = Math.floor(sound.length / hopSamples);
+  const levels = Float32Array.from({ length: hops }, (_, hop) =>
+    decibels(sound.subarray(hop * hopSamples, (hop + 1) * hopSamples)),
+  );
+  const loudest = levels.reduce((most, level) => Math.max(most, level), -100);
+  const raw = new Float32Array(hops);
+  const dips = new Float32Array(longestLag + 2);
+  for (let hop = 0; hop < hops; hop += 1) {
+    if ((levels[hop] as number) < Math.max(-90, loudest - quietDecibels)) continue;
+    const start = hop * hopSamples + hopSamples / 2 - (compared + longestLag) / 2;
+    if (start < 0 || start + compared + longestLag + 2 > sound.length) continue;
+    raw[hop] = periodicity(sound, Math.floor(start), dips);
+  }
+  return { hopMs: (hopSamples / workingRate) * 1000, hertz: withoutJumps(raw), levels };
+}
+
+/** Distance of two pitches; 12 is an octave. */
+export function semitones(hertz: number, fromHertz: number): number {
+  return 12 * Math.log2(hertz / fromHertz);
+}
+
+function decibels(block: Float32Array): number {
+  const power = block.reduce((sum, value) => sum + value * value, 0) / block.length;
+  return Math.max(-100, 10 * Math.log10(power + 1e-12));
+}
+
+/** YIN at one place: hertz, or 0. `dips` is room for the normalised differences. */
+function periodicity(sound: Float32Array, start: number, dips: Float32Array): number {
+  let sum = 0;
+  dips[0] = 1;
+  for (let lag = 1; lag < dips.length; lag += 1) {
+    let difference = 0;
+    for (let index = start; index < start + compared; index += 1) {
+      const delta = (sound[index] as number) - (sound[index + lag] as number);
+      difference += delta * delta;
+    }
+    sum += difference;
+    dips[lag] = sum === 0 ? 1 : (difference * lag) / sum;
+  }
+  const lag = findDip(dips);
+  if (lag === 0) return 0;
+  const [before, here, after] = [dips[lag - 1], dips[lag], dips[lag + 1]] as [number, number, number];
+  const bend = before - 2 * here + after;
+  return workingRate / (lag + (bend > 0 ? (before - after) / (2 * bend) : 0));
+}
+
+function findDip(dips: Float32Array): number {
+  let deepest = 0;
+  for (let lag = shortestLag; lag <= longestLag; lag += 1) {
+    const here = dips[lag] as number;
+    if (here > (dips[lag - 1] as number) || here > (dips[lag + 1] as number)) continue;
+    if (here < goodDip) return lag;
+    if (deepest === 0 || here < (dips[deepest] as number)) deepest = lag;
+  }
+  return deepest > 0 && (dips[deepest] as number) < leastDip ? deepest : 0;
+}
+
+function withoutJumps(raw: Float32Array): Float32Array {
+  return raw.map((hertz, hop) => {
+    if (hertz === 0) return 0;
+    const near = [...raw.subarray(Math.max(0, hop - around), hop + around + 1)]
+      .filter((value) => value > 0)
+      .toSorted((a, b) => a - b);
+    const median = near[near.length >> 1] as number;
+    return near.length >= 3 && Math.abs(semitones(hertz, median)) <= jumpSemitones ? hertz : 0;
+  });
+}
