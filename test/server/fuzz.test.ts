@@ -106,7 +106,7 @@ describe('the wire under 100,000 random and mutated messages', () => {
       await settle();
       expect(wire.last('session.updated')?.session.instructions).toBe('still there');
       expect(({} as Record<string, unknown>)['item']).toBeUndefined();
-      await wire.connection.close();
+      wire.connection.close();
       await wire.connection.done;
     }, 60_000);
   }

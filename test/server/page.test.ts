@@ -69,7 +69,7 @@ describe.skipIf(!available)('the page, in a real browser with a recording as its
     const latency = JSON.parse(ledger ?? '{}') as Record<string, unknown>;
     expect(latency['basis']).toBe('speech_end');
     for (const stage of ['endpoint_ms', 'transcript_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms']) {
-      expect(latency[stage], stage).toBeTypeOf('number');
+      expect({ [stage]: typeof latency[stage] }).toEqual({ [stage]: 'number' });
     }
     await page.close();
   }, 120_000);
