@@ -95,7 +95,14 @@ export interface Talk {
   close(): void;
 }
 
-/** The first session could not be had. */
+/** The first session could not be had; `code` is the server's, or `connection_refused`, `replaced` or `closed`. */
 export declare class TalkError extends Error {
   readonly code: string;
+  constructor(code: string, message: string);
 }
+
+/**
+ * Opens a talk with a character. It comes back by itself when its connection is lost: what both sides said meanwhile is
+ * delivered then, once and in order.
+ */
+export declare function openTalk(options: TalkOptions): Talk;

@@ -93,13 +93,13 @@ export class Link {
   }
 
   /**
-   * Sends an event that is worth nothing later: now or never.
+   * Sends an event of ours that is worth nothing later: now or never. Servers that do not know our events are spared.
    *
    * @param {ClientEvent} event
    */
   mention(event) {
-    if (!this.#isOpen) return;
-    this.#connection.send(JSON.stringify(this.#token === undefined ? event : { ...event, x_ack: this.#inbox.last }));
+    if (!this.#isOpen || this.#token === undefined) return;
+    this.#connection.send(JSON.stringify({ ...event, x_ack: this.#inbox.last }));
   }
 
   /**

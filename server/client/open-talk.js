@@ -9,7 +9,7 @@ import { ReplyRequest } from './reply-request.js';
 
 const KEPT_AUDIO_MS = 30_000;
 
-/** The first session could not be had; `code` is the server's, or `connection_refused` or `closed`. */
+/** The first session could not be had; `code` is the server's, or `connection_refused`, `replaced` or `closed`. */
 export class TalkError extends Error {
   /** @override */
   name = 'TalkError';

@@ -29,6 +29,8 @@ export class Player {
   /** Responses cut off here while the server was still at work on them. @type {Set<string>} */
   #cut = new Set();
   #interrupts = true;
+  /** The server wants to know what was heard. */
+  #tellsHeard = false;
   /** @type {TalkSpeaker | undefined} */
   speaker;
 
@@ -42,6 +44,7 @@ export class Player {
   constructor(options) {
     this.#options = options;
     this.#heard = new HeardCursor((responseId, samples, isFinal) => {
+      if (!this.#tellsHeard) return;
       const event = { type: 'x_dramatis.heard', event_id: UNASKED, response_id: responseId, samples };
       if (isFinal) options.send(event);
       else options.mention(event);
@@ -92,6 +95,7 @@ export class Player {
       case 'session.created':
       case 'session.updated':
         this.#interrupts = event.session.audio?.input?.turn_detection?.interrupt_response !== false;
+        this.#tellsHeard = event.session.x_dramatis?.extensions?.includes('heard') ?? false;
         break;
       case 'input_audio_buffer.speech_started':
         // A reply of which nothing has sounded yet is the server's to cancel: there is nothing to take back.

@@ -158,6 +158,8 @@ export class Peer {
 
   #letGo(part: PeerConnection | Track | DataChannel): void {
     this.#parts.delete(part);
+    // What the other end has closed is not free before we have closed it, too.
+    attempt(() => part.close(), undefined);
     if (this.#parts.size === 0) unclosed.delete(this);
   }
 

@@ -8,6 +8,8 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   recognizer: () => import('./recognizer.ts'),
   synthesizer: () => import('./synthesizer.ts'),
   soak: () => import('./soak.ts'),
+  network: () => import('./network.ts'),
+  protocol: () => import('./protocol.ts'),
 };
 
 const args = process.argv.slice(2);

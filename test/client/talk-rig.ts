@@ -25,7 +25,7 @@ export async function openRig(
   const synthesizer = noisySynthesizer();
   const engines = fakeEngines({ ...options, synthesizer });
   const heard: string[] = [];
-  const { transcribe } = engines.recognizer;
+  const transcribe = engines.recognizer.transcribe.bind(engines.recognizer);
   engines.recognizer.transcribe = async function* (audio, transcription) {
     const hash = createHash('sha256');
     async function* noted() {
@@ -72,7 +72,7 @@ export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
   const waiting = new Set<() => void>();
   const talk: Talk = openTalk({
     character: 'alice',
-    WebSocket: WebSocket as unknown as NonNullable<TalkOptions['WebSocket']>,
+    WebSocket,
     ...options,
     onEvent(event) {
       all.push(event);

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
 import type { SpeakerListener, TalkOptions } from '../../server/client/api.d.ts';
-import { openTalk } from '../../server/client/open-talk.js';
+import * as client from '../../server/client/open-talk.js';
 import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { StageSpeaker } from './stage-speaker.ts';
@@ -18,10 +21,17 @@ async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
   return { recorded, speaker };
 }
 
+/** What the package tells TypeScript that it exports is what it exports. */
+const declared: typeof import('../../server/client/api.d.ts') = client;
+
 describe('a talk', () => {
+  it('is all that the package exports, besides its error', () => {
+    expect(Object.keys(declared).toSorted()).toEqual(['TalkError', 'openTalk']);
+  });
+
   it('answers what is written, tells everything in order, and ends when it is closed', async () => {
     await using rig = await openRig({ says: ['Fourteen words.'] });
-    const talk = openTalk({ url: rig.url, character: 'alice' });
+    const talk = client.openTalk({ url: rig.url, character: 'alice' });
     const types: string[] = [];
     let words = '';
     for await (const event of talk.events) {
@@ -53,17 +63,55 @@ describe('a talk', () => {
     recorded.talk.close();
   });
 
-  it('speaks with servers that resume nothing, and begins anew when cut', async () => {
-    await using rig = await openRig({ environment: { DRAMATIS_RESUME_GRACE_SECONDS: '0' } });
-    await using proxy = await openFlakyProxy(rig.port);
-    const recorded = recordTalk({ url: proxy.url, character: 'alice' });
+  it('speaks with a server that knows none of the extensions, and begins anew when cut', async () => {
+    await using plain = await openPlainServer();
+    await using proxy = await openFlakyProxy(plain.port);
+    const recorded = recordTalk({ url: proxy.url });
     await recorded.talk.opened;
+    recorded.talk.sendAudio(Uint8Array.from([1, 0, 2, 0]));
     recorded.talk.say('Hello');
     await recorded.until('response.done');
-    expect(recorded.replySound().length).toBeGreaterThan(0);
+    expect([...recorded.replySound()]).toEqual([5, 0, 6, 0]);
+    proxy.cut();
+    expect(await recorded.until('connection.open', 2)).toMatchObject({ isNew: true });
     recorded.talk.close();
+    expect(plain.seen.map(({ type }) => type)).toEqual([
+      'input_audio_buffer.append',
+      'conversation.item.create',
+      'response.create',
+    ]);
+    expect(plain.seen[0]).toEqual({ type: 'input_audio_buffer.append', audio: 'AQACAA==' });
   });
 });
+
+/** A server of OpenAI Realtime as it is elsewhere: no numbers, no binary frames, no resuming. */
+async function openPlainServer() {
+  const seen: { type: string }[] = [];
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const place = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
+  server.on('connection', (socket) => {
+    const send = (event: Record<string, unknown>): void => socket.send(JSON.stringify(event));
+    send({ type: 'session.created', session: { id: 'sess' } });
+    socket.on('message', (data) => {
+      const event = JSON.parse((data as Buffer).toString()) as { type: string };
+      seen.push(event);
+      if (event.type !== 'response.create') return;
+      send({ type: 'response.created', response: { id: 'r' } });
+      send({ type: 'response.output_audio.delta', ...place, delta: 'BQAGAA==' });
+      send({ type: 'response.done', response: { id: 'r', status: 'completed' } });
+    });
+  });
+  return {
+    seen,
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of server.clients) socket.terminate();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 describe('what was heard', () => {
   it('is told while it plays, and is what the server measures the wait by', async () => {

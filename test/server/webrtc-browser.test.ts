@@ -163,7 +163,7 @@ async function talkWithStockSdk({ url, key }: { url: string; key: string }) {
   session.sendMessage('Tell me about your best friend.');
   await until('output_audio_buffer.started');
   session.interrupt();
-  await until('response.done');
+  await Promise.all([until('response.done'), until('output_audio_buffer.cleared')]);
   const history = structuredClone(session.history) as any[];
   session.close();
   return {

@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TalkEvent, TalkSpeaker } from '../../server/client/api.d.ts';
+import { openTalk } from '../../server/client/open-talk.js';
+import { pcm16FromFloats } from '../../voices/audio.ts';
+import { StageSpeaker } from '../client/stage-speaker.ts';
+import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { englishUtterances, type SpokenClip } from './recordings.ts';
+import { startServerProcess } from './server-process.ts';
+import { summarize, type BenchRow } from './stats.ts';
+
+const bench = 'network';
+const turns = 4;
+const cutEveryMs = 5_000;
+const weather = { jitterMs: 60, stallShare: 0.02, stallMs: 200 };
+const chunkMs = 40;
+const chunkSamples = 24 * chunkMs;
+/** A turn that brings no reply within this is counted as unanswered. */
+const patienceMs = 20_000;
+
+/** What one talk saw. */
+interface Seen {
+  readonly transcripts: string[];
+  readonly gapsMs: number[];
+  readonly backMs: number[];
+  /** Samples of replies that were missing or came twice, events likewise, and the user's sound that was given up. */
+  misplacedSamples: number;
+  misnumbered: number;
+  lostMs: number;
+  newSessions: number;
+  unanswered: number;
+}
+
+/**
+ * Ten real utterances, spoken at the pace of speech to the real engines, twice at the same time: over a good line, and
+ * over one with jitter and stalls that is cut every five seconds. What is lost, and how long does it take to be back?
+ */
+export async function* run(): AsyncIterable<BenchRow> {
+  const clips = (await englishUtterances(320, { minMs: 1_500, maxMs: 5_000 })).slice(0, turns);
+  if (clips.length === 0) return;
+  const server = await startServerProcess();
+  const proxy = await openFlakyProxy(Number(new URL(server.url).port), 1, weather);
+  const cutting = setInterval(() => proxy.cut(), cutEveryMs);
+  const [calm, rough] = await Promise.all([converse(server.url, clips), converse(proxy.url, clips)]);
+  clearInterval(cutting);
+  const { cuts } = proxy;
+  await proxy[Symbol.asyncDispose]();
+  await server.stop();
+  const differ = rough.transcripts.filter((text, turn) => text !== calm.transcripts[turn]);
+  yield summarize(bench, `cuts in ${turns} spoken turns`, 'count', [cuts]);
+  yield summarize(bench, 'cut → session goes on', 'ms', rough.backMs);
+  yield summarize(bench, 'samples of replies missing or repeated', 'count', [rough.misplacedSamples]);
+  yield summarize(bench, 'events missing or repeated', 'count', [rough.misnumbered]);
+  yield summarize(bench, 'sound of the user lost', 'ms', [rough.lostMs]);
+  yield summarize(bench, 'sessions that had to begin anew', 'count', [rough.newSessions]);
+  for (const [line, seen] of Object.entries({ 'good line': calm, 'bad line': rough })) {
+    yield summarize(bench, `silence inside a reply, ${line}`, 'ms', seen.gapsMs);
+    yield summarize(bench, `turns without an answer, ${line}`, 'count', [seen.unanswered]);
+  }
+  yield summarize(bench, 'transcripts unlike those of the good line', 'count', [differ.length]);
+}
+
+async function converse(url: string, clips: readonly SpokenClip[]): Promise<Seen> {
+  const seen: Seen = {
+    transcripts: [],
+    gapsMs: [],
+    backMs: [],
+    misplacedSamples: 0,
+    misnumbered: 0,
+    lostMs: 0,
+    newSessions: -1,
+    unanswered: 0,
+  };
+  let speaker: StageSpeaker | undefined;
+  const note = notebook(seen, () => speaker);
+  const talk = openTalk({
+    url,
+    character: 'abraham-lincoln',
+    onEvent: note.take,
+    speaker: async (listener): Promise<TalkSpeaker> => (speaker = new StageSpeaker(listener)),
+  });
+  await talk.opened;
+  const clock = playOn(() => speaker);
+  for (const clip of clips) {
+    const startMs = performance.now();
+    const before = note.ended;
+    for (let offset = 0; ; offset += chunkSamples) {
+      const waited = performance.now() - startMs - clip.speechMs;
+      if (offset > clip.samples.length && ((note.ended > before && !talk.isPlaying) || waited > patienceMs)) break;
+      const chunk = new Float32Array(chunkSamples);
+      chunk.set(clip.samples.subarray(Math.min(offset, clip.samples.length), offset + chunkSamples));
+      talk.sendAudio(new Uint8Array(pcm16FromFloats(chunk)));
+      const waitMs = startMs + (offset / chunkSamples + 1) * chunkMs - performance.now();
+      if (waitMs > 0) await pause(waitMs);
+    }
+    if (note.ended === before) seen.unanswered += 1;
+  }
+  clearInterval(clock);
+  talk.close();
+  return seen;
+}
+
+/** Lets a loudspeaker play in real time. */
+function playOn(speaker: () => StageSpeaker | undefined): NodeJS.Timeout {
+  let playedMs = performance.now();
+  return setInterval(() => {
+    const blocks = Math.floor((performance.now() - playedMs) / (16 / 3));
+    playedMs += blocks * (16 / 3);
+    speaker()?.advance(blocks * (16 / 3));
+  }, 10);
+}
+
+/** Keeps the books of a talk. */
+const url0 = ''; function notebook(seen: Seen, speaker: () => StageSpeaker | undefined) {
+  let sequence = 0;
+  let samples = 0;
+  let lostAtMs: number | undefined;
+  let playing: { readonly itemId: string; readonly atBlock: number } | undefined;
+  const notes = {
+    ended: 0,
+    take(event: TalkEvent): void {
+      if ('x_seq' in event && event.x_seq !== undefined) {
+        if (event.x_seq !== sequence + 1) seen.misnumbered += 1;
+        sequence = event.x_seq;
+      }
+      if (process.env.DBG && /response.done|transcription.(completed|failed)|playback.(ended|cut)|speech_|lost|open/.test(event.type)) console.error(Math.round(performance.now()), url0, JSON.stringify(event).slice(0,200)); switch (event.type) {
+        case 'connection.lost':
+          lostAtMs ??= performance.now();
+          break;
+        case 'connection.open':
+          if (lostAtMs !== undefined) seen.backMs.push(performance.now() - lostAtMs);
+          lostAtMs = undefined;
+          seen.lostMs += event.lostMs;
+          if (event.isNew) [seen.newSessions, sequence] = [seen.newSessions + 1, 0];
+          break;
+        case 'conversation.item.input_audio_transcription.completed':
+          if (event.transcript !== '') seen.transcripts.push(event.transcript);
+          break;
+        case 'response.created':
+          samples = 0;
+          break;
+        case 'response.output_audio.delta':
+          seen.misplacedSamples += Math.abs(event.offset_samples - samples);
+          samples = event.offset_samples + event.pcm16.length / 2;
+          break;
+        case 'playback.progress':
+          if (playing?.itemId !== event.itemId && event.playedMs > 0) {
+            playing = { itemId: event.itemId, atBlock: speaker()?.played.length ?? 0 };
+          }
+          break;
+        case 'playback.ended':
+          notes.ended += 1;
+          if (playing?.itemId === event.itemId) {
+            const tookMs = ((speaker()?.played.length ?? 0) - playing.atBlock) * (16 / 3);
+            seen.gapsMs.push(Math.max(0, tookMs - samples / 24));
+          }
+          break;
+        default:
+      }
+    },
+  };
+  return notes;
+}
