@@ -19,7 +19,7 @@ if (!available)
 interface LiveKit {
   readonly agents: {
     initializeLogger(options: { pretty: boolean; level: string }): void;
-    llm: { tool(options: unknown): unknown; ToolContext?: unknown };
+    llm: { tool(options: unknown): unknown; toToolContext?(tools: readonly unknown[]): unknown };
   };
   readonly plugin: {
     realtime: {
@@ -34,6 +34,7 @@ interface LiveKitSession {
   on(event: string, listener: (payload: any) => void): void; // eslint-disable-line typescript/no-explicit-any
   pushAudio(frame: unknown): void;
   generateReply(instructions?: string): Promise<unknown>;
+  updateTools(tools: unknown): Promise<void>;
   truncate(options: { messageId: string; audioEndMs: number }): void;
   close(): Promise<void>;
 }
@@ -100,7 +101,7 @@ async function open(engines: ReturnType<typeof fakeEngines>) {
     const data = Int16Array.from(samples, (sample) => sample * 32_767);
     session.pushAudio(new rtc.AudioFrame(data, 24_000, 1, data.length));
   };
-  return { session, seen, waitFor, push };
+  return { session, seen, waitFor, push, agents };
 }
 
 async function textOf(generation: any): Promise<{ text: string; audioSamples: number }> {
@@ -140,5 +141,25 @@ describe.skipIf(!available)('LiveKit’s OpenAI realtime client, unmodified', ()
     await waitFor((event) => event.type === 'input_speech_started');
     const done = await waitFor((event) => event.payload?.type === 'response.done');
     expect(done.payload.response).toMatchObject({ status: 'cancelled', status_details: { reason: 'turn_detected' } });
+  });
+
+  it('has its functions called, and the outputs go on', async () => {
+    const calls = [{ name: 'get_weather', arguments: '{"place":"London"}' }];
+    const engines = fakeEngines({ says: [{ text: 'Let me look.', calls }, 'It rains in London.'] });
+    const { waitFor, session, agents } = await open(engines);
+    await waitFor((event) => event.payload?.type === 'session.updated');
+    const weather = agents.llm.tool({
+      name: 'get_weather',
+      description: 'The weather of a place.',
+      parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+      execute: async () => 'It rains.',
+    });
+    await session.updateTools(agents.llm.toToolContext?.([weather]) ?? { get_weather: weather });
+    const generation = (await session.generateReply('Will it rain?')) as {
+      functionStream: AsyncIterable<{ name: string; args: string }>;
+    };
+    const made: { name: string; args: string }[] = [];
+    for await (const call of generation.functionStream) made.push(call);
+    expect(made).toMatchObject([{ name: 'get_weather', args: '{"place":"London"}' }]);
   });
 });
