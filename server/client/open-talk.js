@@ -4,6 +4,7 @@ import { EventQueue } from './event-queue.js';
 import { Link } from './link.js';
 import { Player, UNASKED } from './player.js';
 import { ReplyRequest } from './reply-request.js';
+import { whenOnline } from './when-online.js';
 
 /** @import { ConnectionEvent, ServerEvent, Session, Talk, TalkEvent, TalkOptions } from './api.d.ts' */
 
@@ -44,6 +45,8 @@ class OpenTalk {
   #player;
   #request;
   #devices;
+  // What looks open is broken after the network has changed.
+  #stopWatching = whenOnline(() => this.reconnect());
   /** @type {Promise<Session>} */
   #opened;
   /** @type {(session: Session) => void} */
@@ -191,6 +194,7 @@ class OpenTalk {
   #end(code, message) {
     this.#fail(new TalkError(code, message));
     this.#abandon();
+    this.#stopWatching();
     this.#events.end();
     void this.#devices.then((devices) => devices.close());
   }

@@ -1,7 +1,7 @@
 import { HeardCursor } from './heard-cursor.js';
 import { fromPcm16, WIRE_RATE } from './pcm.js';
 
-/** @import { ClientEvent, PlaybackEvent, ServerEvent, SoundEvent, TalkSpeaker } from './api.d.ts' */
+/** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, SoundEvent, TalkSpeaker } from './api.d.ts' */
 
 /** `event_id` of what is sent without being asked for: errors that answer it are nobody's concern. */
 export const UNASKED = 'unasked';
@@ -94,8 +94,7 @@ export class Player {
     switch (event.type) {
       case 'session.created':
       case 'session.updated':
-        this.#interrupts = event.session.audio?.input?.turn_detection?.interrupt_response !== false;
-        this.#tellsHeard = event.session.x_dramatis?.extensions?.includes('heard') ?? false;
+        this.#obey(event.session);
         break;
       case 'input_audio_buffer.speech_started':
         // A reply of which nothing has sounded yet is the server's to cancel: there is nothing to take back.
@@ -153,6 +152,12 @@ export class Player {
   async abandon() {
     await this.cut(undefined, false);
     this.#cut.clear();
+  }
+
+  /** @param {Session} session */
+  #obey({ audio, x_dramatis: about }) {
+    this.#interrupts = audio?.input?.turn_detection?.interrupt_response !== false;
+    this.#tellsHeard = about?.extensions?.includes('heard') ?? false;
   }
 
   /**

@@ -63,9 +63,7 @@ export class Call implements Carrier {
       now: () => clock.now(),
     });
     this.#outgoing = new OutgoingSpeech({
-      payloadType,
       encoder,
-      source: this.peer.source,
       clock,
       send: (packet) => this.peer.sendPacket(packet),
       tell: (event) => void this.#sendEvent({ event_id: newId('event'), ...event }),

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
-import { EngineError } from '../../voices/engine.ts';
 import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
 import { openSession, type SocketDeps } from '../http/open-session.ts';
 import type { Refusal } from '../http/problem.ts';
 import { partnerOf } from '../http/realtime.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { systemClock } from '../session/clock.ts';
-import type { Problem } from '../session/events.ts';
 import { Call } from './call.ts';
 import { startOf, type CallRequest } from './call-request.ts';
-import { loadLibrary } from './library.ts';
 import { readOffer, type Offer } from './offer.ts';
 import { Peer } from './peer.ts';
 
@@ -45,9 +42,8 @@ export class Calls {
     const offer = readOffer(request.sdp);
     if ('code' in offer) return { status: 400, problem: offer };
     const id = `rtc_${randomBytes(16).toString('base64url')}`;
-    const held = await this.#open(id, offer, visitor.owner, log);
-    if ('code' in held) return { status: 503, problem: held };
-    const sdp = await held.call.peer.answer(offer, request.address);
+    const held = await this.#open(id, offer, request.address, visitor.owner, log);
+    const sdp = await held.call.peer.answer(offer);
     if (typeof sdp !== 'string') {
       held.call.peer.end();
       return { status: 400, problem: sdp };
@@ -93,12 +89,13 @@ export class Calls {
     await Promise.all([...this.#held.values()].map(({ ended }) => ended));
   }
 
-  async #open(id: string, offer: Offer, owner: string | undefined, log: FastifyBaseLogger): Promise<Held | Problem> {
-    const opened = await loadLibrary().catch((fault: unknown) => {
-      if (fault instanceof EngineError) return { code: fault.code, message: fault.message } satisfies Problem;
-      throw fault;
-    });
-    if ('code' in opened) return opened;
+  async #open(
+    id: string,
+    offer: Offer,
+    address: string | undefined,
+    owner: string | undefined,
+    log: FastifyBaseLogger,
+  ): Promise<Held> {
     const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const call = new Call({
@@ -106,7 +103,7 @@ export class Calls {
       encoder,
       decoder,
       clock: systemClock,
-      openPeer: (listener) => new Peer(opened, id, listener),
+      openPeer: (listener) => new Peer(address, listener),
       onFault: (fault) =>
         log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call fault'),
       onEnd: () => {

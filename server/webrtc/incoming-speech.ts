@@ -1,7 +1,7 @@
 import type { OpusDecoder } from '../../voices/opus.ts';
 import { TokenBucket } from '../http/token-bucket.ts';
 import { PacketOrder, type OrderedPacket } from './packet-order.ts';
-import { opusClockRate, parseRtp } from './rtp.ts';
+import { opusClockRate, type RtpPacket } from './rtp.ts';
 
 /** Packets in a row that are stood in for; a longer gap ends in silence. */
 const mostConcealed = 5;
@@ -34,10 +34,9 @@ export class IncomingSpeech {
     this.#inflow = new TokenBucket({ burst: 2 * packetsPerSecond, perSecond: packetsPerSecond, now: listener.now });
   }
 
-  /** Takes a packet off the line; anything that is not Opus in RTP is ignored, and so is a flood. */
-  receive(bytes: Uint8Array): void {
-    const packet = parseRtp(bytes);
-    if (packet === undefined || packet.payloadType !== this.#listener.payloadType || !this.#inflow.take()) return;
+  /** Takes a packet off the line; anything that is not Opus is ignored, and so is a flood. */
+  receive(packet: RtpPacket): void {
+    if (packet.payloadType !== this.#listener.payloadType || !this.#inflow.take()) return;
     for (const ordered of this.#order.push(packet)) this.#play(ordered);
   }
 

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { Problem } from '../session/events.ts';
 
 /** What a client offers, as far as we take it up. */
@@ -44,22 +43,6 @@ export function readOffer(sdp: string): Offer | Problem {
     hasEvents: kept.some((section) => section[0]?.startsWith('m=application ') === true && !isDeclined(section)),
     audio: { mid, payloadType, sends: direction.startsWith('send'), receives: /recv/.test(direction) },
   };
-}
-
-/**
- * Adds an address to the candidates of an answer, at the port the others have: the one by which the client has reached us
- * already, which the library may not know or not offer (loopback).
- */
-export function withCandidate(answer: string, address: string): string {
-  const [, type] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [address, address];
-  const host = type ?? address;
-  const port = /^a=candidate:\S+ 1 UDP \d+ \S+ (\d+) typ host/im.exec(answer)?.[1];
-  if (port === undefined || isIP(host) === 0 || answer.includes(` ${host} ${port} typ host`)) return answer;
-  // The foundation only has to differ; the priority is that of a host's first address (RFC 8445 §5.1.2.1).
-  return answer.replace(
-    /^a=candidate:/m,
-    `a=candidate:dramatis 1 UDP 2130706431 ${host} ${port} typ host\r\na=candidate:`,
-  );
 }
 
 /** The lines before the first `m=`, then those of each section. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { opusFrameMs, type OpusEncoder } from '../../voices/opus.ts';
 import type { Clock } from '../session/clock.ts';
 import { PlayoutQueue, type PlayoutEvent } from './playout-queue.ts';
-import { opusClockRate, writeRtp } from './rtp.ts';
+import { opusClockRate, type OutgoingPacket } from './rtp.ts';
 
 /** Silence after the last sound, so that the client's decoder comes to rest before packets stop. */
 const tailFrames = 10;
@@ -12,12 +12,9 @@ const frameTicks = (opusFrameMs / 1000) * opusClockRate;
 
 interface Speaker {
   readonly encoder: OpusEncoder;
-  readonly payloadType: number;
-  /** Names our stream. */
-  readonly source: number;
   readonly clock: Clock;
-  /** Sends one RTP packet. */
-  readonly send: (packet: Buffer) => void;
+  /** Sends one packet. */
+  readonly send: (packet: OutgoingPacket) => void;
   /** Tells the client what becomes of the sound. */
   readonly tell: (event: PlayoutEvent) => void;
   /** Told of faults that are ours. */
@@ -110,12 +107,10 @@ export class OutgoingSpeech {
   }
 
   #send(frame: Float32Array, marker: boolean): void {
-    const { encoder, payloadType, source, send } = this.#speaker;
+    const { encoder, send } = this.#speaker;
     const timestamp = (this.#firstTimestamp + this.#tick * frameTicks) % 2 ** 32;
     this.#tick += 1;
     this.#sequence = (this.#sequence + 1) & 0xff_ff;
-    send(
-      writeRtp({ payloadType, sequence: this.#sequence, timestamp, source, marker, payload: encoder.encode(frame) }),
-    );
+    send({ sequence: this.#sequence, timestamp, marker, payload: encoder.encode(frame) });
   }
 }

@@ -51,7 +51,7 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 
       if ('code' in asked) return sendProblem(reply, 400, asked);
       const model = [request.query.model].flat()[0];
       const visitor = door.visitorOf(request);
-      const address = request.socket.localAddress;
+      const address = request.socket.localAddress?.replace(/^::ffff:(?=\d+\.)/i, '');
       const answered = await calls.answer({ ...asked, model, address }, { ...deps, visitor }, request.log);
       if ('status' in answered) return sendRefusal(reply, answered);
       return reply.code(201).header('location', `${path}/${answered.id}`).type('application/sdp').send(answered.sdp);

@@ -5,6 +5,7 @@ import type { BenchRow } from './stats.ts';
 const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): AsyncIterable<BenchRow> }>>> = {
   'voice-to-voice': () => import('./voice-to-voice.ts'),
   vad: () => import('./vad.ts'),
+  endpointing: () => import('./endpointing.ts'),
   recognizer: () => import('./recognizer.ts'),
   synthesizer: () => import('./synthesizer.ts'),
   soak: () => import('./soak.ts'),

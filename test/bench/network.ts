@@ -14,6 +14,8 @@ const cutEveryMs = 5_000;
 const weather = { jitterMs: 60, stallShare: 0.02, stallMs: 200 };
 const chunkMs = 40;
 const chunkSamples = 24 * chunkMs;
+/** What a loudspeaker takes at a time: 128 samples. */
+const blockMs = 16 / 3;
 /** A turn that brings no reply within this is counted as unanswered. */
 const patienceMs = 20_000;
 
@@ -45,7 +47,8 @@ export async function* run(): AsyncIterable<BenchRow> {
   const { cuts } = proxy;
   await proxy[Symbol.asyncDispose]();
   await server.stop();
-  const differ = rough.transcripts.filter((text, turn) => text !== calm.transcripts[turn]);
+  const said = calm.transcripts.flatMap(wordsOf);
+  const arrived = rough.transcripts.flatMap(wordsOf);
   yield summarize(bench, `cuts in ${turns} spoken turns`, 'count', [cuts]);
   yield summarize(bench, 'cut → session goes on', 'ms', rough.backMs);
   yield summarize(bench, 'samples of replies missing or repeated', 'count', [rough.misplacedSamples]);
@@ -56,7 +59,20 @@ export async function* run(): AsyncIterable<BenchRow> {
     yield summarize(bench, `silence inside a reply, ${line}`, 'ms', seen.gapsMs);
     yield summarize(bench, `turns without an answer, ${line}`, 'count', [seen.unanswered]);
   }
-  yield summarize(bench, 'transcripts unlike those of the good line', 'count', [differ.length]);
+  yield summarize(bench, 'words understood over the good line', 'count', [said.length]);
+  yield summarize(bench, 'words that differ over the bad line', 'count', [differing(said, arrived)]);
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+}
+
+/** How many words are in one text and not in the other. */
+function differing(left: readonly string[], right: readonly string[]): number {
+  const count = new Map<string, number>();
+  for (const word of left) count.set(word, (count.get(word) ?? 0) + 1);
+  for (const word of right) count.set(word, (count.get(word) ?? 0) - 1);
+  return [...count.values()].reduce((sum, one) => sum + Math.abs(one), 0);
 }
 
 async function converse(url: string, clips: readonly SpokenClip[]): Promise<Seen> {
@@ -103,60 +119,54 @@ async function converse(url: string, clips: readonly SpokenClip[]): Promise<Seen
 function playOn(speaker: () => StageSpeaker | undefined): NodeJS.Timeout {
   let playedMs = performance.now();
   return setInterval(() => {
-    const blocks = Math.floor((performance.now() - playedMs) / (16 / 3));
-    playedMs += blocks * (16 / 3);
-    speaker()?.advance(blocks * (16 / 3));
+    const ms = Math.floor((performance.now() - playedMs) / blockMs) * blockMs;
+    playedMs += ms;
+    speaker()?.advance(ms);
   }, 10);
 }
 
-/** Keeps the books of a talk. */
+/** Keeps the books of a talk; `ended` counts the replies that were played to their end. */
 function notebook(seen: Seen, speaker: () => StageSpeaker | undefined) {
-  let sequence = 0;
+  const line = lineBook(seen);
   let samples = 0;
-  let lostAtMs: number | undefined;
   let playing: { readonly itemId: string; readonly atBlock: number } | undefined;
+  const blocks = (): number => speaker()?.played.length ?? 0;
   const notes = {
     ended: 0,
-    take(event: TalkEvent): void {
-      if ('x_seq' in event && event.x_seq !== undefined) {
-        if (event.x_seq !== sequence + 1) seen.misnumbered += 1;
-        sequence = event.x_seq;
-      }
-      switch (event.type) {
-        case 'connection.lost':
-          lostAtMs ??= performance.now();
-          break;
-        case 'connection.open':
-          if (lostAtMs !== undefined) seen.backMs.push(performance.now() - lostAtMs);
-          lostAtMs = undefined;
-          seen.lostMs += event.lostMs;
-          if (event.isNew) [seen.newSessions, sequence] = [seen.newSessions + 1, 0];
-          break;
-        case 'conversation.item.input_audio_transcription.completed':
-          if (event.transcript !== '') seen.transcripts.push(event.transcript);
-          break;
-        case 'response.created':
-          samples = 0;
-          break;
-        case 'response.output_audio.delta':
-          seen.misplacedSamples += Math.abs(event.offset_samples - samples);
-          samples = event.offset_samples + event.pcm16.length / 2;
-          break;
-        case 'playback.progress':
-          if (playing?.itemId !== event.itemId && event.playedMs > 0) {
-            playing = { itemId: event.itemId, atBlock: speaker()?.played.length ?? 0 };
-          }
-          break;
-        case 'playback.ended':
-          notes.ended += 1;
-          if (playing?.itemId === event.itemId) {
-            const tookMs = ((speaker()?.played.length ?? 0) - playing.atBlock) * (16 / 3);
-            seen.gapsMs.push(Math.max(0, tookMs - samples / 24));
-          }
-          break;
-        default:
+    take: (event: TalkEvent): void => {
+      line(event);
+      if (event.type === 'response.created') samples = 0;
+      else if (event.type === 'response.output_audio.delta') {
+        seen.misplacedSamples += Math.abs(event.offset_samples - samples);
+        samples = event.offset_samples + event.pcm16.length / 2;
+      } else if (event.type === 'playback.progress' && event.playedMs > 0 && playing?.itemId !== event.itemId) {
+        playing = { itemId: event.itemId, atBlock: blocks() };
+      } else if (event.type === 'playback.ended') {
+        notes.ended += 1;
+        if (playing?.itemId !== event.itemId) return;
+        seen.gapsMs.push(Math.max(0, (blocks() - playing.atBlock) * blockMs - samples / 24));
       }
     },
   };
   return notes;
+}
+
+/** Keeps the books of a talk's connection, and of what was understood. */
+function lineBook(seen: Seen): (event: TalkEvent) => void {
+  let sequence = 0;
+  let lostAtMs: number | undefined;
+  return (event) => {
+    if (event.type === 'connection.lost') lostAtMs ??= performance.now();
+    else if (event.type === 'connection.open') {
+      if (lostAtMs !== undefined) seen.backMs.push(performance.now() - lostAtMs);
+      lostAtMs = undefined;
+      seen.lostMs += event.lostMs;
+      if (event.isNew) [seen.newSessions, sequence] = [seen.newSessions + 1, 0];
+    } else if ('x_seq' in event && event.x_seq !== undefined) {
+      if (event.x_seq !== sequence + 1) seen.misnumbered += 1;
+      sequence = event.x_seq;
+    }
+    if (event.type !== 'conversation.item.input_audio_transcription.completed') return;
+    if (event.transcript !== '') seen.transcripts.push(event.transcript);
+  };
 }

@@ -7,6 +7,7 @@ import { HeardCursor } from '../../server/client/heard-cursor.js';
 import { Heartbeat } from '../../server/client/heartbeat.js';
 import { Inbox } from '../../server/client/inbox.js';
 import { Outbox } from '../../server/client/outbox.js';
+import { Player } from '../../server/client/player.js';
 
 describe('the back-off', () => {
   it('waits not at all after a sudden loss, then half a second and ever longer, up to eight', () => {
@@ -167,6 +168,37 @@ describe('the heard cursor', () => {
       ['second', 960, false],
       ['second', 1_000, true],
     ]);
+  });
+});
+
+describe('the player', () => {
+  it('tells the loudspeaker how late the server itself was, so that it is not taken for the network', () => {
+    const late: number[] = [];
+    const player = new Player({ send: () => {}, mention: () => {}, isActive: () => true, onEvent: () => {} });
+    player.speaker = {
+      isRunning: true,
+      isPlaying: true,
+      play: (_itemId, _samples, sentLateMs) => void late.push(sentLateMs),
+      complete: () => {},
+      flush: async () => new Map(),
+      close: () => {},
+    };
+    const place = { response_id: 'r', item_id: 'i' };
+    const piece = { output_index: 0, content_index: 0, offset_samples: 0, pcm16: new Uint8Array(4_800) };
+    const words = (sentMs: number) =>
+      player.take({ type: 'response.output_audio_transcript.delta', ...place, delta: 'a', x_ms: sentMs });
+    const sound = () => player.take({ type: 'response.output_audio.delta', ...place, ...piece });
+    player.take({ type: 'response.output_item.added', response_id: 'r', item: { id: 'i', type: 'message' } });
+    words(1_000);
+    sound();
+    sound();
+    words(1_050);
+    sound();
+    words(1_700);
+    sound();
+    words(1_700);
+    sound();
+    expect(late).toEqual([0, 0, 0, 400, 400]);
   });
 });
 

@@ -1,7 +1,15 @@
 import { EventEmitter, once } from 'node:events';
-import * as webrtc from 'node-datachannel';
 import { afterEach, expect } from 'vitest';
-import { parseRtp, writeRtp, type RtpPacket } from '../../server/webrtc/rtp.ts';
+import {
+  MediaStreamTrack,
+  RTCPeerConnection,
+  RtpHeader,
+  RtpPacket,
+  useOPUS,
+  type RTCDataChannel,
+  type RTCRtpSender,
+} from 'werift';
+
 import { concatSamples } from '../../voices/audio.ts';
 import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
@@ -9,10 +17,10 @@ import { orderViolations, unfinishedResponses, type RecordedEvent } from '../con
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { tone } from '../fakes/vad.ts';
 
-const open: { close(): void }[] = [];
+const open: { close(): Promise<void> }[] = [];
 
-afterEach(() => {
-  for (const peer of open.splice(0)) peer.close();
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((caller) => caller.close()));
 });
 
 /** A synthesizer whose speech is a tone: Opus carries no constant pressure. */
@@ -35,74 +43,61 @@ export function loudness(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }
 
-const payloadType = 109;
-
 /** A client with a microphone and a loudspeaker, on the same library as the server. */
 export class NodeCaller {
   readonly events: RecordedEvent[] = [];
   readonly packets: RtpPacket[] = [];
   /** Tells of what happens: `event`, `open`, `closed`. */
   readonly #news = new EventEmitter();
-  readonly #connection = new webrtc.PeerConnection('caller', { iceServers: [], disableAutoNegotiation: true });
-  readonly #track: webrtc.Track;
-  readonly #channel: webrtc.DataChannel;
+  readonly #connection = new RTCPeerConnection({ codecs: { audio: [useOPUS()] }, iceServers: [] });
+  readonly #sender: RTCRtpSender;
+  readonly #channel: RTCDataChannel;
+  /** Both close to where they begin anew. */
   #sequence = 65_500;
   #timestamp = 2 ** 32 - 9_600;
   /** How far `until` has read. */
   #read = 0;
 
   constructor() {
-    const audio = new webrtc.Audio('0', 'SendRecv');
-    audio.addOpusCodec(payloadType);
-    audio.addSSRC(4711, 'caller', 'caller', 'microphone');
-    this.#track = this.#connection.addTrack(audio);
-    this.#track.onMessage((bytes) => {
-      const packet = parseRtp(bytes);
-      if (packet !== undefined) this.packets.push(packet);
+    const microphone = new MediaStreamTrack({ kind: 'audio' });
+    this.#sender = this.#connection.addTransceiver(microphone, { direction: 'sendrecv' }).sender;
+    this.#connection.onTrack.subscribe((track) => {
+      track.onReceiveRtp.subscribe((packet) => void this.packets.push(packet));
     });
     this.#channel = this.#connection.createDataChannel('oai-events');
-    this.#channel.onMessage((message) => {
+    this.#channel.onMessage.subscribe((message) => {
       this.events.push(JSON.parse(String(message)) as RecordedEvent);
       this.#news.emit('event');
     });
-    this.#channel.onClosed(() => this.#news.emit('closed'));
-    this.#channel.onOpen(() => this.#news.emit('open'));
-    // Asked to tell, the library frees what it needs for telling.
-    this.#track.onClosed(() => undefined);
-    this.#connection.onStateChange(() => undefined);
+    this.#channel.stateChange.subscribe((state) => void this.#news.emit(state));
+    this.#connection.connectionStateChange.subscribe((state) => void this.#news.emit(state));
     open.push(this);
   }
 
   /** The offer, with all our addresses. */
   async offer(): Promise<string> {
-    const gathered = new Promise<void>((resolve) =>
-      this.#connection.onGatheringStateChange((state) => {
-        if (state === 'complete') resolve();
-      }),
-    );
-    this.#connection.setLocalDescription('offer');
-    await gathered;
-    return this.#connection.localDescription()?.sdp ?? '';
+    await this.#connection.setLocalDescription(await this.#connection.createOffer());
+    return this.#connection.localDescription?.sdp ?? '';
   }
 
   /** Takes the answer; resolves once events can be sent. */
   async connect(answer: string): Promise<void> {
     const isOpen = once(this.#news, 'open');
-    this.#connection.setRemoteDescription(answer, 'answer');
-    if (!this.#channel.isOpen()) await isOpen;
+    await this.#connection.setRemoteDescription({ type: 'answer', sdp: answer });
+    await isOpen;
   }
 
   send(event: Record<string, unknown>): void {
-    this.#channel.sendMessage(JSON.stringify(event));
+    this.#channel.send(JSON.stringify(event));
   }
 
   /** Speaks into the microphone, faster than anyone could. */
   async speak(samples: Float32Array): Promise<void> {
     const encoder = await openOpusEncoder(24_000);
     for (let offset = 0; offset + encoder.frameSamples <= samples.length; offset += encoder.frameSamples) {
-      const payload = encoder.encode(samples.subarray(offset, offset + encoder.frameSamples));
-      const head = { payloadType, sequence: this.#sequence, timestamp: this.#timestamp, source: 4711, marker: false };
-      this.#track.sendMessageBinary(writeRtp({ ...head, payload }));
+      const payload = Buffer.from(encoder.encode(samples.subarray(offset, offset + encoder.frameSamples)));
+      const header = new RtpHeader({ sequenceNumber: this.#sequence, timestamp: this.#timestamp });
+      await this.#sender.sendRtp(new RtpPacket(header, payload));
       this.#sequence = (this.#sequence + 1) % 2 ** 16;
       this.#timestamp = (this.#timestamp + 960) % 2 ** 32;
     }
@@ -123,7 +118,7 @@ export class NodeCaller {
 
   /** Resolves when the server has hung up. */
   async untilClosed(): Promise<void> {
-    if (this.#channel.isOpen()) await once(this.#news, 'closed');
+    if (this.#connection.connectionState !== 'closed') await once(this.#news, 'closed');
   }
 
   /** What the loudspeaker has played. */
@@ -140,9 +135,7 @@ export class NodeCaller {
     expect(unfinishedResponses(this.events)).toEqual([]);
   }
 
-  close(): void {
-    this.#channel.close();
-    this.#track.close();
-    this.#connection.close();
+  async close(): Promise<void> {
+    await this.#connection.close();
   }
 }

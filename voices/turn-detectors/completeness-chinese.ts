@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, RegExp>> = {
   number: endings('[零〇一二三四五六七八九十百千万亿两\\d]+ 年 月 点'),
 };
 const answers =
-  /^(?:好|好的|好啊|好吧|行|可以|对|对的|是|是的|不|不是|不行|不要|不用|没有|没|有|会|嗯|哦|知道了|明白了|谢谢|谢谢你|多谢|再见|拜拜|你好|您好|大圣好|没事|没关系|当然|当然可以|真的|真的吗|为什么|什么|怎么了|算了|停|等等|继续|走吧)$/u;
+  /^(?:好|好的|好啊|好吧|行|可以|对|对的|是|是的|不|不是|不行|不要|不用|没有|没|有|会|哦|知道了|明白了|谢谢|谢谢你|多谢|再见|拜拜|你好|您好|大圣好|没事|没关系|当然|当然可以|真的|真的吗|为什么|什么|怎么了|算了|停|等等|继续|走吧)$/u;
 const asks =
   /什么|怎么|为什么|为何|哪里|哪儿|哪个|谁|多少|几|吗|呢|是不是|能不能|会不会|有没有|好不好|可不可以|如何|何时|难道/u;
 const waits = /^(?:如果|要是|假如|因为|虽然|既然|当|只要|除非|无论|不管|由于|自从|等)/u;
@@ -41,7 +41,8 @@ export function chineseCues(text: string): TextCues {
     threeOrFour: flag(plain.length > 2 && plain.length <= 4 && !isAnswer),
     questionMark: flag(/[？?]$/u.test(trimmed)),
     comma: flag(/(?:[，,、；;：:]|…+|\.{2,})$/u.test(trimmed)),
-    unmarked: flag(/[\p{L}\p{N}]$/u.test(trimmed)),
+    // A recognizer without marks says nothing by leaving the last one out.
+    unmarked: flag(/[\p{L}\p{N}]$/u.test(trimmed) && /[。，！？,.!?]/u.test(trimmed)),
   };
   for (const [name, pattern] of Object.entries(kinds)) cues[name] = flag(!isAnswer && pattern.test(plain));
   return cues;

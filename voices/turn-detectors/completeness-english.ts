@@ -46,8 +46,11 @@ const shortAnswers = new RegExp(
     "(?:yes|no),? (?:i|you|we|they|he|she|it|that) (?:am|is|are|was|were|do|does|did|can|could|will|would|have|has|must|should)(?: not|n't)?",
   ].join('|')})$`,
 );
-const question =
-  /^(?:(?:and|so|but|well|oh|then|now) )?(?:what|how|why|when|where|which|who|whose|whom|is|are|was|were|am|do|does|did|have|has|had|can|could|will|would|shall|should|may|might|must|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|what's|who's|where's|how's)\b/;
+const helper =
+  "(?:is|are|was|were|am|do|does|did|have|has|had|can|could|will|would|shall|should|may|might|must|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't)";
+const question = new RegExp(
+  `^(?:(?:and|so|but|well|oh|then|now) )?(?:what|how|why|who|whose|whom|which|what's|who's|where's|how's|when's|(?:(?:when|where) )?${helper})\\b`,
+);
 const subordinator =
   /^(?:(?:and|but|so|well) )?(?:if|when|whenever|because|although|though|while|since|after|before|unless|once|until|as)\b/;
 const fillerPhrase =
@@ -58,34 +61,49 @@ const fillerPhrase =
  * clause that waits for its other half, and the mark that the recognizer put.
  */
 export function englishCues(text: string): TextCues {
-  const trimmed = text.trim();
+  const trimmed = text.trim().replaceAll('’', "'");
   const sentence = trimmed.split(/(?<=[.!?])\s+(?=\p{L})/u).at(-1) ?? '';
-  const words =
-    sentence
-      .toLowerCase()
-      .replaceAll('’', "'")
-      .match(/[\p{L}\p{N}']+/gu) ?? [];
+  const words = sentence.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
   const plain = words.join(' ');
+  const isAnswer = shortAnswers.test(plain);
+  const waits = subordinator.test(plain) && !/,\s+\S+\s+\S+/.test(sentence) && !trimmed.endsWith('?');
+  return {
+    answer: flag(isAnswer),
+    waits: flag(waits),
+    fillerPhrase: flag(fillerPhrase.test(plain)),
+    ...markCues(trimmed, question.test(plain) && !isAnswer),
+    ...(isAnswer ? {} : endingCues(words)),
+  };
+}
+
+function markCues(text: string, asks: boolean): TextCues {
+  const isMarked = /\?["']?$/.test(text);
+  // A recognizer that writes neither capitals nor marks says nothing by leaving the last one out.
+  const isPunctuated = /[\p{Lu}.,!?]/u.test(text);
+  return {
+    asked: flag(asks && isMarked),
+    unasked: flag(asks && !isMarked && isPunctuated),
+    questionMark: flag(isMarked && !asks),
+    comma: flag(/(?:[,;:–—-]|\.{2,}|…)$/.test(text)),
+    unmarked: flag(isPunctuated && /[\p{L}\p{N}]["']?$/u.test(text)),
+  };
+}
+
+function endingCues(words: readonly string[]): TextCues {
   const last = words.at(-1) ?? '';
   const kind = Object.keys(openEndings).find((kind) => openEndings[kind]?.has(last));
-  const isAnswer = shortAnswers.test(plain);
-  const isQuestion = question.test(plain);
-  const waits = subordinator.test(plain) && !/,\s+\S+\s+\S+/.test(sentence) && !trimmed.endsWith('?');
-  const flag = (fact: boolean): number => (fact ? 1 : 0);
-  const cues: Record<string, number> = {
-    answer: flag(isAnswer),
-    asks: flag(isQuestion && !isAnswer),
-    waits: flag(waits),
-    oneWord: flag(words.length === 1 && !isAnswer),
-    twoWords: flag(words.length === 2 && !isAnswer),
-    threeWords: flag(words.length === 3 && !isAnswer),
-    fillerPhrase: flag(fillerPhrase.test(plain)),
-    possessive: flag(/\p{L}'s?$/u.test(last) && kind === undefined),
+  const counts = kind === 'number' && openEndings['number']?.has(words.at(-2) ?? '') === true;
+  return {
+    oneWord: flag(words.length === 1),
+    twoWords: flag(words.length === 2),
+    threeWords: flag(words.length === 3),
+    counting: flag(counts),
     digits: flag(/\p{N}$/u.test(last)),
-    questionMark: flag(/\?["']?$/.test(trimmed)),
-    comma: flag(/(?:[,;:–—-]|\.{2,}|…)$/.test(trimmed)),
-    unmarked: flag(/[\p{L}\p{N}]["']?$/u.test(trimmed)),
+    possessive: flag(kind === undefined && /\p{L}'s?$/u.test(last)),
+    ...(kind === undefined ? {} : { [kind]: 1 }),
   };
-  for (const name of Object.keys(openEndings)) cues[name] = flag(kind === name && !isAnswer);
-  return cues;
+}
+
+function flag(fact: boolean): number {
+  return fact ? 1 : 0;
 }

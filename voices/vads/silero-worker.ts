@@ -24,15 +24,19 @@ serveWorker<SileroBatch, SileroScores>(async (batch) => {
 
 async function loadModel(): Promise<Score> {
   if (!existsSync(modelPath)) throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} is missing: run npm ci`);
-  const file = await readFile(modelPath);
-  const graph = plain ? undefined : sileroGraph(file);
-  const session = await InferenceSession.create(graph ?? file, {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-  });
-  return graph === undefined ? scorePlainly(session) : scoreFast(session);
+  try {
+    const file = await readFile(modelPath);
+    const graph = plain ? undefined : sileroGraph(file);
+    const session = await InferenceSession.create(graph ?? file, {
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+    });
+    return graph === undefined ? scorePlainly(session) : scoreFast(session);
+  } catch (cause) {
+    throw new EngineError('model', 'ENGINE_MISSING', `${modelPath} cannot be loaded: run npm ci`, cause);
+  }
 }
 
 /** With the graph that `sileroGraph` made. */

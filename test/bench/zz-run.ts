@@ -1,2 +1,0 @@
-import { run } from './zz-net.ts';
-for await (const r of run()) console.log(JSON.stringify(r));

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { openRig } from './talk-rig.ts';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const available = existsSync(executablePath);
+if (!available) console.warn(`Skipped: there is no Chromium at ${executablePath} (set CHROMIUM).`);
+
+describe.skipIf(!available)('the page, in a real browser', () => {
+  it('goes on after its connection was cut as if nothing had been, and begins anew where the session is gone', async () => {
+    await using rig = await openRig({ says: ['First answer.', 'Second answer.', 'Third answer.'] });
+    await using other = await openRig({ says: ['Fourth answer.'] });
+    await using proxy = await openFlakyProxy(rig.port);
+    const browser = await chromium.launch({
+      executablePath,
+      args: ['--no-sandbox', '--disable-gpu', '--autoplay-policy=no-user-gesture-required'],
+    });
+    try {
+      const page = await browser.newPage();
+      const faults: Error[] = [];
+      page.on('pageerror', (fault) => faults.push(fault));
+      await page.goto(proxy.url);
+      await page.click('#characters >> text=Alice');
+      const ask = async (text: string): Promise<void> => {
+        await page.fill('#text', text);
+        await page.click('#send');
+      };
+      const answer = (text: string): Promise<void> =>
+        page.locator(`#transcript li[data-role="character"][data-status="done"]:has-text("${text}")`).waitFor();
+      await ask('One?');
+      await answer('First answer.');
+      proxy.cut();
+      await ask('Two?');
+      await answer('Second answer.');
+      proxy.cut();
+      await ask('Three?');
+      await answer('Third answer.');
+      expect(await page.locator('#message').innerText()).toBe('');
+      expect(rig.engines.agent.histories.at(-1)?.map(({ text }) => text)).toEqual([
+        'One?',
+        'First answer.',
+        'Two?',
+        'Second answer.',
+        'Three?',
+      ]);
+      const begunAnew = new Promise<void>((resolve) => {
+        page.on('websocket', (socket) =>
+          socket.on('framereceived', ({ payload }) => void (String(payload).includes('session.created') && resolve())),
+        );
+      });
+      proxy.retarget(other.port);
+      proxy.cut();
+      await begunAnew;
+      await ask('Four?');
+      await answer('Fourth answer.');
+      const texts = other.engines.agent.histories.at(-1)?.map(({ text }) => text);
+      expect(texts).toEqual(['One?', 'First answer.', 'Two?', 'Second answer.', 'Three?', 'Third answer.', 'Four?']);
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  }, 60_000);
+});
