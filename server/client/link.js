@@ -34,6 +34,8 @@ export class Link {
   #session = {};
   #isOpen = false;
   #isBinary = false;
+  /** The server knows our events. */
+  #isOurs = false;
   /** What both sides had when the connection was last made. */
   #had = { here: 0, there: 0 };
   #sentSamples = 0;
@@ -62,7 +64,7 @@ export class Link {
     });
     this.#heartbeat = new Heartbeat({
       onBeat: () => {
-        this.mention({ type: 'x_dramatis.ack' });
+        if (this.#token !== undefined) this.mention({ type: 'x_dramatis.ack' });
         this.#pump();
       },
       onSilence: () => this.#connection.redial(),
@@ -98,8 +100,10 @@ export class Link {
    * @param {ClientEvent} event
    */
   mention(event) {
-    if (!this.#isOpen || this.#token === undefined) return;
-    this.#connection.send(JSON.stringify({ ...event, x_ack: this.#inbox.last }));
+    if (!this.#isOpen || !this.#isOurs) return;
+    this.#connection.send(
+      JSON.stringify({ ...event, ...(this.#token === undefined ? {} : { x_ack: this.#inbox.last }) }),
+    );
   }
 
   /**
@@ -201,6 +205,7 @@ export class Link {
     this.#session = session;
     this.#token = resume?.token;
     this.#isBinary = extensions.includes('binary');
+    this.#isOurs = extensions.length > 0;
     this.#inbox.reset();
     this.#sounds = new SoundEvents();
     this.#had = { here: 0, there: 0 };

@@ -105,6 +105,21 @@ describe('a socket that another one takes the place of', () => {
     recorded.talk.close();
   });
 
+  it('does not take the session with it, however often the client dials anew', async () => {
+    await using rig = await openRig();
+    const recorded = recordTalk({ url: rig.url });
+    const session = await recorded.talk.opened;
+    for (let again = 2; again <= 6; again += 1) {
+      recorded.talk.reconnect();
+      const { isNew, session: same } = await recorded.until('connection.open', again);
+      expect([isNew, same.id]).toEqual([false, session.id]);
+      recorded.talk.say('Still there?');
+      await recorded.until('response.done', again - 1);
+    }
+    expect(recorded.of('session.created')).toHaveLength(1);
+    recorded.talk.close();
+  });
+
   it('ends the talk where somebody else goes on with the session, and does not fight for it', async () => {
     await using rig = await openRig();
     await using proxy = await openFlakyProxy(rig.port);

@@ -63,6 +63,17 @@ describe('a talk', () => {
     recorded.talk.close();
   });
 
+  it('tells the server whether it means to come back', async () => {
+    await using plain = await openPlainServer();
+    const recorded = recordTalk({ url: `http://127.0.0.1:${plain.port}` });
+    await recorded.talk.opened;
+    recorded.talk.reconnect();
+    await recorded.until('connection.open', 2);
+    await expect.poll(() => plain.closeCodes).toEqual([4000]);
+    recorded.talk.close();
+    await expect.poll(() => plain.closeCodes).toEqual([4000, 1000]);
+  });
+
   it('speaks with a server that knows none of the extensions, and begins anew when cut', async () => {
     await using plain = await openPlainServer();
     await using proxy = await openFlakyProxy(plain.port);
@@ -71,7 +82,7 @@ describe('a talk', () => {
     recorded.talk.sendAudio(Uint8Array.from([1, 0, 2, 0]));
     recorded.talk.say('Hello');
     await recorded.until('response.done');
-    expect([...recorded.replySound()]).toEqual([5, 0, 6, 0]);
+    expect([...recorded.replySound().subarray(0, 6)]).toEqual([5, 0, 6, 0, 0, 0]);
     proxy.cut();
     expect(await recorded.until('connection.open', 2)).toMatchObject({ isNew: true });
     recorded.talk.close();
@@ -85,25 +96,28 @@ describe('a talk', () => {
 });
 
 /** A server of OpenAI Realtime as it is elsewhere: no numbers, no binary frames, no resuming. */
-async function openPlainServer() {
+async function openPlainServer(extensions: readonly string[] = []) {
   const seen: { type: string }[] = [];
+  const closeCodes: number[] = [];
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const place = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
   server.on('connection', (socket) => {
     const send = (event: Record<string, unknown>): void => socket.send(JSON.stringify(event));
-    send({ type: 'session.created', session: { id: 'sess' } });
+    send({ type: 'session.created', session: { id: 'sess', x_dramatis: { extensions } } });
+    socket.on('close', (code) => closeCodes.push(code));
     socket.on('message', (data) => {
       const event = JSON.parse((data as Buffer).toString()) as { type: string };
       seen.push(event);
       if (event.type !== 'response.create') return;
       send({ type: 'response.created', response: { id: 'r' } });
-      send({ type: 'response.output_audio.delta', ...place, delta: 'BQAGAA==' });
+      send({ type: 'response.output_audio.delta', ...place, delta: `BQAGAA${'A'.repeat(6_400)}==` });
       send({ type: 'response.done', response: { id: 'r', status: 'completed' } });
     });
   });
   return {
     seen,
+    closeCodes,
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       for (const socket of server.clients) socket.terminate();
@@ -114,6 +128,24 @@ async function openPlainServer() {
 }
 
 describe('what was heard', () => {
+  it('is told to who wants to know it, before the reply is cut', async () => {
+    await using plain = await openPlainServer(['heard']);
+    const { recorded, speaker } = await talkAloud({ url: `http://127.0.0.1:${plain.port}` });
+    recorded.talk.say('Hello');
+    await recorded.until('response.done');
+    speaker.advance(10);
+    await recorded.talk.interrupt();
+    recorded.talk.close();
+    const heard = { type: 'x_dramatis.heard', event_id: 'unasked', response_id: 'r' };
+    await expect
+      .poll(() => plain.seen.slice(2))
+      .toEqual([
+        { ...heard, samples: 128 },
+        { ...heard, samples: 384 },
+        { type: 'conversation.item.truncate', event_id: 'unasked', item_id: 'i', content_index: 0, audio_end_ms: 16 },
+      ]);
+  });
+
   it('is told while it plays, and is what the server measures the wait by', async () => {
     await using rig = await openRig({
       says: ['one two three four five.'],
