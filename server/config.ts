@@ -31,10 +31,7 @@ const list = z.preprocess(
   z.array(z.string().min(1)).readonly(),
 );
 const number = (schema: z.ZodNumber): z.ZodType<number> =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
-    schema,
-  ) as z.ZodType<number>;
+  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
 const flag = z.preprocess(
   (value) =>
     value === 'true' || value === '1' || value === '' ? true : value === 'false' || value === '0' ? false : value,

@@ -17,7 +17,7 @@ import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
 
-type Wire = any; // eslint-disable-line typescript/no-explicit-any
+type Wire = any;
 
 const clients: { readonly socket: WebSocket; readonly events: RecordedEvent[] }[] = [];
 afterEach(() => {

@@ -12,7 +12,7 @@ import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { betaTypes } from './beta-rig.ts';
 
-type Json = Record<string, any>; // eslint-disable-line typescript/no-explicit-any
+type Json = Record<string, any>;
 
 const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 const key = 'hush-hush';

@@ -77,7 +77,7 @@ export function connectBeta(options: Parameters<typeof fakeEngines>[0] = {}) {
         await clock.advance(40);
       }
     },
-    last: (type: string): any => events.findLast((event) => event.type === type), // eslint-disable-line typescript/no-explicit-any
+    last: (type: string): any => events.findLast((event) => event.type === type),
     async hangUp() {
       connection.close();
       await connection.done;

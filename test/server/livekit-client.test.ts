@@ -31,7 +31,7 @@ interface LiveKit {
   };
 }
 interface LiveKitSession {
-  on(event: string, listener: (payload: any) => void): void; // eslint-disable-line typescript/no-explicit-any
+  on(event: string, listener: (payload: any) => void): void;
   pushAudio(frame: unknown): void;
   generateReply(instructions?: string): Promise<unknown>;
   updateTools(tools: unknown): Promise<void>;
@@ -68,7 +68,7 @@ async function open(engines: ReturnType<typeof fakeEngines>) {
   });
   const session = model.session();
   closing.push(() => session.close());
-  const seen: { type: string; payload: any }[] = []; // eslint-disable-line typescript/no-explicit-any
+  const seen: { type: string; payload: any }[] = [];
   const waiting = new Set<() => void>();
   const names = [
     'input_speech_started',
@@ -85,9 +85,7 @@ async function open(engines: ReturnType<typeof fakeEngines>) {
     });
   }
   const waitFor = (matches: (event: { type: string; payload: any }) => boolean) =>
-    // eslint-disable-line typescript/no-explicit-any
     new Promise<{ type: string; payload: any }>((resolve) => {
-      // eslint-disable-line typescript/no-explicit-any
       const look = (): void => {
         const found = seen.find(matches);
         if (found === undefined) return;
@@ -105,7 +103,6 @@ async function open(engines: ReturnType<typeof fakeEngines>) {
 }
 
 async function textOf(generation: any): Promise<{ text: string; audioSamples: number }> {
-  // eslint-disable-line typescript/no-explicit-any
   let text = '';
   let audioSamples = 0;
   for await (const message of generation.messageStream) {

@@ -65,7 +65,7 @@ export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'pro
   const engines = fakeEngines(options);
   const twilio = new ScriptedTwilio();
   const events: RecordedEvent[] = [];
-  const asked: Record<string, any>[] = []; // eslint-disable-line typescript/no-explicit-any
+  const asked: Record<string, any>[] = [];
   const stream = new MediaStream('MZ1', {
     tell: (command) => twilio.take(command),
     ask(event) {
@@ -120,7 +120,7 @@ export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'pro
       await settle();
     },
     truncations: () => asked.filter(({ type }) => type === 'conversation.item.truncate'),
-    last: (type: string): any => events.findLast((event) => event.type === type), // eslint-disable-line typescript/no-explicit-any
+    last: (type: string): any => events.findLast((event) => event.type === type),
     async hangUp() {
       connection.close();
       await connection.done;

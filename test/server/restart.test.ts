@@ -8,7 +8,6 @@ import { restore } from '../../server/link/restore.ts';
 import { startServerProcess, type ServerProcess } from '../bench/server-process.ts';
 
 interface Event extends Record<string, any> {
-  // eslint-disable-line typescript/no-explicit-any
   readonly type: string;
   readonly x_seq: number;
 }

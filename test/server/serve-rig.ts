@@ -56,7 +56,7 @@ export async function serve(options: { flags?: Record<string, string | boolean>;
         ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
       });
       // What the body holds is for each test to say.
-      const body: any = await response.json(); // eslint-disable-line typescript/no-explicit-any
+      const body: any = await response.json();
       return { status: response.status, headers: response.headers, body };
     },
     /** Opens a conversation and records it. */
@@ -67,7 +67,7 @@ export async function serve(options: { flags?: Record<string, string | boolean>;
 }
 
 // What an event holds is for each test to say.
-type Event = Record<string, any>; // eslint-disable-line typescript/no-explicit-any
+type Event = Record<string, any>;
 
 /** A socket whose events are kept. */
 export function record(socket: WebSocket) {

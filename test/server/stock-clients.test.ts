@@ -11,7 +11,7 @@ import { openTlsTunnel } from '../fakes/tls-tunnel.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { characters, serve } from './serve-rig.ts';
 
-type Wire = any; // eslint-disable-line typescript/no-explicit-any
+type Wire = any;
 
 const key = 'a-key';
 

@@ -11,7 +11,7 @@ import { floatsFromG711, g711FromFloats } from '../../voices/g711.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 
-type Json = Record<string, any>; // eslint-disable-line typescript/no-explicit-any
+type Json = Record<string, any>;
 
 const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 const key = 'hush-hush';

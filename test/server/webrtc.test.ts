@@ -5,7 +5,6 @@ import { serve } from './serve-rig.ts';
 import { loudness, NodeCaller, singingSynthesizer } from './webrtc-rig.ts';
 
 const path = '/v1/realtime/calls';
-const longLine = 'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 
 type Server = Awaited<ReturnType<typeof serve>>;
 

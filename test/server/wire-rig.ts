@@ -47,7 +47,7 @@ export function connect(options: Parameters<typeof fakeEngines>[0] & { readonly 
       }
     },
     types: () => events.map((event) => event.type),
-    last: (type: string): any => events.findLast((event) => event.type === type), // eslint-disable-line typescript/no-explicit-any
+    last: (type: string): any => events.findLast((event) => event.type === type),
     async hangUp() {
       connection.close();
       await connection.done;
