@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
@@ -65,6 +65,8 @@ describe('a call over WebRTC', () => {
     expect(await caller.until('output_audio_buffer.stopped')).toMatchObject({ response_id: responseId });
     // Sound travels by the track alone.
     expect(caller.events.some(({ type }) => type === 'response.output_audio.delta')).toBe(false);
+    // Packets come another way than events, and may come a little after them.
+    await vi.waitFor(() => expect(caller.packets.length).toBeGreaterThanOrEqual(15), { timeout: 10_000 });
     const sound = await caller.heard();
     expect(sound.length).toBeGreaterThanOrEqual(300 * 24);
     expect(loudness(sound.subarray(0, 300 * 24))).toBeGreaterThan(0.2);
