@@ -9,7 +9,6 @@ import { systemClock } from '../session/clock.ts';
 import { Call } from './call.ts';
 import { startOf, type CallRequest } from './call-request.ts';
 import { readOffer, type Offer } from './offer.ts';
-import { Peer } from './peer.ts';
 
 /** A call that has been answered. */
 export interface AnsweredCall {
@@ -96,6 +95,8 @@ export class Calls {
     owner: string | undefined,
     log: FastifyBaseLogger,
   ): Promise<Held> {
+    // Loading it takes a moment, and not every server is called.
+    const { Peer } = await import('./peer.ts');
     const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const call = new Call({

@@ -6,6 +6,8 @@ export interface Offer {
   readonly sdp: string;
   /** Whether there will be data channels, for events. */
   readonly hasEvents: boolean;
+  /** Whether the client would begin the DTLS handshake: it knows when it is ready, we would have to try. */
+  readonly letsUsWait: boolean;
   readonly audio: {
     /** Names the audio section, in offer and answer. */
     readonly mid: string;
@@ -17,6 +19,13 @@ export interface Offer {
   };
 }
 
+/** Bounds of an offer; a section may cost a socket. */
+const mostCharacters = 100_000;
+const mostSections = 16;
+
+/** Without these nobody can be connected to, or known to be who they are. */
+const needed = ['a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'];
+
 /**
  * Reads an offer in SDP. We take up its first audio section, by Opus, and its data channels; other sections are declined.
  * Its addresses are left out: a client reaches us and not the other way round, so that nobody can have us send packets to
@@ -24,6 +33,10 @@ export interface Offer {
  */
 export function readOffer(sdp: string): Offer | Problem {
   const [head = [], ...sections] = splitSections(sdp);
+  const channels = sections.filter(isChannels);
+  if (sdp.length > mostCharacters || sections.length > mostSections || channels.length > 1) {
+    return badOffer('The offer is larger than any that a browser makes.');
+  }
   if (head[0] !== 'v=0') return badOffer('The body is no SDP. Send the offer of the peer connection as it is.');
   const chosen = sections.findIndex((section) => section[0]?.startsWith('m=audio ') === true && !isDeclined(section));
   const audio = sections[chosen];
@@ -33,14 +46,17 @@ export function readOffer(sdp: string): Offer | Problem {
   if (!(payloadType <= 127)) return badOffer('The offer has no Opus (a=rtpmap:… opus/48000/2) in its audio section.');
   const mid = valueOf(audio, /^a=mid:([\w+.~-]{1,64})$/);
   if (mid === undefined) return badOffer('The audio section of the offer has no usable a=mid line.');
+  const missing = needed.find((name) => ![...head, ...audio].some((line) => line.startsWith(name)));
+  if (missing !== undefined) return badOffer(`The offer has no ${missing}… line for its audio.`);
   const direction = valueOf(audio, /^a=(sendrecv|sendonly|recvonly|inactive)$/) ?? 'sendrecv';
   const kept = sections.map((section, index) =>
-    index === chosen || section[0]?.startsWith('m=application ') === true ? section : declined(section),
+    index === chosen || isChannels(section) ? section : declined(section),
   );
   const lines = [head, ...kept].flat().filter((line) => !/^a=(candidate:|end-of-candidates)/.test(line));
   return {
     sdp: `${lines.join('\r\n')}\r\n`,
-    hasEvents: kept.some((section) => section[0]?.startsWith('m=application ') === true && !isDeclined(section)),
+    hasEvents: channels.some((section) => !isDeclined(section)),
+    letsUsWait: [...head, ...audio].includes('a=setup:actpass'),
     audio: { mid, payloadType, sends: direction.startsWith('send'), receives: /recv/.test(direction) },
   };
 }
@@ -61,6 +77,10 @@ function valueOf(section: readonly string[], pattern: RegExp): string | undefine
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+function isChannels(section: readonly string[]): boolean {
+  return section[0]?.startsWith('m=application ') === true;
 }
 
 /** Port 0 says no to a section. */

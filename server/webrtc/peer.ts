@@ -77,6 +77,7 @@ export class Peer {
     const connection = this.#connection;
     try {
       await connection.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
+      if (offer.letsUsWait) for (const transport of connection.dtlsTransports) transport.role = 'server';
       this.#transceiver = connection.getTransceivers().find(({ mid }) => mid === offer.audio.mid);
       const voice = new MediaStreamTrack({ kind: 'audio' });
       await this.#transceiver?.sender.replaceTrack(voice);
@@ -143,9 +144,13 @@ export class Peer {
     channel.onMessage.subscribe((message) =>
       this.#tell((to) => (typeof message === 'string' ? to.onText(message) : to.onBinary())),
     );
-    const open = (): void => this.#tell((to) => to.onOpen());
-    if (channel.readyState === 'open') open();
-    else channel.stateChange.subscribe((state) => void (state === 'open' && open()));
+    const onState = (state: RTCDataChannel['readyState']): void => {
+      if (state === 'open') this.#tell((to) => to.onOpen());
+      // Whoever wants no more events wants no more of the call; some clients say goodbye in no other way.
+      else if (state === 'closed') this.end();
+    };
+    channel.stateChange.subscribe(onState);
+    onState(channel.readyState);
   }
 
   /** A fault in here must not reach the library, or the socket behind it. */

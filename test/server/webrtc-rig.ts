@@ -11,8 +11,7 @@ import {
 } from 'werift';
 
 import { concatSamples } from '../../voices/audio.ts';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
-import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../../voices/opus.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { tone } from '../fakes/vad.ts';
@@ -24,7 +23,7 @@ afterEach(async () => {
 });
 
 /** A synthesizer whose speech is a tone: Opus carries no constant pressure. */
-export function singingSynthesizer(): SpeechSynthesizer {
+export function singingSynthesizer(): ReturnType<typeof fakeSynthesizer> {
   const synthesizer = fakeSynthesizer();
   return {
     ...synthesizer,
@@ -47,7 +46,7 @@ export function loudness(samples: Float32Array): number {
 export class NodeCaller {
   readonly events: RecordedEvent[] = [];
   readonly packets: RtpPacket[] = [];
-  /** Tells of what happens: `event`, `open`, `closed`. */
+  /** Tells of what happens: `event`, `packet`, and states such as `open` and `closed`. */
   readonly #news = new EventEmitter();
   readonly #connection = new RTCPeerConnection({ codecs: { audio: [useOPUS()] }, iceServers: [] });
   readonly #sender: RTCRtpSender;
@@ -62,7 +61,10 @@ export class NodeCaller {
     const microphone = new MediaStreamTrack({ kind: 'audio' });
     this.#sender = this.#connection.addTransceiver(microphone, { direction: 'sendrecv' }).sender;
     this.#connection.onTrack.subscribe((track) => {
-      track.onReceiveRtp.subscribe((packet) => void this.packets.push(packet));
+      track.onReceiveRtp.subscribe((packet) => {
+        this.packets.push(packet);
+        this.#news.emit('packet');
+      });
     });
     this.#channel = this.#connection.createDataChannel('oai-events');
     this.#channel.onMessage.subscribe((message) => {
@@ -121,10 +123,15 @@ export class NodeCaller {
     if (this.#connection.connectionState !== 'closed') await once(this.#news, 'closed');
   }
 
+  /** Resolves when the loudspeaker has played for so long. */
+  async untilHeard(ms: number): Promise<void> {
+    while (this.packets.length * opusFrameMs < ms) await once(this.#news, 'packet');
+  }
+
   /** What the loudspeaker has played. */
-  async heard(packets: readonly RtpPacket[] = this.packets): Promise<Float32Array> {
+  async heard(): Promise<Float32Array> {
     const decoder = await openOpusDecoder(24_000);
-    const sound = concatSamples(packets.map(({ payload }) => decoder.decode(payload)));
+    const sound = concatSamples(this.packets.map(({ payload }) => decoder.decode(payload)));
     decoder.close();
     return sound;
   }
