@@ -5,6 +5,9 @@ import { openMoonshine } from '../voices/recognizers/moonshine.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
 import { openEmbeddedVoices } from '../voices/synthesizers/embedded.ts';
+import { openProsody } from '../voices/turn-detectors/prosody.ts';
+import { openSmartTurn } from '../voices/turn-detectors/smart-turn.ts';
+import type { TurnDetector } from '../voices/turn-detector.ts';
 import { openSilero } from '../voices/vads/silero.ts';
 import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
@@ -13,6 +16,8 @@ import { cascade, type Responder } from './session/responder.ts';
 /** The engines of one server, shared by all its sessions. */
 export interface Engines {
   readonly vad: Vad;
+  /** Tells whether a user who pauses has finished. */
+  readonly turnDetector: TurnDetector;
   readonly recognizer: SpeechRecognizer;
   /** The character's voice, and what speaks with it. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
@@ -26,7 +31,7 @@ export interface Engines {
 }
 
 export interface EngineSummary {
-  readonly stage: 'vad' | 'recognizer' | 'mind' | 'synthesizer';
+  readonly stage: 'vad' | 'turns' | 'recognizer' | 'mind' | 'synthesizer';
   readonly name: string;
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
@@ -34,9 +39,19 @@ export interface EngineSummary {
 }
 
 /** Opens what the configuration asks for; without any, the embedded engines. */
-export function openEngines(config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>): Engines {
+export function openEngines(
+  config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey' | 'smartTurn' | 'smartTurnHash'>,
+): Engines {
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const vad = openSilero();
+  const smartTurn =
+    config.smartTurn === undefined
+      ? undefined
+      : openSmartTurn({
+          modelPath: config.smartTurn,
+          ...(config.smartTurnHash === undefined ? {} : { sha256: config.smartTurnHash }),
+        });
+  const turnDetector = smartTurn ?? openProsody();
   const recognizer = openMoonshine({ workers });
   const voices = openEmbeddedVoices({ workers });
   const { llmBaseUrl, llmModel, llmApiKey } = config;
@@ -47,12 +62,14 @@ export function openEngines(config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llm
   const mind = openMind(llm);
   return {
     vad,
+    turnDetector,
     recognizer,
     voiceOf: (character) => voices.forCharacter(character.voice),
     responderFor: (character) =>
       cascade({ recognizer, agent: mind(character), ...voices.forCharacter(character.voice) }),
     summary: [
       { stage: 'vad', name: vad.name, provider: 'cpu' },
+      { stage: 'turns', name: turnDetector.name },
       { stage: 'recognizer', name: recognizer.name, languages: recognizer.languages, provider: 'cpu' },
       { stage: 'mind', name: llm === undefined ? 'retrieval' : `${llm.model}, then retrieval` },
       { stage: 'synthesizer', name: voices.name, languages: voices.languages, provider: 'cpu' },
@@ -63,13 +80,14 @@ export function openEngines(config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llm
       const stream = vad.open();
       await Promise.all([
         stream.score(new Float32Array(vad.windowSamples)),
+        smartTurn?.warm(signal),
         recognizer.warm(signal),
         voices.warm(signal),
       ]);
       stream.close();
     },
     async close() {
-      await Promise.all([vad.close(), recognizer.close(), voices.close()]);
+      await Promise.all([vad.close(), smartTurn?.close(), recognizer.close(), voices.close()]);
     },
   };
 }

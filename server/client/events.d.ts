@@ -92,6 +92,8 @@ export type ResponseEvent = FromServer &
         readonly response_id: string;
         readonly item: Item;
       }
+    /** Silence until more of it comes: the user makes a sound, perhaps only a cough. */
+    | { readonly type: 'x_dramatis.hold' | 'x_dramatis.resume'; readonly response_id: string }
     | (InReply & { readonly type: 'response.content_part.added' | 'response.content_part.done' })
     | (InReply & { readonly type: 'response.output_audio.done' })
     | (InReply & {

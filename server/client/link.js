@@ -10,6 +10,9 @@ import { SoundEvents } from './sound-events.js';
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Query */
 
+/** What is asked for in the address; a server that does not know some of it leaves it out. */
+const EXTENSIONS = 'binary,resume,hold';
+
 /** Beyond this, frames wait here rather than in the socket, from where they cannot be called back. */
 const MOST_BUFFERED_BYTES = 128 * 1024;
 
@@ -150,8 +153,8 @@ export class Link {
   /** @returns {Query} */
   #query() {
     const { character: model } = this.#options;
-    if (this.#token === undefined) return { model, x: 'binary,resume' };
-    return { x: 'binary,resume', resume: this.#token, after: String(this.#inbox.last) };
+    if (this.#token === undefined) return { model, x: EXTENSIONS };
+    return { x: EXTENSIONS, resume: this.#token, after: String(this.#inbox.last) };
   }
 
   /** The connection is not to be sent over for now. */

@@ -13,6 +13,8 @@ export const UNASKED = 'unasked';
  * @property {string} itemId
  * @property {string} responseId
  * @property {number} receivedMs of sound
+ * @property {number} baseMs of that, received before it was held last; it will not be played
+ * @property {number | undefined} heldMs what had been played when it was held, as long as nothing came after
  * @property {number} sentLateMs how far the server fell behind real time in making it
  * @property {number | undefined} firstSentMs the server's clock when the item began
  */
@@ -65,8 +67,9 @@ export class Player {
     return {
       onProgress: (itemId, playedMs, level) => {
         const responseId = this.#items.get(itemId)?.responseId ?? '';
-        this.#heard.played(responseId, samplesOf(playedMs));
-        this.#options.onEvent({ type: 'playback.progress', responseId, itemId, playedMs, level });
+        const heardMs = playedMs + (this.#items.get(itemId)?.baseMs ?? 0);
+        this.#heard.played(responseId, samplesOf(heardMs));
+        this.#options.onEvent({ type: 'playback.progress', responseId, itemId, playedMs: heardMs, level });
       },
       onOnset: (itemId, atMs) => {
         const responseId = this.#items.get(itemId)?.responseId ?? '';
@@ -98,7 +101,10 @@ export class Player {
         break;
       case 'input_audio_buffer.speech_started':
         // A reply of which nothing has sounded yet is the server's to cancel: there is nothing to take back.
-        if (this.isPlaying && this.#interrupts) void this.cut();
+        if ((this.isPlaying || this.#isHeld) && this.#interrupts) void this.cut();
+        break;
+      case 'x_dramatis.hold':
+        void this.#hold();
         break;
       case 'response.output_item.added':
         if (event.item.type === 'message' && !this.isCut(event.response_id))
@@ -135,9 +141,9 @@ export class Player {
     this.#options.onEvent({ type: 'playback.stopped', responseIds });
     const { isAudible } = this;
     const played = await this.speaker?.flush();
-    for (const { itemId, responseId, receivedMs } of items) {
+    for (const { itemId, responseId, receivedMs, baseMs, heldMs } of items) {
       // Where nothing can sound the reply was read, as far as it had come.
-      const playedMs = isAudible ? (played?.get(itemId) ?? 0) : Infinity;
+      const playedMs = isAudible ? (heldMs ?? baseMs + (played?.get(itemId) ?? 0)) : Infinity;
       const heardMs = Math.floor(Math.min(playedMs, receivedMs));
       this.#options.onEvent({ type: 'playback.cut', responseId, itemId, heardMs });
       if (!tells || this.speaker === undefined || receivedMs === 0) continue;
@@ -146,6 +152,30 @@ export class Player {
       const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
       this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
     }
+  }
+
+  /** Silence for a moment: the user makes a sound, perhaps only a cough. What was received is thrown away; it comes again. */
+  async #hold() {
+    const { isAudible } = this;
+    const held = [...this.#items.values()]
+      .filter(({ receivedMs, heldMs }) => receivedMs > 0 && heldMs === undefined)
+      .map((item) => ({ item, fromMs: item.baseMs, toMs: item.receivedMs }));
+    for (const { item, fromMs, toMs } of held) {
+      item.heldMs = fromMs;
+      item.baseMs = toMs;
+    }
+    const played = await this.speaker?.flush();
+    for (const { item, fromMs, toMs } of held) {
+      const playedMs = isAudible ? (played?.get(item.itemId) ?? 0) : Infinity;
+      const heldMs = Math.min(fromMs + playedMs, toMs);
+      // What comes after the flush is already what is said again.
+      if (item.heldMs !== undefined) item.heldMs = heldMs;
+      this.#heard.stopped(item.responseId, samplesOf(heldMs));
+    }
+  }
+
+  get #isHeld() {
+    return [...this.#items.values()].some(({ heldMs }) => heldMs !== undefined);
   }
 
   /** The session is gone: nothing more comes of what was under way. */
@@ -168,7 +198,15 @@ export class Player {
     const known = this.#items.get(itemId);
     if (known !== undefined) return known;
     /** @type {OpenItem} */
-    const item = { itemId, responseId, receivedMs: 0, sentLateMs: 0, firstSentMs: undefined };
+    const item = {
+      itemId,
+      responseId,
+      receivedMs: 0,
+      baseMs: 0,
+      heldMs: undefined,
+      sentLateMs: 0,
+      firstSentMs: undefined,
+    };
     this.#items.set(itemId, item);
     return item;
   }
@@ -178,6 +216,7 @@ export class Player {
     const item = this.#open(itemId, responseId);
     this.#noteDelay(itemId, sentMs);
     const samples = fromPcm16(pcm16);
+    item.heldMs = undefined;
     item.receivedMs += (samples.length * 1000) / WIRE_RATE;
     this.speaker?.play(itemId, samples, item.sentLateMs);
   }

@@ -32,6 +32,8 @@ export interface Opening {
   readonly character: Character;
   readonly model: string;
   readonly binary: boolean;
+  /** Its client stops playing when it is told that a reply is held. */
+  readonly holds?: boolean;
   /** Its client speaks the dialect from before GA. */
   readonly beta?: boolean;
   /** Carries its frames from the first on. */
@@ -64,11 +66,14 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       character,
       responder: engines.responderFor(character),
       vad: engines.vad,
+      turnDetector: engines.turnDetector,
+      draftsPerTurn: config.draftsPerTurn,
+      holds: opening.holds === true,
       model,
       recognizerName: engines.recognizer.name,
       about: {
         ...aboutSession(character, engines),
-        extensions: ['heard', 'binary', 'resume'],
+        extensions: ['heard', 'binary', 'resume', 'hold'],
         ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
       },
       aheadMs: config.playoutAheadMs,

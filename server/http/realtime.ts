@@ -56,7 +56,7 @@ export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `resume`. */
+  /** Extensions agreed at once, comma-separated: `binary`, `resume`, `hold`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
@@ -85,6 +85,7 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
       character,
       model: request.model ?? character.id,
       binary: extensions.has('binary'),
+      holds: extensions.has('hold'),
       beta: request.beta === true,
       carrier,
       startWith: visitor.secret?.startWith,
@@ -146,9 +147,10 @@ function restoreSession(
   const restored = lines === undefined ? undefined : restore(lines, deps.config.playoutAheadMs);
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
-  const binary = (request.x ?? '').split(',').includes('binary');
+  const extensions = new Set((request.x ?? '').split(','));
+  const [binary, holds] = [extensions.has('binary'), extensions.has('hold')];
   const seat = openSession(
-    { character, model: restored.model, binary, token, restored, intent: restored.intent },
+    { character, model: restored.model, binary, holds, token, restored, intent: restored.intent },
     deps,
     log,
   );

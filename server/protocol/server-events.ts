@@ -100,5 +100,7 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('output_audio_buffer.started', { response_id: id }),
   event('output_audio_buffer.stopped', { response_id: id }),
   event('output_audio_buffer.cleared', { response_id: id }),
+  event('x_dramatis.hold', { response_id: id }),
+  event('x_dramatis.resume', { response_id: id }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);

@@ -1,6 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
-import { newId, openConnection, type Connection, type Peer, type ServerEvent } from './connection.ts';
+import type { SessionPatch } from '../protocol/client-events.ts';
+import {
+  newId,
+  openConnection,
+  type Connection,
+  type ConnectionParts,
+  type Peer,
+  type ServerEvent,
+} from './connection.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -63,9 +71,15 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
 /** `openConnection` for a client of the beta. Its peer takes events only: the beta knows nothing of binary frames. */
 export const openBetaConnection: typeof openConnection = (parts, peer) => {
   const translating: Peer = { send: (event) => toBeta(event).every((translated) => peer.send(translated)) };
-  const connection: Connection = openConnection(parts, translating);
+  const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
+  const connection: Connection = openConnection({ ...parts, startWith }, translating);
   return { ...connection, receive: (frame) => connection.receive(frameFromBeta(frame)) };
 };
+
+/** Clients from then know one way to find turns, and some throw at another. */
+function inputOf(startWith: ConnectionParts['startWith']): NonNullable<NonNullable<SessionPatch['audio']>['input']> {
+  return { turn_detection: { type: 'server_vad' }, ...startWith?.audio?.input };
+}
 
 /** What a beta client is sent for a GA event: none, one, or two. */
 export function toBeta(event: ServerEvent): ServerEvent[] {

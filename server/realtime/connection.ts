@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Character } from '../../characters/character.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
@@ -30,6 +31,11 @@ export interface ConnectionParts {
   readonly character: Character;
   readonly responder: Responder;
   readonly vad: Vad;
+  readonly turnDetector?: TurnDetector;
+  /** Answers that may be prepared in one turn before it is over; none by default. */
+  readonly draftsPerTurn?: number;
+  /** The client wants to know when a reply is held, and falls silent then. */
+  readonly holds?: boolean;
   /** The name the client asked for. */
   readonly model: string;
   readonly recognizerName: string;
@@ -89,8 +95,11 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const session = new Session({
     responder: parts.responder,
     vad: parts.vad,
+    ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
+    draftsPerTurn: parts.draftsPerTurn ?? 0,
+    stopsAtOnce: parts.holds === true,
     clock: parts.clock,
-    settings: settingsOf(wire),
+    settings: settingsOf(wire, parts.character),
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,
     keptAudioMs: 60_000,
@@ -98,7 +107,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     newId,
     onFault: parts.onFault,
   });
-  const encode = createEncoder(wire);
+  const encode = createEncoder(wire, parts.holds);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 

@@ -70,7 +70,12 @@ function understand(frame: string, context: DecodeContext): Decoded {
   if (event.type === 'session.update') {
     const merged = mergeSession(session, event.session, context.character);
     if ('code' in merged) return reject(merged, ref);
-    const command: SessionCommand = { type: 'update', settings: settingsOf(merged), echo: merged, ...refOf(ref) };
+    const command: SessionCommand = {
+      type: 'update',
+      settings: settingsOf(merged, context.character),
+      echo: merged,
+      ...refOf(ref),
+    };
     return { command, session: merged };
   }
   const command = commandOf(event, context);

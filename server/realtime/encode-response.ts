@@ -28,6 +28,8 @@ export interface EncodedSession {
   readonly id: string;
   readonly voice: string;
   readonly outputFormat: AudioFormat;
+  /** The client wants to know when a reply is held. */
+  readonly holds: boolean;
 }
 
 /** The events of one response, in the order of the protocol: brackets open once, close once, and `done` comes last. */
@@ -66,6 +68,10 @@ export function responseEvents(
       return closeItem(event, open);
     case 'reply-call':
       return call(event, open);
+    case 'reply-held':
+      return session.holds ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
+    case 'reply-resumed':
+      return session.holds ? [{ type: 'x_dramatis.resume', response_id: event.replyId }] : [];
     case 'reply-ended':
       responses.delete(event.replyId);
       return closeResponse(event, open, session);
@@ -170,7 +176,7 @@ function closeResponse(
     status_details: statusDetails(end),
     output: [...(item === undefined ? [] : [item]), ...calls].map((one) => wireItem(one)),
     usage: usageOf(end.usage),
-    x_dramatis: { mind: end.mind ?? null, latency: end.latency },
+    x_dramatis: { mind: end.mind ?? null, latency: end.latency, speculation: speculationOf(end) },
   };
   // Nothing limits requests or tokens here, so there is nothing to list; clients that wait for the event get it.
   return [
@@ -189,6 +195,12 @@ function responseObject(replyId: string, open: OpenResponse, session: EncodedSes
     audio: { output: { format: open.format, voice: session.voice } },
     metadata: open.metadata,
   };
+}
+
+function speculationOf({ speculation }: ReplyEnd): Record<string, unknown> | null {
+  if (speculation === undefined) return null;
+  const { drafts, used, wastedTokens, wastedSpeechMs } = speculation;
+  return { drafts, used, wasted_tokens: wastedTokens, wasted_speech_ms: wastedSpeechMs };
 }
 
 function statusDetails(end: ReplyEnd): Record<string, unknown> | null {

@@ -6,14 +6,20 @@ import type { OutgoingAudio, WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 import { echoOf, type WireSession } from './wire-session.ts';
 
-/** Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it. */
-export function createEncoder(opened: WireSession): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
+/**
+ * Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it.
+ * `holds`: the client wants to know when a reply is held.
+ */
+export function createEncoder(
+  opened: WireSession,
+  holds = false,
+): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
   const responses = new Map<string, OpenResponse>();
-  let session = encodedSession(opened);
+  let session = { ...encodedSession(opened), holds };
   return (event) => {
     if ('replyId' in event) return responseEvents(event, responses, session);
     // An update takes effect here in its place among the events, not when the client sent it.
-    if (event.type === 'updated') session = encodedSession(event.echo as WireSession);
+    if (event.type === 'updated') session = { ...encodedSession(event.echo as WireSession), holds };
     return conversationEvents(event, session);
   };
 }
@@ -22,7 +28,7 @@ interface KnownSession extends EncodedSession {
   readonly inputFormat: AudioFormat;
 }
 
-function encodedSession({ id, audio }: WireSession): KnownSession {
+function encodedSession({ id, audio }: WireSession): Omit<KnownSession, 'holds'> {
   return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
 }
 

@@ -7,12 +7,18 @@ export type WireTurnDetection = Record<string, unknown> & { readonly type: 'serv
 
 type WantedDetection = NonNullable<NonNullable<SessionPatch['audio']>['input']>['turn_detection'];
 
-/** Pauses that `semantic_vad`'s eagerness stands for until a turn detector listens to the words. */
-const eagernessSilenceMs = { low: 1_500, medium: 700, auto: 700, high: 350 } as const;
-const semanticPaddingMs = 500;
+/** The longest wait that each eagerness of `semantic_vad` stands for (OpenAI's guide to VAD); `auto` is the character's own. */
+const eagernessMostMs = { low: 8_000, medium: 4_000, high: 2_000 } as const;
 
-/** What a session starts with: the character's own patience. */
-export function firstDetection(character: Character): WireTurnDetection {
+/** What a session starts with: the character's own patience, with somebody who tells pauses from ends. */
+export const firstDetection: WireTurnDetection = {
+  type: 'semantic_vad',
+  eagerness: 'auto',
+  create_response: true,
+  interrupt_response: true,
+};
+
+function fixedDetection(character: Character): WireTurnDetection {
   const detection = defaultTurnDetection(character.turnTaking);
   return {
     type: 'server_vad',
@@ -33,36 +39,36 @@ export function mergeDetection(
 ): WireTurnDetection | null {
   if (wanted === undefined) return before;
   if (wanted === null) return null;
-  const type = wanted.type ?? before?.type ?? 'server_vad';
-  const base = before?.type === type ? before : type === 'server_vad' ? firstDetection(character) : semanticDefaults;
-  const given = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => key in base && value !== undefined));
+  const isFixed = Object.keys(wanted).some((key) => fixedKeys.has(key));
+  const type = wanted.type ?? (isFixed ? 'server_vad' : (before?.type ?? 'server_vad'));
+  const base = before?.type === type ? before : type === 'server_vad' ? fixedDetection(character) : firstDetection;
+  const given = Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => (key in base || key === 'idle_timeout_ms') && value !== undefined),
+  );
   return { ...base, ...given, type };
 }
 
-const semanticDefaults: WireTurnDetection = {
-  type: 'semantic_vad',
-  eagerness: 'auto',
-  create_response: true,
-  interrupt_response: true,
-};
+/** What only makes sense where silence alone ends a turn. */
+const fixedKeys = new Set(['threshold', 'prefix_padding_ms', 'silence_duration_ms']);
 
 /** What the session engine needs to know of it. */
-export function detectionOf(wire: WireTurnDetection): TurnDetection {
+export function detectionOf(wire: WireTurnDetection, character: Character): TurnDetection {
+  const own = defaultTurnDetection(character.turnTaking);
+  const idleMs = wire['idle_timeout_ms'];
   const common = {
     createsReply: wire['create_response'] === true,
     interruptsReply: wire['interrupt_response'] === true,
+    ...(typeof idleMs === 'number' ? { idleMs } : {}),
   };
   if (wire.type === 'semantic_vad') {
-    const eagerness = wire['eagerness'] as keyof typeof eagernessSilenceMs;
-    const silenceMs = eagernessSilenceMs[eagerness];
-    return { threshold: 0.5, prefixPaddingMs: semanticPaddingMs, silenceMs, ...common };
+    const mostMs = eagernessMostMs[wire['eagerness'] as keyof typeof eagernessMostMs];
+    const patience = own.patience === undefined || mostMs === undefined ? own.patience : { ...own.patience, mostMs };
+    return { ...own, ...(patience === undefined ? {} : { patience }), ...common };
   }
-  const idleMs = wire['idle_timeout_ms'];
   return {
     threshold: wire['threshold'] as number,
     prefixPaddingMs: wire['prefix_padding_ms'] as number,
     silenceMs: wire['silence_duration_ms'] as number,
     ...common,
-    ...(typeof idleMs === 'number' ? { idleMs } : {}),
   };
 }

@@ -71,7 +71,7 @@ export function newWireSession(
         format: pcmFormat,
         noise_reduction: null,
         transcription: { model: facts.recognizer },
-        turn_detection: firstDetection(character),
+        turn_detection: firstDetection,
       },
       output: { format: pcmFormat, voice: character.id, speed: 1 },
     },
@@ -120,10 +120,10 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
 }
 
 /** What the session engine needs to know of it. */
-export function settingsOf(session: WireSession): SessionSettings {
+export function settingsOf(session: WireSession, character: Character): SessionSettings {
   const { input, output } = session.audio;
   const language = input.transcription?.language;
-  const detection = input.turn_detection === null ? null : detectionOf(input.turn_detection);
+  const detection = input.turn_detection === null ? null : detectionOf(input.turn_detection, character);
   return {
     scene: session.instructions,
     speaks: session.output_modalities.includes('audio'),

@@ -1,4 +1,5 @@
 import type { TranscriptPart } from '../../voices/recognizer.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
 import type { Conversation, Item } from './conversation.ts';
@@ -13,9 +14,15 @@ import type { Utterance } from './utterance.ts';
 export interface SessionParts {
   readonly responder: Responder;
   readonly vad: Vad;
+  /** The client falls silent as soon as it is told that a reply is held, and throws away what it has not played. */
+  readonly stopsAtOnce?: boolean;
   readonly clock: Clock;
   readonly settings: SessionSettings;
   readonly bargeInMs: number;
+  /** Tells whether the user has finished, where the settings ask for it. */
+  readonly turnDetector?: TurnDetector;
+  /** Answers that may be prepared in one turn before it is over; 0 for none. */
+  readonly draftsPerTurn: number;
   /** How far ahead of real time replies are sent. */
   readonly aheadMs: number;
   /** Sound kept for `retrieve`, in all. */
@@ -28,9 +35,14 @@ export interface SessionParts {
 }
 
 /** What the two sides of a conversation share. */
-export interface SessionContext extends Pick<SessionParts, 'responder' | 'clock' | 'aheadMs' | 'newId' | 'onFault'> {
+export interface SessionContext extends Pick<
+  SessionParts,
+  'responder' | 'clock' | 'aheadMs' | 'newId' | 'onFault' | 'turnDetector' | 'draftsPerTurn' | 'bargeInMs'
+> {
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
+  /** Whether the client falls silent as soon as it is told that a reply is held. */
+  readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;
   readonly post: (input: SessionInput) => void;
   /** The reply that wrote the conversation has ended. */
@@ -43,5 +55,6 @@ export type SessionInput =
   | Inbound
   | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
   | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown }
+  | { readonly type: 'pause-judged'; readonly pause: object; readonly completeness: number | undefined }
   | { readonly type: 'reply-step'; readonly reply: Reply; readonly step: ReplyStep }
   | { readonly type: 'reply-finish'; readonly reply: Reply; readonly failure?: unknown };

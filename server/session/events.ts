@@ -63,6 +63,18 @@ export interface ReplyEnd {
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
   readonly latency: Latency;
+  /** Absent where no drafts are made. */
+  readonly speculation?: Speculation;
+}
+
+/** Answers prepared before the user's turn was over, since the reply before. */
+export interface Speculation {
+  readonly drafts: number;
+  /** Whether the last of them became this reply. */
+  readonly used: boolean;
+  /** What was made in vain: pieces of text from the mind, one token each with most minds, and speech. */
+  readonly wastedTokens: number;
+  readonly wastedSpeechMs: number;
 }
 
 /**
@@ -123,6 +135,8 @@ export type SessionEvent =
       readonly inConversation: boolean;
       readonly previousItemId: string | null;
     }
+  /** Its sound stops where it is, because the user makes one; and goes on from the start of the clause, for it was nothing. */
+  | { readonly type: 'reply-held' | 'reply-resumed'; readonly replyId: string }
   | {
       readonly type: 'reply-text';
       readonly replyId: string;

@@ -2,7 +2,10 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { Item, MessageItem, SpokenContent } from './conversation.ts';
+import { isBackchannel } from './backchannels.ts';
+import { isEcho } from './echo.ts';
 import type { Heard } from './hear.ts';
+import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
 import { Trace } from './trace.ts';
 import { Utterance } from './utterance.ts';
@@ -10,8 +13,8 @@ import { Utterance } from './utterance.ts';
 /** Longest utterance that is listened to; what comes after is not heard. */
 const maxUtteranceMs = 600_000;
 
-/** How much sound from before an utterance can be needed: padding, and the speech that it took to be sure. */
-const spareMs = 1_000;
+/** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
+const spareMs = 2_000;
 
 /** What became of an utterance, for the session to act on. */
 export type Understood = { readonly utterance: Utterance } & (
@@ -25,6 +28,8 @@ export class Listening {
   readonly #before: AudioFrame[] = [];
   readonly #unsettled = new Set<Utterance>();
   #open: Utterance | undefined;
+  /** A sound over the reply, while it is not known what it is. */
+  #overheard: Utterance | undefined;
   #lastTrace: Trace | undefined;
   #heardMs = 0;
   #voicedMs = 0;
@@ -41,8 +46,9 @@ export class Listening {
     return [...this.#unsettled].some((utterance) => utterance.item !== undefined);
   }
 
-  get openId(): string | undefined {
-    return this.#open?.id;
+  /** What the user is saying. */
+  get current(): Utterance | undefined {
+    return this.#open;
   }
 
   /** Audio time: milliseconds of sound heard so far. */
@@ -71,24 +77,49 @@ export class Listening {
       this.#voicedMs = this.#heardMs;
     }
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
+    this.#overheard?.add(heard.frame);
     this.#before.push(heard.frame);
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
     while (this.#heardMs - (this.#before[0]?.atMs ?? this.#heardMs) > padding + spareMs) this.#before.shift();
   }
 
-  /** Opens an utterance that begins at `atMs`, padding before it included, and starts to recognize it. */
-  open(atMs: number): { readonly utterance: Utterance; readonly startMs: number } {
+  /**
+   * Opens an utterance that begins at `atMs`, padding before it included, and starts to recognize it; one that is being
+   * overheard becomes it. `over`: what the character is saying meanwhile. Returns when it begins.
+   */
+  open(atMs: number, over?: Utterance['over']): { readonly utterance: Utterance; readonly startMs: number } {
+    const utterance = this.#overheard ?? this.#begin(atMs, over);
+    utterance.interrupts = this.#overheard !== undefined;
+    this.#overheard = undefined;
+    utterance.tentative = false;
+    this.#before.length = 0;
+    this.#open = utterance;
+    this.#saidTooLong = false;
+    return { utterance, startMs: Math.round(utterance.startMs ?? atMs) };
+  }
+
+  /** Recognizes a sound over the reply, without telling anybody. */
+  overhear(atMs: number, over: Utterance['over']): void {
+    this.stopOverhearing();
+    this.#overheard = this.#begin(atMs, over);
+    this.#overheard.tentative = true;
+  }
+
+  /** That sound is over. What it was may still come. */
+  stopOverhearing(): void {
+    this.#overheard?.close();
+    this.#overheard = undefined;
+  }
+
+  #begin(atMs: number, over: Utterance['over']): Utterance {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
     const { responder, clock, newId } = this.#context;
     const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock));
-    const startMs = Math.max(0, atMs - padding);
-    const frames = this.#before.splice(0).filter((frame) => frame.atMs >= startMs);
-    for (const frame of frames) utterance.add(frame);
-    this.#open = utterance;
-    this.#saidTooLong = false;
+    utterance.over = over;
+    for (const frame of this.#before) if (frame.atMs >= Math.max(0, atMs - padding)) utterance.add(frame);
     this.#unsettled.add(utterance);
     void this.#recognize(utterance);
-    return { utterance, startMs: Math.round(frames[0]?.atMs ?? startMs) };
+    return utterance;
   }
 
   /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
@@ -141,11 +172,12 @@ export class Listening {
   /** Forgets the open utterance and the sound kept for the next. */
   clear(): void {
     this.#before.length = 0;
-    const utterance = this.#open;
+    for (const utterance of [this.#open, this.#overheard]) {
+      if (utterance !== undefined) this.#unsettled.delete(utterance);
+      utterance?.drop();
+    }
     this.#open = undefined;
-    if (utterance === undefined) return;
-    this.#unsettled.delete(utterance);
-    utterance.drop();
+    this.#overheard = undefined;
   }
 
   /** Nothing is listened to any more. */
@@ -163,9 +195,10 @@ export class Listening {
       if (tells) this.#context.emit({ type: 'transcript-partial', itemId: utterance.id, stable, text: part.text });
       return undefined;
     }
-    this.#settle(utterance, part.text);
+    const { unclear, confidence } = part;
+    const text = isOwnVoice(utterance, part.text) ? '' : part.text;
+    this.#settle(utterance, text);
     utterance.trace.mark('transcript');
-    const { text, unclear, confidence } = part;
     if (tells) {
       this.#context.emit({
         type: 'transcript-final',
@@ -177,13 +210,23 @@ export class Listening {
       });
     }
     if (unclear !== undefined) return { utterance, outcome: 'unclear' };
-    return { utterance, outcome: text.trim() === '' ? 'nothing' : 'words' };
+    return { utterance, outcome: text.trim() === '' || isNod(utterance, text) ? 'nothing' : 'words' };
+  }
+
+  /** What a sound over the reply is, as far as it is known. Undefined where nothing is known of it yet. */
+  overheard(utterance: Utterance, part: TranscriptPart): Overlap | undefined {
+    if (utterance.dropped) return undefined;
+    if (part.type === 'transcript-final') this.#settle(utterance, part.text);
+    else utterance.agree(part.text);
+    if (part.text.trim() === '') return part.type === 'transcript-final' ? 'aside' : undefined;
+    return isBackchannel(part.text) || isOwnVoice(utterance, part.text) ? 'aside' : 'words';
   }
 
   /** The recognizer failed on this utterance. */
   misunderstand(utterance: Utterance, reason: unknown): Understood | undefined {
     if (utterance.dropped) return undefined;
     this.#settle(utterance, null);
+    if (utterance.tentative) return undefined;
     const code = reason instanceof EngineError ? reason.code : 'internal_error';
     const message = reason instanceof EngineError ? reason.message : 'Speech recognition failed.';
     this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: { code, message } });
@@ -223,6 +266,19 @@ export class Listening {
       post({ type: 'transcript-failure', utterance, reason });
     }
   }
+}
+
+/** Whether it is the character's own voice, come back through the user's microphone. */
+function isOwnVoice(utterance: Utterance, text: string): boolean {
+  utterance.isOwnVoice = utterance.over !== undefined && isEcho(text, utterance.over());
+  return utterance.isOwnVoice;
+}
+
+/** Whether it is a nod to the last words of a reply, which asked for nothing. */
+function isNod(utterance: Utterance, text: string): boolean {
+  if (utterance.interrupts) return false;
+  const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';
+  return !/[?？]["'”’]?$/u.test(said) && isBackchannel(text);
 }
 
 function userMessage(id: string): Omit<MessageItem, 'content'> {

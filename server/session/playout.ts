@@ -1,6 +1,7 @@
 import { durationMs } from '../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
+import { RecentSpeech } from './recent-speech.ts';
 
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
 export interface SpeechSlice {
@@ -18,17 +19,39 @@ interface PlayoutSettings {
   readonly aheadMs: number;
 }
 
+/** What resuming did to the words sent before: those from `fromMs` on will sound `laterMs` later than they were to. */
+export interface Repeat {
+  readonly fromMs: number;
+  readonly laterMs: number;
+}
+
 /** 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among clients (Godot). */
 const sliceMs = 60;
+/** A client that stops when told to is silent by then: half a round trip, and its sound card. */
+const stopsWithinMs = 150;
+
+interface Hold {
+  readonly over: Promise<void>;
+  readonly end: () => void;
+  readonly sinceMs: number;
+  /** What had been heard then, where the client stops at once: what was sent beyond that is thrown away. */
+  readonly heardMs: number | undefined;
+}
 
 /**
  * Paces a reply: cuts its speech into slices and sends each when it is due, so that stopping means stopping. Keeps the
- * one place that knows how much of the reply can have been heard.
+ * one place that knows how much of the reply can have been heard. All times count what was sent, repetitions included.
  */
 export class Playout {
   readonly #settings: PlayoutSettings;
+  readonly #recent = new RecentSpeech();
   #startedMs: number | undefined;
   #sentMs = 0;
+  /** Of that, sent a second time. */
+  #repeatedMs = 0;
+  #hold: Hold | undefined;
+  /** To be sent again before anything else. */
+  #again: readonly Float32Array[] = [];
   /** What the client last said it had played, and when it said so. */
   #reported: { readonly heardMs: number; readonly atMs: number } | undefined;
 
@@ -44,10 +67,12 @@ export class Playout {
   /** The client has played this much by now. */
   report(heardMs: number): void {
     this.#reported = { heardMs, atMs: this.#settings.clock.now() };
+    if (this.#hold?.heardMs !== undefined) this.#hold = { ...this.#hold, heardMs: Math.min(heardMs, this.#sentMs) };
   }
 
   /** Milliseconds heard by now: counted from the client's last word where it gives any, else as if it played at once. */
   get heardMs(): number {
+    if (this.#hold?.heardMs !== undefined) return this.#hold.heardMs;
     if (this.#reported !== undefined) {
       const { heardMs, atMs } = this.#reported;
       return Math.min(this.#sentMs, heardMs + this.#settings.clock.now() - atMs);
@@ -55,33 +80,109 @@ export class Playout {
     return this.#startedMs === undefined ? 0 : Math.min(this.#sentMs, this.#settings.clock.now() - this.#startedMs);
   }
 
+  /** Whether something of it sounds at the client right now. */
+  get sounds(): boolean {
+    if (this.#hold?.heardMs !== undefined) return this.#settings.clock.now() - this.#hold.sinceMs < stopsWithinMs;
+    return this.heardMs < this.#sentMs;
+  }
+
+  /** Sends nothing more until `resume`. `stops`: the client falls silent at once, and throws away what it has not played. */
+  hold(stops: boolean): void {
+    if (this.#hold !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heardMs = stops ? this.heardMs : undefined;
+    this.#hold = { over: promise, end: resolve, sinceMs: this.#settings.clock.now(), heardMs };
+  }
+
+  /** Goes on, from the start of the clause that was last heard. */
+  resume(): Repeat | undefined {
+    const hold = this.#hold;
+    if (hold === undefined) return undefined;
+    const fromMs = hold.heardMs ?? this.#sentMs;
+    this.#again = this.#recent.clauseBefore(fromMs);
+    this.#hold = undefined;
+    this.#reported = undefined;
+    this.#startedMs = this.#settings.clock.now() - (hold.heardMs === undefined ? this.heardMs : this.#sentMs);
+    hold.end();
+    return { fromMs, laterMs: this.#recent.lengthOf(this.#again) };
+  }
+
   /** Slices of one chunk, each when it is due. */
   async *pace(chunk: SpeechChunk): AsyncIterable<SpeechSlice> {
     const { samples, sampleRate } = chunk.frame;
-    const pieces = textPieces(chunk, this.#sentMs);
+    const pieces = textPieces(chunk, this.#sentMs - this.#repeatedMs);
     const sliceSamples = Math.round((sliceMs / 1000) * sampleRate);
+    this.#recent.begin(sampleRate, this.#sentMs);
     let told = 0;
     for (let offset = 0; offset < samples.length; offset += sliceSamples) {
       await this.#due();
+      yield* this.#repeat(sampleRate);
       const slice = samples.subarray(offset, offset + sliceSamples);
       const last = offset + sliceSamples >= samples.length;
-      this.#sentMs += (slice.length / sampleRate) * 1000;
-      const due = last ? pieces.length : pieces.findIndex((piece) => piece.startMs >= this.#sentMs);
-      const words = pieces.slice(told, due < 0 ? pieces.length : due);
+      this.#send(slice, sampleRate);
+      const due = last ? pieces.length : pieces.findIndex((piece) => piece.startMs >= this.#sentMs - this.#repeatedMs);
+      const words = pieces.slice(told, due < 0 ? pieces.length : due).map((piece) => later(piece, this.#repeatedMs));
       told += words.length;
+      for (const word of words) this.#recent.note(word);
       yield { samples: slice, sampleRate, text: words.map((word) => word.text).join(''), words };
     }
   }
 
+  /** What is to be said again when everything has been sent, if the reply is held just then. */
+  async *rest(): AsyncIterable<SpeechSlice> {
+    if (this.#hold === undefined && this.#again.length === 0) return;
+    await this.#due();
+    yield* this.#repeat(this.#recent.sampleRate);
+  }
+
+  async *#repeat(sampleRate: number): AsyncIterable<SpeechSlice> {
+    while (this.#again.length > 0) {
+      const [samples, ...others] = this.#again;
+      this.#again = others;
+      if (samples === undefined) return;
+      this.#send(samples, sampleRate);
+      this.#repeatedMs += (samples.length / sampleRate) * 1000;
+      yield { samples, sampleRate, text: '', words: [] };
+      await this.#due();
+    }
+  }
+
+  #send(samples: Float32Array, sampleRate: number): void {
+    this.#sentMs += (samples.length / sampleRate) * 1000;
+    this.#recent.push(samples);
+  }
+
   async #due(): Promise<void> {
     const { clock, signal, aheadMs } = this.#settings;
-    signal.throwIfAborted();
-    // A reply that fell behind (a slow engine) starts a new count: silence already heard is not made up for.
-    const playedMs = this.#startedMs === undefined ? 0 : clock.now() - this.#startedMs;
-    if (this.#startedMs === undefined || playedMs > this.#sentMs) this.#startedMs = clock.now() - this.#sentMs;
-    const waitMs = this.#sentMs + sliceMs - aheadMs - (clock.now() - this.#startedMs);
-    if (waitMs > 0) await clock.sleep(waitMs, signal);
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#hold !== undefined) {
+        await untilOver(this.#hold.over, signal);
+        continue;
+      }
+      // A reply that fell behind (a slow engine) starts a new count: silence already heard is not made up for.
+      const playedMs = this.#startedMs === undefined ? 0 : clock.now() - this.#startedMs;
+      if (this.#startedMs === undefined || playedMs > this.#sentMs) this.#startedMs = clock.now() - this.#sentMs;
+      const waitMs = this.#sentMs + sliceMs - aheadMs - (clock.now() - this.#startedMs);
+      if (waitMs <= 0) return;
+      await clock.sleep(waitMs, signal);
+    }
   }
+}
+
+async function untilOver(over: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([over, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function later(word: TimedWord, byMs: number): TimedWord {
+  return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
 }
 
 /** Cuts the chunk's text at its words, spaces staying with the word before, so that the pieces joined give the text. */

@@ -4,9 +4,11 @@ import { int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
 import type { CallItem, MessageItem, SpokenContent } from './conversation.ts';
-import type { ReplyEnd, ReplyReason, ReplyRequest } from './events.ts';
+import type { SessionContext } from './context.ts';
+import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
-import type { Responder, SpokenPart } from './responder.ts';
+import { readAhead } from './read-ahead.ts';
+import type { Responder, Spent, SpokenPart } from './responder.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Trace } from './trace.ts';
 
@@ -26,9 +28,15 @@ export class Reply {
   item: MessageItem | undefined;
   /** What it calls, after all it says. */
   readonly calls: CallItem[] = [];
+  /** What was prepared for it and thrown away, if drafts are made. */
+  speculation: Speculation | undefined;
   #reason: ReplyReason | undefined;
   #mind: ReplyEnd['mind'];
   #usage = { inputTokens: 0, outputTokens: 0, cutShort: false };
+  /** What has been made for it, heard or not. */
+  readonly spent: Spent = { tokens: 0, speechMs: 0 };
+  /** Settles when it may go out; undefined where it may at once. */
+  readonly confirmed: Promise<void> | undefined;
   readonly #playout: Playout;
   readonly #stop = new AbortController();
 
@@ -37,13 +45,14 @@ export class Reply {
     request: ReplyRequest,
     speaks: boolean,
     trace: Trace,
-    pacing: { clock: Clock; aheadMs: number },
+    options: { readonly clock: Clock; readonly aheadMs: number; readonly confirmed?: Promise<void> },
   ) {
     this.id = id;
     this.request = request;
     this.speaks = speaks;
     this.trace = trace;
-    this.#playout = new Playout({ ...pacing, signal: this.#stop.signal });
+    this.confirmed = options.confirmed;
+    this.#playout = new Playout({ clock: options.clock, aheadMs: options.aheadMs, signal: this.#stop.signal });
   }
 
   /** Stops it wherever it is; the first reason given stays. */
@@ -72,7 +81,28 @@ export class Reply {
     return this.#playout.sentMs - this.#playout.heardMs;
   }
 
-  /** Makes the reply and paces its speech. */
+  /** Whether something of it sounds at the client right now. */
+  get sounds(): boolean {
+    return this.#playout.sounds;
+  }
+
+  /** Waits in mid-speech until `resume`; `stops`: the client falls silent at once. */
+  hold(stops: boolean): void {
+    this.#playout.hold(stops);
+  }
+
+  /** Goes on from the start of the clause that was heard last. */
+  resume(): void {
+    const repeat = this.#playout.resume();
+    const part = this.item?.content[0];
+    if (repeat === undefined || part?.type !== 'audio') return;
+    const { fromMs, laterMs } = repeat;
+    part.words = part.words.map((word) =>
+      word.startMs < fromMs ? word : { ...word, startMs: word.startMs + laterMs, endMs: word.endMs + laterMs },
+    );
+  }
+
+  /** Makes the reply and paces its speech. A draft is made as far as is worth while, and goes out when it is confirmed. */
   async *run(
     responder: Responder,
     history: readonly Message[],
@@ -81,20 +111,24 @@ export class Reply {
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
-    const parts = responder.reply(history, {
-      signal: this.#stop.signal,
+    const { signal } = this.#stop;
+    const made = responder.reply(history, {
+      signal,
       speaks: this.speaks,
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
+      spent: this.spent,
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
     });
+    const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
     for await (const part of parts) {
       if (part.type !== 'speech') yield part;
       else for await (const slice of this.#playout.pace(part.chunk)) yield { type: 'slice', slice };
     }
+    for await (const slice of this.#playout.rest()) yield { type: 'slice', slice };
   }
 
   /** Writes a step into the item that the reply becomes. */
@@ -122,12 +156,28 @@ export class Reply {
         audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
       },
       latency: this.trace.latency(),
+      ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };
     if (failure !== undefined) return { status: 'failed', problem: failure, ...base };
     if (this.#usage.cutShort) return { status: 'incomplete', reason: 'max_output_tokens', ...base };
     return { status: 'completed', ...base };
   }
+}
+
+/** A reply of a session; `confirmed` makes it a draft. */
+export function newReply(
+  { settings, clock, aheadMs, newId }: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId'>,
+  request: ReplyRequest,
+  trace: Trace,
+  confirmed?: Promise<void>,
+): Reply {
+  const speaks = request.speaks ?? settings().speaks;
+  return new Reply(newId('resp'), request, speaks, trace, {
+    clock,
+    aheadMs,
+    ...(confirmed === undefined ? {} : { confirmed }),
+  });
 }
 
 function appendSlice(part: SpokenContent, slice: SpeechSlice): void {

@@ -1,7 +1,7 @@
 import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Toolbox } from '../../agents/tools.ts';
-import type { AudioFrame } from '../../voices/audio.ts';
+import { durationMs, type AudioFrame } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import { phrases } from '../../voices/phrases.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
@@ -24,6 +24,14 @@ export interface ReplyOptions extends CallOptions {
   /** What the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: Trace;
+  /** Counts what is made, as it is made. */
+  readonly spent?: Spent;
+}
+
+/** What a reply has cost so far: pieces of text that the mind gave, one token each with most minds, and speech. */
+export interface Spent {
+  tokens: number;
+  speechMs: number;
 }
 
 /** The only thing a session knows about models. */
@@ -50,7 +58,7 @@ export function cascade(parts: {
     listen: (audio, options) => recognizer.transcribe(audio, options),
     async *reply(history, options) {
       const aside: Aside = { notes: [], calls: [] };
-      const spoken = speakable(agent.reply(history, options), aside, options.trace);
+      const spoken = speakable(agent.reply(history, options), aside, options);
       if (!options.speaks) {
         for await (const text of spoken) {
           yield* aside.notes.splice(0);
@@ -60,6 +68,7 @@ export function cascade(parts: {
         const phrased = asPhrases(spoken);
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           yield* aside.notes.splice(0);
+          if (options.spent !== undefined) options.spent.speechMs += durationMs(chunk.frame);
           yield { type: 'speech', chunk };
         }
       }
@@ -83,13 +92,17 @@ async function* asPhrases(texts: AsyncIterable<string>): AsyncIterable<{ text: s
 }
 
 /** Phrases of a reply. When another mind takes over, the unfinished phrase of the first is dropped, and so are its calls. */
-async function* speakable(parts: AsyncIterable<ReplyPart>, aside: Aside, trace: Trace): AsyncIterable<string> {
+async function* speakable(
+  parts: AsyncIterable<ReplyPart>,
+  aside: Aside,
+  { trace, spent }: ReplyOptions,
+): AsyncIterable<string> {
   const iterator = parts[Symbol.asyncIterator]();
   const run = { ended: false, minds: 0 };
   try {
     while (!run.ended) {
       try {
-        for await (const phrase of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
+        for await (const phrase of phrases(deltasOfOneMind(counted(iterator, spent), aside, trace, run))) {
           trace.mark('first_phrase');
           yield phrase;
         }
@@ -102,10 +115,22 @@ async function* speakable(parts: AsyncIterable<ReplyPart>, aside: Aside, trace: 
   }
 }
 
+/** Counts the pieces of text that pass. */
+function counted(iterator: AsyncIterator<ReplyPart>, spent: Spent | undefined): Pick<AsyncIterator<ReplyPart>, 'next'> {
+  if (spent === undefined) return iterator;
+  return {
+    async next() {
+      const next = await iterator.next();
+      if (next.done !== true && next.value.type === 'text-delta') spent.tokens += 1;
+      return next;
+    },
+  };
+}
+
 const mindChanged = Symbol('another mind goes on');
 
 async function* deltasOfOneMind(
-  iterator: AsyncIterator<ReplyPart>,
+  iterator: Pick<AsyncIterator<ReplyPart>, 'next'>,
   aside: Aside,
   trace: Trace,
   run: { ended: boolean; minds: number },

@@ -10,16 +10,7 @@ import { Listening, type Understood } from './listening.ts';
 import type { SessionSettings } from './settings.ts';
 import { Speaking } from './speaking.ts';
 import { Trace } from './trace.ts';
-import {
-  initialTurn,
-  missesSound,
-  step,
-  type TurnAction,
-  type TurnEvent,
-  type TurnPolicy,
-  type TurnState,
-} from './turn.ts';
-import type { Utterance } from './utterance.ts';
+import { TurnTaking } from './turn-taking.ts';
 
 /** One conversation: a single writer of its own state, fed by one queue. */
 export class Session {
@@ -31,10 +22,8 @@ export class Session {
   readonly #intake: Intake;
   readonly #listening: Listening;
   readonly #speaking: Speaking;
+  readonly #turns: TurnTaking;
   #settings: SessionSettings;
-  #turn: TurnState = initialTurn;
-  /** The utterance whose transcript the character will answer. */
-  #answering: Utterance | undefined;
   #unclear = false;
 
   constructor(parts: SessionParts) {
@@ -45,22 +34,32 @@ export class Session {
       ...parts,
       conversation: this.conversation,
       settings: () => this.#settings,
+      stopsAtOnce: () => parts.stopsAtOnce === true,
       emit: (event) => this.events.push(event),
       post: (input) => this.#inputs.push(input),
       replyEnded: (reply) => {
         const heardByMs = this.#listening.heardMs + reply.unheardMs;
         // After a call it is the client's turn: the character waits for what comes back.
-        this.#advance({ type: 'reply-end', ...(reply.calls.length > 0 ? {} : { heardByMs }) });
+        this.#turns.advance({ type: 'reply-end', ...(reply.calls.length > 0 ? {} : { heardByMs }) });
       },
     };
     this.#intake = new Intake({
       vad: parts.vad,
       clock: parts.clock,
       threshold: () => this.#settings.turnDetection?.threshold ?? 0.5,
-      missesSound: () => missesSound(this.#turn, this.#policy()),
+      missesSound: () => this.#turns.missesSound,
     });
     this.#listening = new Listening(context);
     this.#speaking = new Speaking(context);
+    this.#turns = new TurnTaking({
+      context,
+      listening: this.#listening,
+      speaking: this.#speaking,
+      speakUp: (sinceMs) => {
+        this.#listening.commitSilence(sinceMs);
+        this.#reply({ inConversation: true, situation: 'idle' }, new Trace(parts.clock));
+      },
+    });
   }
 
   /** Hands a command in; commands take effect in the order they came. */
@@ -112,9 +111,11 @@ export class Session {
       case 'heard':
         return this.#hear(input);
       case 'transcript':
-        return this.#answer(this.#listening.understand(input.utterance, input.part));
+        return this.#understand(input);
       case 'transcript-failure':
-        return this.#answer(this.#listening.misunderstand(input.utterance, input.reason));
+        return this.#misunderstand(input);
+      case 'pause-judged':
+        return this.#turns.judged(input.pause, input.completeness);
       case 'reply-step':
         return this.#speaking.advance(input.reply, input.step);
       case 'reply-finish':
@@ -123,6 +124,8 @@ export class Session {
   }
 
   #obey(command: SessionCommand): void {
+    // What is prepared stands on a conversation that this may change.
+    if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
         return; // Already heard.
@@ -130,7 +133,7 @@ export class Session {
         return this.#commitByClient(command.ref);
       case 'audio-clear':
         this.#listening.clear();
-        this.#advance({ type: 'utterance-taken' });
+        this.#turns.advance({ type: 'utterance-taken' });
         return this.events.push({ type: 'audio-cleared' });
       case 'update':
         return this.#update(command.settings, command.echo);
@@ -159,7 +162,7 @@ export class Session {
   }
 
   #addItem(command: Extract<ItemCommand, { readonly type: 'item-add' }>): void {
-    this.#advance({ type: 'user-active', atMs: this.#listening.heardMs });
+    this.#turns.advance({ type: 'user-active', atMs: this.#listening.heardMs });
     // What is typed now is what the next reply answers, not speech from before.
     this.#unclear = false;
     this.#listening.takeTrace();
@@ -173,7 +176,7 @@ export class Session {
     // Sound appended under push to talk is no utterance of the VAD's, and the other way round.
     if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
       this.#listening.clear();
-      this.#advance({ type: 'utterance-taken' });
+      this.#turns.advance({ type: 'utterance-taken' });
     }
     this.#settings = settings;
     this.events.push({ type: 'updated', echo });
@@ -181,49 +184,19 @@ export class Session {
 
   #hear(heard: Heard): void {
     this.#listening.take(heard);
-    if (this.#settings.turnDetection === null) {
-      if (this.#listening.openId === undefined) this.#listening.open(heard.frame.atMs);
-      return;
-    }
-    if (heard.edge !== undefined) this.#advance(heard.edge);
-    this.#advance({ type: 'clock', atMs: this.#listening.heardMs, voicedMs: this.#listening.voicedMs });
+    if (this.#settings.turnDetection !== null) return this.#turns.hear(heard);
+    if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
   }
 
-  #advance(event: TurnEvent): void {
-    const next = step(this.#turn, event, this.#policy());
-    this.#turn = next.state;
-    for (const action of next.actions) this.#perform(action);
+  #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {
+    if (utterance.tentative) return this.#turns.overheard(utterance, part);
+    this.#answer(this.#listening.understand(utterance, part));
+    if (part.type === 'transcript-partial') this.#turns.understood(utterance);
   }
 
-  #policy(): TurnPolicy {
-    const detection = this.#settings.turnDetection;
-    return {
-      settleMs: detection?.silenceMs ?? 0,
-      bargeInMs: this.#parts.bargeInMs,
-      interrupts: detection?.interruptsReply ?? false,
-      ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
-    };
-  }
-
-  #perform(action: TurnAction): void {
-    if (action.type === 'reply-abort') {
-      this.#answering = undefined;
-      this.#speaking.cancel('turn_detected');
-      return;
-    }
-    if (action.type === 'utterance-open') {
-      const { utterance, startMs } = this.#listening.open(action.atMs);
-      return this.events.push({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
-    }
-    if (action.type === 'speak-up') {
-      this.#listening.commitSilence(action.sinceMs);
-      return this.#reply({ inConversation: true, situation: 'idle' }, new Trace(this.#parts.clock));
-    }
-    const { openId, heardMs } = this.#listening;
-    if (openId !== undefined) this.events.push({ type: 'speech-stopped', itemId: openId, atMs: Math.round(heardMs) });
-    const utterance = this.#listening.commit();
-    if (this.#settings.turnDetection?.createsReply === true) this.#answering = utterance;
-    if (this.#answering === undefined && this.#speaking.current === undefined) this.#advance({ type: 'reply-end' });
+  #misunderstand({ utterance, reason }: Extract<SessionInput, { type: 'transcript-failure' }>): void {
+    this.#answer(this.#listening.misunderstand(utterance, reason));
+    if (utterance.tentative) this.#turns.overheard(utterance, undefined);
   }
 
   /** Acts on an understood utterance: answers it, or gives the floor back. */
@@ -232,14 +205,16 @@ export class Session {
     const { utterance, outcome } = understood;
     this.#unclear = outcome !== 'words';
     if (!this.#listening.waiting) this.#speaking.release();
-    if (utterance !== this.#answering) return;
-    this.#answering = undefined;
+    if (utterance !== this.#turns.answering) return;
+    this.#turns.answering = undefined;
     const busy = this.#speaking.current !== undefined;
     if (outcome === 'nothing' || outcome === 'failed' || busy) {
-      if (!busy) this.#advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });
+      this.#speaking.dropDraft();
+      if (!busy) this.#turns.advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });
       return;
     }
-    this.#reply({ inConversation: true }, utterance.trace);
+    const answers = outcome === 'words' ? { answers: utterance.content.transcript ?? '' } : {};
+    this.#reply({ inConversation: true }, utterance.trace, answers);
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -247,7 +222,7 @@ export class Session {
     if (utterance === undefined) {
       return this.#refuse('input_audio_buffer_commit_empty', 'There is no audio in the buffer to commit.', ref);
     }
-    this.#advance({ type: 'utterance-taken' });
+    this.#turns.advance({ type: 'utterance-taken' });
   }
 
   #replyForClient(request: ReplyRequest, ref: string | undefined): void {
@@ -258,15 +233,15 @@ export class Session {
     this.#reply(request, this.#listening.takeTrace() ?? new Trace(this.#parts.clock));
   }
 
-  #reply(request: ReplyRequest, trace: Trace): void {
-    if (request.inConversation) this.#advance({ type: 'reply-start' });
+  #reply(request: ReplyRequest, trace: Trace, answering: { readonly answers?: string } = {}): void {
+    if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
     const unclear = (): boolean => {
       const was = fromHistory && this.#unclear;
       this.#unclear = false;
       return was;
     };
-    this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear });
+    this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {

@@ -1,14 +1,20 @@
 import { EngineError } from '../../voices/engine.ts';
 import type { Situation } from '../../agents/agent.ts';
+import type { Message } from '../../agents/chat.ts';
 import type { CallItem, MessageItem } from './conversation.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus } from './events.ts';
-import { Reply, type ReplyStep } from './reply.ts';
+import { Drafts } from './drafts.ts';
+import type { Sounded } from './echo.ts';
+import { newReply, type Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from './context.ts';
 import { messagesOf } from './history.ts';
-import { Trace } from './trace.ts';
+import type { Trace } from './trace.ts';
 
 /** Replies whose end is so recent that the client may still tell what it heard of them. */
 const rememberedReplies = 8;
+
+/** How long after the end of a reply its echo may still come in. */
+const lateEchoMs = 800;
 
 /** The character's side: runs replies, lets at most one of them write the conversation, ends each exactly once. */
 export class Speaking {
@@ -16,11 +22,15 @@ export class Speaking {
   readonly #running = new Set<Reply>();
   readonly #waiting = new Map<Reply, () => void>();
   #current: Reply | undefined;
+  readonly #drafts: Drafts;
+  /** The reply that spoke last, and when all of it had been heard. */
+  #last: { readonly reply: Reply; readonly heardByMs: number } | undefined;
   /** Items of the last replies that have ended, for late words on what was heard. */
   readonly #ended = new Map<string, MessageItem>();
 
   constructor(context: SessionContext) {
     this.#context = context;
+    this.#drafts = new Drafts(context, (reply, history) => void this.#run(reply, undefined, history));
   }
 
   /** The reply that is writing the conversation, if any. */
@@ -28,22 +38,73 @@ export class Speaking {
     return this.#current;
   }
 
-  /** Begins a reply. With `hold`, it is announced at once but made only after `release`. */
+  /** What the character is saying, or was a moment ago, for who hears something meanwhile; undefined where it is silent. */
+  sounding(): (() => Sounded) | undefined {
+    const { clock } = this.#context;
+    const isLate = this.#last !== undefined && clock.now() < this.#last.heardByMs + lateEchoMs;
+    const reply = this.#current?.item === undefined && isLate ? this.#last?.reply : this.#current;
+    const part = reply?.item?.content[0];
+    if (reply === undefined || part?.type !== 'audio') return undefined;
+    const fromMs = reply.heardMs;
+    return () => ({ words: part.words, fromMs, toMs: reply.heardMs });
+  }
+
+  /** Whether the character can be heard right now. */
+  get sounds(): boolean {
+    const reply = this.#current ?? this.#last?.reply;
+    return reply?.sounds === true;
+  }
+
+  /** The reply that is being spoken waits; `stops`: its client falls silent at once. */
+  hold(): void {
+    const reply = this.#current;
+    if (reply === undefined) return;
+    const stops = this.#context.stopsAtOnce();
+    reply.hold(stops);
+    this.#context.emit({ type: 'reply-held', replyId: reply.id });
+  }
+
+  /** It goes on. */
+  resume(): void {
+    const reply = this.#current;
+    if (reply === undefined) return;
+    this.#context.emit({ type: 'reply-resumed', replyId: reply.id });
+    reply.resume();
+  }
+
+  /** Prepares an answer to what the user has said so far. */
+  draft(text: string): void {
+    if (this.#current === undefined) this.#drafts.make(text);
+  }
+
+  /** What was prepared is void. */
+  dropDraft(): void {
+    this.#drafts.drop();
+  }
+
+  /**
+   * Begins a reply. With `hold`, it is announced at once but made only after `release`. `answers`: the words of the user it
+   * answers; what was prepared for just these is used.
+   */
   start(
     request: ReplyRequest,
     trace: Trace,
-    options: { readonly hold: boolean; readonly unclear: () => boolean },
+    options: { readonly hold: boolean; readonly unclear: () => boolean; readonly answers?: string },
   ): Reply {
-    const { settings, clock, aheadMs, newId, emit } = this.#context;
-    const speaks = request.speaks ?? settings().speaks;
-    const reply = new Reply(newId('resp'), request, speaks, trace, { clock, aheadMs });
+    const { settings, emit } = this.#context;
+    const draft = this.#drafts.take(options.answers);
+    const reply = draft?.reply ?? newReply(this.#context, request, trace);
+    draft?.reply.trace.follow(trace);
+    if (request.inConversation) reply.speculation = this.#drafts.account(draft !== undefined);
+    const { speaks } = reply;
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
     const { inConversation, metadata } = request;
     const maxTokens = request.maxTokens ?? settings().maxTokens ?? Infinity;
     emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, metadata: metadata ?? null });
     const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
-    if (options.hold) this.#waiting.set(reply, begin);
+    if (draft !== undefined) draft.confirm();
+    else if (options.hold) this.#waiting.set(reply, begin);
     else begin();
     return reply;
   }
@@ -83,6 +144,7 @@ export class Speaking {
 
   /** Stops everything that is being said. */
   close(): void {
+    this.#drafts.drop();
     for (const reply of this.#running) this.cancel('hung_up', reply.id);
   }
 
@@ -102,6 +164,7 @@ export class Speaking {
 
   /** Ends a reply, once: by itself, by `failure`, or because it was cancelled. */
   finish(reply: Reply, failure?: unknown): void {
+    if (this.#drafts.is(reply)) return this.#drafts.drop();
     if (!this.#running.delete(reply)) return;
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
@@ -111,6 +174,7 @@ export class Speaking {
     const { item, calls } = reply;
     this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
     if (this.#current !== reply) return;
+    this.#last = { reply, heardByMs: this.#context.clock.now() + reply.unheardMs };
     this.#current = undefined;
     this.#context.replyEnded(reply);
   }
@@ -121,10 +185,10 @@ export class Speaking {
     if (this.#ended.size > rememberedReplies && oldest !== undefined) this.#ended.delete(oldest);
   }
 
-  async #run(reply: Reply, situation: Situation | undefined): Promise<void> {
+  async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
     const { responder, conversation, settings, post } = this.#context;
     try {
-      const history = messagesOf(reply.request.items ?? conversation.items);
+      const history = given ?? messagesOf(reply.request.items ?? conversation.items);
       for await (const step of reply.run(responder, history, settings(), situation))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });

@@ -36,6 +36,13 @@ export class Trace {
     this.#startMs = wallMs;
   }
 
+  /** Goes on from a turn's ledger, whose end came after this one was begun. */
+  follow(turn: Trace): void {
+    this.#startMs = turn.#startMs;
+    this.#basis = turn.#basis;
+    for (const [stage, atMs] of turn.#marks) this.#marks.set(stage, atMs);
+  }
+
   mark(stage: Stage): void {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now());
   }

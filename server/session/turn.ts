@@ -1,3 +1,5 @@
+import { patienceMs, type Patience } from '../../voices/turn-detector.ts';
+
 /**
  * Who has the floor. `settling`: the user fell silent, perhaps for good. `overlapping`: the user makes a sound over the
  * reply, perhaps only a cough.
@@ -6,15 +8,36 @@ export type TurnState =
   /** `idleSinceMs`: by then the user had heard what was said, and has said nothing since; absent where nobody waits. */
   | { readonly phase: 'listening'; readonly idleSinceMs?: number }
   | { readonly phase: 'hearing' }
-  | { readonly phase: 'settling'; readonly sinceMs: number }
-  | { readonly phase: 'replying' }
-  | { readonly phase: 'overlapping'; readonly sinceMs: number };
+  /** `drafted`: an answer to what was said so far is being prepared. */
+  | { readonly phase: 'settling'; readonly sinceMs: number; readonly settleMs: number; readonly drafted: boolean }
+  /** `wary`: a sound over this reply was nothing, and it could be the reply's own echo: no pause for the next. */
+  | { readonly phase: 'replying'; readonly wary: boolean }
+  | {
+      readonly phase: 'overlapping';
+      readonly sinceMs: number;
+      readonly wary: boolean;
+      /** The reply waits. */
+      readonly held: boolean;
+      readonly is: Overlap | 'unknown';
+      /** When the sound ended, if it has. */
+      readonly endedMs?: number;
+    };
+
+/** What a sound over the reply is: words meant for the character, or an "mm-hm", a cough, the reply's own echo. */
+export type Overlap = 'words' | 'aside';
 
 /** `atMs` is audio time (samples heard), dated back to where the speech or the silence truly began. */
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
-  /** Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. */
-  | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number }
+  /**
+   * Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. `aloneMs`: voice over the reply since the
+   * reply itself can no longer be heard.
+   */
+  | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number; readonly aloneMs: number }
+  /** What was said before the pause is known, or known better; with how complete it seems, 0 to 1, where a detector listens. */
+  | { readonly type: 'pause-judged'; readonly completeness?: number }
+  /** What the sound over the reply is, from `sinceMs` to `untilMs`. May come when it is over. */
+  | { readonly type: 'overlap-judged'; readonly is: Overlap; readonly sinceMs: number; readonly untilMs: number }
   /** A reply began, asked for by the client or by `utterance-close`. */
   | { readonly type: 'reply-start' }
   /**
@@ -32,49 +55,76 @@ export type TurnAction =
   | { readonly type: 'utterance-open'; readonly atMs: number }
   /** The open utterance is complete; its speech ended at `atMs`. */
   | { readonly type: 'utterance-close'; readonly atMs: number }
+  /** The user pauses: find out whether they have finished. */
+  | { readonly type: 'pause' }
+  /** The turn will probably end soon: prepare an answer. */
+  | { readonly type: 'draft' }
+  /** The user goes on: what was prepared is void. */
+  | { readonly type: 'draft-drop' }
+  /** Find out what the sound over the reply is, from `atMs` on. */
+  | { readonly type: 'overlap-open'; readonly atMs: number }
+  /** It is over. */
+  | { readonly type: 'overlap-close' }
+  | { readonly type: 'reply-hold' }
+  | { readonly type: 'reply-resume' }
   /** The user interrupts: stop the running reply. */
   | { readonly type: 'reply-abort' }
   /** The user has been silent since `sinceMs`: the character speaks up. */
   | { readonly type: 'speak-up'; readonly sinceMs: number };
 
 export interface TurnPolicy {
-  /** Silence after which the user's turn is over. */
+  /** Silence after which the user's turn is over, unless it is known how complete it is. */
   readonly settleMs: number;
-  /** Speech over a reply that counts as an interruption. */
+  /** How long to wait where it is known; absent: always `settleMs`. */
+  readonly patience?: Patience;
+  /** How long before the end of a turn its answer is prepared; absent: not before the end. */
+  readonly draftLeadMs?: number;
+  /** Speech over a reply that counts as an interruption whatever its words are. */
   readonly bargeInMs: number;
   /** Whether speaking over a reply stops it. */
   readonly interrupts: boolean;
+  /** Replies are known to be heard by the user's microphone: only words stop them. */
+  readonly wary?: boolean;
   /** Silence after a reply from which on the character speaks up; absent means never. */
   readonly idleMs?: number;
 }
+
+type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
+type In<Phase extends TurnState['phase']> = Extract<TurnState, { readonly phase: Phase }>;
+
+/** Silence after a sound over the reply in which it may still turn out to be words. */
+const verdictMs = 192;
+/** A sound that has turned out to be an aside may last this much longer than others before it counts as an interruption. */
+const asideMs = 600;
+/** Words of a shorter sound are mostly a recognizer's idea of a cough. */
+const leastWordsMs = 160;
+/** Voice this long while the reply cannot be heard is not its echo. */
+const surelyUserMs = 192;
 
 /** Before anything was heard. */
 export const initialTurn: TurnState = { phase: 'listening' };
 
 /** The turn machine: pure, without a clock of its own. Actions are to be performed in order. */
-export function step(
-  state: TurnState,
-  event: TurnEvent,
-  policy: TurnPolicy,
-): { readonly state: TurnState; readonly actions: readonly TurnAction[] } {
+export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): Step {
   switch (event.type) {
     case 'speech-start':
-      return onSpeechStart(state, event.atMs);
+      return onSpeechStart(state, event.atMs, policy);
     case 'speech-end':
-      return onSpeechEnd(state, event.atMs);
+      return onSpeechEnd(state, event.atMs, policy);
     case 'clock':
       return onClock(state, event, policy);
+    case 'pause-judged':
+      return stay(state.phase === 'settling' ? judged(state, event.completeness, policy) : state);
+    case 'overlap-judged':
+      return onOverlapJudged(state, event, policy);
     case 'reply-start':
-      return stay(state.phase === 'listening' ? { phase: 'replying' } : state);
+      return stay(state.phase === 'listening' ? { phase: 'replying', wary: policy.wary === true } : state);
     case 'user-active':
       return stay(isIdle(state) ? { phase: 'listening', idleSinceMs: event.atMs } : state);
     case 'reply-end':
-      if (state.phase === 'replying') return stay(listening(event.heardByMs));
-      // The user was already talking when the reply ended by itself: what they say is theirs.
-      if (state.phase === 'overlapping') return open(state.sinceMs, []);
-      return stay(state);
+      return onReplyEnd(state, event.heardByMs);
     case 'utterance-taken':
-      return stay(state.phase === 'replying' || state.phase === 'overlapping' ? state : listening());
+      return onTaken(state);
   }
 }
 
@@ -92,42 +142,141 @@ function listening(idleSinceMs?: number): TurnState {
   return { phase: 'listening', ...(idleSinceMs === undefined ? {} : { idleSinceMs }) };
 }
 
-function onSpeechStart(state: TurnState, atMs: number): ReturnType<typeof step> {
+function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step {
   if (state.phase === 'listening') return open(atMs, []);
-  if (state.phase === 'settling') return stay({ phase: 'hearing' });
-  if (state.phase === 'replying') return stay({ phase: 'overlapping', sinceMs: atMs });
+  if (state.phase === 'settling') {
+    return { state: { phase: 'hearing' }, actions: state.drafted ? [{ type: 'draft-drop' }] : [] };
+  }
+  if (state.phase === 'overlapping') {
+    const { endedMs: _, ...goingOn } = state;
+    return stay(goingOn);
+  }
+  if (state.phase !== 'replying') return stay(state);
+  const held = policy.interrupts && !state.wary;
+  return {
+    state: { phase: 'overlapping', sinceMs: atMs, wary: state.wary, held, is: 'unknown' },
+    actions: [...(held ? [{ type: 'reply-hold' } as const] : []), { type: 'overlap-open', atMs }],
+  };
+}
+
+function onSpeechEnd(state: TurnState, atMs: number, policy: TurnPolicy): Step {
+  if (state.phase === 'hearing') return settle(atMs, policy, []);
+  if (state.phase === 'overlapping') return stay({ ...state, endedMs: atMs });
   return stay(state);
 }
 
-function onSpeechEnd(state: TurnState, atMs: number): ReturnType<typeof step> {
-  if (state.phase === 'hearing') return stay({ phase: 'settling', sinceMs: atMs });
-  if (state.phase === 'overlapping') return stay({ phase: 'replying' });
+function onClock(state: TurnState, clock: Extract<TurnEvent, { type: 'clock' }>, policy: TurnPolicy): Step {
+  if (isIdle(state) && policy.idleMs !== undefined && clock.atMs - state.idleSinceMs >= policy.idleMs) {
+    return {
+      state: { phase: 'replying', wary: policy.wary === true },
+      actions: [{ type: 'speak-up', sinceMs: state.idleSinceMs }],
+    };
+  }
+  if (state.phase === 'settling') return onSilence(state, clock.atMs - state.sinceMs, policy);
+  if (state.phase !== 'overlapping') return stay(state);
+  if (isInterruption(state, clock, policy)) return interrupt(state, policy);
+  if (state.endedMs !== undefined && clock.atMs - state.endedMs >= verdictMs) return resume(state);
   return stay(state);
 }
 
-function onClock(
-  state: TurnState,
-  { atMs, voicedMs }: { readonly atMs: number; readonly voicedMs: number },
+function onSilence(state: In<'settling'>, silentMs: number, policy: TurnPolicy): Step {
+  if (silentMs >= state.settleMs) {
+    return {
+      state: { phase: 'replying', wary: policy.wary === true },
+      actions: [{ type: 'utterance-close', atMs: state.sinceMs }],
+    };
+  }
+  const { draftLeadMs } = policy;
+  if (state.drafted || draftLeadMs === undefined || silentMs < state.settleMs - draftLeadMs) return stay(state);
+  return { state: { ...state, drafted: true }, actions: [{ type: 'draft' }] };
+}
+
+/** A pause known better calls for another draft, unless what is to be answered has not changed. */
+function judged(state: In<'settling'>, completeness: number | undefined, { patience }: TurnPolicy): TurnState {
+  const settleMs =
+    completeness === undefined || patience === undefined ? state.settleMs : patienceMs(completeness, patience);
+  return { ...state, settleMs, drafted: false };
+}
+
+/** Counted in voice, not in time: the end of a cough is known only a moment after it. */
+function isInterruption(
+  state: In<'overlapping'>,
+  { voicedMs, aloneMs }: Extract<TurnEvent, { type: 'clock' }>,
   policy: TurnPolicy,
-): ReturnType<typeof step> {
-  if (isIdle(state) && policy.idleMs !== undefined && atMs - state.idleSinceMs >= policy.idleMs) {
-    return { state: { phase: 'replying' }, actions: [{ type: 'speak-up', sinceMs: state.idleSinceMs }] };
+): boolean {
+  const lastedMs = voicedMs - state.sinceMs;
+  if (!policy.interrupts) return lastedMs >= policy.bargeInMs;
+  if (state.is === 'words') return lastedMs >= leastWordsMs;
+  if (state.wary || aloneMs < surelyUserMs) return false;
+  return lastedMs >= policy.bargeInMs + (state.is === 'aside' ? asideMs : 0);
+}
+
+function onOverlapJudged(
+  state: TurnState,
+  { is, sinceMs, untilMs }: Extract<TurnEvent, { type: 'overlap-judged' }>,
+  policy: TurnPolicy,
+): Step {
+  if (state.phase === 'overlapping') {
+    const next = { ...state, is };
+    if (is === 'words') return untilMs - sinceMs < leastWordsMs ? stay(next) : interrupt(next, policy);
+    return state.endedMs === undefined ? stay(next) : resume(next);
   }
-  if (state.phase === 'settling' && atMs - state.sinceMs >= policy.settleMs) {
-    return { state: { phase: 'replying' }, actions: [{ type: 'utterance-close', atMs: state.sinceMs }] };
-  }
-  // Counted in voice, not in time: the end of a cough is known only a moment after it.
-  if (state.phase === 'overlapping' && voicedMs - state.sinceMs >= policy.bargeInMs) {
-    return open(state.sinceMs, policy.interrupts ? [{ type: 'reply-abort' }] : []);
+  // It turned out to be words only after the reply went on, or had ended.
+  if (
+    is === 'words' &&
+    untilMs - sinceMs >= leastWordsMs &&
+    (state.phase === 'replying' || state.phase === 'listening')
+  ) {
+    return settle(untilMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
   }
   return stay(state);
 }
 
-function stay(state: TurnState): ReturnType<typeof step> {
+function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
+  const actions = opening(state.sinceMs, policy.interrupts);
+  return state.endedMs === undefined
+    ? { state: { phase: 'hearing' }, actions }
+    : settle(state.endedMs, policy, actions);
+}
+
+/** The reply goes on. From now on it takes words to stop it: what was no interruption once may come again. */
+function resume(state: In<'overlapping'>): Step {
+  return {
+    state: { phase: 'replying', wary: true },
+    actions: [{ type: 'overlap-close' }, ...(state.held ? [{ type: 'reply-resume' } as const] : [])],
+  };
+}
+
+function onReplyEnd(state: TurnState, heardByMs: number | undefined): Step {
+  if (state.phase === 'replying') return stay(listening(heardByMs));
+  if (state.phase !== 'overlapping') return stay(state);
+  if (state.endedMs !== undefined || state.is === 'aside') {
+    return { state: listening(heardByMs), actions: [{ type: 'overlap-close' }] };
+  }
+  // The user was already talking when the reply ended by itself: what they say is theirs.
+  return open(state.sinceMs, []);
+}
+
+function onTaken(state: TurnState): Step {
+  if (state.phase === 'overlapping') return resume(state);
+  if (state.phase === 'settling' && state.drafted) return { state: listening(), actions: [{ type: 'draft-drop' }] };
+  return stay(state.phase === 'replying' ? state : listening());
+}
+
+function settle(sinceMs: number, policy: TurnPolicy, before: readonly TurnAction[]): Step {
+  const state: TurnState = { phase: 'settling', sinceMs, settleMs: policy.settleMs, drafted: false };
+  return { state, actions: [...before, { type: 'pause' }] };
+}
+
+function stay(state: TurnState): Step {
   return { state, actions: [] };
 }
 
-/** The client is told of the speech before it is told what the speech stopped: stock clients count on that order. */
-function open(atMs: number, after: readonly TurnAction[]): ReturnType<typeof step> {
+function open(atMs: number, after: readonly TurnAction[]): Step {
   return { state: { phase: 'hearing' }, actions: [{ type: 'utterance-open', atMs }, ...after] };
+}
+
+/** The client is told of the speech before it is told what the speech stopped: stock clients count on that order. */
+function opening(atMs: number, aborts: boolean): TurnAction[] {
+  return [{ type: 'utterance-open', atMs }, ...(aborts ? [{ type: 'reply-abort' } as const] : [])];
 }

@@ -1,12 +1,16 @@
-import { floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
+import { durationMs, floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { MessageItem, SpokenContent } from './conversation.ts';
+import type { Sounded } from './echo.ts';
 import type { Responder } from './responder.ts';
 import type { Trace } from './trace.ts';
 
 /** Sound kept of one utterance for `conversation.item.retrieve`. */
 const keptMs = 60_000;
+
+/** Sound kept of its end, for who wants to know whether it is over: what smart-turn listens to. */
+const tailMs = 8_000;
 
 /** One stretch of the user's speech, from where it opened to its final transcript. Recognized while it is spoken. */
 export class Utterance {
@@ -19,7 +23,22 @@ export class Utterance {
   settled = false;
   /** The part of the transcript that partials have agreed on. */
   stable = '';
+  /** Heard only to find out what it is; nobody is told of it. */
+  tentative = false;
+  /** It is what stopped a reply. */
+  interrupts = false;
+  /** What the character was saying meanwhile, if anything. */
+  over: (() => Sounded) | undefined;
+  /** It was the character itself, as far as is known. */
+  isOwnVoice = false;
+  /** What has been understood so far. */
+  text = '';
+  /** Where it begins, in audio time, padding included; undefined while it has no sound. */
+  startMs: number | undefined;
+  /** The first and the last of it that was voiced. */
+  voiced: { readonly fromMs: number; readonly toMs: number } | undefined;
   readonly #frames = new Queue<AudioFrame>();
+  readonly #tail: AudioFrame[] = [];
   readonly #stop = new AbortController();
   #lastPartial = '';
 
@@ -42,8 +61,24 @@ export class Utterance {
 
   add(frame: AudioFrame): void {
     this.#frames.push(frame);
+    this.startMs ??= frame.atMs;
+    this.#tail.push(frame);
+    const endMs = frame.atMs + durationMs(frame);
+    while ((this.#tail[0]?.atMs ?? endMs) < endMs - tailMs) this.#tail.shift();
+    if (frame.voiced === true) this.voiced = { fromMs: this.voiced?.fromMs ?? frame.atMs, toMs: endMs };
     if (this.content.durationMs < keptMs) this.content.audio.push(int16FromFloats(frame.samples));
     this.content.durationMs += (frame.samples.length / frame.sampleRate) * 1000;
+  }
+
+  /** Its last seconds. */
+  tail(): AudioFrame {
+    const samples = new Float32Array(this.#tail.reduce((sum, frame) => sum + frame.samples.length, 0));
+    let offset = 0;
+    for (const frame of this.#tail) {
+      samples.set(frame.samples, offset);
+      offset += frame.samples.length;
+    }
+    return { samples, sampleRate: this.content.sampleRate, atMs: this.#tail[0]?.atMs ?? 0 };
   }
 
   /** No more sound will come: the final transcript is due. */
@@ -64,6 +99,7 @@ export class Utterance {
 
   /** Takes a new hypothesis; returns how the agreed part grew: words that two hypotheses in a row share. */
   agree(text: string): string {
+    this.text = text;
     const words = text.split(/(?<=\s)/u);
     const before = this.#lastPartial.split(/(?<=\s)/u);
     let agreed = '';

@@ -3,6 +3,7 @@ import { cascade } from '../../server/session/responder.ts';
 import { fakeAgent } from './agent.ts';
 import { fakeRecognizer } from './recognizer.ts';
 import { fakeSynthesizer } from './synthesizer.ts';
+import { fakeTurnDetector } from './turn-detector.ts';
 import { fakeVad } from './vad.ts';
 
 /** Engines that cost nothing, for tests of everything around them. */
@@ -10,6 +11,7 @@ export function fakeEngines(
   options: {
     readonly hears?: Parameters<typeof fakeRecognizer>[0];
     readonly says?: Parameters<typeof fakeAgent>[0];
+    readonly completeness?: Parameters<typeof fakeTurnDetector>[0];
     readonly synthesizer?: ReturnType<typeof fakeSynthesizer>;
   } = {},
 ): Engines & { readonly agent: ReturnType<typeof fakeAgent>; readonly fakeVad: ReturnType<typeof fakeVad> } {
@@ -21,6 +23,7 @@ export function fakeEngines(
   return {
     vad,
     fakeVad: vad,
+    turnDetector: fakeTurnDetector(options.completeness),
     agent,
     recognizer,
     voiceOf: () => ({ synthesizer, voice }),

@@ -4,7 +4,7 @@ import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.t
 type Final = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
 /**
- * Says what the script has for each utterance in turn; an utterance without voiced frames is empty, and takes no line of
+ * Says what the script has for each utterance in turn: the first word when speech begins, all of it in its first pause; an utterance without voiced frames is empty, and takes no line of
  * the script. A scripted error is thrown at the end. `heard` keeps how long each utterance was.
  */
 export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | Error)[]): SpeechRecognizer & {
@@ -23,14 +23,20 @@ export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | 
     close: async () => undefined,
     async *transcribe(audio: AsyncIterable<AudioFrame>, { signal }) {
       let samples = 0;
+      let paused = false;
       let line: (typeof script)[number] | undefined;
       for await (const frame of audio) {
         signal.throwIfAborted();
         samples += frame.samples.length;
-        if (frame.voiced === false || line !== undefined) continue;
-        line = script[next % script.length] ?? '';
-        next += 1;
-        if (typeof line === 'string') yield { type: 'transcript-partial', text: line.split(' ')[0] ?? '' };
+        if (line === undefined && frame.voiced !== false) {
+          line = script[next % script.length] ?? '';
+          next += 1;
+          if (typeof line === 'string') yield { type: 'transcript-partial', text: line.split(' ')[0] ?? '' };
+        } else if (frame.voiced === false && !paused && typeof line === 'string') {
+          // As a recognizer that decodes ahead: in a pause it knows all.
+          paused = true;
+          yield { type: 'transcript-partial', text: line };
+        }
       }
       signal.throwIfAborted();
       heardMs.push(samples / 16);

@@ -3,6 +3,7 @@ import type { SessionCommand, SessionEvent } from '../../server/session/events.t
 import { cascade } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import type { SessionSettings } from '../../server/session/settings.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { ManualClock, settle } from '../fakes/clock.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
@@ -26,6 +27,9 @@ export function openRig(options: {
   readonly says?: Parameters<typeof fakeAgent>[0];
   readonly synthesizer?: ReturnType<typeof fakeSynthesizer>;
   readonly settings?: Partial<SessionSettings>;
+  readonly draftsPerTurn?: number;
+  readonly stopsAtOnce?: boolean;
+  readonly turnDetector?: TurnDetector;
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -40,6 +44,9 @@ export function openRig(options: {
     clock,
     settings: { ...defaultSettings, ...options.settings },
     bargeInMs: 160,
+    draftsPerTurn: options.draftsPerTurn ?? 0,
+    stopsAtOnce: options.stopsAtOnce === true,
+    ...(options.turnDetector === undefined ? {} : { turnDetector: options.turnDetector }),
     aheadMs: 400,
     keptAudioMs: 60_000,
     newId: (kind) => `${kind}_${(ids += 1)}`,

@@ -17,7 +17,7 @@ describe('a transcription session', () => {
           input: {
             format: { type: 'audio/pcm', rate: 24_000 },
             transcription: { model: 'fake-recognizer' },
-            turn_detection: { type: 'server_vad', create_response: true },
+            turn_detection: { type: 'semantic_vad', eagerness: 'auto', create_response: true },
           },
         },
       },

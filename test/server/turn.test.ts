@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   initialTurn,
@@ -9,7 +8,9 @@ import {
   type TurnState,
 } from '../../server/session/turn.ts';
 
-const policy: TurnPolicy = { settleMs: 500, bargeInMs: 160, interrupts: true };
+const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
+const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
+const replying: TurnState = { phase: 'replying', wary: false };
 
 function play(
   events: readonly TurnEvent[],
@@ -26,115 +27,200 @@ function play(
   return { state, actions };
 }
 
-describe('the turn machine', () => {
-  it('opens an utterance when speech starts and closes it after the settling silence', () => {
+const clock = (atMs: number, voicedMs = atMs, aloneMs = voicedMs): TurnEvent => ({
+  type: 'clock',
+  atMs,
+  voicedMs,
+  aloneMs,
+});
+const types = (actions: readonly TurnAction[]): string[] => actions.map((action) => action.type);
+
+describe('the end of a turn', () => {
+  it('comes after the settling silence', () => {
     const { state, actions } = play([
       { type: 'speech-start', atMs: 100 },
       { type: 'speech-end', atMs: 900 },
-      { type: 'clock', atMs: 1_399, voicedMs: 1_399 },
-      { type: 'clock', atMs: 1_400, voicedMs: 1_400 },
+      clock(1_399),
+      clock(1_400),
     ]);
     expect(actions).toEqual([
       { type: 'utterance-open', atMs: 100 },
+      { type: 'pause' },
       { type: 'utterance-close', atMs: 900 },
     ]);
     expect(state.phase).toBe('replying');
   });
 
-  it('goes on hearing when the pause was only a pause', () => {
+  it('does not come when the pause was only a pause', () => {
     const { state, actions } = play([
       { type: 'speech-start', atMs: 0 },
       { type: 'speech-end', atMs: 500 },
-      { type: 'clock', atMs: 800, voicedMs: 800 },
+      clock(800),
       { type: 'speech-start', atMs: 900 },
-      { type: 'clock', atMs: 1_100, voicedMs: 1_100 },
+      clock(1_100),
     ]);
-    expect(actions).toHaveLength(1);
+    expect(types(actions)).toEqual(['utterance-open', 'pause']);
     expect(state.phase).toBe('hearing');
   });
 
-  it('takes a cough over the reply for a cough', () => {
-    const { state, actions } = play(
-      [
-        { type: 'speech-start', atMs: 0 },
-        { type: 'clock', atMs: 100, voicedMs: 100 },
-        { type: 'speech-end', atMs: 100 },
-        { type: 'clock', atMs: 400, voicedMs: 100 },
-      ],
-      { phase: 'replying' },
+  const paused: readonly TurnEvent[] = [
+    { type: 'speech-start', atMs: 0 },
+    { type: 'speech-end', atMs: 1_000 },
+  ];
+  const closesAt = (completeness: number | undefined): number => {
+    const judged: TurnEvent = { type: 'pause-judged', ...(completeness === undefined ? {} : { completeness }) };
+    const { state } = play([...paused, judged], initialTurn, semantic);
+    for (let atMs = 1_000; atMs < 10_000; atMs += 10) {
+      if (types(step(state, clock(atMs), semantic).actions).includes('utterance-close')) return atMs - 1_000;
+    }
+    return Infinity;
+  };
+
+  it('comes after 200 ms where it seems complete, after 2.5 s where it does not, and in between for in between', () => {
+    expect(closesAt(0.8)).toBe(200);
+    expect(closesAt(0.99)).toBe(200);
+    expect(closesAt(0)).toBe(2_500);
+    expect(closesAt(0.4)).toBe(1_350);
+  });
+
+  it('comes after the usual silence where nobody can tell', () => {
+    expect(closesAt(undefined)).toBe(500);
+  });
+
+  it('is as far off as the last judgement says', () => {
+    const judgements: TurnEvent[] = [
+      { type: 'pause-judged', completeness: 0.9 },
+      { type: 'pause-judged', completeness: 0 },
+    ];
+    const { actions } = play([...paused, ...judgements, clock(1_900)], initialTurn, semantic);
+    expect(types(actions)).not.toContain('utterance-close');
+  });
+});
+
+describe('drafts', () => {
+  const paused: readonly TurnEvent[] = [
+    { type: 'speech-start', atMs: 0 },
+    { type: 'speech-end', atMs: 1_000 },
+  ];
+  const judged = (completeness: number): TurnEvent => ({ type: 'pause-judged', completeness });
+
+  it('begin at once where the turn will end soon', () => {
+    const { actions } = play([...paused, judged(0.9), clock(1_096)], initialTurn, semantic);
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft']);
+  });
+
+  it('wait where the end is far off', () => {
+    const early = play([...paused, judged(0), clock(2_850)], initialTurn, semantic);
+    expect(types(early.actions)).not.toContain('draft');
+    expect(types(step(early.state, clock(2_900), semantic).actions)).toEqual(['draft']);
+  });
+
+  it('are made once, and again when more is understood', () => {
+    const { actions } = play(
+      [...paused, judged(0.9), clock(1_096), clock(1_128), judged(0.7), clock(1_160), clock(1_192)],
+      initialTurn,
+      semantic,
     );
-    expect(actions).toEqual([]);
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft', 'draft']);
+  });
+
+  it('are void when the user goes on', () => {
+    const { actions } = play(
+      [...paused, judged(0.9), clock(1_096), { type: 'speech-start', atMs: 1_150 }],
+      initialTurn,
+      semantic,
+    );
+    expect(types(actions).at(-1)).toBe('draft-drop');
+  });
+
+  it('are not made where the policy wants none', () => {
+    const { draftLeadMs: _, ...rules } = semantic;
+    const { actions } = play([...paused, judged(0.9), clock(1_096), clock(1_300)], initialTurn, rules);
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'utterance-close']);
+  });
+});
+
+describe('a sound over the reply', () => {
+  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
+  const heard = (is: 'words' | 'aside', untilMs: number): TurnEvent => ({
+    type: 'overlap-judged',
+    is,
+    sinceMs: 1_000,
+    untilMs,
+  });
+
+  it('holds the reply at once', () => {
+    expect(play([begun], replying).actions).toEqual([{ type: 'reply-hold' }, { type: 'overlap-open', atMs: 1_000 }]);
+  });
+
+  it('that is short and wordless lets the reply go on', () => {
+    const { state, actions } = play(
+      [begun, clock(1_100), { type: 'speech-end', atMs: 1_100 }, clock(1_250, 1_100), clock(1_300, 1_100)],
+      replying,
+    );
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-close', 'reply-resume']);
+    expect(state).toEqual({ phase: 'replying', wary: true });
+  });
+
+  it('that is an "mm-hm" lets the reply go on as soon as that is known', () => {
+    const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+    const { state, actions } = play([begun, clock(1_400), ended, heard('aside', 1_400)], replying);
+    expect(types(actions).at(-1)).toBe('reply-resume');
     expect(state.phase).toBe('replying');
   });
 
-  it('stops the reply when speech over it lasts, and tells of the speech first', () => {
-    const { actions } = play(
-      [
-        { type: 'speech-start', atMs: 1_000 },
-        { type: 'clock', atMs: 1_160, voicedMs: 1_160 },
-      ],
-      { phase: 'replying' },
-    );
-    expect(actions).toEqual([{ type: 'utterance-open', atMs: 1_000 }, { type: 'reply-abort' }]);
-  });
-
-  it('listens to speech over the reply without stopping it where interruptions are off', () => {
-    const { state, actions } = play(
-      [
-        { type: 'speech-start', atMs: 1_000 },
-        { type: 'clock', atMs: 1_200, voicedMs: 1_200 },
-      ],
-      { phase: 'replying' },
-      { ...policy, interrupts: false },
-    );
-    expect(actions).toEqual([{ type: 'utterance-open', atMs: 1_000 }]);
+  it('that has words stops the reply at once, and the client is told of the speech first', () => {
+    const { state, actions } = play([begun, clock(1_200), heard('words', 1_200)], replying);
+    expect(actions.slice(2)).toEqual([{ type: 'utterance-open', atMs: 1_000 }, { type: 'reply-abort' }]);
     expect(state.phase).toBe('hearing');
   });
 
-  it('gives the floor to a user who was already talking when the reply ended', () => {
-    const { state, actions } = play([{ type: 'speech-start', atMs: 50 }, { type: 'reply-end' }], { phase: 'replying' });
-    expect(actions).toEqual([{ type: 'utterance-open', atMs: 50 }]);
+  it('that has words too short to be any stops nothing, unless it lasts', () => {
+    const { state, actions } = play([begun, heard('words', 1_064)], replying);
+    expect(types(actions)).not.toContain('reply-abort');
+    expect(types(step(state, clock(1_160), policy).actions)).toContain('reply-abort');
+  });
+
+  it('that lasts stops the reply whatever it says', () => {
+    const { actions } = play([begun, clock(1_499), clock(1_500)], replying);
+    expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
+  });
+
+  it('that lasts only as long as the reply can be heard is left to its words', () => {
+    const { state } = play([begun, clock(1_700, 1_700, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('that turns out to be words after the reply went on stops it then', () => {
+    const resumed = play([begun, { type: 'speech-end', atMs: 1_300 }, clock(1_500, 1_300)], replying);
+    expect(resumed.state.phase).toBe('replying');
+    const { state, actions } = step(resumed.state, heard('words', 1_300), policy);
+    expect(types(actions)).toEqual(['utterance-open', 'reply-abort', 'pause']);
+    expect(state).toMatchObject({ phase: 'settling', sinceMs: 1_300 });
+  });
+
+  it('that comes a second time neither holds the reply nor stops it by its length', () => {
+    const wary: TurnState = { phase: 'replying', wary: true };
+    const { state, actions } = play([begun, clock(3_000)], wary);
+    expect(types(actions)).toEqual(['overlap-open']);
+    expect(types(step(state, heard('words', 3_000), policy).actions)).toEqual(['utterance-open', 'reply-abort']);
+  });
+
+  it('is only listened to where interruptions are off', () => {
+    const { state, actions } = play([begun, clock(1_500)], replying, { ...policy, interrupts: false });
+    expect(types(actions)).toEqual(['overlap-open', 'utterance-open']);
     expect(state.phase).toBe('hearing');
   });
 
-  it('keeps its promises whatever happens: opens and closes alternate, and only a running reply is aborted', () => {
-    const events = fc.array(
-      fc.oneof(
-        fc.constantFrom<TurnEvent['type']>('speech-start', 'speech-end', 'clock').map((type) => ({ type, gapMs: 40 })),
-        fc
-          .constantFrom<TurnEvent['type']>('reply-start', 'reply-end', 'utterance-taken')
-          .map((type) => ({ type, gapMs: 0 })),
-        fc.nat(900).map((gapMs) => ({ type: 'clock' as TurnEvent['type'], gapMs })),
-      ),
-      { maxLength: 200 },
-    );
-    fc.assert(
-      fc.property(events, fc.boolean(), (script, interrupts) => {
-        let state = initialTurn;
-        let open = false;
-        let atMs = 0;
-        for (const { type, gapMs } of script) {
-          atMs += gapMs;
-          const before = state.phase;
-          const next = step(state, { type, atMs, voicedMs: atMs }, { ...policy, interrupts });
-          state = next.state;
-          if (type === 'utterance-taken') open = false;
-          for (const action of next.actions) {
-            if (action.type === 'utterance-open') {
-              expect(open).toBe(false);
-              open = true;
-            } else if (action.type === 'utterance-close') {
-              expect(open).toBe(true);
-              open = false;
-            } else {
-              expect(before).toBe('overlapping');
-              expect(interrupts).toBe(true);
-            }
-          }
-          expect(open).toBe(state.phase === 'hearing' || state.phase === 'settling');
-        }
-      }),
-      { numRuns: 500 },
-    );
+  it('is the user’s turn when the reply ends under it', () => {
+    const { state, actions } = play([begun, { type: 'reply-end' }], replying);
+    expect(types(actions).at(-1)).toBe('utterance-open');
+    expect(state.phase).toBe('hearing');
+  });
+
+  it('is forgotten when the client takes the audio, and the reply goes on', () => {
+    const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
+    expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
+    expect(state.phase).toBe('replying');
   });
 });

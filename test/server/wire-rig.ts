@@ -10,7 +10,9 @@ import { fakeEngines } from '../fakes/engines.ts';
 const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 
 /** A connection on fakes whose frames are recorded; every test of it ends with a check of the order of events. */
-export function connect(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
+export function connect(
+  options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription'; readonly holds?: boolean } = {},
+) {
   const clock = new ManualClock();
   const engines = fakeEngines(options);
   const events: RecordedEvent[] = [];
@@ -19,6 +21,9 @@ export function connect(options: Parameters<typeof fakeEngines>[0] & { readonly 
       character: holmes,
       responder: engines.responderFor(holmes),
       vad: engines.vad,
+      turnDetector: engines.turnDetector,
+      draftsPerTurn: 3,
+      holds: options.holds === true,
       model: holmes.id,
       recognizerName: 'fake-recognizer',
       about: { character: { id: holmes.id } },

@@ -20,15 +20,35 @@ const detection = (turn_detection: unknown): unknown => ({ audio: { input: { tur
 
 describe('turn detection by meaning', () => {
   it.each([
-    ['high', 350],
-    ['medium', 700],
-    ['auto', 700],
-    ['low', 1_500],
-  ])('waits for a pause that fits an eagerness of %s', async (eagerness, pauseMs) => {
-    const wire = connect();
+    ['high', 2_000],
+    ['auto', 2_500],
+    ['medium', 4_000],
+    ['low', 8_000],
+  ])('waits for somebody who has not finished as long as an eagerness of %s says', async (eagerness, pauseMs) => {
+    const wire = connect({ completeness: [0] });
     await update(wire, detection({ type: 'semantic_vad', eagerness }));
     await wire.stream(tone(600));
     await wire.stream(silence(pauseMs - 60));
+    expect(wire.types()).not.toContain('input_audio_buffer.speech_stopped');
+    await wire.stream(silence(200));
+    expect(wire.types()).toContain('input_audio_buffer.speech_stopped');
+    await wire.hangUp();
+  });
+
+  it('answers soon who has finished, whatever the eagerness', async () => {
+    const wire = connect({ completeness: [0.9] });
+    await update(wire, detection({ type: 'semantic_vad', eagerness: 'low' }));
+    await wire.stream(tone(600));
+    await wire.stream(silence(480));
+    expect(wire.types()).toContain('input_audio_buffer.speech_stopped');
+    await wire.hangUp();
+  });
+
+  it('goes by silence alone where the client says how long', async () => {
+    const wire = connect({ completeness: [0.9] });
+    await update(wire, detection({ silence_duration_ms: 900 }));
+    await wire.stream(tone(600));
+    await wire.stream(silence(840));
     expect(wire.types()).not.toContain('input_audio_buffer.speech_stopped');
     await wire.stream(silence(200));
     expect(wire.types()).toContain('input_audio_buffer.speech_stopped');

@@ -1,0 +1,64 @@
+import type { TimedWord } from '../../voices/synthesizer.ts';
+
+/** Longest stretch that may have to be said again; longer clauses are taken up at a word. */
+const longestClauseMs = 4_000;
+/** Sound kept: a clause, and what may be on its way to the listener when it is asked for. */
+const keptMs = longestClauseMs + 2_000;
+
+const endsClause = /[,;:.!?…—，、；：。！？]["'”’»)\]]*\s*$/u;
+
+/** The last seconds of a reply as they were sent, to take it up again where a clause began. Times count what was sent. */
+export class RecentSpeech {
+  #slices: { readonly atMs: number; readonly samples: Float32Array }[] = [];
+  #sampleRate = 24_000;
+  #sentMs = 0;
+  /** Where words begin, and which of them begin a clause. */
+  #starts: { readonly atMs: number; readonly clause: boolean }[] = [];
+  #clauseBegins = true;
+
+  get sampleRate(): number {
+    return this.#sampleRate;
+  }
+
+  /** Speech at another rate, perhaps, follows; the first of it begins a clause. */
+  begin(sampleRate: number, atMs: number): void {
+    // What was sent at another rate cannot be sent again beside this.
+    if (sampleRate !== this.#sampleRate) this.#slices = [];
+    this.#sampleRate = sampleRate;
+    this.#starts.push({ atMs, clause: true });
+    this.#clauseBegins = false;
+  }
+
+  push(samples: Float32Array): void {
+    this.#slices.push({ atMs: this.#sentMs, samples });
+    this.#sentMs += this.lengthOf([samples]);
+    while ((this.#slices[0]?.atMs ?? Infinity) < this.#sentMs - keptMs) this.#slices.shift();
+    while ((this.#starts[0]?.atMs ?? Infinity) < this.#sentMs - keptMs) this.#starts.shift();
+  }
+
+  note(word: TimedWord): void {
+    this.#starts.push({ atMs: word.startMs, clause: this.#clauseBegins });
+    this.#clauseBegins = endsClause.test(word.text);
+  }
+
+  /** What was sent from the start of the clause at `atMs` up to `atMs`, in slices; none where that is no longer known. */
+  clauseBefore(atMs: number): Float32Array[] {
+    const before = this.#starts.filter((start) => start.atMs <= atMs);
+    const clause = before.findLast((start) => start.clause && atMs - start.atMs <= longestClauseMs);
+    const fromMs = (clause ?? before.at(-1))?.atMs;
+    if (fromMs === undefined) return [];
+    return this.#slices.flatMap((slice) => {
+      const first = Math.max(0, this.#samplesIn(fromMs - slice.atMs));
+      return first < slice.samples.length ? [slice.samples.subarray(first)] : [];
+    });
+  }
+
+  /** Milliseconds that these slices last. */
+  lengthOf(slices: readonly Float32Array[]): number {
+    return (slices.reduce((sum, { length }) => sum + length, 0) / this.#sampleRate) * 1000;
+  }
+
+  #samplesIn(ms: number): number {
+    return Math.round((ms / 1000) * this.#sampleRate);
+  }
+}

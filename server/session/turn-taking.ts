@@ -1,0 +1,160 @@
+import type { TranscriptPart } from '../../voices/recognizer.ts';
+import type { SessionContext } from './context.ts';
+import type { Heard } from './hear.ts';
+import type { Listening } from './listening.ts';
+import { PauseJudge } from './pause-judge.ts';
+import type { Speaking } from './speaking.ts';
+import {
+  initialTurn,
+  missesSound,
+  step,
+  type TurnAction,
+  type TurnEvent,
+  type TurnPolicy,
+  type TurnState,
+} from './turn.ts';
+import type { Utterance } from './utterance.ts';
+
+/** How long before the end of a turn its answer is begun: what a mind and a voice usually need for their first sound. */
+const draftLeadMs = 600;
+
+interface TurnTakingParts {
+  readonly context: SessionContext;
+  readonly listening: Listening;
+  readonly speaking: Speaking;
+  /** The character speaks up, because the user has been silent since `sinceMs`. */
+  readonly speakUp: (sinceMs: number) => void;
+}
+
+/** Who speaks when: feeds the turn machine with what is heard, and does what it says. */
+export class TurnTaking {
+  /** The utterance whose transcript the character will answer. */
+  answering: Utterance | undefined;
+  readonly #parts: TurnTakingParts;
+  readonly #pauses: PauseJudge;
+  #turn: TurnState = initialTurn;
+  #aloneMs = 0;
+  /** The user's microphone hears the character: found out once, and forgotten when a reply goes by without. */
+  #echoes = false;
+  #overlapped = false;
+
+  constructor(parts: TurnTakingParts) {
+    this.#parts = parts;
+    this.#pauses = new PauseJudge(parts.context);
+  }
+
+  get missesSound(): boolean {
+    return missesSound(this.#turn, this.#policy());
+  }
+
+  /** A window of the user's sound, which `listening` has taken. */
+  hear(heard: Heard): void {
+    const { listening, speaking } = this.#parts;
+    if (heard.edge !== undefined) this.advance(heard.edge);
+    if (heard.voiced && !speaking.sounds) this.#aloneMs += (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    const { heardMs: atMs, voicedMs } = listening;
+    this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
+  }
+
+  advance(event: TurnEvent): void {
+    if (event.type === 'reply-end') {
+      if (!this.#overlapped) this.#echoes = false;
+      this.#overlapped = false;
+    }
+    const next = step(this.#turn, event, this.#policy());
+    this.#turn = next.state;
+    for (const action of next.actions) this.#perform(action);
+  }
+
+  /** What the user is saying has been understood a little further. */
+  understood(utterance: Utterance): void {
+    if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
+  }
+
+  /** The answer to a question that `pause` put. */
+  judged(pause: object, completeness: number | undefined): void {
+    if (!this.#pauses.isLast(pause)) return;
+    this.advance({ type: 'pause-judged', ...(completeness === undefined ? {} : { completeness }) });
+  }
+
+  /** A sound over the reply has been understood, or its recognition has failed. */
+  overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
+    const is = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
+    if (is === undefined || utterance.voiced === undefined) return;
+    const { fromMs: sinceMs, toMs: untilMs } = utterance.voiced;
+    if (utterance.isOwnVoice) this.#echoes = true;
+    this.advance({ type: 'overlap-judged', is, sinceMs, untilMs });
+  }
+
+  #policy(): TurnPolicy {
+    const { settings, bargeInMs, draftsPerTurn } = this.#parts.context;
+    const detection = settings().turnDetection;
+    return {
+      settleMs: detection?.silenceMs ?? 0,
+      bargeInMs,
+      interrupts: detection?.interruptsReply ?? false,
+      wary: this.#echoes,
+      ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
+      ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
+      ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
+    };
+  }
+
+  #judge(): void {
+    const { context, listening } = this.#parts;
+    const utterance = listening.current;
+    if (utterance === undefined) return;
+    const { turnDetection } = context.settings();
+    if (turnDetection?.patience === undefined) this.advance({ type: 'pause-judged' });
+    else this.#pauses.ask(utterance);
+  }
+
+  #perform(action: TurnAction): void {
+    const { listening, speaking } = this.#parts;
+    switch (action.type) {
+      case 'utterance-open':
+        return this.#open(action.atMs);
+      case 'utterance-close':
+        return this.#close();
+      case 'pause':
+        return this.#judge();
+      case 'draft':
+        return speaking.draft(listening.current?.text ?? '');
+      case 'draft-drop':
+        return speaking.dropDraft();
+      case 'overlap-open':
+        this.#aloneMs = 0;
+        this.#overlapped = true;
+        return listening.overhear(action.atMs, speaking.sounding());
+      case 'overlap-close':
+        return listening.stopOverhearing();
+      case 'reply-hold':
+        return speaking.hold();
+      case 'reply-resume':
+        return speaking.resume();
+      case 'reply-abort':
+        this.answering = undefined;
+        speaking.cancel('turn_detected');
+        return;
+      case 'speak-up':
+        return this.#parts.speakUp(action.sinceMs);
+    }
+  }
+
+  #open(atMs: number): void {
+    const { context, listening, speaking } = this.#parts;
+    const { utterance, startMs } = listening.open(atMs, speaking.sounding());
+    context.emit({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
+  }
+
+  #close(): void {
+    const { context, listening, speaking } = this.#parts;
+    const { current, heardMs } = listening;
+    if (current !== undefined) {
+      context.emit({ type: 'speech-stopped', itemId: current.id, atMs: Math.round(heardMs) });
+    }
+    const utterance = listening.commit();
+    if (context.settings().turnDetection?.createsReply === true) this.answering = utterance;
+    if (this.answering === undefined && speaking.current === undefined) this.advance({ type: 'reply-end' });
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import type { ClientEvent, PlaybackEvent, ServerEvent } from '../../server/client/api.d.ts';
+import { Player } from '../../server/client/player.js';
+import { pcm16FromFloats } from '../../voices/audio.ts';
+import { settle } from '../fakes/clock.ts';
+import { StageSpeaker } from './stage-speaker.ts';
+
+/** A flush lets one block of 5 ms fade out. */
+function expectAbout(ms: number | undefined, expectedMs: number): void {
+  expect(ms).toBeGreaterThanOrEqual(expectedMs);
+  expect(ms).toBeLessThan(expectedMs + 12);
+}
+
+/** A player in the middle of a reply: 1 s received. */
+async function playing() {
+  const sent: ClientEvent[] = [];
+  const events: PlaybackEvent[] = [];
+  const player = new Player({
+    send: (event) => sent.push(event),
+    mention: () => undefined,
+    isActive: () => true,
+    onEvent: (event) => events.push(event),
+  });
+  const speaker = new StageSpeaker(player.listener);
+  player.speaker = speaker;
+  const take = (event: unknown): void => player.take(event as ServerEvent);
+  const receive = (ms: number, level: number): void =>
+    take({
+      type: 'response.output_audio.delta',
+      response_id: 'r',
+      item_id: 'i',
+      pcm16: pcm16FromFloats(new Float32Array(ms * 24).fill(level)),
+    });
+  take({ type: 'session.created', session: { x_dramatis: { extensions: ['heard', 'hold'] } } });
+  take({ type: 'response.output_item.added', response_id: 'r', item: { id: 'i', type: 'message' } });
+  receive(1_000, 0.1);
+  speaker.advance(500);
+  take({ type: 'x_dramatis.hold', response_id: 'r' });
+  await settle();
+  const heard = (): number[] => sent.flatMap((event) => ('samples' in event ? [Number(event['samples']) / 24] : []));
+  return { sent, events, speaker, take, receive, heard };
+}
+
+it('a held reply falls silent at once, and the server is told how much of it was heard', async () => {
+  const { speaker, heard } = await playing();
+  const sounded = speaker.played.length;
+  speaker.advance(300);
+  expect(speaker.played.slice(sounded).every((block) => block.every((sample) => sample === 0))).toBe(true);
+  expectAbout(heard().at(-1), 500);
+});
+
+it('goes on with what comes after, and counts on from where the server is', async () => {
+  const { events, speaker, take, receive } = await playing();
+  take({ type: 'x_dramatis.resume', response_id: 'r' });
+  receive(600, 0.2);
+  speaker.advance(400);
+  expect(speaker.played.at(-1)?.[0]).toBeCloseTo(0.2, 3);
+  const progress = events.findLast((event) => event.type === 'playback.progress');
+  // 1000 ms had been received before it was held.
+  expectAbout(progress?.playedMs, 1_400);
+});
+
+it('is cut off where it was held when the sound turns out to be an interruption', async () => {
+  const { events, heard, take } = await playing();
+  take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
+  await settle();
+  const cut = events.find((event) => event.type === 'playback.cut');
+  expectAbout(cut?.heardMs, 500);
+  expectAbout(heard().at(-1), 500);
+});
+
+it('is cut off in what was said again when the next interruption comes', async () => {
+  const { events, receive, speaker, take } = await playing();
+  receive(600, 0.2);
+  speaker.advance(250);
+  take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
+  await settle();
+  expectAbout(events.find((event) => event.type === 'playback.cut')?.heardMs, 1_250);
+});

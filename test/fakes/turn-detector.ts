@@ -1,0 +1,27 @@
+import type { AudioFrame } from '../../voices/audio.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
+
+/**
+ * Answers with the script's numbers in turn, the last of them for good; an `Error` in it is thrown. `asked` keeps the texts it
+ * was asked about, `heardMs` how much sound came with each.
+ */
+export function fakeTurnDetector(script: readonly (number | Error)[] = [1]): TurnDetector & {
+  readonly asked: (string | undefined)[];
+  readonly heardMs: number[];
+} {
+  const asked: (string | undefined)[] = [];
+  const heardMs: number[] = [];
+  return {
+    name: 'fake-turn-detector',
+    asked,
+    heardMs,
+    async completeness(turn: AudioFrame, { signal, text }) {
+      signal.throwIfAborted();
+      const answer = script[Math.min(asked.length, script.length - 1)] ?? 1;
+      asked.push(text);
+      heardMs.push((turn.samples.length / turn.sampleRate) * 1000);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+}
