@@ -74,5 +74,5 @@ it('is cut off in what was said again when the next interruption comes', async (
   speaker.advance(250);
   take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
   await settle();
-  expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(1_250);
+  expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(1_240);
 });
