@@ -74,15 +74,12 @@ export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
   const live = (): void => void (answered = true);
   // Behind much sound that a client has sent, its pong comes late.
   socket.on('pong', live).on('message', live);
-  let rest: () => void;
-  const beat = (): void => {
-    rest = clock.after(pingMs, beat);
+  const rest = clock.every(pingMs, () => {
     if (!answered) return socket.terminate();
     answered = false;
     if (socket.readyState === socket.OPEN) socket.ping();
-  };
-  rest = clock.after(pingMs, beat);
-  socket.once('close', () => rest());
+  });
+  socket.once('close', rest);
 }
 
 /** Says why nothing can come of a connection, and closes it. */

@@ -6,6 +6,8 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Runs `run` in `ms`, unless what this returns is called before. */
   after(ms: number, run: () => void): () => void;
+  /** Runs `run` every `ms`, until what this returns is called. */
+  every(ms: number, run: () => void): () => void;
 }
 
 /** The machine's monotonic clock. */
@@ -27,5 +29,9 @@ export const systemClock: Clock = {
   after: (ms, run) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
+  },
+  every: (ms, run) => {
+    const timer = setInterval(run, ms);
+    return () => clearInterval(timer);
   },
 };

@@ -48,6 +48,15 @@ export class Scheduler implements Clock {
     };
   }
 
+  every(ms: number, run: () => void): () => void {
+    const beat = (): void => {
+      callOff = this.after(ms, beat);
+      run();
+    };
+    let callOff = this.after(ms, beat);
+    return () => callOff();
+  }
+
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
