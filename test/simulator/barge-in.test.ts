@@ -37,6 +37,13 @@ describe('barge-in', () => {
       script: [say('Tell me a story.'), hear(6), write('Enough.'), hearOut],
       expect: { replies: ['cancelled client_cancelled', 'completed'] },
     },
+    {
+      name: 'over a slow network, what was heard until the stop arrived is kept too',
+      weather: { latencyMs: 400 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
   ])('$name', async (scenario) => {
     expect(await wrongIn(scenario)).toEqual([]);
   });
