@@ -56,7 +56,7 @@ export class Session {
     this.#intake = new Intake({
       vad: parts.vad,
       clock: parts.clock,
-      threshold: () => this.#settings.turnDetection?.threshold ?? 0.5,
+      turnDetection: parts.settings.turnDetection,
       missesSound: () => missesSound(this.#turn, this.#policy()),
     });
     this.#listening = new Listening(context);

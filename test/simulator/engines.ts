@@ -30,6 +30,7 @@ export class SimulatedEngines {
   readonly #vocabulary: Vocabulary;
   readonly #script: EngineScript;
   readonly #person: string;
+  #isHealed = false;
   #calls = { hears: 0, thinks: 0, speaks: 0, windows: 0 };
 
   constructor(parts: { scheduler: Scheduler; vocabulary: Vocabulary; script: EngineScript; person: string }) {
@@ -193,7 +194,12 @@ export class SimulatedEngines {
   #turn<Stage extends 'hears' | 'thinks' | 'speaks'>(stage: Stage): NonNullable<EngineScript[Stage]>[number] {
     const turn = this.#script[stage]?.[this.#calls[stage]] ?? {};
     this.#calls[stage] += 1;
-    return { ...this.#script.usual, ...turn };
+    return this.#isHealed ? {} : { ...this.#script.usual, ...turn };
+  }
+
+  /** From now on everything is as usual, whatever the script says. */
+  heal(): void {
+    this.#isHealed = true;
   }
 
   /** Two sentences of which no word was said before. */

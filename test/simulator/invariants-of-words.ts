@@ -1,12 +1,21 @@
+import { sampleRate } from './speech.ts';
 import type { PersonRun, Run } from './world.ts';
 
-/** The recognizer never hears a word twice, nor one before another that was said before it. */
-export function wordsOnce({ engines }: PersonRun): string[] {
+/** The recognizer never hears the same sound twice, nor a word before another that was said before it. */
+export function wordsOnce({ person, engines }: PersonRun): string[] {
+  const samplesOf = new Map(
+    person.mouth.said.map(({ level, startMs, endMs }) => [level, ((endMs - startMs) * sampleRate) / 1000]),
+  );
   return engines.flatMap(({ utterances }) => {
-    const levels = utterances.flatMap(({ heard }) => heard.map(({ word }) => word.level));
-    return levels.flatMap((level, index) =>
-      level > (levels[index - 1] ?? 0) ? [] : [`word ${index} of what was recognized was heard twice, or out of order`],
-    );
+    const heard = utterances.flatMap((utterance) => utterance.heard);
+    const total = new Map<number, number>();
+    for (const { word, samples } of heard) total.set(word.level, (total.get(word.level) ?? 0) + samples);
+    const twice = [...total].filter(([level, samples]) => samples > (samplesOf.get(level) ?? 0) + 1);
+    const early = heard.filter(({ word }, index) => word.level < (heard[index - 1]?.word.level ?? 0));
+    return [
+      ...twice.map(([level]) => `sound of word ${level} was recognized twice`),
+      ...early.map(({ word }) => `word ${word.level} was recognized out of order`),
+    ];
   });
 }
 

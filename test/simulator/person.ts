@@ -39,6 +39,8 @@ export class Person {
   #isMuted = false;
   #isGone = false;
   #mutedMs = 0;
+  /** Up to here the microphone has handed over what it heard. */
+  #recordedMs = 0;
   #waiting: { readonly isDone: () => boolean; readonly go: () => void }[] = [];
 
   constructor(parts: PersonParts) {
@@ -81,6 +83,7 @@ export class Person {
       speaker: async (listener) => (this.#speaker = new Loudspeaker(this.#scheduler, vocabulary, listener)),
       onEvent: (event) => this.#take(event),
     });
+    this.#recordedMs = this.#scheduler.now();
     this.#listen();
     await this.until(() => this.record.sessions > 0, 'the first session');
   }
@@ -157,7 +160,8 @@ export class Person {
   async #await(step: Extract<Step, { do: 'hear' | 'hear out' | 'await' }>): Promise<void> {
     if (step.do === 'hear') {
       const count = this.speaker.heard.length + step.words;
-      await this.until(() => this.speaker.heard.length >= count, `${step.words} words of a reply`);
+      const isHeard = this.until(() => this.speaker.heard.length >= count, `${step.words} words`, step.withinMs);
+      if (!(await isHeard) && step.withinMs !== undefined) this.vain.pop();
     } else if (step.do === 'await') {
       const { length } = this.record.events;
       const isNew = (): boolean => this.record.events.slice(length).some(({ event }) => event.type === step.event);
@@ -178,6 +182,7 @@ export class Person {
       case 'send':
         return void talk.send(step.event);
       case 'commit':
+        this.#sendRest();
         return void talk.send({ type: 'input_audio_buffer.commit' });
       case 'ask':
         return void talk.send({ type: 'response.create' });
@@ -224,9 +229,18 @@ export class Person {
     });
   }
 
+  /** Sound that is not yet a whole piece. */
+  #sendRest(): void {
+    const now = this.#scheduler.now();
+    const sound = this.mouth.record(this.#recordedMs, now);
+    this.#recordedMs = now;
+    if (sound !== undefined && !this.#isMuted) this.#theTalk.sendAudio(sound);
+  }
+
   #sendSound(): void {
     const now = this.#scheduler.now();
-    const sound = this.mouth.record(now - chunkMs, now);
+    const sound = this.mouth.record(this.#recordedMs, now);
+    this.#recordedMs = now;
     if (this.#isMuted) this.#mutedMs += chunkMs;
     if (this.#mutedMs > mutedTailMs || (sound === undefined && !this.#parts.sendsSilence)) return;
     this.#theTalk.sendAudio(this.#isMuted || sound === undefined ? silentChunk : sound);

@@ -6,7 +6,7 @@ export type Step =
   | { readonly do: 'say'; readonly text: string; readonly wordMs: number }
   | { readonly do: 'babble'; readonly words: number; readonly wordMs: number }
   | { readonly do: 'cough' | 'wait' | 'freeze'; readonly ms: number }
-  | { readonly do: 'hear'; readonly words: number }
+  | { readonly do: 'hear'; readonly words: number; readonly withinMs?: number }
   | { readonly do: 'hear out' }
   | { readonly do: 'commit' | 'ask' | 'greet' | 'interrupt' | 'mute' | 'unmute' | 'hang up' | 'vanish' }
   | { readonly do: 'await'; readonly event: string }
@@ -36,9 +36,9 @@ export function wait(ms: number): Step {
   return { do: 'wait', ms };
 }
 
-/** Goes on once so many more words of the character have begun to sound. */
-export function hear(words: number): Step {
-  return { do: 'hear', words };
+/** Goes on once so many more words of the character have begun to sound; with `withinMs`, then at the latest. */
+export function hear(words: number, withinMs?: number): Step {
+  return { do: 'hear', words, ...(withinMs === undefined ? {} : { withinMs }) };
 }
 
 /** Goes on once a reply has come and all that is being said was heard. */

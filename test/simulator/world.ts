@@ -136,6 +136,7 @@ async function probe(run: PersonRun): Promise<void> {
   const { record } = person;
   const done = record.replies.size;
   // How turns are found may have been changed by the script.
+  for (const engines of run.engines) engines.heal();
   await person.perform([update(listening), { do: 'unmute' }, { do: 'wait', ms: 300 }]);
   await person.perform([{ do: 'say', text: words, wordMs: 300 }]);
   run.probe = words;
@@ -150,6 +151,7 @@ const listening = {
     input: {
       turn_detection: {
         type: 'server_vad' as const,
+        threshold: 0.5,
         create_response: true,
         interrupt_response: true,
         idle_timeout_ms: null,
