@@ -146,6 +146,9 @@ export class Player {
       const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
       this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
     }
+    // What is on its way will not be played either.
+    const isUnheard = items.every((item) => item.responseId !== underWayId || item.receivedMs === 0);
+    if (tells && this.speaker !== undefined && underWayId !== undefined && isUnheard) this.#heard.stopped(underWayId, 0);
   }
 
   /** The session is gone: nothing more comes of what was under way. */

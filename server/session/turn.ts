@@ -74,7 +74,8 @@ export function step(
       if (state.phase === 'overlapping') return open(state.sinceMs, []);
       return stay(state);
     case 'utterance-taken':
-      return stay(state.phase === 'replying' || state.phase === 'overlapping' ? state : listening());
+      // Whoever speaks on over a reply begins to speak then.
+      return stay(state.phase === 'replying' || state.phase === 'overlapping' ? { phase: 'replying' } : listening());
   }
 }
 

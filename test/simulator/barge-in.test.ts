@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cough, hear, hearOut, interrupt, say, until, wait, write } from './step.ts';
+import { historyOf } from './outcome.ts';
 import type { Scenario } from './scenario.ts';
 import { wrongIn } from './suite.ts';
 
@@ -43,6 +44,16 @@ describe('barge-in', () => {
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), hear(5), say('No, stop that.'), hearOut],
       expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'a reply that is stopped before its first sound has arrived was not heard',
+      weather: { latencyMs: 300 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), until('response.created'), wait(250), write('Enough.'), hearOut],
+      expect: {
+        replies: ['cancelled client_cancelled', 'completed'],
+        also: (run) => [historyOf(run)[1] !== 'assistant:' && `the reply was kept: ${historyOf(run)[1]}`],
+      },
     },
   ])('$name', async (scenario) => {
     expect(await wrongIn(scenario)).toEqual([]);
