@@ -13,6 +13,8 @@ export interface EdgePolicy {
   readonly minSilenceMs: number;
   /** Length of a window: 32 for Silero. */
   readonly windowMs: number;
+  /** Speech is under way when the first window comes; false unless given. */
+  readonly speaking?: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ export function createEdges(policy: EdgePolicy): Edges {
   const speechWindows = Math.ceil(policy.minSpeechMs / windowMs);
   const silenceWindows = Math.ceil(policy.minSilenceMs / windowMs) + 1;
   let windows = 0;
-  let speaking = false;
+  let speaking = policy.speaking ?? false;
   /** The first window of the run that may become the next edge. */
   let since: number | undefined;
 

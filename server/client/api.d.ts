@@ -35,6 +35,14 @@ export interface TalkSpeaker {
   close(): void;
 }
 
+/** Timers and chance. */
+export interface TalkClock {
+  /** Runs `run` in `ms`, unless what this returns is called before. */
+  after(ms: number, run: () => void): () => void;
+  /** In [0, 1). */
+  random(): number;
+}
+
 /** What this client needs of a WebSocket: the global one of browsers and Node 22, or the class of `ws`. */
 export interface TalkSocket {
   binaryType: string;
@@ -56,6 +64,10 @@ export interface TalkOptions {
   readonly apiKey?: string;
   /** By default the global one. */
   readonly WebSocket?: new (url: string | URL, protocols: string[]) => TalkSocket;
+  /** Asks how a server is that turned a connection away. By default the global one. */
+  readonly fetch?: (url: URL) => Promise<Pick<Response, 'status' | 'ok' | 'json'>>;
+  /** By default the platform's; a simulation brings its own. */
+  readonly clock?: TalkClock;
   /** Browsers: opens the default microphone and sends what it hears. */
   readonly microphone?: boolean;
   /** Browsers: plays the replies on the loudspeaker. Anywhere: what opens a loudspeaker of your own. */

@@ -1,6 +1,7 @@
 import { BackOff } from './back-off.js';
+import { platformClock } from './clock.js';
 
-/** @import { ConnectionEvent, ServerError, TalkSocket } from './api.d.ts' */
+/** @import { ConnectionEvent, ServerError, TalkClock, TalkSocket } from './api.d.ts' */
 
 const OPEN_PATIENCE_MS = 10_000;
 /** `WebSocket.OPEN` and `WebSocket.CLOSED`, which a class that was passed in may not have. */
@@ -23,13 +24,14 @@ const NORMAL = 1000;
  */
 export class Connection {
   #options;
-  #backOff = new BackOff();
+  #clock;
+  #backOff;
   /** @type {TalkSocket | undefined} */
   #socket;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #impatience;
+  /** Calls off the next attempt. */
+  #stay = () => {};
+  /** Goes on waiting for the attempt that is under way. */
+  #bear = () => {};
   /** From `open` until it is closed, here or for good by the other side. */
   #isWanted = false;
   /** The other side has answered on this socket; on any socket. */
@@ -49,9 +51,12 @@ export class Connection {
    *   connection
    * @param {(data: string | Uint8Array<ArrayBuffer>) => void} options.onFrame
    * @param {(event: ConnectionEvent) => void} options.onStatus anything but `connection.open`, which the owner knows
+   * @param {TalkClock} [options.clock]
    */
-  constructor(options) {
+  constructor({ clock = platformClock, ...options }) {
     this.#options = options;
+    this.#clock = clock;
+    this.#backOff = new BackOff(() => clock.random());
   }
 
   open() {
@@ -62,7 +67,7 @@ export class Connection {
 
   /** The other side has answered. */
   establish() {
-    clearTimeout(this.#impatience);
+    this.#bear();
     this.#isEstablished = true;
     this.#wasEstablished = true;
   }
@@ -112,9 +117,8 @@ export class Connection {
   /** @param {number} code told to the other side */
   #drop(code) {
     const socket = this.#socket;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#impatience);
-    this.#timer = undefined;
+    this.#stay();
+    this.#bear();
     this.#socket = undefined;
     if (socket === undefined || socket.readyState === CLOSED) return;
     if (!this.#isEstablished) this.#strays += 1;
@@ -139,9 +143,9 @@ export class Connection {
     this.#isProven = false;
     this.#error = undefined;
     let hasOpened = false;
-    this.#impatience = setTimeout(() => {
+    this.#bear = this.#clock.after(OPEN_PATIENCE_MS, () => {
       if (socket === this.#socket) void this.#lose(socket, 0, false);
-    }, OPEN_PATIENCE_MS);
+    });
     socket.onopen = () => {
       hasOpened = true;
     };
@@ -161,7 +165,7 @@ export class Connection {
    */
   async #lose(socket, code, hasOpened) {
     if (socket !== this.#socket) return;
-    clearTimeout(this.#impatience);
+    this.#bear();
     const health = hasOpened ? 'well' : await this.#options.diagnose();
     if (socket !== this.#socket) return;
     this.#drop(GIVEN_UP);
@@ -179,7 +183,7 @@ export class Connection {
     const isBusy = health === 'busy' || code === TRY_AGAIN_LATER;
     this.#options.onStatus(this.#lost(retryInMs, isBusy));
     if (retryInMs === 0) this.#dial();
-    else this.#timer = setTimeout(() => this.redial(), retryInMs);
+    else this.#stay = this.#clock.after(retryInMs, () => this.redial());
   }
 
   /**

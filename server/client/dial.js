@@ -31,10 +31,10 @@ export function dial({ url, apiKey = '', WebSocket = globalThis.WebSocket }, que
 /**
  * How a server is that turned away a new connection, because a browser does not say why it was.
  *
- * @param {string | URL} url
+ * @param {Pick<TalkOptions, 'url' | 'fetch'>} options
  * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are taken, or it is about to stop
  */
-export async function diagnose(url) {
+export async function diagnose({ url, fetch = globalThis.fetch }) {
   const address = socketAddress(url);
   address.protocol = address.protocol.replace(/^ws/, 'http');
   try {

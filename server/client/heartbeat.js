@@ -1,3 +1,7 @@
+import { platformClock } from './clock.js';
+
+/** @import { TalkClock } from './api.d.ts' */
+
 const BEAT_MS = 2_000;
 const PATIENCE_MS = 6_000;
 
@@ -7,8 +11,9 @@ const PATIENCE_MS = 6_000;
  */
 export class Heartbeat {
   #options;
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  #timer;
+  #clock;
+  /** Calls off the next beat. */
+  #rest = () => {};
   /** Beats that wait for an answer. */
   #unanswered = 0;
   /** Some servers do not answer; then silence means nothing. */
@@ -18,19 +23,20 @@ export class Heartbeat {
    * @param {object} options
    * @param {() => void} options.onBeat asks
    * @param {() => void} options.onSilence
+   * @param {TalkClock} [clock]
    */
-  constructor(options) {
+  constructor(options, clock = platformClock) {
     this.#options = options;
+    this.#clock = clock;
   }
 
   start() {
     this.stop();
     this.#beat();
-    this.#timer = setInterval(() => this.#beat(), BEAT_MS);
   }
 
   stop() {
-    clearInterval(this.#timer);
+    this.#rest();
     this.#unanswered = 0;
   }
 
@@ -51,6 +57,7 @@ export class Heartbeat {
       this.#options.onSilence();
       return;
     }
+    this.#rest = this.#clock.after(BEAT_MS, () => this.#beat());
     this.#unanswered += 1;
     this.#options.onBeat();
   }

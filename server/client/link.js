@@ -1,4 +1,5 @@
 import { decodeFrame, encodeFrame } from './binary-frame.js';
+import { platformClock } from './clock.js';
 import { Connection } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
 import { Inbox } from './inbox.js';
@@ -6,7 +7,7 @@ import { Outbox } from './outbox.js';
 import { toBase64, WIRE_RATE } from './pcm.js';
 import { SoundEvents } from './sound-events.js';
 
-/** @import { ClientEvent, ConnectionEvent, ServerEvent, Session, TalkSocket } from './api.d.ts' */
+/** @import { ClientEvent, ConnectionEvent, ServerEvent, Session, TalkClock, TalkSocket } from './api.d.ts' */
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Query */
 
@@ -49,13 +50,15 @@ export class Link {
    * @param {() => Promise<'away' | 'busy' | 'well'>} options.diagnose
    * @param {string | undefined} options.character
    * @param {number} options.keptAudioMs
+   * @param {TalkClock | undefined} [options.clock]
    * @param {(event: ServerEvent) => void} options.onEvent
    * @param {(event: ConnectionEvent) => void} options.onStatus
    */
-  constructor(options) {
+  constructor({ clock = platformClock, ...options }) {
     this.#options = options;
     this.#outbox = new Outbox(options.keptAudioMs);
     this.#connection = new Connection({
+      clock,
       dial: () => options.dial(this.#query()),
       diagnose: options.diagnose,
       onFrame: (data) => this.#receive(data),
@@ -65,13 +68,14 @@ export class Link {
         options.onStatus(status);
       },
     });
-    this.#heartbeat = new Heartbeat({
+    const beats = {
       onBeat: () => {
         if (this.#token !== undefined) this.mention({ type: 'x_dramatis.ack' });
         this.#pump();
       },
       onSilence: () => this.#connection.redial(),
-    });
+    };
+    this.#heartbeat = new Heartbeat(beats, clock);
   }
 
   open() {

@@ -60,9 +60,10 @@ class OpenTalk {
     this.#options = options;
     this.#link = new Link({
       dial: (query) => dial(options, query),
-      diagnose: () => diagnose(options.url),
+      diagnose: () => diagnose(options),
       character: options.character,
       keptAudioMs: options.keptAudioMs ?? KEPT_AUDIO_MS,
+      clock: options.clock,
       onEvent: (event) => this.#take(event),
       onStatus: (event) => this.#changed(event),
     });

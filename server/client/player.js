@@ -152,6 +152,10 @@ export class Player {
       const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
       this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
     }
+    // What is on its way will not be played either.
+    const isUnheard = items.every((item) => item.responseId !== underWayId || item.receivedMs === 0);
+    if (tells && this.speaker !== undefined && underWayId !== undefined && isUnheard)
+      this.#heard.stopped(underWayId, 0);
   }
 
   /** Silence for a moment: the user makes a sound, perhaps only a cough. What was received is thrown away; it comes again. */

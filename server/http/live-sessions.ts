@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { systemClock, type Clock } from '../session/clock.ts';
 import type { Refusal } from './problem.ts';
 
 /** On whose account a conversation is held, and from where: what the limits count by. */
@@ -29,6 +30,8 @@ interface Held {
   replies: number;
 }
 
+type Limits = Pick<Config, 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests'>;
+
 /** RFC 6455 §7.4.1: the server goes away. */
 const goingAway = 1001;
 /** How long a client may take to answer a close frame. */
@@ -36,7 +39,8 @@ const closeTimeoutMs = 2_000;
 
 /** The conversations and requests under way: counts them, refuses what is too much, and brings them to an end. */
 export class LiveSessions {
-  readonly #limits: Pick<Config, 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests'>;
+  readonly #limits: Limits;
+  readonly #clock: Clock;
   readonly #sockets = new Set<Socket>();
   readonly #places = new Set<Held>();
   #requests = 0;
@@ -44,8 +48,9 @@ export class LiveSessions {
   #draining = false;
   #onChange: () => void = () => undefined;
 
-  constructor(limits: Pick<Config, 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests'>) {
+  constructor(limits: Limits, clock: Clock = systemClock) {
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   get active(): number {
@@ -137,10 +142,10 @@ export class LiveSessions {
   async #until(condition: () => boolean, mostMs: number): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, mostMs);
+      const waitOn = this.#clock.after(mostMs, resolve);
       this.#onChange = () => {
         if (!condition()) return;
-        clearTimeout(timer);
+        waitOn();
         resolve();
       };
     });

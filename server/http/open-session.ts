@@ -11,7 +11,7 @@ import { limits } from '../protocol/limits.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
 import { newId, openConnection, type Peer } from '../realtime/connection.ts';
-import { systemClock } from '../session/clock.ts';
+import { systemClock, type Clock } from '../session/clock.ts';
 import type { Access } from './access.ts';
 import { openInflow } from './inflow.ts';
 import type { LiveSessions, Place, Visitor } from './live-sessions.ts';
@@ -23,6 +23,8 @@ export interface SocketDeps {
   readonly characters: ReadonlyMap<string, Character>;
   readonly lobby: Lobby;
   readonly sessions: LiveSessions;
+  /** The machine's own unless given. */
+  readonly clock?: Clock;
   /** Who is asking. */
   readonly visitor: Visitor & Access;
 }
@@ -52,8 +54,8 @@ const expired = { code: 'session_expired', message: 'The session reached its tim
 /** Opens a session behind a link that has no carrier yet, and seats it where it can be resumed. */
 export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
   const { character, model, token, restored } = opening;
-  const { config, engines, lobby } = deps;
-  const { link, journal } = openLink(opening, config);
+  const { config, engines, lobby, clock = systemClock } = deps;
+  const { link, journal } = openLink(opening, config, clock);
   let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
   const end = (because: typeof ending): void => {
     ending = because;
@@ -77,13 +79,13 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
         ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
       },
       aheadMs: config.playoutAheadMs,
-      clock: systemClock,
+      clock,
       maxSessionMs,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),
       ...(journal === undefined ? {} : { journal }),
       ...(restored === undefined ? {} : { restored }),
-      inflow: openInflow(config),
+      inflow: openInflow(config, () => clock.now()),
       startWith: opening.startWith,
       intent: opening.intent,
     },
@@ -95,14 +97,14 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
   );
-  const expiry = setTimeout(() => {
+  const stayOpen = clock.after(maxSessionMs, () => {
     link.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
     end('session_expired');
-  }, maxSessionMs);
+  });
   const seat: Seat = { link, connection, ...(journal === undefined ? {} : { journal }) };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
-    clearTimeout(expiry);
+    stayOpen();
     place.leave();
     log.info({ session: connection.id, reason }, 'session closed');
     link.close(reason === 'client_too_slow' ? reason : ending);
@@ -111,7 +113,11 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
 }
 
 /** What carries the frames of a session, and what is kept of it on disk where the client may come back. */
-function openLink(opening: Opening, config: Config): { readonly link: Link; readonly journal: Journal | undefined } {
+function openLink(
+  opening: Opening,
+  config: Config,
+  clock: Clock,
+): { readonly link: Link; readonly journal: Journal | undefined } {
   const { token, restored } = opening;
   const journal =
     token !== undefined && config.store ? new Journal(journalFile(config.dataDir, hashOf(token))) : undefined;
@@ -121,6 +127,7 @@ function openLink(opening: Opening, config: Config): { readonly link: Link; read
       resumable: token !== undefined,
       keptBytes: limits.keptBytes,
       newEventId: () => newId('event'),
+      now: () => clock.now(),
       beforeSend: (sequence) => journal?.reserve(sequence),
     },
     restored?.sequence,

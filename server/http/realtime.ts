@@ -69,7 +69,7 @@ export interface SocketRequest {
 export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   const carrier = carrierOf(socket);
-  keepAlive(socket);
+  keepAlive(socket, deps.clock);
   if (request.resume !== undefined) return resumeSession(socket, carrier, request.resume, request, deps, log);
   const { visitor } = deps;
   const intent = request.intent === 'transcription' ? request.intent : undefined;

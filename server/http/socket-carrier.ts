@@ -3,6 +3,7 @@ import { errorObject } from '../errors.ts';
 import type { Carrier } from '../link/link.ts';
 import { limits } from '../protocol/limits.ts';
 import { newId } from '../realtime/connection.ts';
+import { systemClock, type Clock } from '../session/clock.ts';
 import type { Problem } from '../session/events.ts';
 
 /** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry; 4000 and up are our own) and when we use them. */
@@ -68,17 +69,17 @@ export function carrierOf(
 }
 
 /** Ends a connection whose other side has silently gone; until it is closed. */
-export function keepAlive(socket: WebSocket): void {
+export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
   let answered = true;
   const live = (): void => void (answered = true);
   // Behind much sound that a client has sent, its pong comes late.
   socket.on('pong', live).on('message', live);
-  const timer = setInterval(() => {
+  const rest = clock.every(pingMs, () => {
     if (!answered) return socket.terminate();
     answered = false;
     if (socket.readyState === socket.OPEN) socket.ping();
-  }, pingMs);
-  socket.once('close', () => clearInterval(timer));
+  });
+  socket.once('close', rest);
 }
 
 /** Says why nothing can come of a connection, and closes it. */

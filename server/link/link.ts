@@ -1,6 +1,7 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { encodeFrame } from '../protocol/binary-frame.ts';
 import type { Peer, ServerEvent } from '../realtime/connection.ts';
+import { systemClock } from '../session/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../realtime/wire-event.ts';
 
 /** Why a session's connection is closed. */
@@ -29,6 +30,8 @@ export interface LinkOptions {
   /** Most bytes that are kept; beyond it the oldest go, and a client that needs them cannot resume. */
   readonly keptBytes: number;
   readonly newEventId: () => string;
+  /** Monotonic milliseconds, told with every event; the machine's own unless given. */
+  readonly now?: () => number;
   /** Told of each number before its frame is sent. */
   readonly beforeSend?: (sequence: number) => void;
 }
@@ -79,7 +82,8 @@ export class Link implements Peer {
   send(event: ServerEvent): boolean {
     this.#sequence += 1;
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
-    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(performance.now()) }));
+    const { now = () => systemClock.now() } = this.#options;
+    return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }));
   }
 
   sendAudio(audio: OutgoingAudio): boolean {

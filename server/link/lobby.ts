@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Connection } from '../realtime/connection.ts';
+import { systemClock, type Clock } from '../session/clock.ts';
 import type { Journal } from './journal.ts';
 import type { Link } from './link.ts';
 
@@ -17,10 +18,13 @@ export interface Seat {
  */
 export class Lobby {
   readonly #graceMs: number;
-  readonly #seats = new Map<string, Seat & { timer: NodeJS.Timeout | undefined }>();
+  readonly #clock: Clock;
+  /** `stay`: calls off the end that is near while the client is away. */
+  readonly #seats = new Map<string, Seat & { stay?: (() => void) | undefined }>();
 
-  constructor(graceMs: number) {
+  constructor(graceMs: number, clock: Clock = systemClock) {
     this.#graceMs = graceMs;
+    this.#clock = clock;
   }
 
   get graceMs(): number {
@@ -29,15 +33,15 @@ export class Lobby {
 
   /** Seats whose client is away. */
   get waiting(): number {
-    return [...this.#seats.values()].filter((seat) => seat.timer !== undefined).length;
+    return [...this.#seats.values()].filter((seat) => seat.stay !== undefined).length;
   }
 
   /** Keeps a session under a token until its connection ends. */
   seat(token: string, seat: Seat): void {
     const key = hashOf(token);
-    this.#seats.set(key, { ...seat, timer: undefined });
+    this.#seats.set(key, { ...seat });
     void seat.connection.done.then(() => {
-      clearTimeout(this.#seats.get(key)?.timer);
+      this.#seats.get(key)?.stay?.();
       this.#seats.delete(key);
       seat.journal?.remove();
     });
@@ -47,8 +51,8 @@ export class Lobby {
   claim(token: string): Seat | undefined {
     const seat = this.#seats.get(hashOf(token));
     if (seat === undefined) return undefined;
-    clearTimeout(seat.timer);
-    seat.timer = undefined;
+    seat.stay?.();
+    seat.stay = undefined;
     return seat;
   }
 
@@ -56,10 +60,9 @@ export class Lobby {
   leave(token: string): boolean {
     const seat = this.#seats.get(hashOf(token));
     if (seat === undefined) return false;
-    clearTimeout(seat.timer);
+    seat.stay?.();
     seat.connection.away(true);
-    seat.timer = setTimeout(() => seat.connection.close(), this.#graceMs);
-    seat.timer.unref();
+    seat.stay = this.#clock.after(this.#graceMs, () => seat.connection.close());
     return true;
   }
 

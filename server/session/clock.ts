@@ -4,6 +4,10 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms`; rejects with `signal.reason` when aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Runs `run` in `ms`, unless what this returns is called before. */
+  after(ms: number, run: () => void): () => void;
+  /** Runs `run` every `ms`, until what this returns is called. */
+  every(ms: number, run: () => void): () => void;
 }
 
 /** The machine's monotonic clock. */
@@ -22,4 +26,12 @@ export const systemClock: Clock = {
       }, ms);
       signal.addEventListener('abort', onAbort, { once: true });
     }),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  every: (ms, run) => {
+    const timer = setInterval(run, ms);
+    return () => clearInterval(timer);
+  },
 };

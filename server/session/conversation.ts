@@ -86,6 +86,8 @@ const longestTextSent = 4_000;
 export class Conversation {
   readonly #items: Item[] = [];
   readonly #keptAudioMs: number;
+  /** What parts were before they were cut: where exactly, the client may tell later than we had to guess it. */
+  readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
 
   /** `items`: a conversation to go on with. Audio older than the last `keptAudioMs` of the conversation's sound is forgotten; its text stays. */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
@@ -113,19 +115,22 @@ export class Conversation {
   }
 
   /**
-   * Cuts what one content part says aloud to the words that began before `heardMs`. Returns the length that is left, in
-   * milliseconds.
+   * Cuts what one content part says aloud to the words that began before `heardMs`. A part that was cut already is cut
+   * anew, from what it was. Returns the length that is left, in milliseconds.
    */
   truncate(item: MessageItem, heardMs: number, contentIndex = 0): number {
     const part = item.content[contentIndex];
     if (part?.type !== 'audio') return 0;
-    if (part.durationMs > heardMs) {
-      const heard = part.words.filter((word) => word.startMs < heardMs);
+    const uncut = this.#uncut.get(part) ?? { ...part };
+    if (heardMs >= uncut.durationMs) Object.assign(part, uncut);
+    else {
+      this.#uncut.set(part, uncut);
+      const heard = uncut.words.filter((word) => word.startMs < heardMs);
       const text = heard.map((word) => word.text).join('');
-      if (part.words.length > 0) part.transcript = text.trimEnd();
+      if (uncut.words.length > 0) part.transcript = text.trimEnd();
       part.words = heard;
       part.durationMs = heardMs;
-      part.audio = cutAudio(part.audio, Math.round((heardMs / 1000) * part.sampleRate));
+      part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
     return Math.round(part.durationMs);
   }
@@ -137,8 +142,11 @@ export class Conversation {
     for (const item of this.#items.toReversed()) {
       for (const part of item.type === 'message' ? item.content : []) {
         if (part.type === 'audio' && part.audio.length > 0) {
-          keptMs += part.durationMs;
-          if (keptMs > this.#keptAudioMs) part.audio = [];
+          const uncut = this.#uncut.get(part);
+          keptMs += (uncut ?? part).durationMs;
+          if (keptMs <= this.#keptAudioMs) continue;
+          part.audio = [];
+          if (uncut !== undefined) uncut.audio = [];
         } else if (part.type === 'opaque') {
           keptCharacters += Object.values(part.value).reduce<number>((sum, field) => sum + lengthOf(field), 0);
           if (keptCharacters > keptPictureCharacters) part.value = withoutLongTexts(part.value);

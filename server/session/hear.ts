@@ -1,8 +1,9 @@
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
-import { createEdges, type Edge } from '../../voices/edges.ts';
+import { createEdges, type Edge, type Edges } from '../../voices/edges.ts';
 import { Resampler } from '../../voices/resampler.ts';
 import type { VadStream } from '../../voices/vad.ts';
 import type { SessionCommand } from './events.ts';
+import type { TurnDetection } from './settings.ts';
 
 /** What enters a session, with the wall time it came at. */
 export interface Inbound {
@@ -30,59 +31,99 @@ interface Ear {
   /** What the VAD wants. */
   readonly sampleRate: number;
   readonly windowSamples: number;
-  /** Probability that counts as speech; asked anew whenever the settings change. */
-  threshold(): number;
+  /** What it begins with; commands that pass may change it. */
+  readonly turnDetection: TurnDetection | null;
 }
 
 /** Turns appended audio into heard windows; every other command passes through in its place. */
 export async function* hear(inbox: AsyncIterable<Inbound>, ear: Ear): AsyncIterable<Heard | Inbound> {
   const windows = new Rechunker(ear.windowSamples);
-  const windowMs = (ear.windowSamples / ear.sampleRate) * 1000;
-  let threshold = ear.threshold();
-  let edges = openEdges(threshold, windowMs);
-  let edgesFromMs = 0;
-  let atMs = 0;
+  const audioTime = new AudioTime(ear);
+  let detection = ear.turnDetection;
   let inputRate = ear.sampleRate;
   let resampler = new Resampler(inputRate, ear.sampleRate);
   for await (const inbound of inbox) {
-    if (inbound.command.type !== 'audio') {
-      yield inbound;
-      if (ear.threshold() !== threshold) {
-        threshold = ear.threshold();
-        edges = openEdges(threshold, windowMs);
-        edgesFromMs = atMs;
+    const { command, arrivedMs } = inbound;
+    if (command.type === 'audio') {
+      if (command.sampleRate !== inputRate) {
+        inputRate = command.sampleRate;
+        resampler = new Resampler(inputRate, ear.sampleRate);
       }
+      for (const samples of windows.push(resampler.push(command.samples)))
+        yield await audioTime.hear(samples, arrivedMs);
       continue;
     }
-    if (inbound.command.sampleRate !== inputRate) {
-      inputRate = inbound.command.sampleRate;
-      resampler = new Resampler(inputRate, ear.sampleRate);
-    }
-    for (const samples of windows.push(resampler.push(inbound.command.samples))) {
-      const { probability, failure } = await score(ear.vad, samples);
-      const edge = edges.push(probability);
-      const voiced = probability >= threshold;
-      yield {
-        type: 'heard',
-        frame: { samples, sampleRate: ear.sampleRate, atMs, voiced },
-        voiced,
-        arrivedMs: inbound.arrivedMs,
-        ...(edge === undefined ? {} : { edge: { ...edge, atMs: edgesFromMs + edge.atMs } }),
-        ...(failure === undefined ? {} : { failure }),
-      };
-      atMs += windowMs;
-    }
+    const before = detection;
+    if (command.type === 'update') detection = command.settings.turnDetection;
+    const takesSound =
+      command.type === 'audio-commit' || command.type === 'audio-clear' || (before === null) !== (detection === null);
+    const rest = takesSound ? windows.flush() : undefined;
+    if (command.type === 'audio-commit' && rest !== undefined && rest.length > 0)
+      yield await audioTime.hear(rest, arrivedMs);
+    yield inbound;
+    // Whoever speaks on after that begins to speak, as far as the session knows.
+    if (takesSound) audioTime.judge(detection, false);
+    else if (detection?.threshold !== before?.threshold) audioTime.judge(detection, true);
   }
 }
 
-function openEdges(threshold: number, windowMs: number): ReturnType<typeof createEdges> {
-  return createEdges({
-    threshold,
-    exitThreshold: Math.max(0.01, threshold - 0.15),
-    minSpeechMs,
-    minSilenceMs,
-    windowMs,
-  });
+/** Keeps audio time, and finds the edges of speech by the rules of the day. */
+class AudioTime {
+  readonly #ear: Ear;
+  #threshold = 0;
+  #edges: Edges;
+  #edgesFromMs = 0;
+  #atMs = 0;
+
+  constructor(ear: Ear) {
+    this.#ear = ear;
+    this.#edges = this.#open(ear.turnDetection, false);
+  }
+
+  /** From now on speech is judged anew; `goesOn`: what is under way goes on. */
+  judge(detection: TurnDetection | null, goesOn: boolean): void {
+    this.#edges = this.#open(detection, goesOn && this.#edges.speaking);
+    this.#edgesFromMs = this.#atMs;
+  }
+
+  /** Hears a window; the last before a commit may be shorter. */
+  async hear(samples: Float32Array, arrivedMs: number): Promise<Heard> {
+    const { vad, sampleRate, windowSamples } = this.#ear;
+    const { probability, failure } = await score(vad, padded(samples, windowSamples));
+    const edge = this.#edges.push(probability);
+    const voiced = probability >= this.#threshold;
+    const atMs = this.#atMs;
+    this.#atMs += (samples.length / sampleRate) * 1000;
+    return {
+      type: 'heard',
+      frame: { samples, sampleRate, atMs, voiced },
+      voiced,
+      arrivedMs,
+      ...(edge === undefined ? {} : { edge: { ...edge, atMs: this.#edgesFromMs + edge.atMs } }),
+      ...(failure === undefined ? {} : { failure }),
+    };
+  }
+
+  #open(detection: TurnDetection | null, speaking: boolean): Edges {
+    const { sampleRate, windowSamples } = this.#ear;
+    // Under push to talk it says what is voiced, and ends no turn.
+    this.#threshold = detection?.threshold ?? 0.5;
+    return createEdges({
+      threshold: this.#threshold,
+      exitThreshold: Math.max(0.01, this.#threshold - 0.15),
+      minSpeechMs,
+      minSilenceMs,
+      windowMs: (windowSamples / sampleRate) * 1000,
+      speaking,
+    });
+  }
+}
+
+function padded(samples: Float32Array, length: number): Float32Array {
+  if (samples.length === length) return samples;
+  const whole = new Float32Array(length);
+  whole.set(samples);
+  return whole;
 }
 
 async function score(vad: VadStream, window: Float32Array): Promise<{ probability: number; failure?: unknown }> {

@@ -3,6 +3,7 @@ import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
 import type { SessionCommand } from './events.ts';
 import { hear, type Heard, type Inbound } from './hear.ts';
+import type { TurnDetection } from './settings.ts';
 
 /** Once the client has sent no sound for this long, what is missing counts as silence. */
 const silentClientMs = 500;
@@ -11,8 +12,8 @@ const tickMs = 100;
 interface IntakeParts {
   readonly vad: Vad;
   readonly clock: Clock;
-  /** Probability that counts as speech. */
-  readonly threshold: () => number;
+  /** What the session begins with. */
+  readonly turnDetection: TurnDetection | null;
   /** Whether somebody waits for sound; asked anew at every tick. */
   readonly missesSound: () => boolean;
 }
@@ -49,12 +50,13 @@ export class Intake {
 
   /** Hands on what comes in, until `close`. */
   async run(push: (input: Heard | Inbound) => void): Promise<void> {
-    const { threshold, vad } = this.#parts;
+    const { turnDetection, vad } = this.#parts;
     const { sampleRate, windowSamples } = vad;
     const stream = vad.open();
     const filling = this.#fillSilence();
     try {
-      for await (const input of hear(this.#inbox, { vad: stream, sampleRate, windowSamples, threshold })) push(input);
+      const ear = { vad: stream, sampleRate, windowSamples, turnDetection };
+      for await (const input of hear(this.#inbox, ear)) push(input);
     } finally {
       this.close();
       stream.close();

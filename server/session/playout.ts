@@ -112,7 +112,7 @@ export class Playout {
     const { samples, sampleRate } = chunk.frame;
     const pieces = textPieces(chunk, this.#sentMs - this.#repeatedMs);
     const sliceSamples = Math.round((sliceMs / 1000) * sampleRate);
-    this.#recent.begin(sampleRate, this.#sentMs);
+    this.#recent.begin(sampleRate);
     let told = 0;
     for (let offset = 0; offset < samples.length; offset += sliceSamples) {
       await this.#due();
@@ -164,7 +164,8 @@ export class Playout {
       const playedMs = this.#startedMs === undefined ? 0 : clock.now() - this.#startedMs;
       if (this.#startedMs === undefined || playedMs > this.#sentMs) this.#startedMs = clock.now() - this.#sentMs;
       const waitMs = this.#sentMs + sliceMs - aheadMs - (clock.now() - this.#startedMs);
-      if (waitMs <= 0) return;
+      // Less than a clock can tell apart.
+      if (waitMs < 0.01) return;
       await clock.sleep(waitMs, signal);
     }
   }

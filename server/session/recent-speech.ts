@@ -20,13 +20,11 @@ export class RecentSpeech {
     return this.#sampleRate;
   }
 
-  /** Speech at another rate, perhaps, follows; the first of it begins a clause. */
-  begin(sampleRate: number, atMs: number): void {
+  /** Speech at another rate, perhaps, follows. */
+  begin(sampleRate: number): void {
     // What was sent at another rate cannot be sent again beside this.
     if (sampleRate !== this.#sampleRate) this.#slices = [];
     this.#sampleRate = sampleRate;
-    this.#starts.push({ atMs, clause: true });
-    this.#clauseBegins = false;
   }
 
   push(samples: Float32Array): void {

@@ -46,7 +46,7 @@ export class Session {
     this.#intake = new Intake({
       vad: parts.vad,
       clock: parts.clock,
-      threshold: () => this.#settings.turnDetection?.threshold ?? 0.5,
+      turnDetection: parts.settings.turnDetection,
       missesSound: () => this.#turns.missesSound,
     });
     this.#listening = new Listening(context);

@@ -20,6 +20,21 @@ export class ManualClock implements Clock {
     });
   }
 
+  after(ms: number, run: () => void): () => void {
+    const off = new AbortController();
+    void this.sleep(ms, off.signal).then(run, () => undefined);
+    return () => off.abort();
+  }
+
+  every(ms: number, run: () => void): () => void {
+    const beat = (): void => {
+      callOff = this.after(ms, beat);
+      run();
+    };
+    let callOff = this.after(ms, beat);
+    return () => callOff();
+  }
+
   /** Moves time on in small steps, letting everything that becomes due run. */
   async advance(ms: number, stepMs = 20): Promise<void> {
     const endMs = this.#nowMs + ms;

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { cough, hear, hearOut, interrupt, say, until, wait, write } from './step.ts';
+import { historyOf } from './outcome.ts';
+import type { Scenario } from './scenario.ts';
+import { wrongIn } from './suite.ts';
+
+const story = { says: 'Once upon a time there was a king. He had three daughters and no sons at all.' };
+
+describe('barge-in', () => {
+  it.each<Scenario>([
+    {
+      name: 'a reply that is interrupted is kept as far as it was heard',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'an interruption before the first frame leaves nothing of the reply',
+      engines: { thinks: [{ ...story, firstTokenMs: 1_500 }] },
+      script: [say('Tell me a story.'), until('response.created'), wait(300), say('No, another one.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'a cough that is too short to interrupt changes nothing',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), cough(120), hearOut],
+      expect: { replies: ['completed'], history: ['user: Tell me a story.', `assistant: ${story.says}`] },
+    },
+    {
+      name: 'the button stops the reply where it was heard',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(6), interrupt, wait(500)],
+      expect: { replies: ['cancelled client_cancelled'] },
+    },
+    {
+      name: 'typing stops the reply and is answered',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(6), write('Enough.'), hearOut],
+      expect: { replies: ['cancelled client_cancelled', 'completed'] },
+    },
+    {
+      name: 'over a slow network, what was heard until the stop arrived is kept too',
+      weather: { latencyMs: 400 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'a reply that is stopped before its first sound has arrived was not heard',
+      weather: { latencyMs: 300 },
+      engines: { thinks: [{ ...story, firstTokenMs: 700 }] },
+      script: [say('Tell me a story.'), until('response.created'), wait(250), write('Enough.'), hearOut],
+      expect: {
+        replies: ['cancelled client_cancelled', 'completed'],
+        also: (run) => [historyOf(run)[1] !== 'assistant:' && `the reply was kept: ${historyOf(run)[1]}`],
+      },
+    },
+  ])('$name', async (scenario) => {
+    expect(await wrongIn(scenario)).toEqual([]);
+  });
+});

@@ -1,0 +1,217 @@
+import type { CharacterAgent, ReplyPart } from '../../agents/agent.ts';
+import type { Message } from '../../agents/chat.ts';
+import type { Character } from '../../characters/character.ts';
+import { EngineError } from '../../voices/engine.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
+import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
+import type { Vad } from '../../voices/vad.ts';
+import type { EngineScript, Hearing, Speaking, Thinking } from './engine-script.ts';
+import type { Scheduler } from './scheduler.ts';
+import { sampleRate, voicedShare, WordReader, type Vocabulary } from './speech.ts';
+
+/** Silence after a sentence, spoken. */
+const sentencePauseMs = 120;
+/** A chunk of speech holds so many words: voices stream. */
+const chunkWords = 3;
+
+/** The engines of one session: scripted, on virtual time, reading and speaking words as levels of sound. */
+export class SimulatedEngines {
+  readonly recognizer: SpeechRecognizer;
+  readonly agent: CharacterAgent;
+  readonly synthesizer: SpeechSynthesizer;
+  readonly vad: Vad;
+  /** What the mind was given, call by call. */
+  readonly histories: (readonly Message[])[] = [];
+  /** What the recognizer heard, utterance by utterance, as far as it came. */
+  readonly utterances: WordReader[] = [];
+  /** Calls that have not ended, by engine. */
+  readonly running = { vad: 0, recognizer: 0, mind: 0, voice: 0 };
+  readonly #scheduler: Scheduler;
+  readonly #vocabulary: Vocabulary;
+  readonly #script: EngineScript;
+  readonly #person: string;
+  #isHealed = false;
+  #calls = { hears: 0, thinks: 0, speaks: 0, windows: 0 };
+
+  constructor(parts: { scheduler: Scheduler; vocabulary: Vocabulary; script: EngineScript; person: string }) {
+    this.#scheduler = parts.scheduler;
+    this.#vocabulary = parts.vocabulary;
+    this.#script = parts.script;
+    this.#person = parts.person;
+    const languages = ['en'];
+    this.recognizer = {
+      name: 'simulated',
+      sampleRate,
+      languages,
+      transcribe: (audio, { signal }) => this.#counted('recognizer', this.#transcribe(audio, signal)),
+    };
+    this.agent = {
+      character: { id: 'simulated' } as Character,
+      reply: (history, options) =>
+        this.#counted('mind', this.#reply(history, options.signal, options.toolbox !== undefined)),
+    };
+    this.synthesizer = {
+      name: 'simulated',
+      sampleRate,
+      languages,
+      speak: (phrases, { signal }) => this.#counted('voice', this.#speak(phrases, signal)),
+    };
+    this.vad = this.#openVad();
+  }
+
+  #openVad(): Vad {
+    return {
+      name: 'simulated',
+      sampleRate,
+      windowSamples: (sampleRate * 32) / 1000,
+      open: () => {
+        this.running.vad += 1;
+        return {
+          score: async (window) => {
+            this.#calls.windows += 1;
+            if (this.#script.deafAt?.includes(this.#calls.windows) === true) throw this.#failure();
+            return voicedShare(window) > 0.5 ? 0.95 : 0.02;
+          },
+          close: () => void (this.running.vad -= 1),
+        };
+      },
+    };
+  }
+
+  async *#counted<Part>(engine: keyof SimulatedEngines['running'], parts: AsyncIterable<Part>): AsyncIterable<Part> {
+    this.running[engine] += 1;
+    try {
+      yield* parts;
+    } finally {
+      this.running[engine] -= 1;
+    }
+  }
+
+  async *#transcribe(
+    audio: AsyncIterable<{ readonly samples: Float32Array; readonly voiced?: boolean }>,
+    signal: AbortSignal,
+  ): AsyncIterable<TranscriptPart> {
+    const { partialMs = 240, finalMs = 80, fails, unclear }: Hearing = this.#turn('hears');
+    const reader = new WordReader(this.#vocabulary);
+    this.utterances.push(reader);
+    if (fails === 'at once') throw this.#failure();
+    let toldMs = this.#scheduler.now();
+    let told = '';
+    for await (const { samples } of audio) {
+      signal.throwIfAborted();
+      reader.push(samples);
+      if (fails === 'while listening' && reader.heard.length > 0) throw this.#failure();
+      if (this.#scheduler.now() - toldMs < partialMs || reader.text === told) continue;
+      toldMs = this.#scheduler.now();
+      told = reader.text;
+      yield { type: 'transcript-partial', text: told };
+    }
+    await this.#scheduler.sleep(finalMs, signal);
+    if (fails === 'at the end') throw this.#failure();
+    const text = unclear === true ? '' : reader.text;
+    const why = { code: 'low_confidence', message: 'Please say that again.' } as const;
+    yield { type: 'transcript-final', text, ...(unclear === true ? { unclear: why } : {}) };
+  }
+
+  async *#reply(history: readonly Message[], signal: AbortSignal, mayCall: boolean): AsyncIterable<ReplyPart> {
+    const number = this.#calls.thinks;
+    const turn: Thinking = this.#turn('thinks');
+    this.histories.push(history);
+    yield { type: 'mind', name: 'simulated' };
+    await this.#scheduler.sleep(turn.firstTokenMs ?? 120, signal);
+    const text = turn.says ?? this.#newText();
+    const isLeft = turn.givesWayAfter !== undefined;
+    yield* this.#tokens(text, { ...turn, ...(isLeft ? { stopsAfter: turn.givesWayAfter } : {}) }, signal);
+    if (isLeft) {
+      yield { type: 'mind', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
+      yield* this.#tokens(turn.then ?? this.#newText(), {}, signal);
+    }
+    const calls = mayCall ? (turn.calls ?? []) : [];
+    for (const [index, name] of calls.entries()) {
+      yield { type: 'tool-call', callId: `call_${number}_${index}`, name, arguments: '{}' };
+    }
+    yield { type: 'usage', inputTokens: 1, outputTokens: text.length, cutShort: false };
+  }
+
+  async *#tokens(
+    text: string,
+    turn: Thinking & { readonly stopsAfter?: number | undefined },
+    signal: AbortSignal,
+  ): AsyncIterable<ReplyPart> {
+    for (const [index, token] of text.split(/(?<=\s)/u).entries()) {
+      if (index === turn.stopsAfter) return;
+      if (index === turn.failsAfter) throw this.#failure();
+      if (index === turn.stallsAfter) await this.#scheduler.sleep(turn.stallMs ?? 3_000, signal);
+      if (index > 0 && turn.tokenMs !== 0) await this.#scheduler.sleep(turn.tokenMs ?? 15, signal);
+      yield { type: 'text-delta', text: token };
+    }
+  }
+
+  async *#speak(
+    phrases: AsyncIterable<{ readonly text: string }>,
+    signal: AbortSignal,
+  ): ReturnType<SpeechSynthesizer['speak']> {
+    const turn: Speaking = this.#turn('speaks');
+    const wordMs = turn.wordMs ?? 240;
+    let spoken = 0;
+    let atMs = 0;
+    for await (const { text } of phrases) {
+      await this.#scheduler.sleep(turn.firstMs ?? 90, signal);
+      const tokens = text.split(/(?<=\s)/u);
+      for (let place = 0; place < tokens.length; place += chunkWords) {
+        const chunk = tokens.slice(place, place + chunkWords);
+        const isDying = turn.failsAfter !== undefined && spoken >= turn.failsAfter;
+        if (isDying) throw this.#failure();
+        if (turn.stallsAfter !== undefined && spoken >= turn.stallsAfter && spoken < turn.stallsAfter + chunkWords)
+          await this.#scheduler.sleep(turn.stallMs ?? 3_000, signal);
+        const { samples, words } = this.#sound(chunk, wordMs);
+        spoken += words.length;
+        const durationMs = (samples.length / sampleRate) * 1000;
+        await this.#scheduler.sleep(durationMs * (turn.work ?? 0.1), signal);
+        yield { frame: { samples, sampleRate, atMs }, text: chunk.join(''), words };
+        atMs += durationMs;
+      }
+    }
+  }
+
+  #sound(tokens: readonly string[], wordMs: number): { samples: Float32Array; words: TimedWord[] } {
+    const words: TimedWord[] = [];
+    const perMs = sampleRate / 1000;
+    const pauses = tokens.filter((token) => /[.!?]\s*$/u.test(token)).length;
+    const samples = new Float32Array((tokens.length * wordMs + pauses * sentencePauseMs) * perMs);
+    let startMs = 0;
+    for (const token of tokens) {
+      const text = token.trim();
+      const { level } = this.#vocabulary.note(text, `${this.#person}'s character`);
+      const endMs = startMs + wordMs;
+      samples.fill(level / 32_768, startMs * perMs, endMs * perMs);
+      words.push({ text, startMs, endMs });
+      startMs = endMs + (/[.!?]$/u.test(text) ? sentencePauseMs : 0);
+    }
+    return { samples, words };
+  }
+
+  #turn<Stage extends 'hears' | 'thinks' | 'speaks'>(stage: Stage): NonNullable<EngineScript[Stage]>[number] {
+    const turn = this.#script[stage]?.[this.#calls[stage]] ?? {};
+    this.#calls[stage] += 1;
+    return this.#isHealed ? {} : { ...this.#script.usual, ...turn };
+  }
+
+  /** From now on everything is as usual, whatever the script says. */
+  heal(): void {
+    this.#isHealed = true;
+  }
+
+  /** Two sentences of which no word was said before. */
+  #newText(): string {
+    return `${this.#vocabulary.invent(5)}. ${this.#vocabulary.invent(7)}.`;
+  }
+
+  #failure(): EngineError {
+    return new EngineError(
+      'simulated',
+      this.#script.error ?? 'ENGINE_UNAVAILABLE',
+      'It broke, as the script wants it.',
+    );
+  }
+}

@@ -1,0 +1,94 @@
+import { serverEventSchema } from '../../server/protocol/server-events.ts';
+import { orderViolations, unfinishedResponses } from '../conformance/realtime-order.ts';
+import { deadSound, heardIsHistory } from './invariants-of-sound.ts';
+import { wordsApart, wordsOnce } from './invariants-of-words.ts';
+import type { PersonRun, Run } from './world.ts';
+
+/** What must be so in every run, whatever was scripted. Returns what is wrong, in words; empty is right. */
+export function violations(run: Run): string[] {
+  return [
+    ...stuckState(run),
+    ...run.people.flatMap((one) => {
+      const checks = [order, schema, terminals, ledger, answered, deadSound, heardIsHistory, wordsOnce];
+      return checks.flatMap((check) => check(one).map((what) => `${one.person.name}: ${what}`));
+    }),
+    ...wordsApart(run),
+    ...faults(run),
+  ];
+}
+
+/** Everybody comes to the end, and nothing is left of their sessions. */
+function stuckState({ isOver, pending, people, server }: Run): string[] {
+  const wrong = people.flatMap(({ person }) => person.vain);
+  if (!isOver) wrong.push('the run is stuck: not everybody came to the end of their script');
+  if (pending > 0) wrong.push(`${pending} things are still to come after everybody has gone`);
+  if (server.sessions.active > 0) wrong.push(`${server.sessions.active} sessions are left`);
+  if (server.lobby.waiting > 0) wrong.push(`${server.lobby.waiting} sessions still wait for their client`);
+  for (const { engines, person } of people) {
+    for (const { running } of engines) {
+      for (const [engine, count] of Object.entries(running))
+        if (count !== 0) wrong.push(`${person.name}: ${count} calls of ${engine} are left`);
+    }
+  }
+  return wrong;
+}
+
+/** The order that the protocol prescribes, in every session that the person had. */
+function order({ person: { record } }: PersonRun): string[] {
+  return Array.from({ length: record.sessions }, (_, index) => orderViolations(record.eventsOf(index + 1))).flat();
+}
+
+function schema({ person: { record } }: PersonRun): string[] {
+  return record.events.flatMap(({ event }) => {
+    const parsed = serverEventSchema.safeParse(event);
+    return parsed.success ? [] : [`${event.type} is not as the schema has it: ${parsed.error.message}`];
+  });
+}
+
+/** Every response ends, once; every committed utterance is transcribed, once, or is known not to be understood. */
+function terminals({ person: { record, isGone }, probe }: PersonRun): string[] {
+  if (isGone && probe === undefined) return [];
+  const events = record.eventsOf();
+  const wrong = unfinishedResponses(events).map((id) => `${id} never ended`);
+  const committed = events.filter(({ type }) => type === 'input_audio_buffer.committed');
+  for (const { item_id: id } of committed as unknown as { item_id: string }[]) {
+    if (!record.transcripts.has(id)) wrong.push(`${id} was committed and never transcribed`);
+  }
+  const open = record.items.filter(({ id }) => record.retrieved.get(id)?.status === 'in_progress');
+  return [...wrong, ...open.map(({ id }) => `${id} is still in progress`)];
+}
+
+/** What follows from what; an answer may be begun before the turn it answers is over. */
+const stages = [
+  ['endpoint_ms', 'transcript_ms', 'first_audio_ms'],
+  ['first_token_ms', 'first_phrase_ms', 'first_audio_ms', 'heard_ms'],
+];
+/** What is told of the wait may be off by what the client cannot know: a tick of its loudspeaker. */
+const ledgerToleranceMs = 40;
+
+/** The latency of a reply is told stage by stage, and no stage comes before the one that it follows from. */
+function ledger({ person: { record } }: PersonRun): string[] {
+  return [...record.replies.values()].flatMap(({ id, latency = {} }) => {
+    const isRow = stages.every((row) => {
+      const times = row.map((stage) => latency[stage]).filter((time): time is number => typeof time === 'number');
+      return times.every((time, index) => time >= (times[index - 1] ?? 0) - ledgerToleranceMs);
+    });
+    return isRow ? [] : [`the latency of ${id} goes backwards: ${JSON.stringify(latency)}`];
+  });
+}
+
+/** The last question was understood as it was asked, and answered. */
+function answered({ person: { record }, probe }: PersonRun): string[] {
+  if (probe === undefined) return [];
+  const last = [...record.transcripts.values()].at(-1);
+  const reply = [...record.replies.values()].at(-1);
+  const wrong: string[] = [];
+  if (last !== probe) wrong.push(`the last question was understood as ${JSON.stringify(last)}`);
+  if (reply?.status !== 'completed') wrong.push(`the last answer was ${reply?.status} ${reply?.reason}`);
+  return wrong;
+}
+
+/** Nothing that the server takes for a fault of its own, but what the script wants. */
+function faults({ server, scenario }: Run): string[] {
+  return server.faults.filter((fault) => scenario.faults?.test(fault) !== true).map((fault) => `a fault: ${fault}`);
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { cut, freeze, hear, hearOut, meanwhile, say, until, wait, weather } from './step.ts';
+import type { Scenario } from './scenario.ts';
+import { wrongIn } from './suite.ts';
+
+const story = { says: 'Once upon a time there was a king. He had three daughters and no sons at all.' };
+
+describe('bad networks', () => {
+  it.each<Scenario>([
+    {
+      name: 'a cut in mid-reply loses no word of it',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), cut(500), hearOut],
+      expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], sessions: 1 },
+    },
+    {
+      name: 'a cut in mid-question loses no word of it',
+      script: [meanwhile(wait(700), cut(800)), say('Tell me a story about a king.'), hearOut],
+      expect: { replies: ['completed'], sessions: 1 },
+    },
+    {
+      name: 'a reconnect in mid-barge-in ends the reply where it was heard',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), meanwhile(wait(250), cut(300)), say('No, stop that.'), hearOut],
+      expect: { sessions: 1 },
+    },
+    {
+      name: 'a connection that hangs is given up and gone on with',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(3), freeze(60_000), until('response.done'), wait(10_000)],
+      expect: { sessions: 1 },
+    },
+    {
+      name: 'jitter and loss change nothing of what is said',
+      weather: { latencyMs: 80, jitterMs: 150, lossShare: 0.05 },
+      engines: { thinks: [story] },
+      script: [weather({ jitterMs: 200 }), say('Tell me a story.'), hearOut],
+      expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], replies: ['completed'] },
+    },
+    {
+      name: 'a client that reads slowly gets everything in the end',
+      weather: { bytesPerSecond: 60_000 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hearOut],
+      expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], replies: ['completed'] },
+    },
+  ])('$name', async (scenario) => {
+    expect(await wrongIn(scenario)).toEqual([]);
+  });
+});

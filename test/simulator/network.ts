@@ -1,0 +1,263 @@
+import { EventEmitter } from 'node:events';
+import type { WebSocket } from 'ws';
+import type { TalkSocket } from '../../server/client/api.d.ts';
+import { fairWeather, Pipe, type Piece, type Weather } from './pipe.ts';
+import type { Scheduler } from './scheduler.ts';
+
+const CONNECTING = 0;
+const OPEN = 1;
+const CLOSING = 2;
+const CLOSED = 3;
+/** RFC 6455 §7.4.1: the connection broke. */
+const broken = 1006;
+/** `ws` waits so long for the answer to its close frame. */
+const closeTimeoutMs = 30_000;
+/** A dial that nobody answers fails by itself. */
+const refusedMs = 20;
+
+interface Ends {
+  readonly scheduler: Scheduler;
+  readonly weather: Weather;
+  /** Serves the connection, as the real server does when `ws` gives it a socket. */
+  readonly serve: (socket: WebSocket, url: URL) => void;
+  /** Looks at every piece that reaches the client. */
+  readonly onPiece: (piece: Piece) => void;
+  readonly isDown: () => boolean;
+}
+
+/** What one person's client is connected over: dials, weather, cuts. */
+export class Network {
+  readonly weather: Weather;
+  readonly #ends: Ends;
+  readonly #wires = new Set<Wire>();
+  #isDown = false;
+
+  constructor(parts: Omit<Ends, 'weather' | 'isDown'>, weather: Partial<Weather> = {}) {
+    this.weather = { ...fairWeather, ...weather };
+    this.#ends = { ...parts, weather: this.weather, isDown: () => this.#isDown };
+  }
+
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /** The class that the client opens its sockets with. */
+  get WebSocket(): new (url: string | URL, protocols: string[]) => TalkSocket {
+    const dial = (url: string | URL): TalkSocket => {
+      const wire: Wire = new Wire(this.#ends, new URL(url), () => this.#wires.delete(wire));
+      this.#wires.add(wire);
+      return wire.client;
+    };
+    return function dialled(url: string | URL) {
+      return dial(url);
+    } as unknown as new (url: string | URL, protocols: string[]) => TalkSocket;
+  }
+
+  /** Breaks every connection: both sides are told, and what was on its way is lost. No new one is had for `downMs`. */
+  cut(downMs = 0): void {
+    for (const wire of this.#wires) wire.breakDown();
+    if (downMs === 0) return;
+    this.#isDown = true;
+    if (downMs < Infinity) this.#ends.scheduler.after(downMs, () => (this.#isDown = false));
+  }
+
+  /** Nothing passes over the connections there are, and neither side is told; new ones are not affected. */
+  freeze(isFrozen: boolean): void {
+    for (const wire of this.#wires) wire.freeze(isFrozen);
+  }
+}
+
+/** One connection: a client's end, a server's end, and a pipe each way. */
+class Wire {
+  readonly client: ClientEnd;
+  readonly #server: ServerEnd;
+  readonly #up: Pipe;
+  readonly #down: Pipe;
+  readonly #ends: Ends;
+  readonly #onGone: () => void;
+
+  constructor(ends: Ends, url: URL, onGone: () => void) {
+    const { scheduler, weather } = ends;
+    this.#ends = ends;
+    this.#onGone = onGone;
+    this.#up = new Pipe(scheduler, weather, (piece) => this.#server.take(piece));
+    this.#down = new Pipe(scheduler, weather, (piece) => {
+      ends.onPiece(piece);
+      this.client.take(piece);
+    });
+    this.client = new ClientEnd(this.#up);
+    this.#server = new ServerEnd(scheduler, this.#down, this.#up, () => this.breakDown());
+    // There and back for TCP, and there once more for the upgrade.
+    scheduler.after(3 * weather.latencyMs + refusedMs, () => this.#accept(url));
+  }
+
+  breakDown(): void {
+    this.#up.die();
+    this.#down.die();
+    this.#onGone();
+    this.#ends.scheduler.after(0, () => {
+      this.client.gone(broken);
+      this.#server.gone(broken);
+    });
+  }
+
+  freeze(isFrozen: boolean): void {
+    this.#up.freeze(isFrozen);
+    this.#down.freeze(isFrozen);
+  }
+
+  #accept(url: URL): void {
+    if (this.#ends.isDown()) {
+      this.#onGone();
+      return this.client.gone(broken);
+    }
+    const isWanted = this.client.readyState === CONNECTING;
+    this.#server.open();
+    this.#ends.serve(this.#server as unknown as WebSocket, url);
+    if (isWanted) this.#ends.scheduler.after(this.#ends.weather.latencyMs, () => this.client.opened());
+    // Given up while it was dialled, and the server does not know yet.
+    else this.#ends.scheduler.after(this.#ends.weather.latencyMs, () => this.breakDown());
+  }
+}
+
+/** A WebSocket as browsers have it. */
+class ClientEnd implements TalkSocket {
+  binaryType = 'arraybuffer';
+  readyState = CONNECTING;
+  onopen: TalkSocket['onopen'] = null;
+  onmessage: TalkSocket['onmessage'] = null;
+  onclose: TalkSocket['onclose'] = null;
+  onerror: TalkSocket['onerror'] = null;
+  readonly #up: Pipe;
+
+  constructor(up: Pipe) {
+    this.#up = up;
+  }
+
+  get bufferedAmount(): number {
+    return this.#up.bufferedBytes;
+  }
+
+  send(data: string | Uint8Array<ArrayBuffer>): void {
+    if (this.readyState !== OPEN) return;
+    this.#up.send(typeof data === 'string' ? { type: 'text', data } : { type: 'binary', data });
+  }
+
+  close(code = 1000): void {
+    if (this.readyState === OPEN) this.#up.send({ type: 'close', code });
+    if (this.readyState !== CLOSED) this.readyState = CLOSING;
+  }
+
+  opened(): void {
+    if (this.readyState !== CONNECTING) return;
+    this.readyState = OPEN;
+    this.onopen?.(undefined as never);
+  }
+
+  gone(code: number): void {
+    if (this.readyState === CLOSED) return;
+    this.readyState = CLOSED;
+    this.onclose?.({ code } as never);
+  }
+
+  take(piece: Piece): void {
+    if (this.readyState === CLOSED) return;
+    // The upgrade's answer and the first frame may come together.
+    this.opened();
+    if (piece.type === 'text') this.onmessage?.({ data: piece.data } as never);
+    else if (piece.type === 'binary') this.onmessage?.({ data: bufferOf(piece.data) } as never);
+    else if (piece.type === 'ping') this.#up.send({ type: 'pong' });
+    else if (piece.type === 'close') {
+      this.#up.send(piece);
+      this.gone(piece.code);
+    }
+  }
+}
+
+/** A WebSocket as `ws` has it, as far as the server uses it. */
+class ServerEnd {
+  readonly OPEN = OPEN;
+  readyState = CONNECTING;
+  readonly #scheduler: Scheduler;
+  readonly #down: Pipe;
+  readonly #up: Pipe;
+  readonly #breakDown: () => void;
+  readonly #events = new EventEmitter();
+  #waitOn: () => void = () => undefined;
+
+  constructor(scheduler: Scheduler, down: Pipe, up: Pipe, breakDown: () => void) {
+    this.#scheduler = scheduler;
+    this.#down = down;
+    this.#up = up;
+    this.#breakDown = breakDown;
+  }
+
+  get bufferedAmount(): number {
+    return this.#down.bufferedBytes;
+  }
+
+  on(event: string, listener: (...args: unknown[]) => void): this {
+    this.#events.on(event, listener);
+    return this;
+  }
+
+  once(event: string, listener: (...args: unknown[]) => void): this {
+    this.#events.once(event, listener);
+    return this;
+  }
+
+  open(): void {
+    this.readyState = OPEN;
+  }
+
+  send(data: string | Uint8Array, onSent?: () => void): void {
+    this.#down.send(typeof data === 'string' ? { type: 'text', data } : { type: 'binary', data }, onSent);
+  }
+
+  ping(): void {
+    this.#down.send({ type: 'ping' });
+  }
+
+  pause(): void {
+    this.#up.pause(true);
+  }
+
+  resume(): void {
+    this.#up.pause(false);
+  }
+
+  close(code: number): void {
+    if (this.readyState !== OPEN) return;
+    this.readyState = CLOSING;
+    this.#down.send({ type: 'close', code });
+    this.#waitOn = this.#scheduler.after(closeTimeoutMs, () => this.#breakDown());
+  }
+
+  terminate(): void {
+    this.#breakDown();
+  }
+
+  gone(code: number): void {
+    if (this.readyState === CLOSED) return;
+    const wasServed = this.readyState !== CONNECTING;
+    this.readyState = CLOSED;
+    this.#waitOn();
+    if (wasServed) this.#events.emit('close', code);
+  }
+
+  take(piece: Piece): void {
+    if (this.readyState === CLOSED) return;
+    if (piece.type === 'text') this.#events.emit('message', Buffer.from(piece.data), false);
+    else if (piece.type === 'binary') this.#events.emit('message', Buffer.from(bufferOf(piece.data)), true);
+    else if (piece.type === 'pong') this.#events.emit('pong');
+    else if (piece.type === 'close') {
+      if (this.readyState === OPEN) this.#down.send(piece);
+      this.gone(piece.code);
+    }
+  }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
+  const isWhole = byteOffset === 0 && byteLength === buffer.byteLength;
+  return (isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
+}

@@ -1,0 +1,255 @@
+import type { ClientEvent, Talk, TalkEvent } from '../../server/client/api.d.ts';
+import { openTalk } from '../../server/client/open-talk.js';
+import { Loudspeaker } from './loudspeaker.ts';
+import { Mouth } from './mouth.ts';
+import type { Network } from './network.ts';
+import { ClientRecord } from './record.ts';
+import type { Scheduler } from './scheduler.ts';
+import { sampleRate, type Vocabulary } from './speech.ts';
+import type { Step } from './step.ts';
+
+const chunkMs = 40;
+/** Our page goes on sending silence for so long after it was muted. */
+const mutedTailMs = 2_000;
+/** Longest that a person waits for what should happen. */
+const patienceMs = 60_000;
+
+interface PersonParts {
+  readonly name: string;
+  readonly scheduler: Scheduler;
+  readonly vocabulary: Vocabulary;
+  readonly network: Network;
+  readonly stopServer: (graceMs: number) => void;
+  /** False: the microphone sends nothing while the person is silent. */
+  readonly sendsSilence: boolean;
+}
+
+/** A person with our own client: a mouth and a microphone, a loudspeaker and an ear, and hands for the keyboard. */
+export class Person {
+  readonly name: string;
+  readonly mouth: Mouth;
+  readonly network: Network;
+  readonly record = new ClientRecord();
+  /** What the person waited for in vain. */
+  readonly vain: string[] = [];
+  readonly #parts: PersonParts;
+  readonly #scheduler: Scheduler;
+  #talk: Talk | undefined;
+  #speaker: Loudspeaker | undefined;
+  #isMuted = false;
+  #isGone = false;
+  #mutedMs = 0;
+  /** Up to here the microphone has handed over what it heard. */
+  #recordedMs = 0;
+  #waiting: { readonly isDone: () => boolean; readonly go: () => void }[] = [];
+
+  constructor(parts: PersonParts) {
+    this.#parts = parts;
+    this.#scheduler = parts.scheduler;
+    this.name = parts.name;
+    this.network = parts.network;
+    this.mouth = new Mouth(parts.scheduler, parts.vocabulary, parts.name);
+  }
+
+  get speaker(): Loudspeaker {
+    if (this.#speaker === undefined) throw new Error('the talk has not begun');
+    return this.#speaker;
+  }
+
+  /** The talk is over, from this side or the other. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** There is a session, and it can be reached. */
+  get isConnected(): boolean {
+    return this.record.connection.at(-1)?.type === 'connection.open';
+  }
+
+  /** Nothing sounds, and nothing is being made that will. */
+  get isQuiet(): boolean {
+    return !this.#theTalk.isPlaying && !this.#theTalk.isAnswering && !this.mouth.isSpeaking;
+  }
+
+  /** Opens the talk and the microphone; resolves once there is a session. */
+  async begin(): Promise<void> {
+    const { vocabulary, network } = this.#parts;
+    this.#talk = openTalk({
+      url: 'http://simulated/',
+      character: 'sherlock-holmes',
+      WebSocket: network.WebSocket,
+      clock: this.#scheduler,
+      fetch: async () => this.#askHealth(),
+      speaker: async (listener) => (this.#speaker = new Loudspeaker(this.#scheduler, vocabulary, listener)),
+      onEvent: (event) => this.#take(event),
+    });
+    this.#recordedMs = this.#scheduler.now();
+    this.#listen();
+    await this.until(() => this.record.sessions > 0, 'the first session');
+  }
+
+  async perform(steps: readonly Step[]): Promise<void> {
+    for (const step of steps) {
+      if (this.#isGone) return;
+      await this.#perform(step);
+    }
+  }
+
+  /** Resolves when it is so, or when patience is at an end. */
+  async until(isDone: () => boolean, what: string, withinMs = patienceMs): Promise<boolean> {
+    if (isDone()) return true;
+    return new Promise((resolve) => {
+      const waiter = { isDone: () => isDone() || this.#isGone, go: () => end(true) };
+      const callOff = this.#scheduler.after(withinMs, () => end(false));
+      const end = (isFine: boolean): void => {
+        callOff();
+        this.#waiting = this.#waiting.filter((one) => one !== waiter);
+        if (!isFine) this.vain.push(`${this.name} waited in vain for ${what}`);
+        resolve(isFine);
+      };
+      this.#waiting.push(waiter);
+    });
+  }
+
+  send(event: ClientEvent): void {
+    this.#theTalk.send(event);
+  }
+
+  hangUp(): void {
+    this.#theTalk.close();
+  }
+
+  get #theTalk(): Talk {
+    if (this.#talk === undefined) throw new Error('the talk has not begun');
+    return this.#talk;
+  }
+
+  async #perform(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'say':
+        this.mouth.say(step.text, step.wordMs);
+        return this.#pause(this.mouth.endMs - this.#scheduler.now());
+      case 'babble':
+        this.mouth.say(this.#parts.vocabulary.invent(step.words), step.wordMs);
+        return this.#pause(this.mouth.endMs - this.#scheduler.now());
+      case 'cough':
+        this.mouth.cough(step.ms);
+        return this.#pause(step.ms);
+      case 'wait':
+        return this.#pause(step.ms);
+      case 'hear':
+      case 'hear out':
+      case 'await':
+        return this.#await(step);
+      case 'meanwhile':
+        return void this.perform(step.steps);
+      case 'weather':
+        return void Object.assign(this.network.weather, step.weather);
+      case 'cut':
+        return this.network.cut(step.downMs);
+      case 'freeze':
+        this.network.freeze(true);
+        return void this.#scheduler.after(step.ms, () => this.network.freeze(false));
+      case 'stop server':
+        return this.#parts.stopServer(step.graceMs);
+      default:
+        return this.#use(step);
+    }
+  }
+
+  async #await(step: Extract<Step, { do: 'hear' | 'hear out' | 'await' }>): Promise<void> {
+    if (step.do === 'hear') {
+      const count = this.speaker.heard.length + step.words;
+      const isHeard = this.until(() => this.speaker.heard.length >= count, `${step.words} words`, step.withinMs);
+      if (!(await isHeard) && step.withinMs !== undefined) this.vain.pop();
+    } else if (step.do === 'await') {
+      const { length } = this.record.events;
+      const isNew = (): boolean => this.record.events.slice(length).some(({ event }) => event.type === step.event);
+      await this.until(isNew, step.event);
+    } else {
+      const { size } = this.record.replies;
+      const isNew = !this.isQuiet || (await this.until(() => this.record.replies.size > size, 'a reply'));
+      if (isNew) await this.until(() => this.isQuiet, 'the end of a reply');
+    }
+  }
+
+  /** What a hand does. */
+  #use(step: Step): void {
+    const talk = this.#theTalk;
+    switch (step.do) {
+      case 'write':
+        return void talk.say(step.text);
+      case 'send':
+        return void talk.send(step.event);
+      case 'commit':
+        this.#sendRest();
+        return void talk.send({ type: 'input_audio_buffer.commit' });
+      case 'ask':
+        return void talk.send({ type: 'response.create' });
+      case 'greet':
+        return void talk.send({ type: 'response.create', response: { x_dramatis: { greeting: true } } });
+      case 'interrupt':
+        return void talk.interrupt();
+      case 'mute':
+      case 'unmute':
+        this.#isMuted = step.do === 'mute';
+        this.#mutedMs = 0;
+        return;
+      case 'hang up':
+        return talk.close();
+      case 'vanish':
+        this.network.cut(Infinity);
+        this.#isGone = true;
+        return talk.close();
+      default:
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#scheduler.after(ms, resolve));
+  }
+
+  #take(event: TalkEvent): void {
+    this.record.take(event, this.#scheduler.now());
+    if (/^connection\.(closed|refused|replaced)$/u.test(event.type)) this.#isGone = true;
+    this.#look();
+  }
+
+  #look(): void {
+    for (const { isDone, go } of this.#waiting) if (isDone()) go();
+  }
+
+  /** The microphone: a piece of sound every 40 ms, for as long as the talk lasts. */
+  #listen(): void {
+    this.#scheduler.after(chunkMs, () => {
+      if (this.#isGone) return this.#look();
+      this.#listen();
+      this.#sendSound();
+      this.#look();
+    });
+  }
+
+  /** Sound that is not yet a whole piece. */
+  #sendRest(): void {
+    const now = this.#scheduler.now();
+    const sound = this.mouth.record(this.#recordedMs, now);
+    this.#recordedMs = now;
+    if (sound !== undefined && !this.#isMuted) this.#theTalk.sendAudio(sound);
+  }
+
+  #sendSound(): void {
+    const now = this.#scheduler.now();
+    const sound = this.mouth.record(this.#recordedMs, now);
+    this.#recordedMs = now;
+    if (this.#isMuted) this.#mutedMs += chunkMs;
+    if (this.#mutedMs > mutedTailMs || (sound === undefined && !this.#parts.sendsSilence)) return;
+    this.#theTalk.sendAudio(this.#isMuted || sound === undefined ? silentChunk : sound);
+  }
+
+  async #askHealth(): Promise<Pick<Response, 'status' | 'ok' | 'json'>> {
+    if (this.network.isDown) throw new TypeError('fetch failed');
+    return { status: 200, ok: true, json: async () => ({ sessions: { active: 0, most: 64 } }) };
+  }
+}
+
+const silentChunk = new Uint8Array((sampleRate * chunkMs * 2) / 1000);

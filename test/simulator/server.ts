@@ -1,0 +1,97 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { WebSocket } from 'ws';
+import { loadCharacter, type Character } from '../../characters/character.ts';
+import { readConfig } from '../../server/config.ts';
+import type { Engines } from '../../server/engines.ts';
+import { LiveSessions } from '../../server/http/live-sessions.ts';
+import { serveSocket, type SocketRequest } from '../../server/http/realtime.ts';
+import { Lobby } from '../../server/link/lobby.ts';
+import { cascade } from '../../server/session/responder.ts';
+import { fakeTurnDetector } from '../fakes/turn-detector.ts';
+import type { SimulatedEngines } from './engines.ts';
+import type { Scheduler } from './scheduler.ts';
+
+const holmes = await loadCharacter('characters/sherlock-holmes');
+
+/** Waits 500 ms for the end of a turn, yields after 160 ms; tests do not hang on a character's temper. */
+const somebody: Character = {
+  ...holmes,
+  turnTaking: { ...holmes.turnTaking, patience: 0.375, interruptibility: 0.7 },
+};
+
+const voice = { kind: 'preset', id: 'simulated' } as const;
+
+/** The server below HTTP: what it does with a socket, in virtual time. */
+export class SimulatedServer {
+  readonly lobby: Lobby;
+  readonly sessions: LiveSessions;
+  /** What it takes for our own faults, without content. */
+  readonly faults: string[] = [];
+  readonly #scheduler: Scheduler;
+  readonly #config: ReturnType<typeof readConfig>;
+
+  constructor(scheduler: Scheduler, environment: Readonly<Record<string, string>> = {}) {
+    this.#scheduler = scheduler;
+    this.#config = readConfig({ flags: {}, environment });
+    this.lobby = new Lobby(this.#config.resumeGraceSeconds * 1000, scheduler);
+    this.sessions = new LiveSessions(this.#config, scheduler);
+  }
+
+  /** `enginesFor` is called when a session begins, and not where one goes on. */
+  serve(socket: WebSocket, url: URL, person: string, enginesFor: () => SimulatedEngines): void {
+    const { lobby, sessions } = this;
+    const request = Object.fromEntries(url.searchParams) as SocketRequest;
+    sessions.add(socket);
+    const deps = {
+      config: this.#config,
+      engines: this.#engines(enginesFor),
+      characters: new Map([[somebody.id, somebody]]),
+      lobby,
+      sessions,
+      clock: this.#scheduler,
+      visitor: { owner: undefined, secret: undefined, address: person },
+    };
+    serveSocket(socket, { ...request, model: somebody.id }, deps, this.#log);
+  }
+
+  /** As SIGTERM does. */
+  async stop(graceMs: number): Promise<void> {
+    await this.sessions.drain(graceMs);
+    this.lobby.closeAll();
+  }
+
+  #engines(enginesFor: () => SimulatedEngines): Engines {
+    let opened: SimulatedEngines | undefined;
+    const engines = (): SimulatedEngines => (opened ??= enginesFor());
+    return {
+      get vad() {
+        return engines().vad;
+      },
+      turnDetector: fakeTurnDetector(),
+      get recognizer() {
+        return engines().recognizer;
+      },
+      voiceOf: () => ({ synthesizer: engines().synthesizer, voice }),
+      responderFor: () => {
+        const { recognizer, agent, synthesizer } = engines();
+        return cascade({ recognizer, agent, synthesizer, voice });
+      },
+      summary: [{ stage: 'vad', name: 'simulated', provider: 'cpu' }],
+      warm: async () => undefined,
+      close: async () => undefined,
+    };
+  }
+
+  get #log(): FastifyBaseLogger {
+    const quiet = (): void => undefined;
+    const error = (facts: unknown): void => void this.faults.push(JSON.stringify(facts));
+    return {
+      info: quiet,
+      debug: quiet,
+      warn: quiet,
+      trace: quiet,
+      error,
+      fatal: error,
+    } as unknown as FastifyBaseLogger;
+  }
+}
