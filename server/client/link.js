@@ -13,6 +13,9 @@ import { SoundEvents } from './sound-events.js';
 /** Beyond this, frames wait here rather than in the socket, from where they cannot be called back. */
 const MOST_BUFFERED_BYTES = 128 * 1024;
 
+/** The extensions this side knows. */
+const EXTENSIONS = 'binary,resume,notice';
+
 /** Events that only this side of the wire knows: they are answered here, and nobody else is told. */
 const OWN_ERRORS = new Set(['session_not_resumable']);
 
@@ -150,8 +153,8 @@ export class Link {
   /** @returns {Query} */
   #query() {
     const { character: model } = this.#options;
-    if (this.#token === undefined) return { model, x: 'binary,resume' };
-    return { x: 'binary,resume', resume: this.#token, after: String(this.#inbox.last) };
+    if (this.#token === undefined) return { model, x: EXTENSIONS };
+    return { x: EXTENSIONS, resume: this.#token, after: String(this.#inbox.last) };
   }
 
   /** The connection is not to be sent over for now. */

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
-import { errorObject } from '../errors.ts';
 import { Journal, journalFile } from '../link/journal.ts';
 import { Link, type Carrier } from '../link/link.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
@@ -13,6 +12,7 @@ import { openBetaConnection } from '../realtime/beta.ts';
 import { newId, openConnection, type Peer } from '../realtime/connection.ts';
 import { systemClock } from '../session/clock.ts';
 import type { Access } from './access.ts';
+import { limitTime } from './expiry.ts';
 import { openInflow } from './inflow.ts';
 import type { LiveSessions, Place, Visitor } from './live-sessions.ts';
 
@@ -32,6 +32,8 @@ export interface Opening {
   readonly character: Character;
   readonly model: string;
   readonly binary: boolean;
+  /** Its client is told some time before the session reaches its time limit. */
+  readonly notice?: boolean;
   /** Its client speaks the dialect from before GA. */
   readonly beta?: boolean;
   /** Carries its frames from the first on. */
@@ -44,8 +46,6 @@ export interface Opening {
   /** `transcription`: it only listens. */
   readonly intent?: 'transcription' | undefined;
 }
-
-const expired = { code: 'session_expired', message: 'The session reached its time limit. Open a new one.' } as const;
 
 /** Opens a session behind a link that has no carrier yet, and seats it where it can be resumed. */
 export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
@@ -68,7 +68,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       recognizerName: engines.recognizer.name,
       about: {
         ...aboutSession(character, engines),
-        extensions: ['heard', 'binary', 'resume'],
+        extensions: ['heard', 'binary', 'resume', 'notice'],
         ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
       },
       aheadMs: config.playoutAheadMs,
@@ -90,14 +90,15 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
   );
-  const expiry = setTimeout(() => {
-    link.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
-    end('session_expired');
-  }, maxSessionMs);
+  const expiry = limitTime(link, {
+    limitMs: maxSessionMs,
+    notice: opening.notice === true,
+    end: () => end('session_expired'),
+  });
   const seat: Seat = { link, connection, ...(journal === undefined ? {} : { journal }) };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
-    clearTimeout(expiry);
+    expiry.stop();
     place.leave();
     log.info({ session: connection.id, reason }, 'session closed');
     link.close(reason === 'client_too_slow' ? reason : ending);

@@ -56,13 +56,17 @@ export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `resume`. */
+  /** Extensions agreed at once, comma-separated: `binary`, `resume`, `notice`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
   readonly after?: string;
   /** The client speaks the dialect from before GA. */
   readonly beta?: boolean;
+}
+
+function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
+  return new Set(x.split(','));
 }
 
 /** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */
@@ -78,13 +82,14 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
   // Somebody else may have taken the last place between the check at the door and now.
   const refusal = deps.sessions.refusalFor(visitor);
   if (refusal !== undefined) return refuse(socket, refusal.problem, 'tryLater');
-  const extensions = new Set((request.x ?? '').split(','));
+  const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
     {
       character,
       model: request.model ?? character.id,
       binary: extensions.has('binary'),
+      notice: extensions.has('notice'),
       beta: request.beta === true,
       carrier,
       startWith: visitor.secret?.startWith,
@@ -146,9 +151,17 @@ function restoreSession(
   const restored = lines === undefined ? undefined : restore(lines, deps.config.playoutAheadMs);
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
-  const binary = (request.x ?? '').split(',').includes('binary');
+  const extensions = extensionsOf(request);
   const seat = openSession(
-    { character, model: restored.model, binary, token, restored, intent: restored.intent },
+    {
+      character,
+      model: restored.model,
+      binary: extensions.has('binary'),
+      notice: extensions.has('notice'),
+      token,
+      restored,
+      intent: restored.intent,
+    },
     deps,
     log,
   );
