@@ -47,8 +47,8 @@ export interface ReplyRequest {
   /** Instead of the conversation's history. */
   readonly items?: readonly Item[];
   readonly situation?: 'greeting' | 'idle';
-  /** Handed back with the reply. */
-  readonly metadata?: unknown;
+  /** Comes back with `reply-started`, untouched. */
+  readonly echo?: unknown;
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
@@ -103,7 +103,7 @@ export type SessionEvent =
       readonly inConversation: boolean;
       /** Infinity where there is no bound but the mind's own. */
       readonly maxTokens: number;
-      readonly metadata: unknown;
+      readonly echo: unknown;
     }
   /** The reply begins to speak, or to write; the item grows until `reply-item-ended`. */
   | {

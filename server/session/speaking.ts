@@ -39,9 +39,9 @@ export class Speaking {
     const reply = new Reply(newId('resp'), request, speaks, trace, { clock, aheadMs });
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
-    const { inConversation, metadata } = request;
+    const { inConversation, echo } = request;
     const maxTokens = request.maxTokens ?? settings().maxTokens ?? Infinity;
-    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, metadata: metadata ?? null });
+    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, echo });
     const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
     if (options.hold) this.#waiting.set(reply, begin);
     else begin();
