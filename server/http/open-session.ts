@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
-import { Journal, journalFile } from '../link/journal.ts';
+import { Journal, journalFile, type JournalLine } from '../link/journal.ts';
 import { Link, type Carrier } from '../link/link.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
@@ -84,8 +84,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     },
     noted(link, place),
   );
-  if (restored === undefined)
-    journal?.write({ type: 'open', id: connection.id, character: character.id, model, intent: opening.intent });
+  if (restored === undefined) journal?.write(openingLine(connection.id, opening));
   log.info(
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
@@ -123,6 +122,10 @@ function openLink(opening: Opening, config: Config): { readonly link: Link; read
   );
   if (opening.carrier !== undefined) link.attach(opening.carrier);
   return { link, journal };
+}
+
+function openingLine(id: string, { character, model, intent, beta }: Opening): JournalLine {
+  return { type: 'open', id, character: character.id, model, intent, beta };
 }
 
 /** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */

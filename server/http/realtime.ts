@@ -8,6 +8,7 @@ import type { Carrier } from '../link/link.ts';
 import { hashOf, newToken, type Lobby, type Seat } from '../link/lobby.ts';
 import { restore, type RestoredSession } from '../link/restore.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
+import { toBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/connection.ts';
 import { wireItem } from '../realtime/wire-items.ts';
 import type { Problem } from '../session/events.ts';
@@ -134,9 +135,8 @@ function resumeSession(
   carry(socket, carrier, seat, token, lobby);
 }
 
-interface Restored {
+interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
   readonly seat: Seat;
-  readonly openReplies: RestoredSession['openReplies'];
 }
 
 /** Goes on with the session of a server process that is no more, from its journal. */
@@ -161,6 +161,7 @@ function restoreSession(
       token,
       restored,
       intent: restored.intent,
+      beta: restored.beta,
     },
     deps,
     log,
@@ -169,11 +170,11 @@ function restoreSession(
     const kept = item === undefined ? {} : { item: keptMessageOf(item) };
     seat.journal?.write({ type: 'ended', replyId, ...kept });
   }
-  return { seat, openReplies: restored.openReplies };
+  return { seat, openReplies: restored.openReplies, beta: restored.beta };
 }
 
 /** What the client did not get to know: that its replies ended with the server that made them. */
-function greetAgain({ seat, openReplies }: Restored, carrier: Carrier): void {
+function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): void {
   const greeting = (): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received: null, restarted: true });
   seat.link.attach(carrier, undefined, greeting);
@@ -186,7 +187,8 @@ function greetAgain({ seat, openReplies }: Restored, carrier: Carrier): void {
       output: item === undefined ? [] : [wireItem(item)],
       usage: null,
     };
-    seat.link.send({ type: 'response.done', event_id: newId('event'), response });
+    const done = { type: 'response.done', event_id: newId('event'), response };
+    for (const event of beta ? toBeta(done) : [done]) seat.link.send(event);
   }
 }
 
