@@ -57,7 +57,11 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     ending = because;
     connection.close();
   };
-  const place = deps.sessions.enter(deps.visitor, () => end('server_stopping'));
+  const place = deps.sessions.enter(deps.visitor, () => {
+    // What is stored stays, for the next process to go on with.
+    journal?.close();
+    end('server_stopping');
+  });
   const maxSessionMs = config.maxSessionMinutes * 60_000;
   const connection = (opening.beta === true ? openBetaConnection : openConnection)(
     {
