@@ -34,7 +34,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         .filter((hit) => hit.fit >= leastExampleFit)
         .slice(0, exampleCount)
         .map((hit) => hit.pair);
-      const { signal, toolbox } = options;
+      const { signal, toolbox, sampling } = options;
       const prompt = buildPrompt(character, history, {
         examples,
         hasTools: toolbox !== undefined,
@@ -45,7 +45,13 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       let acted = false;
       yield { type: 'mind', name: chatModel.name };
       const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
-      const call = { signal, temperature, maxTokens: longest, ...(toolbox === undefined ? {} : { toolbox }) };
+      const call = {
+        signal,
+        temperature,
+        ...sampling,
+        maxTokens: longest,
+        ...(toolbox === undefined ? {} : { toolbox }),
+      };
       for await (const part of chatModel.chat(prompt, call)) {
         const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
         acted ||= text.trim() !== '' || part.type === 'tool-call';

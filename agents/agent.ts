@@ -1,6 +1,6 @@
 import type { Character } from '../characters/character.ts';
 import type { CallOptions } from '../voices/engine.ts';
-import type { Message } from './chat.ts';
+import type { Message, Sampling } from './chat.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
@@ -20,6 +20,8 @@ export interface AgentOptions extends CallOptions {
   readonly scene?: string;
   readonly maxTokens?: number;
   readonly situation?: Situation;
+  /** Instead of the character's own. A mind that samples nothing passes over it. */
+  readonly sampling?: Sampling;
   /** What the reply may call, besides being spoken. A mind that knows no tools passes over it. */
   readonly toolbox?: Toolbox;
 }

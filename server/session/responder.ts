@@ -1,5 +1,5 @@
 import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
-import type { Message } from '../../agents/chat.ts';
+import type { Message, Sampling } from '../../agents/chat.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -21,6 +21,7 @@ export interface ReplyOptions extends CallOptions {
   readonly speed: number;
   readonly maxTokens?: number;
   readonly situation?: Situation;
+  readonly sampling?: Sampling;
   /** What the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: Trace;

@@ -31,6 +31,14 @@ describe('an actor', () => {
     expect(model.calls[0]?.messages.at(-1)?.text).toContain('She walks at midnight');
   });
 
+  it('is sampled as the call asks', async () => {
+    const model = fakeChat(['Yes.']);
+    await replyParts(actor(martha, model), ['Hello'], { sampling: { topP: 0.5, seed: 1, stop: ['END'] } });
+    expect(model.calls[0]?.settings).toEqual({ temperature: 0.8, maxTokens: 220, topP: 0.5, seed: 1, stop: ['END'] });
+    await replyParts(actor(martha, model), ['Hello'], { sampling: { temperature: 0 } });
+    expect(model.calls[1]?.settings).toEqual({ temperature: 0, maxTokens: 220 });
+  });
+
   it('keeps to the tokens the call allows', async () => {
     const model = fakeChat(['Yes.']);
     await replyParts(actor(martha, model, { maxTokens: 50 }), ['Hello'], { maxTokens: 9 });

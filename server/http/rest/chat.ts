@@ -13,7 +13,7 @@ import { sendProblem } from '../problem.ts';
 import { characterFor, noSuchCharacter } from '../realtime.ts';
 import { parseBody } from '../request-body.ts';
 import { answer, begun } from './answer.ts';
-import { chatSchema, talkOf, type ChatRequest } from './chat-request.ts';
+import { chatSchema, samplingOf, talkOf, type ChatRequest } from './chat-request.ts';
 import type { RestParts } from './rest.ts';
 
 /** What becomes of a reply besides its words. */
@@ -62,6 +62,7 @@ function replyTo(
     scene,
     speed: 1,
     trace: new Trace(systemClock),
+    sampling: samplingOf(wanted),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(history.length === 0 ? { situation: 'greeting' } : {}),
   });
