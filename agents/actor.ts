@@ -1,7 +1,7 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
-import type { CharacterAgent } from './agent.ts';
-import type { ChatModel } from './chat.ts';
+import type { CharacterAgent, ReplyPart } from './agent.ts';
+import type { ChatModel, ChatPart } from './chat.ts';
 import { indexLines } from './line-index.ts';
 import { ownWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
@@ -58,12 +58,19 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         if (text !== '') yield { type: 'text-delta', text };
         if (part.type === 'tool-call') yield part;
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
-        if (!acted) throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
-        const { inputTokens, outputTokens } = part.type === 'chat-end' ? part : { inputTokens: 0, outputTokens: 0 };
-        const cutShort = part.type === 'chat-end' && part.reason === 'length';
-        yield { type: 'usage', inputTokens, outputTokens, cutShort };
+        const cost = costOf(part);
+        if (!acted && cost.cutShort !== 'filter')
+          throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
+        yield cost;
         return;
       }
     },
   };
+}
+
+/** What a reply costs that ends with this part. One that is ended in the middle of what the model says has no count yet. */
+function costOf(part: ChatPart): Extract<ReplyPart, { readonly type: 'usage' }> {
+  if (part.type !== 'chat-end') return { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+  const { reason, inputTokens, outputTokens } = part;
+  return { type: 'usage', inputTokens, outputTokens, cutShort: reason === 'stop' ? false : reason };
 }

@@ -1,6 +1,6 @@
 import type { Character } from '../characters/character.ts';
 import type { CallOptions } from '../voices/engine.ts';
-import type { Message, Sampling } from './chat.ts';
+import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
@@ -12,7 +12,16 @@ export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
   | { readonly type: 'text-delta'; readonly text: string }
   | ({ readonly type: 'tool-call' } & ToolCall)
-  | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cutShort: boolean };
+  | {
+      readonly type: 'usage';
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+      /** Why the reply ends before its time, if it does. */
+      readonly cutShort: CutShort;
+    };
+
+/** Out of tokens, or held back by a filter of the model; false where neither. */
+export type CutShort = false | Exclude<ChatEnd, 'stop'>;
 
 /** What a reply is made for. */
 export interface AgentOptions extends CallOptions {

@@ -52,7 +52,7 @@ export interface ReplyRequest {
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
-export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'hung_up';
+export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
 
 /** How a reply came out. */
 export interface ReplyEnd {

@@ -28,7 +28,7 @@ export class Reply {
   readonly calls: CallItem[] = [];
   #reason: ReplyReason | undefined;
   #mind: ReplyEnd['mind'];
-  #usage = { inputTokens: 0, outputTokens: 0, cutShort: false };
+  #usage: Omit<Extract<SpokenPart, { type: 'usage' }>, 'type'> = { inputTokens: 0, outputTokens: 0, cutShort: false };
   readonly #playout: Playout;
   readonly #stop = new AbortController();
 
@@ -125,7 +125,9 @@ export class Reply {
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };
     if (failure !== undefined) return { status: 'failed', problem: failure, ...base };
-    if (this.#usage.cutShort) return { status: 'incomplete', reason: 'max_output_tokens', ...base };
+    const { cutShort } = this.#usage;
+    const reasons = { length: 'max_output_tokens', filter: 'content_filter' } as const;
+    if (cutShort !== false) return { status: 'incomplete', reason: reasons[cutShort], ...base };
     return { status: 'completed', ...base };
   }
 }

@@ -47,7 +47,15 @@ describe('an actor', () => {
 
   it('says when the reply was cut short', async () => {
     const parts = await replyParts(actor(martha, fakeChat(['Well'], { reason: 'length' })), ['Hello']);
-    expect(parts.at(-1)).toMatchObject({ cutShort: true });
+    expect(parts.at(-1)).toMatchObject({ cutShort: 'length' });
+  });
+
+  it('says when a filter of the model stepped in, before the first word too', async () => {
+    for (const deltas of [['First you take'], []]) {
+      const parts = await replyParts(actor(martha, fakeChat(deltas, { reason: 'filter' })), ['How do I do it?']);
+      expect(wordsOf(parts)).toBe(deltas.join(''));
+      expect(parts.at(-1)).toMatchObject({ type: 'usage', cutShort: 'filter' });
+    }
   });
 
   it('speaks no name and not for the visitor', async () => {
@@ -86,6 +94,15 @@ describe('a mind with a fallback', () => {
     const parts = await replyParts(withFallback(broken, lines), ['Hello']);
     expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'mind', 'text-delta', 'usage']);
     expect(martha.evasions).toContain(wordsOf(parts.slice(2)).trim());
+  });
+
+  it('has an evasion where a filter left the model no word, and holds that against nobody', async () => {
+    const circuit = openCircuit({ failureCount: 1 });
+    const filtered = actor(martha, fakeChat([], { reason: 'filter' }));
+    const parts = await replyParts(withFallback(filtered, lines, circuit), ['How do I do it?']);
+    expect(martha.evasions).toContain(wordsOf(parts));
+    expect(parts.at(-1)).toEqual({ type: 'usage', inputTokens: 5, outputTokens: 2, cutShort: 'filter' });
+    expect(circuit.restsBecause()).toBeUndefined();
   });
 
   it('throws the reason of an abort', async () => {

@@ -8,10 +8,10 @@ export interface CallingLine {
   readonly calls: readonly { readonly callId?: string; readonly name: string; readonly arguments: string }[];
 }
 
-/** A line that ends for want of tokens. */
+/** A line that ends for want of tokens, or because a filter stepped in. */
 export interface CutLine {
   readonly text: string;
-  readonly cutShort: true;
+  readonly cutShort: 'length' | 'filter';
 }
 
 /**
@@ -49,7 +49,7 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       for (const call of typeof line === 'object' && 'calls' in line && options.toolbox ? line.calls : []) {
         yield { type: 'tool-call', callId: `call_${(calls += 1)}`, ...call };
       }
-      const cutShort = typeof line === 'object' && 'cutShort' in line;
+      const cutShort = typeof line === 'object' && 'cutShort' in line ? line.cutShort : false;
       yield { type: 'usage', inputTokens: 3, outputTokens: 5, cutShort };
     },
   };

@@ -110,6 +110,19 @@ describe('a chat with a character', () => {
     expect(answer.choices[0]?.finish_reason).toBe('length');
   });
 
+  it('tells by its finish reason that a filter stepped in, also in a stream', async () => {
+    await using llm = await openChatServer(says(['First you take'], { finish: 'content_filter' }));
+    const { openai } = await client(thinking(openMind({ baseUrl: llm.baseUrl, model: 'fake' })));
+    const asked = { model: 'alice', messages: [...hello] };
+    const answer = await openai.chat.completions.create(asked);
+    expect(answer.choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { content: 'First you take' },
+    });
+    const chunks = await Array.fromAsync(await openai.chat.completions.create({ ...asked, stream: true }));
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('content_filter');
+  });
+
   it('begins with a greeting where nobody has spoken yet', async () => {
     const engines = fakeEngines();
     const { openai } = await client(engines);

@@ -65,13 +65,27 @@ describe('a bound on tokens', () => {
   });
 
   it('that cuts a reply short makes it incomplete', async () => {
-    const wire = connect({ says: [{ text: 'I was about to', cutShort: true }] });
+    const wire = connect({ says: [{ text: 'I was about to', cutShort: 'length' }] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_000);
     expect(wire.last('response.done').response).toMatchObject({
       status: 'incomplete',
       status_details: { type: 'incomplete', reason: 'max_output_tokens' },
       output: [{ status: 'incomplete' }],
+    });
+    await wire.hangUp();
+  });
+});
+
+describe('a filter of the model', () => {
+  it('that steps in makes the reply incomplete, and says so', async () => {
+    const wire = connect({ says: [{ text: 'First you take', cutShort: 'filter' }] });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(1_000);
+    expect(wire.last('response.done').response).toMatchObject({
+      status: 'incomplete',
+      status_details: { type: 'incomplete', reason: 'content_filter' },
+      output: [{ status: 'incomplete', content: [{ transcript: 'First you take' }] }],
     });
     await wire.hangUp();
   });

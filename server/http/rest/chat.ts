@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { CutShort } from '../../../agents/agent.ts';
 import type { Character } from '../../../characters/character.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { errorObject } from '../../errors.ts';
@@ -21,7 +22,7 @@ interface Outcome {
   mind: { readonly name: string; readonly because?: string } | null;
   inputTokens: number;
   outputTokens: number;
-  cutShort: boolean;
+  cutShort: CutShort;
 }
 
 /** `POST /v1/chat/completions`: a character as the model of a chat, whole or streamed. */
@@ -130,8 +131,8 @@ async function* streamed(
   }
 }
 
-function finishReason(outcome: Outcome): 'length' | 'stop' {
-  return outcome.cutShort ? 'length' : 'stop';
+function finishReason({ cutShort }: Outcome): 'length' | 'content_filter' | 'stop' {
+  return cutShort === false ? 'stop' : cutShort === 'filter' ? 'content_filter' : 'length';
 }
 
 function usageOf({ inputTokens, outputTokens }: Outcome): Record<string, unknown> {
