@@ -1,7 +1,8 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
-import type { CharacterAgent, ReplyPart } from './agent.ts';
+import type { CharacterAgent, CutShort } from './agent.ts';
 import type { ChatModel, ChatPart } from './chat.ts';
+import { costMeter } from './cost.ts';
 import { indexLines } from './line-index.ts';
 import { ownWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
@@ -52,25 +53,25 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         maxTokens: longest,
         ...(toolbox === undefined ? {} : { toolbox }),
       };
+      const costAt = costMeter(prompt);
       for await (const part of chatModel.chat(prompt, call)) {
+        const cost = costAt(part);
+        options.onCost?.(cost);
         const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
         acted ||= text.trim() !== '' || part.type === 'tool-call';
         if (text !== '') yield { type: 'text-delta', text };
         if (part.type === 'tool-call') yield part;
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
-        const cost = costOf(part);
-        if (!acted && cost.cutShort !== 'filter')
+        const cutShort = cutShortAt(part);
+        if (!acted && cutShort !== 'filter')
           throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
-        yield cost;
+        yield { type: 'usage', ...cost, cutShort };
         return;
       }
     },
   };
 }
 
-/** What a reply costs that ends with this part. One that is ended in the middle of what the model says has no count yet. */
-function costOf(part: ChatPart): Extract<ReplyPart, { readonly type: 'usage' }> {
-  if (part.type !== 'chat-end') return { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
-  const { reason, inputTokens, outputTokens } = part;
-  return { type: 'usage', inputTokens, outputTokens, cutShort: reason === 'stop' ? false : reason };
+function cutShortAt(part: ChatPart): CutShort {
+  return part.type === 'chat-end' && part.reason !== 'stop' && part.reason;
 }

@@ -87,6 +87,7 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
+      onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),

@@ -1,4 +1,4 @@
-import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
+import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
 import type { Message, Sampling } from '../../agents/chat.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
@@ -22,6 +22,8 @@ export interface ReplyOptions extends CallOptions {
   readonly maxTokens?: number;
   readonly situation?: Situation;
   readonly sampling?: Sampling;
+  /** Told what the reply has cost so far. */
+  readonly onCost?: (cost: Cost) => void;
   /** What the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: Trace;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../agents/actor.ts';
+import type { Cost } from '../../agents/agent.ts';
 import { openCircuit } from '../../agents/circuit.ts';
 import { withFallback } from '../../agents/fallback.ts';
 import { openMind } from '../../agents/open.ts';
@@ -43,6 +44,24 @@ describe('an actor', () => {
     const model = fakeChat(['Yes.']);
     await replyParts(actor(martha, model, { maxTokens: 50 }), ['Hello'], { maxTokens: 9 });
     expect(model.calls[0]?.settings.maxTokens).toBe(9);
+  });
+
+  it('tells what it has cost so far, since a reply may be stopped, and in the end what the model counted', async () => {
+    const costs: Cost[] = [];
+    const agent = actor(martha, fakeChat(['Well, I ', 'never did.']));
+    const parts = await replyParts(agent, ['Hello'], { onCost: (cost) => costs.push(cost) });
+    const [first, second, last] = costs;
+    expect(first?.inputTokens).toBeGreaterThan(100);
+    expect(second?.inputTokens).toBe(first?.inputTokens);
+    expect(costs.map(({ outputTokens }) => outputTokens)).toEqual([2, 5, 2]);
+    expect(parts.at(-1)).toMatchObject(last ?? {});
+  });
+
+  it('counts by estimate where the model gives no count', async () => {
+    const parts = await replyParts(actor(martha, fakeChat(['Well, I never.'], { counts: false })), ['Hello']);
+    expect(parts.at(-1)).toMatchObject({ type: 'usage', inputTokens: expect.any(Number), outputTokens: 4 });
+    const cut = await replyParts(actor(martha, fakeChat(['Come in.', '\nUser: Thanks.'])), ['Hello']);
+    expect(cut.at(-1)).toMatchObject({ type: 'usage', outputTokens: 6 });
   });
 
   it('says when the reply was cut short', async () => {

@@ -41,8 +41,9 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       next += 1;
       yield { type: 'mind', name: 'fake-mind' };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
-      for (const delta of text === '' ? [] : text.split(/(?<=\s)/u)) {
+      for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
         options.signal.throwIfAborted();
+        options.onCost?.({ inputTokens: 3, outputTokens: index + 1 });
         yield { type: 'text-delta', text: delta };
       }
       if (line instanceof Error) throw line;

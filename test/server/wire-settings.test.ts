@@ -213,4 +213,18 @@ describe('the cost of a response', () => {
     expect(wire.last('rate_limits.updated').rate_limits).toEqual([]);
     await wire.hangUp();
   });
+
+  it('that is cut off counts what the model had written by then, and what was heard', async () => {
+    const wire = connect({ says: [`One two three. ${'Four five six. '.repeat(20)}`] });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(200);
+    wire.send({ type: 'response.cancel' });
+    await settle();
+    const { status, usage } = wire.last('response.done').response;
+    expect(status).toBe('cancelled');
+    expect(usage).toMatchObject({ input_tokens: 3, output_token_details: { audio_tokens: 4 } });
+    expect(usage.output_token_details.text_tokens).toBeGreaterThanOrEqual(3);
+    expect(usage.output_token_details.text_tokens).toBeLessThan(30);
+    await wire.hangUp();
+  });
 });
