@@ -73,7 +73,7 @@ function originAllowed(origin: string, host: string | undefined, { apiKeys, allo
 }
 
 /** Compares hashes, so that neither length nor content shows in the time it takes. */
-function sameSecret(known: string, given: string): boolean {
+export function sameSecret(known: string, given: string): boolean {
   return timingSafeEqual(digestOf(known), digestOf(given));
 }
 
