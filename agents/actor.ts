@@ -1,7 +1,8 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
-import type { CharacterAgent } from './agent.ts';
-import type { ChatModel } from './chat.ts';
+import type { CharacterAgent, CutShort } from './agent.ts';
+import type { ChatModel, ChatPart } from './chat.ts';
+import { costMeter } from './cost.ts';
 import { indexLines } from './line-index.ts';
 import { ownWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
@@ -34,7 +35,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         .filter((hit) => hit.fit >= leastExampleFit)
         .slice(0, exampleCount)
         .map((hit) => hit.pair);
-      const { signal, toolbox } = options;
+      const { signal, toolbox, sampling } = options;
       const prompt = buildPrompt(character, history, {
         examples,
         hasTools: toolbox !== undefined,
@@ -45,19 +46,32 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       let acted = false;
       yield { type: 'mind', name: chatModel.name };
       const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
-      const call = { signal, temperature, maxTokens: longest, ...(toolbox === undefined ? {} : { toolbox }) };
+      const call = {
+        signal,
+        temperature,
+        ...sampling,
+        maxTokens: longest,
+        ...(toolbox === undefined ? {} : { toolbox }),
+      };
+      const costAt = costMeter(prompt);
       for await (const part of chatModel.chat(prompt, call)) {
+        const cost = costAt(part);
+        options.onCost?.(cost);
         const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
         acted ||= text.trim() !== '' || part.type === 'tool-call';
         if (text !== '') yield { type: 'text-delta', text };
         if (part.type === 'tool-call') yield part;
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
-        if (!acted) throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
-        const { inputTokens, outputTokens } = part.type === 'chat-end' ? part : { inputTokens: 0, outputTokens: 0 };
-        const cutShort = part.type === 'chat-end' && part.reason === 'length';
-        yield { type: 'usage', inputTokens, outputTokens, cutShort };
+        const cutShort = cutShortAt(part);
+        if (!acted && cutShort !== 'filter')
+          throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');
+        yield { type: 'usage', ...cost, cutShort };
         return;
       }
     },
   };
+}
+
+function cutShortAt(part: ChatPart): CutShort {
+  return part.type === 'chat-end' && part.reason !== 'stop' && part.reason;
 }

@@ -1,6 +1,6 @@
 import type { Character } from '../characters/character.ts';
 import type { CallOptions } from '../voices/engine.ts';
-import type { Message } from './chat.ts';
+import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
@@ -12,7 +12,17 @@ export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
   | { readonly type: 'text-delta'; readonly text: string }
   | ({ readonly type: 'tool-call' } & ToolCall)
-  | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cutShort: boolean };
+  /** `cutShort`: why the reply ends before its time, if it does. */
+  | ({ readonly type: 'usage'; readonly cutShort: CutShort } & Cost);
+
+/** Tokens that a model has read and written for a reply: by its own count, or by estimate where it gives none. */
+export interface Cost {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Out of tokens, or held back by a filter of the model; false where neither. */
+export type CutShort = false | Exclude<ChatEnd, 'stop'>;
 
 /** What a reply is made for. */
 export interface AgentOptions extends CallOptions {
@@ -20,6 +30,10 @@ export interface AgentOptions extends CallOptions {
   readonly scene?: string;
   readonly maxTokens?: number;
   readonly situation?: Situation;
+  /** Instead of the character's own. A mind that samples nothing passes over it. */
+  readonly sampling?: Sampling;
+  /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */
+  readonly onCost?: (cost: Cost) => void;
   /** What the reply may call, besides being spoken. A mind that knows no tools passes over it. */
   readonly toolbox?: Toolbox;
 }

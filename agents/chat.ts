@@ -26,12 +26,21 @@ export type ChatPart =
       readonly outputTokens: number;
     };
 
-/** Sampling settings and tools; absent means the server's own default, and no tools. */
-export interface ChatSettings {
+/** How the next word is chosen; absent means the default of whoever chooses. */
+export interface Sampling {
+  /** 0 (always the likeliest) to 2. */
   readonly temperature?: number;
+  /** Share of the likeliest words that are in the draw, 0 to 1. */
   readonly topP?: number;
-  readonly maxTokens?: number;
+  /** The same seed is to give the same words. */
   readonly seed?: number;
+  /** Up to four texts before the first of which the reply ends. */
+  readonly stop?: readonly string[];
+}
+
+/** Sampling and tools; absent means the server's own default, and no tools. */
+export interface ChatSettings extends Sampling {
+  readonly maxTokens?: number;
   readonly toolbox?: Toolbox;
 }
 

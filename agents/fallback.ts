@@ -23,10 +23,19 @@ export function withFallback(
         yield* marked(backup.reply(history, options), restsBecause);
         return;
       }
+      const wayOut = (): string => {
+        const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+        return evasion(character, history, languageOf(remark, character.languages));
+      };
       let spoke = false;
+      let acted = false;
       try {
         for await (const part of primary.reply(history, options)) {
           spoke ||= part.type === 'text-delta';
+          acted ||= spoke || part.type === 'tool-call';
+          // A filter that leaves no word is no failure of the model, but nobody is to be met with silence.
+          if (part.type === 'usage' && part.cutShort === 'filter' && !acted)
+            yield { type: 'text-delta', text: wayOut() };
           yield part;
         }
         circuit.succeeded();
@@ -39,8 +48,7 @@ export function withFallback(
           yield* instead;
           return;
         }
-        const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-        const text = ` ${evasion(character, history, languageOf(remark, character.languages))}`;
+        const text = ` ${wayOut()}`;
         for await (const part of instead) {
           yield part.type === 'text-delta' ? { type: 'text-delta', text } : part;
         }

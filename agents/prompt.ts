@@ -54,8 +54,18 @@ export function buildPrompt(
 
 /** Tokens a text may cost: about four letters, or one and a half Chinese characters, each. Rounded up. */
 export function estimateTokens(text: string): number {
+  return Math.ceil(estimateShare(text));
+}
+
+/** The same for a piece of a text, not rounded, so that pieces add up. */
+export function estimateShare(text: string): number {
   const hanCount = text.match(/\p{Script=Han}/gu)?.length ?? 0;
-  return Math.ceil(hanCount / 1.5 + (text.length - hanCount) / 4);
+  return hanCount / 1.5 + (text.length - hanCount) / 4;
+}
+
+/** Tokens a prompt may cost. */
+export function estimatePrompt(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + costOf(message), 0);
 }
 
 const toolRules = `# What you can do
@@ -132,7 +142,7 @@ function alternating(messages: readonly Message[]): Message[] {
 function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
   const last = messages.length - 1;
   let from = messages[last]?.role === 'tool' ? messages.findLastIndex((message) => message.role === 'user') : last;
-  let spentTokens = messages.slice(Math.max(0, from)).reduce((sum, message) => sum + costOf(message), 0);
+  let spentTokens = estimatePrompt(messages.slice(Math.max(0, from)));
   for (; from > 0; from -= 1) {
     spentTokens += costOf(messages[from - 1]);
     if (spentTokens > budgetTokens) break;

@@ -52,6 +52,7 @@ const schema = z.strictObject({
   llmBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   llmModel: z.string().min(1).optional(),
   llmApiKey: z.string().min(1).optional(),
+  twilioAuthToken: z.string().min(1).optional(),
   maxSessions: number(count.max(10_000)).default(64),
   maxSessionMinutes: number(count.max(24 * 60)).default(60),
   maxSessionsPerKey: number(count.max(10_000)).default(64),
@@ -103,6 +104,11 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   llmBaseUrl: { env: 'DRAMATIS_LLM_BASE_URL', help: 'an OpenAI-compatible server, such as http://localhost:11434/v1' },
   llmModel: { env: 'DRAMATIS_LLM_MODEL', help: 'the chat model there' },
   llmApiKey: { env: 'DRAMATIS_LLM_API_KEY', help: 'its key, if it wants one', secret: true },
+  twilioAuthToken: {
+    env: 'DRAMATIS_TWILIO_AUTH_TOKEN',
+    help: 'auth token of a Twilio account; calls that it has not signed are refused',
+    secret: true,
+  },
   maxSessions: { env: 'DRAMATIS_MAX_SESSIONS', help: 'conversations at a time; more are refused' },
   maxSessionMinutes: { env: 'DRAMATIS_MAX_SESSION_MINUTES', help: 'longest conversation' },
   maxSessionsPerKey: {

@@ -68,6 +68,10 @@ export const errorTable = {
   rate_limit_exceeded: ['rate_limit_error', 'Too much at a time. Wait a moment, then go on more slowly.'],
   too_many_sessions: ['rate_limit_error', 'This key or address holds all the sessions it may. Close one first.'],
   origin_not_allowed: ['authentication_error', 'This web origin may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.'],
+  invalid_twilio_signature: [
+    'authentication_error',
+    'The call is not signed by the Twilio account of DRAMATIS_TWILIO_AUTH_TOKEN for this address. Check both.',
+  ],
   server_busy: ['server_error', 'All places are taken. Try again later.'],
   session_not_resumable: ['invalid_request_error', 'The session to go on with is gone. Open a new one.'],
   server_draining: ['server_error', 'The server is about to stop. Connect again in a moment.'],

@@ -4,6 +4,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { concatSamples, floatsFromPcm16, type AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
+import { ffmpegPath } from './ffmpeg.ts';
 import { Resampler } from './resampler.ts';
 import { wavFrames, WavFormatError } from './wav.ts';
 
@@ -153,7 +154,7 @@ async function* ffmpegFrames(path: string, bounded: Bounded): AsyncGenerator<Aud
 
 async function findFfmpeg(path: string): Promise<string> {
   try {
-    return (await import('@ffmpeg-installer/ffmpeg')).default.path;
+    return await ffmpegPath();
   } catch (cause) {
     const detail = 'only 16-bit WAV files can be read without ffmpeg, which is not installed for this system';
     throw new AudioFileError(path, 'audio_file_unreadable', detail, cause);

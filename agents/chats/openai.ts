@@ -26,6 +26,7 @@ const optionalParameters = [
   'temperature',
   'top_p',
   'seed',
+  'stop',
   'parallel_tool_calls',
 ] as const;
 
@@ -56,8 +57,8 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
       for (;;) {
         call.signal.throwIfAborted();
         let begun = false;
+        const body = requestBody(model, messages, call, declined);
         try {
-          const body = requestBody(model, messages, call, declined);
           for await (const part of streamOnce(client, body, call, { firstTokenTimeoutMs, stallTimeoutMs })) {
             begun = true;
             yield part;
@@ -68,7 +69,7 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
           if (begun) throw faultOf(cause, model);
           const parameter = declinedParameter(
             cause,
-            optionalParameters.filter((name) => !declined.has(name)),
+            optionalParameters.filter((name) => name in body),
           );
           if (parameter !== undefined) {
             declined.add(parameter);
@@ -94,7 +95,7 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
 function requestBody(model: string, messages: readonly Message[], settings: ChatSettings, declined: Set<string>): Body {
-  const { maxTokens, temperature, topP, seed, toolbox } = settings;
+  const { maxTokens, temperature, topP, seed, stop, toolbox } = settings;
   const wanted: Partial<Body> = {
     ...toolFields(toolbox),
     stream_options: { include_usage: true },
@@ -102,6 +103,7 @@ function requestBody(model: string, messages: readonly Message[], settings: Chat
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(seed === undefined ? {} : { seed }),
+    ...(stop === undefined ? {} : { stop: [...stop] }),
   };
   const accepted = Object.fromEntries(Object.entries(wanted).filter(([name]) => !declined.has(name)));
   return {

@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { wireSampleRate } from '../protocol/limits.ts';
+import type { SoundPipe } from './pipe-speaker.ts';
 
 const rate = String(wireSampleRate);
 
@@ -31,8 +32,8 @@ export function findRecorder(): Recorder | undefined {
 export const soundToolsRemedy =
   'Install SoX (Debian: apt install sox; macOS: brew install sox) or ALSA’s tools (alsa-utils).';
 
-/** Plays sound as it comes; `flush` drops what has not sounded yet, for an interruption. */
-export class SpeakerPipe {
+/** Plays sound as it comes; a program that ends is started again for what follows. */
+export class SpeakerPipe implements SoundPipe {
   readonly #program: string;
   #child: ChildProcess | undefined;
 
@@ -40,7 +41,7 @@ export class SpeakerPipe {
     this.#program = program;
   }
 
-  write(pcm16: Buffer): void {
+  write(pcm16: Uint8Array): void {
     this.#child ??= this.#start();
     this.#child.stdin?.write(pcm16);
   }
@@ -54,6 +55,9 @@ export class SpeakerPipe {
     const child = spawn(this.#program, [...(players[this.#program] ?? [])], { stdio: ['pipe', 'ignore', 'ignore'] });
     child.stdin?.on('error', () => undefined);
     child.on('error', () => undefined);
+    child.once('close', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
     return child;
   }
 }

@@ -153,6 +153,8 @@ export type WordsEvent = FromServer &
     | { readonly type: 'conversation.item.deleted'; readonly item_id: string }
     | { readonly type: 'session.created' | 'session.updated'; readonly session: Session }
     | { readonly type: 'rate_limits.updated'; readonly rate_limits: readonly unknown[] }
+    /** The session is about to reach its time limit. Then it ends, and the talk goes on in a new one. */
+    | { readonly type: 'x_dramatis.session_expiring'; readonly expires_in_s: number; readonly expires_at: number }
     | { readonly type: 'error'; readonly error: ServerError }
   );
 

@@ -31,6 +31,8 @@ export class Player {
   /** Responses cut off here while the server was still at work on them. @type {Set<string>} */
   #cut = new Set();
   #interrupts = true;
+  /** A reply is being silenced for a moment. @type {Promise<void> | undefined} */
+  #holding;
   /** The server wants to know what was heard. */
   #tellsHeard = false;
   /** @type {TalkSpeaker | undefined} */
@@ -104,7 +106,7 @@ export class Player {
         if ((this.isPlaying || this.#isHeld) && this.#interrupts) void this.cut();
         break;
       case 'x_dramatis.hold':
-        void this.#hold();
+        this.#holding = this.#hold();
         break;
       case 'response.output_item.added':
         if (event.item.type === 'message' && !this.isCut(event.response_id))
@@ -140,7 +142,9 @@ export class Player {
     for (const responseId of responseIds) if (this.#options.isActive(responseId)) this.#cut.add(responseId);
     this.#options.onEvent({ type: 'playback.stopped', responseIds });
     const { isAudible } = this;
-    const played = await this.speaker?.flush();
+    const flushing = this.isPlaying ? this.speaker?.flush() : undefined;
+    await this.#holding;
+    const played = await flushing;
     for (const { itemId, responseId, receivedMs, baseMs, heldMs } of items) {
       // Where nothing can sound the reply was read, as far as it had come.
       const playedMs = isAudible ? (heldMs ?? baseMs + (played?.get(itemId) ?? 0)) : Infinity;

@@ -54,7 +54,8 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
   return bearer ?? (typeof azure === 'string' ? azure : undefined) ?? subprotocol;
 }
 
-function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rules): Refusal | undefined {
+/** Whether the page that asks, if it is one, may: undefined where it may. */
+export function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rules): Refusal | undefined {
   if (origin === undefined || originAllowed(origin, host, rules)) return undefined;
   const message = `The origin ${origin.slice(0, 200)} may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.`;
   return { status: 403, problem: { code: 'origin_not_allowed', message } };
@@ -72,7 +73,7 @@ function originAllowed(origin: string, host: string | undefined, { apiKeys, allo
 }
 
 /** Compares hashes, so that neither length nor content shows in the time it takes. */
-function sameSecret(known: string, given: string): boolean {
+export function sameSecret(known: string, given: string): boolean {
   return timingSafeEqual(digestOf(known), digestOf(given));
 }
 

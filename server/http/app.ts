@@ -12,6 +12,7 @@ import { addTwilio } from '../twilio/route.ts';
 import { addCalls } from '../webrtc/route.ts';
 import { addClientSecrets } from './client-secrets-route.ts';
 import { ClientSecrets } from './client-secrets.ts';
+import { addCors } from './cors.ts';
 import { openDoor, type Door } from './door.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { openFastify, type ListenParts } from './open-fastify.ts';
@@ -35,6 +36,7 @@ const clientFolder = path.join(import.meta.dirname, '..', 'client');
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config } = parts;
   const app = openFastify(parts);
+  addCors(app, config);
   const { sessions = new LiveSessions(config) } = parts;
   const secrets = new ClientSecrets();
   const door = openDoor(config, secrets, sessions);

@@ -4,7 +4,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
 import { sessionPatchSchema } from '../protocol/client-events.ts';
-import { betaSession, clientSecretFromBeta } from '../realtime/beta.ts';
+import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/connection.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
 import type { ClientSecrets } from './client-secrets.ts';
@@ -31,8 +31,8 @@ interface Deps {
 }
 
 /**
- * `POST /v1/realtime/client_secrets`, and `POST /v1/realtime/sessions` for clients from before GA: a key for a browser or a
- * game, good for a while and for one character.
+ * `POST /v1/realtime/client_secrets`, and for clients from before GA `POST /v1/realtime/sessions` and `…/transcription_sessions`:
+ * a key for a browser or a game, good for a while and for one character.
  */
 export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: Door): void {
   const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {
@@ -46,13 +46,19 @@ export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: Clie
     reply.header('cache-control', 'no-store');
     return { ...made, session: echoOf(made.session) };
   });
-  app.post('/v1/realtime/sessions', { onRequest: door.serverKey }, async (request, reply) => {
-    const made = make(request, clientSecretFromBeta(request.body));
-    if ('status' in made) return sendRefusal(reply, made);
-    reply.header('cache-control', 'no-store');
-    const { value, expires_at, session } = made;
-    return { ...betaSession(echoOf(session)), client_secret: { value, expires_at } };
-  });
+  const beforeGa = [
+    ['/v1/realtime/sessions', clientSecretFromBeta],
+    ['/v1/realtime/transcription_sessions', transcriptionSecretFromBeta],
+  ] as const;
+  for (const [path, fromBeta] of beforeGa) {
+    app.post(path, { onRequest: door.serverKey }, async (request, reply) => {
+      const made = make(request, fromBeta(request.body));
+      if ('status' in made) return sendRefusal(reply, made);
+      reply.header('cache-control', 'no-store');
+      const { value, expires_at, session } = made;
+      return { ...betaSession(echoOf(session)), client_secret: { value, expires_at } };
+    });
+  }
 }
 
 interface MadeSecret {

@@ -2,17 +2,17 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
-import { errorObject } from '../errors.ts';
-import { Journal, journalFile } from '../link/journal.ts';
+import { Journal, journalFile, type JournalLine } from '../link/journal.ts';
 import { Link, type Carrier } from '../link/link.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
-import { newId, openConnection, type Peer } from '../realtime/connection.ts';
+import { newId, openConnection, type ConnectionParts, type Peer } from '../realtime/connection.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { Access } from './access.ts';
+import { limitTime } from './expiry.ts';
 import { openInflow } from './inflow.ts';
 import type { LiveSessions, Place, Visitor } from './live-sessions.ts';
 
@@ -36,6 +36,8 @@ export interface Opening {
   readonly binary: boolean;
   /** Its client stops playing when it is told that a reply is held. */
   readonly holds?: boolean;
+  /** Its client is told some time before the session reaches its time limit. */
+  readonly notice?: boolean;
   /** Its client speaks the dialect from before GA. */
   readonly beta?: boolean;
   /** Carries its frames from the first on. */
@@ -49,8 +51,6 @@ export interface Opening {
   readonly intent?: 'transcription' | undefined;
 }
 
-const expired = { code: 'session_expired', message: 'The session reached its time limit. Open a new one.' } as const;
-
 /** Opens a session behind a link that has no carrier yet, and seats it where it can be resumed. */
 export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
   const { character, model, token, restored } = opening;
@@ -61,21 +61,22 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     ending = because;
     connection.close();
   };
-  const place = deps.sessions.enter(deps.visitor, () => end('server_stopping'));
+  const place = deps.sessions.enter(deps.visitor, () => {
+    // What is stored stays, for the next process to go on with.
+    journal?.close();
+    end('server_stopping');
+  });
   const maxSessionMs = config.maxSessionMinutes * 60_000;
   const connection = (opening.beta === true ? openBetaConnection : openConnection)(
     {
       character,
-      responder: engines.responderFor(character),
-      vad: engines.vad,
-      turnDetector: engines.turnDetector,
+      ...enginesOf(character, engines),
       draftsPerTurn: config.draftsPerTurn,
       holds: opening.holds === true,
       model,
-      recognizerName: engines.recognizer.name,
       about: {
         ...aboutSession(character, engines),
-        extensions: ['heard', 'binary', 'resume', 'hold'],
+        extensions: ['heard', 'binary', 'resume', 'hold', 'notice'],
         ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
       },
       aheadMs: config.playoutAheadMs,
@@ -91,15 +92,16 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     },
     noted(link, place),
   );
-  if (restored === undefined)
-    journal?.write({ type: 'open', id: connection.id, character: character.id, model, intent: opening.intent });
+  if (restored === undefined) journal?.write(openingLine(connection.id, opening));
   log.info(
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
   );
-  const stayOpen = clock.after(maxSessionMs, () => {
-    link.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
-    end('session_expired');
+  const stayOpen = limitTime(link, {
+    clock,
+    limitMs: maxSessionMs,
+    notice: opening.notice === true,
+    end: () => end('session_expired'),
   });
   const seat: Seat = { link, connection, ...(journal === undefined ? {} : { journal }) };
   if (token !== undefined) lobby.seat(token, seat);
@@ -110,6 +112,14 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
+}
+
+function enginesOf(
+  character: Character,
+  engines: Engines,
+): Pick<ConnectionParts, 'responder' | 'vad' | 'turnDetector' | 'recognizerName'> {
+  const { vad, turnDetector, recognizer } = engines;
+  return { responder: engines.responderFor(character), vad, turnDetector, recognizerName: recognizer.name };
 }
 
 /** What carries the frames of a session, and what is kept of it on disk where the client may come back. */
@@ -134,6 +144,10 @@ function openLink(
   );
   if (opening.carrier !== undefined) link.attach(opening.carrier);
   return { link, journal };
+}
+
+function openingLine(id: string, { character, model, intent, beta }: Opening): JournalLine {
+  return { type: 'open', id, character: character.id, model, intent, beta };
 }
 
 /** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */

@@ -8,6 +8,7 @@ import type { Carrier } from '../link/link.ts';
 import { hashOf, newToken, type Lobby, type Seat } from '../link/lobby.ts';
 import { restore, type RestoredSession } from '../link/restore.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
+import { toBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/connection.ts';
 import { wireItem } from '../realtime/wire-items.ts';
 import type { Problem } from '../session/events.ts';
@@ -56,13 +57,17 @@ export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `resume`, `hold`. */
+  /** Extensions agreed at once, comma-separated: `binary`, `resume`, `hold`, `notice`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
   readonly after?: string;
   /** The client speaks the dialect from before GA. */
   readonly beta?: boolean;
+}
+
+function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
+  return new Set(x.split(','));
 }
 
 /** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */
@@ -78,7 +83,7 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
   // Somebody else may have taken the last place between the check at the door and now.
   const refusal = deps.sessions.refusalFor(visitor);
   if (refusal !== undefined) return refuse(socket, refusal.problem, 'tryLater');
-  const extensions = new Set((request.x ?? '').split(','));
+  const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
     {
@@ -86,6 +91,7 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
       model: request.model ?? character.id,
       binary: extensions.has('binary'),
       holds: extensions.has('hold'),
+      notice: extensions.has('notice'),
       beta: request.beta === true,
       carrier,
       startWith: visitor.secret?.startWith,
@@ -130,9 +136,8 @@ function resumeSession(
   carry(socket, carrier, seat, token, lobby);
 }
 
-interface Restored {
+interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
   readonly seat: Seat;
-  readonly openReplies: RestoredSession['openReplies'];
 }
 
 /** Goes on with the session of a server process that is no more, from its journal. */
@@ -147,10 +152,19 @@ function restoreSession(
   const restored = lines === undefined ? undefined : restore(lines, deps.config.playoutAheadMs);
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
-  const extensions = new Set((request.x ?? '').split(','));
-  const [binary, holds] = [extensions.has('binary'), extensions.has('hold')];
+  const extensions = extensionsOf(request);
   const seat = openSession(
-    { character, model: restored.model, binary, holds, token, restored, intent: restored.intent },
+    {
+      character,
+      model: restored.model,
+      binary: extensions.has('binary'),
+      holds: extensions.has('hold'),
+      notice: extensions.has('notice'),
+      token,
+      restored,
+      intent: restored.intent,
+      beta: restored.beta,
+    },
     deps,
     log,
   );
@@ -158,11 +172,11 @@ function restoreSession(
     const kept = item === undefined ? {} : { item: keptMessageOf(item) };
     seat.journal?.write({ type: 'ended', replyId, ...kept });
   }
-  return { seat, openReplies: restored.openReplies };
+  return { seat, openReplies: restored.openReplies, beta: restored.beta };
 }
 
 /** What the client did not get to know: that its replies ended with the server that made them. */
-function greetAgain({ seat, openReplies }: Restored, carrier: Carrier): void {
+function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): void {
   const greeting = (): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received: null, restarted: true });
   seat.link.attach(carrier, undefined, greeting);
@@ -175,7 +189,8 @@ function greetAgain({ seat, openReplies }: Restored, carrier: Carrier): void {
       output: item === undefined ? [] : [wireItem(item)],
       usage: null,
     };
-    seat.link.send({ type: 'response.done', event_id: newId('event'), response });
+    const done = { type: 'response.done', event_id: newId('event'), response };
+    for (const event of beta ? toBeta(done) : [done]) seat.link.send(event);
   }
 }
 

@@ -52,6 +52,7 @@ const lineSchema = z.discriminatedUnion('type', [
     character: z.string(),
     model: z.string(),
     intent: z.literal('transcription').optional(),
+    beta: z.boolean().optional(),
   }),
   z.object({ type: z.literal('session'), session: z.looseObject({ id: z.string() }) }),
   /** No frame numbered above this has been sent. */

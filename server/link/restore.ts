@@ -9,6 +9,8 @@ export interface RestoredSession {
   readonly model: string;
   /** `transcription`: it only listens. */
   readonly intent: 'transcription' | undefined;
+  /** Its client speaks the dialect from before GA. */
+  readonly beta: boolean;
   /** Undefined where the client had not changed the session it was given. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
@@ -45,8 +47,8 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
     if (item !== undefined) cutToHeard(conversation, item, heardMs.get(replyId), aheadMs);
     return { replyId, item };
   });
-  const { id, character, model, intent } = open;
-  return { id, character, model, intent, session, items: conversation.items, sequence, openReplies };
+  const { id, character, model, intent, beta = false } = open;
+  return { id, character, model, intent, beta, session, items: conversation.items, sequence, openReplies };
 }
 
 function change(

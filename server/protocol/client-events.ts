@@ -158,6 +158,7 @@ const responseRequest = z.looseObject({
   instructions: instructions.nullable().optional(),
   output_modalities: modalities.optional(),
   max_output_tokens: maxTokens.optional(),
+  audio: z.looseObject({ output: z.looseObject({ format: audioFormat.optional() }).optional() }).nullish(),
   ...toolFields,
   metadata: z
     .record(z.string().max(64), z.string().max(512))

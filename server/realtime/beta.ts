@@ -83,9 +83,10 @@ function inputOf(startWith: ConnectionParts['startWith']): NonNullable<NonNullab
 
 /** What a beta client is sent for a GA event: none, one, or two. */
 export function toBeta(event: ServerEvent): ServerEvent[] {
-  const type = eventTypes[event.type];
-  if (type === undefined) return [];
   const { session, item, response } = event;
+  const writesDown = fieldsOf(session)['type'] === 'transcription';
+  const type = writesDown ? `transcription_${event.type}` : eventTypes[event.type];
+  if (type === undefined) return [];
   const translated = {
     ...event,
     type,
@@ -98,8 +99,9 @@ export function toBeta(event: ServerEvent): ServerEvent[] {
   return [translated, { type: 'conversation.created', event_id: newId('event'), conversation }];
 }
 
-/** The session of `session.created` and `session.updated` as the beta shows it. */
+/** A session, of either type, as the beta shows it. */
 export function betaSession(session: Fields): Fields {
+  if (session['type'] === 'transcription') return betaTranscription(session);
   const { type: _gaOnly, audio, output_modalities: modalities, max_output_tokens: maxTokens, ...same } = session;
   const input = fieldsOf(fieldsOf(audio)['input']);
   const output = fieldsOf(fieldsOf(audio)['output']);
@@ -118,16 +120,42 @@ export function betaSession(session: Fields): Fields {
   };
 }
 
+function betaTranscription(session: Fields): Fields {
+  const { type: _gaOnly, audio, ...same } = session;
+  const input = fieldsOf(fieldsOf(audio)['input']);
+  const { turn_detection: detection } = input;
+  // Nothing is answered here, so nothing is said of answers.
+  const {
+    create_response: _creates,
+    interrupt_response: _interrupts,
+    idle_timeout_ms: _idle,
+    ...found
+  } = fieldsOf(detection);
+  return {
+    ...same,
+    modalities: ['audio', 'text'],
+    input_audio_format: betaFormat(input['format']),
+    input_audio_transcription: input['transcription'],
+    input_audio_noise_reduction: input['noise_reduction'],
+    turn_detection: detection === null ? null : found,
+  };
+}
+
 /**
  * A client's frame as GA has it. What means the same in both stays as it is, and so does what means nothing in either:
  * the session answers that.
  */
 export function frameFromBeta(frame: string): string {
   // Sound, which is nearly all that comes, is not parsed twice.
-  if (!frame.includes('"session.update"') && !frame.includes('"response.create"')) return frame;
+  if (!frame.includes('session.update"') && !frame.includes('"response.create"')) return frame;
   const message = parsed(frame);
   if (message?.['type'] === 'session.update' && isFields(message['session'])) {
     return JSON.stringify({ ...message, session: sessionFromBeta(message['session']) });
+  }
+  if (message?.['type'] === 'transcription_session.update') {
+    const { session } = message;
+    const wanted = isFields(session) ? transcriptionFromBeta(session) : session;
+    return JSON.stringify({ ...message, type: 'session.update', session: wanted });
   }
   if (message?.['type'] === 'response.create' && isFields(message['response'])) {
     return JSON.stringify({ ...message, response: responseFromBeta(message['response']) });
@@ -156,6 +184,17 @@ export function sessionFromBeta(session: Fields): Fields {
     ...known({ output_modalities: modalities, max_output_tokens: maxTokens }),
     audio: { input, output },
   };
+}
+
+function transcriptionFromBeta(session: Fields): Fields {
+  return { ...sessionFromBeta(session), type: 'transcription' };
+}
+
+/** The body of `POST /v1/realtime/transcription_sessions`, like that of `sessions`; it names the secret's life otherwise. */
+export function transcriptionSecretFromBeta(body: unknown): unknown {
+  if (!isFields(body)) return body ?? { session: { type: 'transcription' } };
+  const { expires_at, expires_after = expires_at } = fieldsOf(body['client_secret']);
+  return { session: transcriptionFromBeta(body), ...known({ expires_after }) };
 }
 
 /** The body of `POST /v1/realtime/sessions`, a session, as that of `POST /v1/realtime/client_secrets`; unchecked. */

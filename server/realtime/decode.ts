@@ -4,10 +4,11 @@ import { clientEventSchema, clientEventTypes, type ClientEvent } from '../protoc
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/conversation.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/events.ts';
-import { sampleRateOf } from './audio-format.ts';
+import { audioFormatOf, sampleRateOf } from './audio-format.ts';
+import type { ResponseEcho } from './encode-response.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
 import { mergeTools, toolboxOf } from './wire-tools.ts';
-import { mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
+import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
 
 /** What decoding needs to know of its session. */
 export interface DecodeContext {
@@ -123,38 +124,49 @@ function commandOf(
   }
 }
 
-function replyCommand(
-  wanted: NonNullable<Extract<ClientEvent, { type: 'response.create' }>['response']>,
-  context: DecodeContext,
-): SessionCommand | Problem {
-  const items: Item[] = [];
-  for (const [index, input] of (wanted.input ?? []).entries()) {
-    const item =
-      input.type === 'item_reference'
-        ? context.find(input.id)
-        : itemFromWire(input, input.id ?? context.newItemId(), itemSettings(context));
-    if (item === undefined && input.type === 'item_reference') {
-      return {
-        code: 'item_not_found',
-        message: 'An item referred to does not exist.',
-        param: `response.input[${index}].id`,
-      };
-    }
-    if (item === undefined) return badAudio(`response.input[${index}]`);
-    items.push(item);
-  }
+type WantedResponse = NonNullable<Extract<ClientEvent, { type: 'response.create' }>['response']>;
+
+function replyCommand(wanted: WantedResponse, context: DecodeContext): SessionCommand | Problem {
+  const items = Array.isArray(wanted.input) ? itemsOf(wanted.input, context) : undefined;
+  if (items !== undefined && 'code' in items) return items;
+  const echo = responseEcho(wanted);
+  if ('code' in echo) return echo;
   const maxTokens = wanted.max_output_tokens;
   const request: ReplyRequest = {
     inConversation: wanted.conversation !== 'none',
-    metadata: wanted.metadata ?? null,
+    echo,
     ...(typeof wanted.instructions === 'string' ? { scene: wanted.instructions } : {}),
     ...(wanted.output_modalities === undefined ? {} : { speaks: oneModality(wanted.output_modalities)[0] === 'audio' }),
     ...(maxTokens === undefined ? {} : { maxTokens: maxTokens === 'inf' ? Infinity : maxTokens }),
     ...(asksForTools(wanted) ? { toolbox: toolboxOf(mergeTools(context.session, wanted)) } : {}),
-    ...(Array.isArray(wanted.input) ? { items } : {}),
+    ...(items === undefined ? {} : { items }),
     ...(wanted.x_dramatis?.greeting === true ? { situation: 'greeting' } : {}),
   };
   return { type: 'reply', request };
+}
+
+/** What a response is made from, where that is not the conversation. */
+function itemsOf(input: NonNullable<WantedResponse['input']>, context: DecodeContext): Item[] | Problem {
+  const items: Item[] = [];
+  for (const [index, one] of input.entries()) {
+    const isReference = one.type === 'item_reference';
+    const item = isReference
+      ? context.find(one.id)
+      : itemFromWire(one, one.id ?? context.newItemId(), itemSettings(context));
+    const param = `response.input[${index}]`;
+    if (item === undefined && isReference)
+      return { code: 'item_not_found', message: 'An item referred to does not exist.', param: `${param}.id` };
+    if (item === undefined) return badAudio(param);
+    items.push(item);
+  }
+  return items;
+}
+
+function responseEcho({ metadata = null, audio }: WantedResponse): ResponseEcho | Problem {
+  const wanted = audio?.output?.format;
+  if (wanted === undefined) return { metadata, format: undefined };
+  const format = audioFormatOf(wanted);
+  return format === undefined ? badFormat('response.audio.output.format') : { metadata, format };
 }
 
 const noReplies: Problem = {

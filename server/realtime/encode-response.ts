@@ -21,6 +21,13 @@ export interface OpenResponse {
   items: number;
 }
 
+/** What a client asks of one response, and no session needs to know; given to the session, which hands it back. */
+export interface ResponseEcho {
+  readonly metadata: unknown;
+  /** Undefined: the session's. */
+  readonly format: AudioFormat | undefined;
+}
+
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
 
 /** What an encoder knows of its session. */
@@ -39,13 +46,15 @@ export function responseEvents(
   session: EncodedSession,
 ): (WireEvent | OutgoingAudio)[] {
   if (event.type === 'reply-started') {
+    // Replies that nobody asked for have none.
+    const { metadata = null, format = session.outputFormat } = (event.echo ?? {}) as Partial<ResponseEcho>;
     const opened: OpenResponse = {
       speaks: event.speaks,
       conversationId: event.inConversation ? `conv_${session.id}` : null,
-      metadata: event.metadata,
+      metadata,
       maxTokens: event.maxTokens,
-      format: session.outputFormat,
-      sound: new ReplySound(session.outputFormat),
+      format,
+      sound: new ReplySound(format),
       itemId: undefined,
       previousItemId: null,
       transcript: '',

@@ -145,7 +145,8 @@ function mergeFormat(before: AudioFormat, wanted: InputPatch['format']): AudioFo
   return wanted === undefined ? before : audioFormatOf(wanted);
 }
 
-function badFormat(param: string): Problem {
+/** A format of sound that we do not have. */
+export function badFormat(param: string): Problem {
   const message = 'The formats here are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
   return { code: 'unsupported_audio_format', message, param };
 }

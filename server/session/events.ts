@@ -47,12 +47,12 @@ export interface ReplyRequest {
   /** Instead of the conversation's history. */
   readonly items?: readonly Item[];
   readonly situation?: 'greeting' | 'idle';
-  /** Handed back with the reply. */
-  readonly metadata?: unknown;
+  /** Comes back with `reply-started`, untouched. */
+  readonly echo?: unknown;
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
-export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'hung_up';
+export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
 
 /** How a reply came out. */
 export interface ReplyEnd {
@@ -72,7 +72,7 @@ export interface Speculation {
   readonly drafts: number;
   /** Whether the last of them became this reply. */
   readonly used: boolean;
-  /** What was made in vain: pieces of text from the mind, one token each with most minds, and speech. */
+  /** What was made in vain: tokens of the mind, by its own count or by estimate, and speech. */
   readonly wastedTokens: number;
   readonly wastedSpeechMs: number;
 }
@@ -115,7 +115,7 @@ export type SessionEvent =
       readonly inConversation: boolean;
       /** Infinity where there is no bound but the mind's own. */
       readonly maxTokens: number;
-      readonly metadata: unknown;
+      readonly echo: unknown;
     }
   /** The reply begins to speak, or to write; the item grows until `reply-item-ended`. */
   | {

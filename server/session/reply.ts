@@ -8,7 +8,7 @@ import type { SessionContext } from './context.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import { readAhead } from './read-ahead.ts';
-import type { Responder, Spent, SpokenPart } from './responder.ts';
+import type { Responder, SpokenPart } from './responder.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Trace } from './trace.ts';
 
@@ -32,11 +32,10 @@ export class Reply {
   speculation: Speculation | undefined;
   #reason: ReplyReason | undefined;
   #mind: ReplyEnd['mind'];
-  #usage = { inputTokens: 0, outputTokens: 0, cutShort: false };
-  /** What has been made for it, heard or not. */
-  readonly spent: Spent = { tokens: 0, speechMs: 0 };
+  #usage: Omit<Extract<SpokenPart, { type: 'usage' }>, 'type'> = { inputTokens: 0, outputTokens: 0, cutShort: false };
   /** Settles when it may go out; undefined where it may at once. */
   readonly confirmed: Promise<void> | undefined;
+  #madeMs = 0;
   readonly #playout: Playout;
   readonly #stop = new AbortController();
 
@@ -86,6 +85,11 @@ export class Reply {
     return this.#playout.sounds;
   }
 
+  /** What has been made for it so far, heard or not. */
+  get spent(): { readonly tokens: number; readonly speechMs: number } {
+    return { tokens: this.#usage.outputTokens, speechMs: this.#madeMs };
+  }
+
   /** Waits in mid-speech until `resume`; `stops`: the client falls silent at once. */
   hold(stops: boolean): void {
     this.#playout.hold(stops);
@@ -118,7 +122,8 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
-      spent: this.spent,
+      onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
+      onSpeech: (ms) => (this.#madeMs += ms),
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
@@ -160,7 +165,9 @@ export class Reply {
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };
     if (failure !== undefined) return { status: 'failed', problem: failure, ...base };
-    if (this.#usage.cutShort) return { status: 'incomplete', reason: 'max_output_tokens', ...base };
+    const { cutShort } = this.#usage;
+    const reasons = { length: 'max_output_tokens', filter: 'content_filter' } as const;
+    if (cutShort !== false) return { status: 'incomplete', reason: reasons[cutShort], ...base };
     return { status: 'completed', ...base };
   }
 }

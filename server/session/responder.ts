@@ -1,5 +1,5 @@
-import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
-import type { Message } from '../../agents/chat.ts';
+import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
+import type { Message, Sampling } from '../../agents/chat.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import { durationMs, type AudioFrame } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -21,17 +21,14 @@ export interface ReplyOptions extends CallOptions {
   readonly speed: number;
   readonly maxTokens?: number;
   readonly situation?: Situation;
+  readonly sampling?: Sampling;
+  /** Told what the reply has cost so far. */
+  readonly onCost?: (cost: Cost) => void;
   /** What the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: Trace;
-  /** Counts what is made, as it is made. */
-  readonly spent?: Spent;
-}
-
-/** What a reply has cost so far: pieces of text that the mind gave, one token each with most minds, and speech. */
-export interface Spent {
-  tokens: number;
-  speechMs: number;
+  /** Told of speech as it is made. */
+  readonly onSpeech?: (ms: number) => void;
 }
 
 /** The only thing a session knows about models. */
@@ -68,7 +65,7 @@ export function cascade(parts: {
         const phrased = asPhrases(spoken);
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           yield* aside.notes.splice(0);
-          if (options.spent !== undefined) options.spent.speechMs += durationMs(chunk.frame);
+          options.onSpeech?.(durationMs(chunk.frame));
           yield { type: 'speech', chunk };
         }
       }
@@ -95,14 +92,14 @@ async function* asPhrases(texts: AsyncIterable<string>): AsyncIterable<{ text: s
 async function* speakable(
   parts: AsyncIterable<ReplyPart>,
   aside: Aside,
-  { trace, spent }: ReplyOptions,
+  { trace }: ReplyOptions,
 ): AsyncIterable<string> {
   const iterator = parts[Symbol.asyncIterator]();
   const run = { ended: false, minds: 0 };
   try {
     while (!run.ended) {
       try {
-        for await (const phrase of phrases(deltasOfOneMind(counted(iterator, spent), aside, trace, run))) {
+        for await (const phrase of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
           yield phrase;
         }
@@ -115,22 +112,10 @@ async function* speakable(
   }
 }
 
-/** Counts the pieces of text that pass. */
-function counted(iterator: AsyncIterator<ReplyPart>, spent: Spent | undefined): Pick<AsyncIterator<ReplyPart>, 'next'> {
-  if (spent === undefined) return iterator;
-  return {
-    async next() {
-      const next = await iterator.next();
-      if (next.done !== true && next.value.type === 'text-delta') spent.tokens += 1;
-      return next;
-    },
-  };
-}
-
 const mindChanged = Symbol('another mind goes on');
 
 async function* deltasOfOneMind(
-  iterator: Pick<AsyncIterator<ReplyPart>, 'next'>,
+  iterator: AsyncIterator<ReplyPart>,
   aside: Aside,
   trace: Trace,
   run: { ended: boolean; minds: number },

@@ -39,8 +39,9 @@ export class Session {
       post: (input) => this.#inputs.push(input),
       replyEnded: (reply) => {
         const heardByMs = this.#listening.heardMs + reply.unheardMs;
-        // After a call it is the client's turn: the character waits for what comes back.
-        this.#turns.advance({ type: 'reply-end', ...(reply.calls.length > 0 ? {} : { heardByMs }) });
+        // After a call it is the client's turn: the character waits for what comes back. And it does not speak up twice.
+        const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
+        this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
       },
     };
     this.#intake = new Intake({

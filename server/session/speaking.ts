@@ -99,9 +99,9 @@ export class Speaking {
     const { speaks } = reply;
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
-    const { inConversation, metadata } = request;
+    const { inConversation, echo } = request;
     const maxTokens = request.maxTokens ?? settings().maxTokens ?? Infinity;
-    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, metadata: metadata ?? null });
+    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, echo });
     const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
     if (draft !== undefined) draft.confirm();
     else if (options.hold) this.#waiting.set(reply, begin);

@@ -1,14 +1,15 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
-import type { Door } from '../http/door.ts';
+import type { Check, Door } from '../http/door.ts';
 import { openSession, type SocketDeps } from '../http/open-session.ts';
-import { sendProblem } from '../http/problem.ts';
+import { sendProblem, sendRefusal } from '../http/problem.ts';
 import { partnerOf } from '../http/realtime.ts';
 import { carrierOf, keepAlive } from '../http/socket-carrier.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Connection, ServerEvent } from '../realtime/connection.ts';
 import type { Problem } from '../session/events.ts';
 import { MediaStream, telephoneSession } from './media-stream.ts';
+import { signatureRefusal } from './signature.ts';
 import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
 
 /** A frame of Twilio's is well below 1 KiB. */
@@ -28,11 +29,21 @@ export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
   app.route({
     method: 'GET',
     url: '/v1/twilio',
-    onRequest: door.call,
+    onRequest: [door.call, signed(deps.config.twilioAuthToken)],
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => answer(socket, request, deps, door),
   });
+}
+
+/** Where the server knows Twilio's token, nobody else gets in. */
+function signed(authToken: string | undefined): Check {
+  return async (request, reply) => {
+    const refusal = authToken === undefined ? undefined : signatureRefusal(request, authToken);
+    if (refusal === undefined) return;
+    request.log.info({ code: refusal.problem.code }, 'request refused');
+    await sendRefusal(reply, refusal);
+  };
 }
 
 interface Call {

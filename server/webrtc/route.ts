@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { refusalOf } from '../http/access.ts';
 import type { Door } from '../http/door.ts';
 import type { SocketDeps } from '../http/open-session.ts';
 import { sendProblem, sendRefusal } from '../http/problem.ts';
@@ -10,7 +9,7 @@ const path = '/v1/realtime/calls';
 
 /**
  * `POST /v1/realtime/calls`: the WebRTC door of OpenAI Realtime (GA), offer in, answer out, and
- * `POST /v1/realtime/calls/{call_id}/hangup`. Web pages of allowed origins may call from their own address (CORS).
+ * `POST /v1/realtime/calls/{call_id}/hangup`.
  */
 export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
   const calls = new Calls();
@@ -20,29 +19,11 @@ export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>
     scope.removeAllContentTypeParsers();
     const asIs = { parseAs: 'buffer', bodyLimit: callRequestBytes } as const;
     scope.addContentTypeParser('*', asIs, (_request, body, done) => done(null, body));
-    scope.addHook('onRequest', async (request, reply) => {
-      const { origin } = request.headers;
-      if (origin === undefined || refusalOf(request.headers, { ...deps.config, apiKeys: [] }) !== undefined) return;
-      reply.headers({
-        'access-control-allow-origin': origin,
-        'access-control-expose-headers': 'location',
-        vary: 'origin',
-      });
-    });
     addRoutes(scope, calls, deps, door);
   });
 }
 
 function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
-  scope.options(path, { onRequest: door.call }, (request, reply) => {
-    const wanted = request.headers['access-control-request-headers'] ?? '';
-    reply.headers({
-      'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': /^[\w, -]{0,500}$/.test(wanted) ? wanted : '',
-      'access-control-max-age': 600,
-    });
-    return reply.code(204).send();
-  });
   scope.post<{ Querystring: { model?: string | string[] } }>(
     path,
     { onRequest: door.session },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../agents/actor.ts';
+import type { Cost } from '../../agents/agent.ts';
 import { openCircuit } from '../../agents/circuit.ts';
 import { withFallback } from '../../agents/fallback.ts';
 import { openMind } from '../../agents/open.ts';
@@ -31,15 +32,49 @@ describe('an actor', () => {
     expect(model.calls[0]?.messages.at(-1)?.text).toContain('She walks at midnight');
   });
 
+  it('is sampled as the call asks', async () => {
+    const model = fakeChat(['Yes.']);
+    await replyParts(actor(martha, model), ['Hello'], { sampling: { topP: 0.5, seed: 1, stop: ['END'] } });
+    expect(model.calls[0]?.settings).toEqual({ temperature: 0.8, maxTokens: 220, topP: 0.5, seed: 1, stop: ['END'] });
+    await replyParts(actor(martha, model), ['Hello'], { sampling: { temperature: 0 } });
+    expect(model.calls[1]?.settings).toEqual({ temperature: 0, maxTokens: 220 });
+  });
+
   it('keeps to the tokens the call allows', async () => {
     const model = fakeChat(['Yes.']);
     await replyParts(actor(martha, model, { maxTokens: 50 }), ['Hello'], { maxTokens: 9 });
     expect(model.calls[0]?.settings.maxTokens).toBe(9);
   });
 
+  it('tells what it has cost so far, since a reply may be stopped, and in the end what the model counted', async () => {
+    const costs: Cost[] = [];
+    const agent = actor(martha, fakeChat(['Well, I ', 'never did.']));
+    const parts = await replyParts(agent, ['Hello'], { onCost: (cost) => costs.push(cost) });
+    const [first, second, last] = costs;
+    expect(first?.inputTokens).toBeGreaterThan(100);
+    expect(second?.inputTokens).toBe(first?.inputTokens);
+    expect(costs.map(({ outputTokens }) => outputTokens)).toEqual([2, 5, 2]);
+    expect(parts.at(-1)).toMatchObject(last ?? {});
+  });
+
+  it('counts by estimate where the model gives no count', async () => {
+    const parts = await replyParts(actor(martha, fakeChat(['Well, I never.'], { counts: false })), ['Hello']);
+    expect(parts.at(-1)).toMatchObject({ type: 'usage', inputTokens: expect.any(Number), outputTokens: 4 });
+    const cut = await replyParts(actor(martha, fakeChat(['Come in.', '\nUser: Thanks.'])), ['Hello']);
+    expect(cut.at(-1)).toMatchObject({ type: 'usage', outputTokens: 6 });
+  });
+
   it('says when the reply was cut short', async () => {
     const parts = await replyParts(actor(martha, fakeChat(['Well'], { reason: 'length' })), ['Hello']);
-    expect(parts.at(-1)).toMatchObject({ cutShort: true });
+    expect(parts.at(-1)).toMatchObject({ cutShort: 'length' });
+  });
+
+  it('says when a filter of the model stepped in, before the first word too', async () => {
+    for (const deltas of [['First you take'], []]) {
+      const parts = await replyParts(actor(martha, fakeChat(deltas, { reason: 'filter' })), ['How do I do it?']);
+      expect(wordsOf(parts)).toBe(deltas.join(''));
+      expect(parts.at(-1)).toMatchObject({ type: 'usage', cutShort: 'filter' });
+    }
   });
 
   it('speaks no name and not for the visitor', async () => {
@@ -78,6 +113,15 @@ describe('a mind with a fallback', () => {
     const parts = await replyParts(withFallback(broken, lines), ['Hello']);
     expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'mind', 'text-delta', 'usage']);
     expect(martha.evasions).toContain(wordsOf(parts.slice(2)).trim());
+  });
+
+  it('has an evasion where a filter left the model no word, and holds that against nobody', async () => {
+    const circuit = openCircuit({ failureCount: 1 });
+    const filtered = actor(martha, fakeChat([], { reason: 'filter' }));
+    const parts = await replyParts(withFallback(filtered, lines, circuit), ['How do I do it?']);
+    expect(martha.evasions).toContain(wordsOf(parts));
+    expect(parts.at(-1)).toEqual({ type: 'usage', inputTokens: 5, outputTokens: 2, cutShort: 'filter' });
+    expect(circuit.restsBecause()).toBeUndefined();
   });
 
   it('throws the reason of an abort', async () => {

@@ -59,7 +59,10 @@ describe('a chat with an OpenAI-compatible server', () => {
 
   it('sends the model, the messages, the settings and the key', async () => {
     const { requests } = await serve(says(['Yes.']));
-    await chat({ baseUrl: server?.baseUrl ?? '' }, { temperature: 0.5, topP: 0.9, maxTokens: 40, seed: 3 });
+    await chat(
+      { baseUrl: server?.baseUrl ?? '' },
+      { temperature: 0.5, topP: 0.9, maxTokens: 40, seed: 3, stop: ['END'] },
+    );
     expect(requests[0]).toEqual({
       path: '/v1/chat/completions',
       authorization: `Bearer ${secret}`,
@@ -72,6 +75,7 @@ describe('a chat with an OpenAI-compatible server', () => {
         top_p: 0.9,
         max_tokens: 40,
         seed: 3,
+        stop: ['END'],
       },
     });
   });
@@ -119,6 +123,14 @@ describe('a chat with an OpenAI-compatible server', () => {
       expect(parts[0]).toEqual({ type: 'text-delta', text: 'Yes.' });
     }
     expect(requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
+  });
+
+  it('takes no word of a refusal for a parameter that it did not send', async () => {
+    const { baseUrl, requests } = await serve(fails(400, { message: 'please stop, seed and all' }));
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    const answer = Array.fromAsync(model.chat([], { signal: new AbortController().signal }));
+    await expect(answer).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+    expect(requests).toHaveLength(1);
   });
 
   it('uses max_completion_tokens where a model wants that', async () => {

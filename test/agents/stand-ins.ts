@@ -1,5 +1,5 @@
 import type { AgentOptions, CharacterAgent, ReplyPart } from '../../agents/agent.ts';
-import type { ChatModel, ChatPart, ChatSettings, Message } from '../../agents/chat.ts';
+import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../../agents/chat.ts';
 import { cardSchema, type DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 
@@ -54,7 +54,7 @@ const lines: readonly DialoguePair[] = [
 /** A chat model that says the deltas it was given, then throws, or ends. Keeps what it was asked. */
 export function fakeChat(
   deltas: readonly string[],
-  ending: { readonly error?: Error; readonly reason?: 'stop' | 'length' } = {},
+  ending: { readonly error?: Error; readonly reason?: ChatEnd; readonly counts?: boolean } = {},
 ): ChatModel & { readonly calls: { readonly messages: readonly Message[]; readonly settings: ChatSettings }[] } {
   const calls: { readonly messages: readonly Message[]; readonly settings: ChatSettings }[] = [];
   return {
@@ -67,7 +67,9 @@ export function fakeChat(
         yield { type: 'text-delta', text };
       }
       if (ending.error !== undefined) throw ending.error;
-      yield { type: 'chat-end', reason: ending.reason ?? 'stop', inputTokens: 5, outputTokens: 2 };
+      const counted =
+        ending.counts === false ? { inputTokens: 0, outputTokens: 0 } : { inputTokens: 5, outputTokens: 2 };
+      yield { type: 'chat-end', reason: ending.reason ?? 'stop', ...counted };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { SpeakerListener, TalkOptions } from '../../server/client/api.d.ts';
 import * as client from '../../server/client/open-talk.js';
@@ -20,6 +20,8 @@ async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
   if (speaker === undefined) throw new Error('the loudspeaker was not opened');
   return { recorded, speaker };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 /** What the package tells TypeScript that it exports is what it exports. */
 const declared: typeof import('../../server/client/api.d.ts') = client;
@@ -60,6 +62,17 @@ describe('a talk', () => {
       recorded.of('response.output_audio_transcript.done').map(({ transcript }) => transcript);
     await expect.poll(() => said().at(-1)).toMatch(/Second|Third/);
     expect(recorded.of('error')).toEqual([]);
+    recorded.talk.close();
+  });
+
+  it('tells, before the session reaches its time limit, how much of it is left', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await using rig = await openRig({ environment: { DRAMATIS_MAX_SESSION_MINUTES: '2' } });
+    const recorded = recordTalk({ url: rig.url });
+    await recorded.talk.opened;
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    expect((await recorded.until('x_dramatis.session_expiring')).expires_in_s).toBe(60);
     recorded.talk.close();
   });
 

@@ -8,10 +8,10 @@ export interface CallingLine {
   readonly calls: readonly { readonly callId?: string; readonly name: string; readonly arguments: string }[];
 }
 
-/** A line that ends for want of tokens. */
+/** A line that ends for want of tokens, or because a filter stepped in. */
 export interface CutLine {
   readonly text: string;
-  readonly cutShort: true;
+  readonly cutShort: 'length' | 'filter';
 }
 
 /**
@@ -41,15 +41,16 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       next += 1;
       yield { type: 'mind', name: 'fake-mind' };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
-      for (const delta of text === '' ? [] : text.split(/(?<=\s)/u)) {
+      for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
         options.signal.throwIfAborted();
+        options.onCost?.({ inputTokens: 3, outputTokens: index + 1 });
         yield { type: 'text-delta', text: delta };
       }
       if (line instanceof Error) throw line;
       for (const call of typeof line === 'object' && 'calls' in line && options.toolbox ? line.calls : []) {
         yield { type: 'tool-call', callId: `call_${(calls += 1)}`, ...call };
       }
-      const cutShort = typeof line === 'object' && 'cutShort' in line;
+      const cutShort = typeof line === 'object' && 'cutShort' in line ? line.cutShort : false;
       yield { type: 'usage', inputTokens: 3, outputTokens: 5, cutShort };
     },
   };

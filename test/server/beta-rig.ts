@@ -9,11 +9,16 @@ import { fakeEngines } from '../fakes/engines.ts';
 
 const holmes = await loadCharacter('characters/sherlock-holmes');
 
+/** The first event of a transcription session, which the lists of types had forgotten. */
+const transcriptionCreated = 'transcription_session.created';
+
 /** What SDKs of the beta know; one of any other type makes them throw. Checked against OpenAI's own list of types. */
 export const betaTypes: ReadonlySet<string> = new Set([
   'error',
   'session.created',
   'session.updated',
+  transcriptionCreated,
+  'transcription_session.updated',
   'conversation.created',
   'conversation.item.created',
   'conversation.item.retrieved',
@@ -41,10 +46,10 @@ export const betaTypes: ReadonlySet<string> = new Set([
   'response.function_call_arguments.delta',
   'response.function_call_arguments.done',
   'rate_limits.updated',
-] satisfies RealtimeServerEvent['type'][]);
+] satisfies (RealtimeServerEvent['type'] | typeof transcriptionCreated)[]);
 
 /** A connection on fakes for a client of the beta. */
-export function connectBeta(options: Parameters<typeof fakeEngines>[0] = {}) {
+export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
   const clock = new ManualClock();
   const engines = fakeEngines(options);
   const events: RecordedEvent[] = [];
@@ -59,6 +64,7 @@ export function connectBeta(options: Parameters<typeof fakeEngines>[0] = {}) {
       aheadMs: 400,
       clock,
       maxSessionMs: 60_000,
+      intent: options.intent,
       onFault: (fault) => {
         throw fault;
       },
@@ -91,6 +97,7 @@ export function connectBeta(options: Parameters<typeof fakeEngines>[0] = {}) {
 /** Gives an event its name in GA, for the checks of order. */
 function asGa(event: RecordedEvent): RecordedEvent {
   const type = event.type
+    .replace(/^transcription_session/, 'session')
     .replace(/^conversation\.item\.created$/, 'conversation.item.added')
     .replace(/^response\.(audio|text)/, 'response.output_$1');
   return { ...event, type };

@@ -52,6 +52,19 @@ describe('a user who stays silent after a reply', () => {
     expect(rig.of('idle')).toHaveLength(1);
   });
 
+  it('is spoken to once, and not again before they did something', async () => {
+    const rig = openRig({ ...idle(1_000), hears: ['yes'] });
+    await firstReply(rig);
+    await rig.silence(10_000);
+    expect(rig.of('idle')).toHaveLength(1);
+    await rig.speak(600);
+    await rig.silence(10_000);
+    expect(rig.agent.situations).toEqual([undefined, 'idle', undefined, 'idle']);
+    rig.send({ type: 'reply', request: { inConversation: true } });
+    await rig.clock.advance(10_000);
+    expect(rig.of('idle')).toHaveLength(3);
+  });
+
   it('is left alone unless the client asked for it', async () => {
     const rig = openRig({ says: ['One two three.'] });
     await firstReply(rig);

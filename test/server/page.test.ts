@@ -1,54 +1,25 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../server/config.ts';
 import { startServer, type RunningServer } from '../../server/serve.ts';
-import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/resampler.ts';
-import { writeWav } from '../../voices/wav.ts';
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const available = existsSync(executablePath);
-if (!available) console.warn(`The page's test is skipped: there is no Chromium at ${executablePath} (set CHROMIUM).`);
+import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
 
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
-describe.skipIf(!available)('the page, in a real browser with a recording as its microphone', () => {
+describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a recording as its microphone', () => {
   let server: RunningServer;
-  let browser: Browser;
-  let folder: string;
+  let browser: TestBrowser;
 
   beforeAll(async () => {
     server = await startServer(readConfig({ flags: { port: '0', logLevel: 'error' }, environment: {} }));
-    folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-'));
-    const microphone = path.join(folder, 'microphone.wav');
-    await writeQuestion(server, microphone);
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--autoplay-policy=no-user-gesture-required',
-        '--use-fake-ui-for-media-stream',
-        '--use-fake-device-for-media-stream',
-        `--use-file-for-fake-audio-capture=${microphone}%noloop`,
-      ],
-    });
+    browser = await openBrowserThatAsks(server);
   }, 60_000);
 
   afterAll(async () => {
-    await browser?.close();
     await server?.close();
-    await rm(folder, { recursive: true, force: true });
+    await browser?.close();
   });
 
   it('is spoken to, shows what it understood, and speaks the answer', async () => {
@@ -89,8 +60,7 @@ describe.skipIf(!available)('the page, in a real browser with a recording as its
   }, 120_000);
 
   it('says what to do when the microphone is denied', async () => {
-    const context = await browser.newContext({ permissions: [] });
-    const page = await context.newPage();
+    const page = await browser.newPage({ permissions: [] });
     await page.addInitScript(() => {
       navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('denied', 'NotAllowedError'));
     });
@@ -100,19 +70,16 @@ describe.skipIf(!available)('the page, in a real browser with a recording as its
     await page.locator('#message:has-text("microphone")').waitFor({ timeout: 30_000 });
     await keep(page, 'denied');
     await expect(page.locator('#message').innerText()).resolves.toMatch(/allow/i);
-    await context.close();
+    await page.close();
   }, 60_000);
 });
 
 async function openPage(
-  browser: Browser,
+  browser: TestBrowser,
   server: RunningServer,
   viewport: { width: number; height: number },
 ): Promise<Page> {
   const page = await browser.newPage({ viewport });
-  page.on('pageerror', (fault) => {
-    throw fault;
-  });
   await page.goto(server.url);
   await page.locator('#characters >> text=Sherlock Holmes').first().waitFor();
   return page;
@@ -120,19 +87,4 @@ async function openPage(
 
 async function keep(page: Page, name: string): Promise<void> {
   if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
-}
-
-/** A question in one of our own voices, after a moment of silence, with room for an answer behind it. */
-async function writeQuestion(server: RunningServer, file: string): Promise<void> {
-  const lincoln = server.characters.get('abraham-lincoln');
-  if (lincoln === undefined) throw new Error('the pack of Abraham Lincoln is missing');
-  const { synthesizer, voice } = server.engines.voiceOf(lincoln);
-  async function* question(): AsyncIterable<{ text: string }> {
-    yield { text: 'Good evening. Tell me about your best friend.' };
-  }
-  const blocks: Float32Array[] = [];
-  const signal = new AbortController().signal;
-  for await (const { frame } of synthesizer.speak(question(), { signal, voice })) blocks.push(frame.samples);
-  const speech = resample(concatSamples(blocks), synthesizer.sampleRate, 48_000);
-  await writeWav(file, concatSamples([new Float32Array(2 * 48_000), speech, new Float32Array(60 * 48_000)]), 48_000);
 }

@@ -114,7 +114,7 @@ describe('the order of wire events', () => {
             { text: 'Let me look.', calls: [call, call] },
             new Error('mind broke'),
             { calls: [call] },
-            { text: 'I shall', cutShort: true },
+            { text: 'I shall', cutShort: 'length' },
             'Seven.',
           ],
         });

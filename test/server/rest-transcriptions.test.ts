@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
@@ -88,6 +90,34 @@ describe('the transcript of a recording', () => {
     expect((await ask('/v1/audio/transcriptions', { body: {} })).body.error).toMatchObject({ code: 'invalid_event' });
     const empty = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: new FormData() });
     expect(empty.status).toBe(400);
+  });
+
+  it('is refused before anything of it is read, where its length or its key says enough', async () => {
+    const { port } = await client(fakeEngines(), { apiKeys: 'key' });
+    const announce = async (headers: Record<string, string>): Promise<unknown[]> => {
+      const type = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(27 * 2 ** 20) };
+      const asking = request({
+        port,
+        path: '/v1/audio/transcriptions',
+        method: 'POST',
+        headers: { ...type, ...headers },
+      });
+      asking.on('error', () => undefined);
+      asking.flushHeaders();
+      const [response] = (await once(asking, 'response')) as [IncomingMessage];
+      const { error } = JSON.parse((await response.toArray()).join('')) as { error: { code: string } };
+      asking.destroy();
+      return [response.statusCode, error.code];
+    };
+    expect(await announce({ authorization: 'Bearer key' })).toEqual([413, 'audio_file_too_large']);
+    expect(await announce({ authorization: 'Bearer wrong' })).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('is refused for what is asked of it before it is decoded', async () => {
+    const { openai } = await client();
+    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const asking = openai.audio.transcriptions.create({ model: 'any', file, response_format: 'srt' });
+    expect(await failureOf(asking)).toMatchObject({ code: 'invalid_value', param: 'response_format' });
   });
 
   it('names no file of ours in its errors, and leaves none behind', async () => {

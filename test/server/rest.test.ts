@@ -87,11 +87,40 @@ describe('a chat with a character', () => {
     expect(JSON.stringify(sent)).toContain('77');
   });
 
+  it('is sampled as the client asks, and by the character’s own temperature where it does not', async () => {
+    await using llm = await openChatServer(says(['Elementary.']));
+    const { openai } = await client(thinking(openMind({ baseUrl: llm.baseUrl, model: 'fake' })));
+    const ask = (sampling: object): Promise<unknown> =>
+      openai.chat.completions.create({ model: 'alice', messages: [...hello], ...sampling });
+    await ask({ temperature: 0, top_p: 0.5, seed: -7, stop: 'END' });
+    await ask({ temperature: null, top_p: null, seed: null, stop: ['a', 'b'] });
+    await ask({ stop: null });
+    const sent = llm.requests.map(({ body: { temperature, top_p, seed, stop } }) => [temperature, top_p, seed, stop]);
+    expect(sent).toEqual([
+      [0, 0.5, -7, ['END']],
+      [0.8, undefined, undefined, ['a', 'b']],
+      [0.8, undefined, undefined, undefined],
+    ]);
+  });
+
   it('tells by its finish reason that the reply was cut short', async () => {
     await using llm = await openChatServer(says(['Elementary, my'], { finish: 'length' }));
     const { openai } = await client(thinking(openMind({ baseUrl: llm.baseUrl, model: 'fake' })));
     const answer = await openai.chat.completions.create({ model: 'alice', messages: [...hello], max_tokens: 3 });
     expect(answer.choices[0]?.finish_reason).toBe('length');
+  });
+
+  it('tells by its finish reason that a filter stepped in, also in a stream', async () => {
+    await using llm = await openChatServer(says(['First you take'], { finish: 'content_filter' }));
+    const { openai } = await client(thinking(openMind({ baseUrl: llm.baseUrl, model: 'fake' })));
+    const asked = { model: 'alice', messages: [...hello] };
+    const answer = await openai.chat.completions.create(asked);
+    expect(answer.choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { content: 'First you take' },
+    });
+    const chunks = await Array.fromAsync(await openai.chat.completions.create({ ...asked, stream: true }));
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('content_filter');
   });
 
   it('begins with a greeting where nobody has spoken yet', async () => {
@@ -123,6 +152,10 @@ describe('a chat with a character', () => {
     ],
     ['several choices', { messages: hello, n: 2 }, 'invalid_value', 'n'],
     ['a wild temperature', { messages: hello, temperature: 3 }, 'invalid_value', 'temperature'],
+    ['a share of the words above one', { messages: hello, top_p: 1.1 }, 'invalid_value', 'top_p'],
+    ['half a seed', { messages: hello, seed: 0.5 }, 'invalid_event', 'seed'],
+    ['five places to stop at', { messages: hello, stop: ['a', 'b', 'c', 'd', 'e'] }, 'invalid_value', 'stop'],
+    ['an empty place to stop at', { messages: hello, stop: '' }, 'invalid_value', 'stop.0'],
   ];
   for (const [what, body, code, param] of bad) {
     it(`is refused with ${what}`, async () => {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Journal, journalFile, readJournal, sweepJournals } from '../../server/link/journal.ts';
 import { restore } from '../../server/link/restore.ts';
 import { startServerProcess, type ServerProcess } from '../bench/server-process.ts';
+import { serve } from './serve-rig.ts';
 
 interface Event extends Record<string, any> {
   readonly type: string;
@@ -102,6 +103,26 @@ describe('a server that is killed while a character speaks', () => {
     expect(next['response'].status).toBe('completed');
     after.socket.close();
   }, 60_000);
+});
+
+describe('a server that is told to stop', () => {
+  it('leaves stored sessions to the next one', async () => {
+    const flags = { store: true, dataDir: await dataFolder() };
+    const first = await serve({ flags });
+    const before = first.call('?model=alice&x=resume');
+    const { session } = await before.until('session.created');
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'I am Bob.' }] };
+    before.send({ type: 'conversation.item.create', item: { id: 'q1', ...item } });
+    const { x_seq: last } = await before.until('conversation.item.done');
+    await first.app.close();
+    expect((await before.closed).code).toBe(1001);
+
+    const next = await serve({ flags });
+    const after = next.call(`?resume=${session.x_dramatis.resume.token}&after=${last}&x=resume`);
+    expect(await after.until('x_dramatis.resumed')).toMatchObject({ restarted: true });
+    after.send({ type: 'conversation.item.retrieve', item_id: 'q1' });
+    expect((await after.until('conversation.item.retrieved'))['item']).toMatchObject(item);
+  });
 });
 
 describe('a journal', () => {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { carrierOf } from '../../server/http/socket-carrier.ts';
 import { limits } from '../../server/protocol/limits.ts';
+import { serverEventSchema } from '../../server/protocol/server-events.ts';
 import { settle } from '../fakes/clock.ts';
 import { serve } from './serve-rig.ts';
 
@@ -96,6 +97,35 @@ describe('a conversation at its time limit', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await wire.closed).toEqual({ code: 1001, reason: 'session_expired' });
   });
+
+  const cases: [minutes: string, lastSeconds: number][] = [
+    ['60', 60],
+    ['1', 30],
+  ];
+  it.each(cases)(
+    'of %s min is announced %i s before to who asked for it, and to nobody else',
+    async (minutes, last) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+      const { call } = await serve({ flags: { maxSessionMinutes: minutes } });
+      const [asked, silent] = [call('?x=binary,notice'), call('?x=binary')];
+      const { session } = await asked.until('session.created');
+      await silent.until('session.created');
+      const limitMs = Number(minutes) * 60_000;
+      await vi.advanceTimersByTimeAsync(limitMs - last * 1_000 - 1);
+      await settle();
+      expect(asked.events).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(serverEventSchema.parse(await asked.until('x_dramatis.session_expiring'))).toMatchObject({
+        expires_in_s: last,
+        expires_at: session.expires_at,
+        x_seq: 2,
+      });
+      await vi.advanceTimersByTimeAsync(last * 1_000);
+      await asked.until('error');
+      await silent.until('error');
+      expect(silent.events).toEqual([]);
+    },
+  );
 });
 
 describe('every answer', () => {

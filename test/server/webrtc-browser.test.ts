@@ -1,23 +1,13 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../server/config.ts';
 import { startServer, type RunningServer } from '../../server/serve.ts';
-import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/resampler.ts';
-import { writeWav } from '../../voices/wav.ts';
-import { spoken } from '../fakes/spoken.ts';
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const available = existsSync(executablePath);
-if (!available)
-  console.warn(`WebRTC in a browser is not tested: there is no Chromium at ${executablePath} (set CHROMIUM).`);
+import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
 
 const bundle = path.resolve(import.meta.dirname, '../../node_modules/@openai/agents-realtime/dist/bundle');
 const apiKey = 'server-key';
@@ -40,42 +30,24 @@ async function openSite(): Promise<{ origin: string; server: Server }> {
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+const available = hasBrowser('WebRTC in a browser');
+
 describe.skipIf(!available)('WebRTC, in a real browser with a recording as its microphone', () => {
   let site: Awaited<ReturnType<typeof openSite>>;
   let server: RunningServer;
-  let browser: Browser;
-  let folder: string;
+  let browser: TestBrowser;
 
   beforeAll(async () => {
     site = await openSite();
     const flags = { port: '0', logLevel: 'error', apiKeys: apiKey, allowedOrigins: site.origin };
     server = await startServer(readConfig({ flags, environment: {} }));
-    folder = await mkdtemp(path.join(tmpdir(), 'dramatis-webrtc-'));
-    const microphone = path.join(folder, 'microphone.wav');
-    await writeQuestion(server, microphone);
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--autoplay-policy=no-user-gesture-required',
-        '--use-fake-ui-for-media-stream',
-        '--use-fake-device-for-media-stream',
-        `--use-file-for-fake-audio-capture=${microphone}%noloop`,
-      ],
-    });
+    browser = await openBrowserThatAsks(server);
   }, 60_000);
 
   afterAll(async () => {
-    await browser?.close();
-    await server?.close();
     site?.server.close();
-    await rm(folder, { recursive: true, force: true });
+    await server?.close();
+    await browser?.close();
   });
 
   /** A key that a browser may hold. */
@@ -90,9 +62,6 @@ describe.skipIf(!available)('WebRTC, in a real browser with a recording as its m
 
   async function openPage(): Promise<Page> {
     const page = await browser.newPage();
-    page.on('pageerror', (fault) => {
-      throw fault;
-    });
     await page.goto(site.origin);
     await page.waitForFunction('globalThis.sdk');
     return page;
@@ -211,13 +180,4 @@ async function talkWebRtc({ url, key }: { url: string; key: string }) {
     playedEnergy: stats.find(({ type }) => type === 'inbound-rtp').totalAudioEnergy as number,
     reportedLoss: stats.find(({ type }) => type === 'remote-inbound-rtp')?.packetsLost as number | undefined,
   };
-}
-
-/** A question in one of our own voices, after a moment of silence, with room for an answer behind it. */
-async function writeQuestion(server: RunningServer, file: string): Promise<void> {
-  const lincoln = server.characters.get('abraham-lincoln');
-  if (lincoln === undefined) throw new Error('the pack of Abraham Lincoln is missing');
-  const question = await spoken('Good evening. Tell me about your best friend.', server.engines.voiceOf(lincoln));
-  const speech = resample(question, 24_000, 48_000);
-  await writeWav(file, concatSamples([new Float32Array(2 * 48_000), speech, new Float32Array(60 * 48_000)]), 48_000);
 }

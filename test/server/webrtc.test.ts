@@ -234,24 +234,9 @@ describe('a call that is not taken', () => {
     expect(await problemOf(await post(server, await offer))).toEqual([503, 'server_busy']);
   });
 
-  it('comes from a page that may ask, and is told so', async () => {
+  it('may be read by the page that made it, where it is refused too', async () => {
     const origin = 'https://game.example';
     const server = await serve({ flags: { apiKeys: 'server-key', allowedOrigins: origin } });
-    const preflight = (from: string): Promise<Response> =>
-      fetch(`${server.url}${path}`, {
-        method: 'OPTIONS',
-        headers: {
-          origin: from,
-          'access-control-request-method': 'POST',
-          'access-control-request-headers': 'authorization,content-type',
-        },
-      });
-    const allowed = await preflight(origin);
-    expect(allowed.status).toBe(204);
-    expect(allowed.headers.get('access-control-allow-origin')).toBe(origin);
-    expect(allowed.headers.get('access-control-allow-headers')).toBe('authorization,content-type');
-    const denied = await preflight('https://evil.example');
-    expect([denied.status, denied.headers.get('access-control-allow-origin')]).toEqual([403, null]);
     const refused = await post(server, 'hello', { headers: { origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });

@@ -85,13 +85,27 @@ describe('a bound on tokens', () => {
   });
 
   it('that cuts a reply short makes it incomplete', async () => {
-    const wire = connect({ says: [{ text: 'I was about to', cutShort: true }] });
+    const wire = connect({ says: [{ text: 'I was about to', cutShort: 'length' }] });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_000);
     expect(wire.last('response.done').response).toMatchObject({
       status: 'incomplete',
       status_details: { type: 'incomplete', reason: 'max_output_tokens' },
       output: [{ status: 'incomplete' }],
+    });
+    await wire.hangUp();
+  });
+});
+
+describe('a filter of the model', () => {
+  it('that steps in makes the reply incomplete, and says so', async () => {
+    const wire = connect({ says: [{ text: 'First you take', cutShort: 'filter' }] });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(1_000);
+    expect(wire.last('response.done').response).toMatchObject({
+      status: 'incomplete',
+      status_details: { type: 'incomplete', reason: 'content_filter' },
+      output: [{ status: 'incomplete', content: [{ transcript: 'First you take' }] }],
     });
     await wire.hangUp();
   });
@@ -217,6 +231,20 @@ describe('the cost of a response', () => {
       output_token_details: { text_tokens: 5, audio_tokens: 8 },
     });
     expect(wire.last('rate_limits.updated').rate_limits).toEqual([]);
+    await wire.hangUp();
+  });
+
+  it('that is cut off counts what the model had written by then, and what was heard', async () => {
+    const wire = connect({ says: [`One two three. ${'Four five six. '.repeat(20)}`] });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(200);
+    wire.send({ type: 'response.cancel' });
+    await settle();
+    const { status, usage } = wire.last('response.done').response;
+    expect(status).toBe('cancelled');
+    expect(usage).toMatchObject({ input_tokens: 3, output_token_details: { audio_tokens: 4 } });
+    expect(usage.output_token_details.text_tokens).toBeGreaterThanOrEqual(3);
+    expect(usage.output_token_details.text_tokens).toBeLessThan(30);
     await wire.hangUp();
   });
 });

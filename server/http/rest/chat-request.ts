@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import type { Message } from '../../../agents/chat.ts';
+import type { Message, Sampling } from '../../../agents/chat.ts';
 import { limits } from '../../protocol/limits.ts';
+
+/** One text or up to four, as at OpenAI. */
+const stop = z.preprocess(
+  (value) => (typeof value === 'string' ? [value] : value),
+  z.array(z.string().min(1).max(256)).max(4).nullish(),
+);
 
 const text = z.string().max(limits.textCharacters);
 
@@ -23,10 +29,23 @@ export const chatSchema = z.looseObject({
   max_tokens: z.number().int().min(1).nullish(),
   max_completion_tokens: z.number().int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  seed: z.number().int().nullish(),
+  stop,
   n: z.number().int().min(1).max(1).nullish(),
 });
 
 export type ChatRequest = z.infer<typeof chatSchema>;
+
+/** How the reply is to be sampled. */
+export function samplingOf({ temperature, top_p: topP, seed, stop }: ChatRequest): Sampling {
+  return {
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof topP === 'number' ? { topP } : {}),
+    ...(typeof seed === 'number' ? { seed } : {}),
+    ...(stop == null || stop.length === 0 ? {} : { stop }),
+  };
+}
 
 /** The talk, and what lies under the persona as its scene. */
 export function talkOf(messages: ChatRequest['messages']): { history: readonly Message[]; scene: string } {

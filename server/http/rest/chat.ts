@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { CutShort } from '../../../agents/agent.ts';
 import type { Character } from '../../../characters/character.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { errorObject } from '../../errors.ts';
@@ -13,7 +14,7 @@ import { sendProblem } from '../problem.ts';
 import { characterFor, noSuchCharacter } from '../realtime.ts';
 import { parseBody } from '../request-body.ts';
 import { answer, begun } from './answer.ts';
-import { chatSchema, talkOf, type ChatRequest } from './chat-request.ts';
+import { chatSchema, samplingOf, talkOf, type ChatRequest } from './chat-request.ts';
 import type { RestParts } from './rest.ts';
 
 /** What becomes of a reply besides its words. */
@@ -21,7 +22,7 @@ interface Outcome {
   mind: { readonly name: string; readonly because?: string } | null;
   inputTokens: number;
   outputTokens: number;
-  cutShort: boolean;
+  cutShort: CutShort;
 }
 
 /** `POST /v1/chat/completions`: a character as the model of a chat, whole or streamed. */
@@ -62,6 +63,7 @@ function replyTo(
     scene,
     speed: 1,
     trace: new Trace(systemClock),
+    sampling: samplingOf(wanted),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(history.length === 0 ? { situation: 'greeting' } : {}),
   });
@@ -129,8 +131,8 @@ async function* streamed(
   }
 }
 
-function finishReason(outcome: Outcome): 'length' | 'stop' {
-  return outcome.cutShort ? 'length' : 'stop';
+function finishReason({ cutShort }: Outcome): 'length' | 'content_filter' | 'stop' {
+  return cutShort === false ? 'stop' : cutShort === 'filter' ? 'content_filter' : 'length';
 }
 
 function usageOf({ inputTokens, outputTokens }: Outcome): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { EngineError } from '../../../voices/engine.ts';
+import { ffmpegPath } from '../../../voices/ffmpeg.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 
 /** The formats speech can be had in, and how they are called on the web. `pcm` is 16-bit little-endian mono at 24 kHz. */
@@ -105,7 +106,7 @@ async function feed(blocks: AsyncIterable<Float32Array>, child: ChildProcess): P
 
 async function findFfmpeg(): Promise<string> {
   try {
-    return (await import('@ffmpeg-installer/ffmpeg')).default.path;
+    return await ffmpegPath();
   } catch (cause) {
     const detail = 'it is not installed for this system: ask for wav or pcm, which need no encoder';
     throw new EngineError('ffmpeg', 'ENGINE_MISSING', detail, cause);

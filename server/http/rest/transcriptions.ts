@@ -16,6 +16,8 @@ import { transcribe, type Transcript } from './transcribe.ts';
 
 /** Bounds of an upload: OpenAI's size of a recording, and small fields. */
 export const uploadLimits = { fileSize: 25 * 2 ** 20, files: 1, fields: 20, fieldSize: 20_000, parts: 21 } as const;
+/** The recording, and what surrounds it in a form. */
+const mostBytes = uploadLimits.fileSize + 2 ** 20;
 const maxSeconds = 600;
 const tooLarge = 'the recording has more than 25 MiB: cut it into parts, or compress it';
 
@@ -33,6 +35,9 @@ export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: 
     if (!request.isMultipart()) {
       const message = 'Send a form (multipart/form-data) with the recording as `file`.';
       return sendProblem(reply, 400, { code: 'invalid_event', message, param: 'file' });
+    }
+    if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
+      return sendProblem(reply, 413, { code: 'audio_file_too_large', message: sentence(tooLarge), param: 'file' });
     }
     return answer(request, reply, async (signal) => {
       const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-upload-'));
@@ -128,5 +133,9 @@ function statusOf({ code }: AudioFileError): 400 | 413 {
 /** What is wrong, without the place the recording had here. */
 function fileProblem({ code, message }: AudioFileError): Problem {
   const detail = message.slice(message.indexOf('recording: ') + 'recording: '.length);
-  return { code, message: detail.charAt(0).toUpperCase() + detail.slice(1), param: 'file' };
+  return { code, message: sentence(detail), param: 'file' };
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import { originRefusal } from './access.ts';
+import { sendRefusal } from './problem.ts';
+
+/** What a page may read of an answer besides its body. */
+const readableHeaders = 'location, retry-after, x-dramatis-unclear';
+
+/** How long a browser may remember that a page was allowed to ask: ten minutes. */
+const rememberSeconds = 600;
+
+/**
+ * Lets pages of the origins that may open conversations ask for everything else too (the CORS protocol of the Fetch standard,
+ * §3.2), and read why they were refused. Keys are shown with each request: cookies are never taken.
+ */
+export function addCors(app: FastifyInstance, config: Config): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers;
+    reply.header('vary', 'origin');
+    if (origin === undefined || originRefusal(request.headers, config) !== undefined) return;
+    reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': readableHeaders });
+  });
+  app.options('/*', async (request, reply) => {
+    const refusal = originRefusal(request.headers, config);
+    if (refusal !== undefined) return sendRefusal(reply, refusal);
+    const wanted = request.headers['access-control-request-headers'] ?? '';
+    reply.headers({
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers': /^[\w, -]{0,500}$/.test(wanted) ? wanted : '',
+      'access-control-max-age': rememberSeconds,
+    });
+    return reply.code(204).send();
+  });
+}
