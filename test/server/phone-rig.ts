@@ -56,7 +56,13 @@ export class ScriptedTwilio {
 }
 
 /** A phone call on fakes. `marks`: whether they come back at once, one reply piece late, or never. */
-export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'prompt' | 'late' | 'never' } = {}) {
+export function call(
+  options: Parameters<typeof fakeEngines>[0] & {
+    marks?: 'prompt' | 'late' | 'never';
+    /** Whether speech stops a reply. */
+    interrupts?: boolean;
+  } = {},
+) {
   const twilio = new ScriptedTwilio();
   const asked: Record<string, any>[] = [];
   const stream: MediaStream = new MediaStream('MZ1', {
@@ -66,7 +72,10 @@ export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'pro
       rig.send(event);
     },
   });
-  const rig = recordConnection(options, { startWith: telephoneSession, forward: (event) => stream.send(event) });
+  const { audio } = telephoneSession;
+  const turnDetection = { type: 'server_vad', interrupt_response: options.interrupts ?? true } as const;
+  const startWith = { audio: { ...audio, input: { ...audio?.input, turn_detection: turnDetection } } };
+  const rig = recordConnection(options, { startWith, forward: (event) => stream.send(event) });
   const { clock, events } = rig;
   const returnMarks = (): void => {
     if (options.marks === 'never') return;
