@@ -213,6 +213,7 @@ export class Session {
     }
     if (action.type === 'utterance-open') {
       const { utterance, startMs } = this.#listening.open(action.atMs);
+      if (this.#policy().interrupts) this.#speaking.ended.interrupt();
       return this.events.push({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
     }
     if (action.type === 'speak-up') {
