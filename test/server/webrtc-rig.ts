@@ -75,6 +75,20 @@ export async function dial(server: Server, asking: Asking = {}) {
   return { caller, location: response.headers.get('location') ?? '', answer };
 }
 
+/** Address, port and type of each address in an answer. */
+export function candidatesOf(sdp: string): { address: string; port: number; type: string }[] {
+  const [audio = ''] = sdp.split(/^m=application /m);
+  return [...audio.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ (\w+)/gm)].map(
+    ([, address = '', port, type = '']) => ({ address, port: Number(port), type }),
+  );
+}
+
+/** The status and code of a call that is not taken. */
+export async function refusalOf(response: Response): Promise<[number, string]> {
+  const { error } = (await response.json()) as { error: { code: string } };
+  return [response.status, error.code];
+}
+
 /** Says something that is taken for a turn. */
 export async function ask(caller: NodeCaller): Promise<void> {
   await caller.speak(silence(200));

@@ -2,14 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silence, tone } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
-import { ask, callsPath, dial, loudness, NodeCaller, offerTo, singing, type Asking } from './webrtc-rig.ts';
+import { ask, callsPath, dial, loudness, NodeCaller, offerTo, refusalOf, singing, type Asking } from './webrtc-rig.ts';
 
 const longLine = Array.from({ length: 60 }, () => 'word').join(' ');
-
-async function problemOf(response: Response): Promise<[number, string]> {
-  const { error } = (await response.json()) as { error: { code: string } };
-  return [response.status, error.code];
-}
 
 describe('a call over WebRTC', () => {
   it('is answered with Opus, an address of ours, and the session', async () => {
@@ -165,7 +160,7 @@ describe('a call that is not taken', () => {
     const key = { authorization: 'Bearer server-key' };
     const sdp = await offer;
     const refused = async (body: string | FormData, asking: Asking = { headers: key }) =>
-      problemOf(await offerTo(server, body, asking));
+      refusalOf(await offerTo(server, body, asking));
     expect(await refused(sdp, {})).toEqual([401, 'invalid_api_key']);
     expect(await refused(sdp, { headers: { authorization: 'Bearer ek_gone' } })).toEqual([
       401,
@@ -196,7 +191,7 @@ describe('a call that is not taken', () => {
   it('finds all places taken', async () => {
     const server = await serve({ flags: { maxSessions: '1' } });
     await dial(server);
-    expect(await problemOf(await offerTo(server, await offer))).toEqual([503, 'server_busy']);
+    expect(await refusalOf(await offerTo(server, await offer))).toEqual([503, 'server_busy']);
   });
 
   it('comes from a page that may ask, and is told so', async () => {
