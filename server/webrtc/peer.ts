@@ -77,7 +77,7 @@ export class Peer {
     this.#patience = setTimeout(() => this.end(), connectMs);
     this.#connection.connectionStateChange.subscribe((state) => {
       if (state === 'connected') clearTimeout(this.#patience);
-      // Disconnected means half a minute without a sign of life.
+      // Failed: it has not answered for half a minute (RFC 7675).
       else if (state === 'disconnected' || state === 'failed' || state === 'closed') this.end();
     });
     this.#connection.onDataChannel.subscribe((channel) => this.#useChannel(channel));

@@ -8,6 +8,7 @@ import {
   useOPUS,
   type RTCDataChannel,
   type RTCRtpSender,
+  type StunProtocol,
 } from 'werift';
 
 import { concatSamples } from '../../voices/audio.ts';
@@ -204,6 +205,14 @@ export class NodeCaller {
   expectOrder(): void {
     expect(orderViolations(this.events.filter(({ type }) => !type.startsWith('output_audio_buffer.')))).toEqual([]);
     expect(unfinishedResponses(this.events)).toEqual([]);
+  }
+
+  /** Is gone without a word, as when a battery is empty. */
+  async vanish(): Promise<void> {
+    const sockets = this.#connection.dtlsTransports.flatMap(
+      ({ iceTransport }) => (iceTransport.connection as unknown as { protocols: StunProtocol[] }).protocols,
+    );
+    await Promise.all(sockets.map((socket) => socket.close()));
   }
 
   async close(): Promise<void> {
