@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { callFacts, callFields, callProblemOf } from './config-calls.ts';
+import { isLoopback, withoutBrackets } from './loopback.ts';
 
 /** A configuration that cannot be used: which setting is wrong, where it came from, and what to do. */
 export class ConfigError extends Error {
@@ -67,6 +68,7 @@ const schema = z.strictObject({
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   tlsDev: flag.default(false),
+  ...callFields,
   store: flag.default(false),
   resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
@@ -142,6 +144,7 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
     help: 'serve https and wss with a self-signed certificate for localhost, made on first use',
     onOff: true,
   },
+  ...callFacts,
   store: { env: 'DRAMATIS_STORE', help: 'keep resumable sessions on disk, through restarts (what was said is stored)' },
   resumeGraceSeconds: { env: 'DRAMATIS_RESUME_GRACE_SECONDS', help: 'how long a dropped client may come back' },
   playoutAheadMs: { env: 'DRAMATIS_PLAYOUT_AHEAD_MS', help: 'how far ahead of real time replies are sent' },
@@ -190,6 +193,8 @@ export function readConfig(sources: {
   checkExposure(config);
   checkTls(config);
   checkLlm(config);
+  const callProblem = callProblemOf(config);
+  if (callProblem !== undefined) throw new ConfigError(callProblem);
   return config;
 }
 
@@ -204,22 +209,6 @@ export function printableConfig(config: Config): Record<string, unknown> {
       return [name, value ?? null];
     }),
   );
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-
-/** Whether an address is reached from this machine only. */
-export function isLoopback(host: string): boolean {
-  const address = withoutBrackets(host);
-  const version = isIP(address);
-  return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(address, version === 4 ? 'ipv4' : 'ipv6');
-}
-
-/** URLs write IPv6 addresses in brackets; sockets do not. */
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[(.*)\]$/, '$1');
 }
 
 function checkExposure(config: Config): void {

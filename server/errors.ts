@@ -74,6 +74,10 @@ export const errorTable = {
   ],
   server_busy: ['server_error', 'All places are taken. Try again later.'],
   session_not_resumable: ['invalid_request_error', 'The session to go on with is gone. Open a new one.'],
+  webrtc_unavailable: [
+    'server_error',
+    'The server found no UDP address for the call. Its operator checks the WebRTC settings (README, “Calls”).',
+  ],
   server_draining: ['server_error', 'The server is about to stop. Connect again in a moment.'],
   session_expired: ['invalid_request_error', 'The session reached its time limit. Open a new one.'],
   audio_file_not_found: ['invalid_request_error', 'There is no such recording. Check the path.'],

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { isLoopback } from '../loopback.ts';
 import { secretPrefix, type ClientSecret, type ClientSecrets } from './client-secrets.ts';
 import type { Refusal } from './problem.ts';
 

@@ -5,13 +5,11 @@ import type { CallItem, MessageItem } from './conversation.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus } from './events.ts';
 import { Drafts } from './drafts.ts';
 import type { Sounded } from './echo.ts';
+import { EndedReplies } from './ended-replies.ts';
 import { newReply, type Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from './context.ts';
 import { messagesOf } from './history.ts';
 import type { Trace } from './trace.ts';
-
-/** Replies whose end is so recent that the client may still tell what it heard of them. */
-const rememberedReplies = 8;
 
 /** How long after the end of a reply its echo may still come in. */
 const lateEchoMs = 800;
@@ -25,12 +23,12 @@ export class Speaking {
   readonly #drafts: Drafts;
   /** The reply that spoke last, and when all of it had been heard. */
   #last: { readonly reply: Reply; readonly heardByMs: number } | undefined;
-  /** Items of the last replies that have ended, for late words on what was heard. */
-  readonly #ended = new Map<string, MessageItem>();
+  readonly ended: EndedReplies;
 
   constructor(context: SessionContext) {
     this.#context = context;
     this.#drafts = new Drafts(context, (reply, history) => void this.#run(reply, undefined, history));
+    this.ended = new EndedReplies(context.conversation);
   }
 
   /** The reply that is writing the conversation, if any. */
@@ -128,11 +126,8 @@ export class Speaking {
 
   /** The client tells how much of a reply it has played, while it runs or a little after. */
   heard(replyId: string, heardMs: number): void {
-    const reply = [...this.#running].find((running) => running.id === replyId);
-    if (reply !== undefined) return reply.heard(heardMs);
-    const item = this.#ended.get(replyId);
-    // What was cut short by our own clock is cut where the client really stopped; a finished reply plays on.
-    if (item?.status === 'incomplete') this.#context.conversation.truncate(item, heardMs);
+    [...this.#running].find((running) => running.id === replyId)?.heard(heardMs);
+    this.ended.heard(replyId, heardMs);
   }
 
   /** The client stopped playing an item at `heardMs`. Where that is still being spoken, what follows is not said. */
@@ -170,19 +165,13 @@ export class Speaking {
     const problem = failure === undefined ? undefined : problemOf(failure);
     const end = reply.end(problem);
     this.#closeItem(reply, end.status);
-    if (reply.item !== undefined) this.#remember(reply.id, reply.item);
+    if (reply.item !== undefined) this.ended.add(reply, reply.item);
     const { item, calls } = reply;
     this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
     if (this.#current !== reply) return;
     this.#last = { reply, heardByMs: this.#context.clock.now() + reply.unheardMs };
     this.#current = undefined;
     this.#context.replyEnded(reply);
-  }
-
-  #remember(replyId: string, item: MessageItem): void {
-    this.#ended.set(replyId, item);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > rememberedReplies && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {

@@ -144,6 +144,7 @@ export class TurnTaking {
   #open(atMs: number): void {
     const { context, listening, speaking } = this.#parts;
     const { utterance, startMs } = listening.open(atMs, speaking.sounding());
+    if (this.#policy().interrupts) speaking.ended.interrupt();
     context.emit({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
   }
 

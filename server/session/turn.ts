@@ -205,8 +205,8 @@ function isInterruption(
   policy: TurnPolicy,
 ): boolean {
   const lastedMs = voicedMs - state.sinceMs;
-  if (!policy.interrupts) return lastedMs >= policy.bargeInMs;
   if (state.is === 'words') return lastedMs >= leastWordsMs;
+  if (!policy.interrupts) return lastedMs >= policy.bargeInMs;
   if (state.wary || aloneMs < surelyUserMs) return false;
   return lastedMs >= policy.bargeInMs + (state.is === 'aside' ? asideMs : 0);
 }

@@ -1,6 +1,7 @@
 import { g711SampleRate } from '../../voices/g711.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
+import { interruptsIn } from '../realtime/interrupts.ts';
 import type { WireEvent } from '../realtime/wire-event.ts';
 import type { TwilioCommand, TwilioMessage } from './messages.ts';
 
@@ -43,6 +44,7 @@ export class MediaStream {
   #playing: { readonly responseId: string; readonly itemId: string; sentBytes: number } | undefined;
   /** The beginning of the next piece. */
   #held = Buffer.alloc(0);
+  #interrupts = true;
 
   constructor(streamSid: string, ends: Ends) {
     this.#streamSid = streamSid;
@@ -63,13 +65,14 @@ export class MediaStream {
 
   /** Takes what the session says. Returns false where Twilio has stopped reading. */
   send(event: WireEvent): boolean {
+    this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
       case 'response.output_audio.delta':
         return this.#play(event as unknown as AudioDelta);
       case 'response.output_audio.done':
         return this.#playRest();
       case 'input_audio_buffer.speech_started':
-        return this.#interrupt();
+        return this.#interrupts ? this.#interrupt() : true;
       default:
         return true;
     }

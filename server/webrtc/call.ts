@@ -1,12 +1,11 @@
-import { floatsFromPcm16 } from '../../voices/audio.ts';
 import type { OpusDecoder, OpusEncoder } from '../../voices/opus.ts';
-import { decodeFrame } from '../client/binary-frame.js';
 import { errorObject } from '../errors.ts';
 import type { Carrier, CloseReason } from '../link/link.ts';
-
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import { newId, type Connection } from '../realtime/connection.ts';
+import type { WireEvent } from '../realtime/wire-event.ts';
 import type { Clock } from '../session/clock.ts';
+import { CallReplies } from './call-replies.ts';
 import { IncomingSpeech } from './incoming-speech.ts';
 import type { Offer } from './offer.ts';
 import { OutgoingSpeech } from './outgoing-speech.ts';
@@ -35,6 +34,7 @@ export class Call implements Carrier {
   readonly #parts: CallParts;
   readonly #incoming: IncomingSpeech;
   readonly #outgoing: OutgoingSpeech;
+  readonly #replies: CallReplies;
   #connection: Connection | undefined;
   /** Events that wait for the data channel to open; a client may also do without one. */
   #waiting: string[] | undefined;
@@ -66,8 +66,15 @@ export class Call implements Carrier {
       encoder,
       clock,
       send: (packet) => this.peer.sendPacket(packet),
-      tell: (event) => void this.#sendEvent({ event_id: newId('event'), ...event }),
+      tell: (event) => {
+        this.#sendEvent({ event_id: newId('event'), ...event });
+        this.#replies.noteSound(event);
+      },
       onFault: parts.onFault,
+    });
+    this.#replies = new CallReplies({
+      outgoing: this.#outgoing,
+      ask: (event) => this.#connection?.receive(JSON.stringify(event)),
     });
   }
 
@@ -78,12 +85,13 @@ export class Call implements Carrier {
 
   /** Takes a frame of the session: an event, or sound. Returns false where the client has stopped reading. */
   send(frame: string | Uint8Array): boolean {
-    if (typeof frame !== 'string') return this.#play(frame);
-    const event = JSON.parse(frame) as SessionEvent;
-    if (event.type === 'response.created') this.#responses.set(event.response.x_dramatis.number, event.response.id);
+    if (typeof frame !== 'string') {
+      this.#replies.play(frame);
+      return true;
+    }
+    const event = JSON.parse(frame) as WireEvent;
     const isRead = this.#sendText(frame, event);
-    // In a moment, because `rate_limits.updated` belongs right behind it.
-    if (event.type === 'response.done') queueMicrotask(() => this.#finish(event.response));
+    this.#replies.take(event);
     return isRead;
   }
 
@@ -92,22 +100,6 @@ export class Call implements Carrier {
     this.#outgoing.close();
     if (reason === 'client_too_slow') this.peer.end();
     else this.peer.endSoon();
-  }
-
-  #play(frame: Uint8Array): boolean {
-    const sound = decodeFrame(frame);
-    const responseId = sound === undefined ? undefined : this.#responses.get(sound.replyNumber);
-    if (sound !== undefined && responseId !== undefined) {
-      this.#outgoing.push(responseId, floatsFromPcm16(sound.pcm16));
-    }
-    return true;
-  }
-
-  #finish({ id, status }: Extract<SessionEvent, { type: 'response.done' }>['response']): void {
-    for (const [number, responseId] of this.#responses) if (responseId === id) this.#responses.delete(number);
-    // What was cancelled is not to be heard: the history ends where the sound does.
-    if (status === 'cancelled') this.#outgoing.cut(id);
-    this.#outgoing.complete(id);
   }
 
   #open(): void {
@@ -119,16 +111,8 @@ export class Call implements Carrier {
   #receive(text: string): void {
     // Few events are looked at twice.
     if (text.includes('output_audio_buffer.clear') && typeOf(text) === 'output_audio_buffer.clear')
-      return this.#clear();
+      return this.#replies.clear();
     this.#connection?.receive(text);
-  }
-
-  /** The client wants silence, at once; whatever is still being said for it is stopped, so that nobody believes it heard. */
-  #clear(): void {
-    const running = new Set(this.#responses.values());
-    for (const id of this.#outgoing.cut()) {
-      if (running.has(id)) this.#connection?.receive(JSON.stringify({ type: 'response.cancel', response_id: id }));
-    }
   }
 
   #sendEvent(event: Readonly<Record<string, unknown>>): boolean {
@@ -157,16 +141,6 @@ export class Call implements Carrier {
     this.#parts.onEnd();
   }
 }
-
-/** The events that a call looks into. */
-type SessionEvent = { readonly event_id: string } & (
-  | {
-      readonly type: 'response.created';
-      readonly response: { readonly id: string; readonly x_dramatis: { readonly number: number } };
-    }
-  | { readonly type: 'response.done'; readonly response: { readonly id: string; readonly status: string } }
-  | { readonly type: 'other' }
-);
 
 function typeOf(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { opusFrameMs, type OpusEncoder } from '../../voices/opus.ts';
 import type { Clock } from '../session/clock.ts';
-import { PlayoutQueue, type PlayoutEvent } from './playout-queue.ts';
+import { PlayoutQueue, type CutResponse, type PlayoutEvent } from './playout-queue.ts';
 import { opusClockRate, type OutgoingPacket } from './rtp.ts';
 
 /** Silence after the last sound, so that the client's decoder comes to rest before packets stop. */
@@ -50,15 +50,16 @@ export class OutgoingSpeech {
     void this.#run();
   }
 
-  /** A response has all its sound. */
-  complete(responseId: string): void {
-    this.#queue.complete(responseId);
+  /** A response has all its sound. Returns whether some of it is still to be played. */
+  complete(responseId: string): boolean {
+    const plays = this.#queue.complete(responseId);
     void this.#run();
+    return plays;
   }
 
-  /** Stops a response, by default all of them, at once. Returns whose sound was still to come. */
-  cut(responseId?: string): string[] {
-    return this.#queue.cut(responseId);
+  /** Stops responses, by default all of them, at once. Returns whose sound was still to come. */
+  cut(which?: Parameters<PlayoutQueue['cut']>[0]): CutResponse[] {
+    return this.#queue.cut(which);
   }
 
   /** Says no more, and tells nothing. */

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import {
   MediaStream,
   MediaStreamTrack,
@@ -10,6 +11,7 @@ import {
 } from 'werift';
 import { limits } from '../protocol/limits.ts';
 import type { Problem } from '../session/events.ts';
+import type { Reach } from './ice.ts';
 import type { Offer } from './offer.ts';
 import type { OutgoingPacket, RtpPacket } from './rtp.ts';
 
@@ -36,31 +38,46 @@ export interface PeerListener {
   readonly onFault: (fault: unknown) => void;
 }
 
+/** How the two ends are to meet. */
+export interface PeerWay {
+  readonly reach: Reach;
+  /** Our UDP port, where it has been chosen. */
+  readonly port: number | undefined;
+  /** Where the client is, as far as its request tells: a relay lets nobody in unasked. */
+  readonly clientAddress: string;
+}
+
 /** The other end of a WebRTC connection, which it offered: an audio track each way and a channel for events. */
 export class Peer {
+  /** Resolves once its sockets are closed. */
+  readonly closed: Promise<void>;
   readonly #listener: PeerListener;
+  readonly #way: PeerWay;
   readonly #connection: RTCPeerConnection;
   readonly #patience: NodeJS.Timeout;
   #transceiver: RTCRtpTransceiver | undefined;
   #channel: RTCDataChannel | undefined;
   #linger: NodeJS.Timeout | undefined;
   #ended = false;
+  #settle: () => void;
 
-  /** `address`: ours, as the client has reached it already; it need not be one of the network's (loopback). */
-  constructor(address: string | undefined, listener: PeerListener) {
+  constructor(way: PeerWay, listener: PeerListener) {
+    this.#way = way;
     this.#listener = listener;
+    ({ promise: this.closed, resolve: this.#settle } = Promise.withResolvers<void>());
     const parameters = 'minptime=10;useinbandfec=1';
     const opus = new RTCRtpCodecParameters({ mimeType: 'audio/opus', clockRate: 48_000, channels: 2, parameters });
     this.#connection = new RTCPeerConnection({
       codecs: { audio: [opus], video: [] },
-      iceServers: [],
       maxMessageSize: messageBytes,
-      ...(address === undefined ? {} : { iceAdditionalHostAddresses: [address] }),
+      ...way.reach.settings,
+      // Ends that are the same it takes for a mistake; it counts in whole steps.
+      ...(way.port === undefined ? {} : { icePortRange: [way.port, way.port + 0.5] }),
     });
     this.#patience = setTimeout(() => this.end(), connectMs);
     this.#connection.connectionStateChange.subscribe((state) => {
       if (state === 'connected') clearTimeout(this.#patience);
-      // Disconnected means half a minute without a sign of life.
+      // Failed: it has not answered for half a minute (RFC 7675).
       else if (state === 'disconnected' || state === 'failed' || state === 'closed') this.end();
     });
     this.#connection.onDataChannel.subscribe((channel) => this.#useChannel(channel));
@@ -77,7 +94,10 @@ export class Peer {
     const connection = this.#connection;
     try {
       await connection.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
+      // Each would take a socket, and they would contend for the one port that a call may have.
+      if (connection.dtlsTransports.length > 1) return unbundled;
       if (offer.letsUsWait) for (const transport of connection.dtlsTransports) transport.role = 'server';
+      await this.#prepareGathering(offer);
       this.#transceiver = connection.getTransceivers().find(({ mid }) => mid === offer.audio.mid);
       const voice = new MediaStreamTrack({ kind: 'audio' });
       await this.#transceiver?.sender.replaceTrack(voice);
@@ -96,6 +116,7 @@ export class Peer {
       return { code: 'invalid_value', message: 'The offer cannot be answered: its SDP is broken.', param: 'sdp' };
     }
     const sdp = this.#ended ? undefined : connection.localDescription?.sdp;
+    if (sdp !== undefined && !sdp.includes('\na=candidate:')) return nowhere;
     return sdp ?? { code: 'internal_error', message: 'The offer could not be answered.' };
   }
 
@@ -134,8 +155,21 @@ export class Peer {
     this.#ended = true;
     clearTimeout(this.#linger);
     clearTimeout(this.#patience);
-    this.#attempt(() => this.#connection.close());
+    this.#attempt(async () => this.#connection.close().finally(this.#settle));
     this.#listener.onEnd();
+  }
+
+  async #prepareGathering({ audio }: Offer): Promise<void> {
+    const { reach, clientAddress } = this.#way;
+    for (const { iceTransport } of this.#connection.dtlsTransports) {
+      // Told of no STUN server, the library asks one of Google's.
+      if (reach.settings.iceServers?.length === 0) delete iceTransport.connection.stunServer;
+    }
+    // Relays that are not asked for more have IPv4 addresses.
+    if (!reach.isRelayed || !isIPv4(clientAddress)) return;
+    // Only what is sent to the client, to whichever port (9: discard), has the relay let its packets in.
+    const candidate = `candidate:1 1 udp 1 ${clientAddress} 9 typ host`;
+    await this.#connection.addIceCandidate({ candidate, sdpMid: audio.mid });
   }
 
   #useChannel(channel: RTCDataChannel): void {
@@ -175,3 +209,14 @@ export class Peer {
     }
   }
 }
+
+const unbundled: Problem = {
+  code: 'invalid_value',
+  message: 'The offer wants a connection for each of its sections. Bundle them (a=group:BUNDLE).',
+  param: 'sdp',
+};
+
+const nowhere: Problem = {
+  code: 'webrtc_unavailable',
+  message: 'The server has no address for the call. Whoever runs it looks at its WebRTC settings (README, “Calls”).',
+};

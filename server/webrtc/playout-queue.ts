@@ -4,9 +4,17 @@ interface Segment {
   readonly blocks: Float32Array[];
   /** Samples of the first block that have been taken. */
   taken: number;
+  /** Samples that have been taken in all. */
+  played: number;
   started: boolean;
   /** Nothing more will come. */
   complete: boolean;
+}
+
+/** A response whose sound was dropped: how much of it had been played, in samples. */
+export interface CutResponse {
+  readonly responseId: string;
+  readonly playedSamples: number;
 }
 
 /** What a client is told of the sound on its way to it, as OpenAI Realtime (GA) has it for WebRTC. */
@@ -33,30 +41,33 @@ export class PlayoutQueue {
     if (samples.length === 0 || this.#cut.has(responseId)) return;
     let segment = this.#segments.find((candidate) => candidate.responseId === responseId);
     if (segment === undefined) {
-      segment = { responseId, blocks: [], taken: 0, started: false, complete: false };
+      segment = { responseId, blocks: [], taken: 0, played: 0, started: false, complete: false };
       this.#segments.push(segment);
     }
     segment.blocks.push(samples);
   }
 
-  /** No more sound of this response will come: what is there plays to its end. */
-  complete(responseId: string): void {
+  /** No more sound of this response will come: what is there plays to its end. Returns whether there is any. */
+  complete(responseId: string): boolean {
     this.#cut.delete(responseId);
     const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
-    if (segment === undefined) return;
+    if (segment === undefined) return false;
     segment.complete = true;
     this.#retire();
+    return this.#segments.includes(segment);
   }
 
-  /** Drops the sound of one response, by default of all, and whatever comes of them later. Returns whose that was. */
-  cut(responseId?: string): string[] {
-    const dropped = this.#segments.filter((segment) => responseId === undefined || segment.responseId === responseId);
+  /** Drops the sound of some responses, by default of all, and whatever comes of them later. Returns whose that was. */
+  cut(
+    which: (segment: { readonly responseId: string; readonly complete: boolean }) => boolean = () => true,
+  ): CutResponse[] {
+    const dropped = this.#segments.filter((segment) => which(segment));
     this.#segments = this.#segments.filter((segment) => !dropped.includes(segment));
     for (const segment of dropped) {
       if (!segment.complete) this.#cut.add(segment.responseId);
       if (segment.started) this.#tell({ type: 'output_audio_buffer.cleared', response_id: segment.responseId });
     }
-    return dropped.map((segment) => segment.responseId);
+    return dropped.map(({ responseId, played }) => ({ responseId, playedSamples: played }));
   }
 
   /** The next frame; undefined where there is none, or not yet a whole one. The last of a response is filled with silence. */
@@ -84,6 +95,7 @@ export class PlayoutQueue {
       frame.set(piece, filled);
       filled += piece.length;
       segment.taken += piece.length;
+      segment.played += piece.length;
       if (segment.taken < block.length) break;
       segment.blocks.shift();
       segment.taken = 0;

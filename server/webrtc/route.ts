@@ -4,6 +4,8 @@ import type { SocketDeps } from '../http/open-session.ts';
 import { sendProblem, sendRefusal } from '../http/problem.ts';
 import { callRequestBytes, readCallRequest } from './call-request.ts';
 import { Calls } from './calls.ts';
+import { reachOf } from './ice.ts';
+import { checkBinding } from './udp-ports.ts';
 
 const path = '/v1/realtime/calls';
 
@@ -12,7 +14,8 @@ const path = '/v1/realtime/calls';
  * `POST /v1/realtime/calls/{call_id}/hangup`.
  */
 export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
-  const calls = new Calls();
+  const calls = new Calls(deps.config);
+  app.addHook('onReady', () => checkBinding(reachOf(deps.config, undefined)));
   app.addHook('onClose', () => calls.close());
   // In a scope of its own: here every body is taken as it is.
   void app.register(async (scope) => {
@@ -32,8 +35,13 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 
       if ('code' in asked) return sendProblem(reply, 400, asked);
       const model = [request.query.model].flat()[0];
       const visitor = door.visitorOf(request);
-      const address = request.socket.localAddress?.replace(/^::ffff:(?=\d+\.)/i, '');
-      const answered = await calls.answer({ ...asked, model, address }, { ...deps, visitor }, request.log);
+      const reached = withoutMapping(request.socket.localAddress);
+      const clientAddress = withoutMapping(request.ip);
+      const answered = await calls.answer(
+        { ...asked, model, reached, clientAddress },
+        { ...deps, visitor },
+        request.log,
+      );
       if ('status' in answered) return sendRefusal(reply, answered);
       return reply.code(201).header('location', `${path}/${answered.id}`).type('application/sdp').send(answered.sdp);
     },
@@ -46,4 +54,9 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 
       return sendProblem(reply, 404, { code: 'not_found', message: 'There is no such call, or it has ended.' });
     },
   );
+}
+
+/** IPv4 addresses on a socket that takes both come as IPv6 ones. */
+function withoutMapping<Address extends string | undefined>(address: Address): Address {
+  return address?.replace(/^::ffff:(?=\d+\.)/i, '') as Address;
 }

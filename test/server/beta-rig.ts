@@ -1,13 +1,9 @@
 import type { RealtimeServerEvent } from 'openai/resources/beta/realtime/realtime';
 import { expect } from 'vitest';
-import { loadCharacter } from '../../characters/character.ts';
 import { openBetaConnection } from '../../server/realtime/beta.ts';
-import { pcm16FromFloats } from '../../voices/audio.ts';
-import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
-import { ManualClock } from '../fakes/clock.ts';
-import { fakeEngines } from '../fakes/engines.ts';
-
-const holmes = await loadCharacter('characters/sherlock-holmes');
+import type { RecordedEvent } from '../conformance/realtime-order.ts';
+import type { fakeEngines } from '../fakes/engines.ts';
+import { recordConnection } from './connection-rig.ts';
 
 /** The first event of a transcription session, which the lists of types had forgotten. */
 const transcriptionCreated = 'transcription_session.created';
@@ -50,46 +46,12 @@ export const betaTypes: ReadonlySet<string> = new Set([
 
 /** A connection on fakes for a client of the beta. */
 export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
-  const clock = new ManualClock();
-  const engines = fakeEngines(options);
-  const events: RecordedEvent[] = [];
-  const connection = openBetaConnection(
-    {
-      character: holmes,
-      responder: engines.responderFor(holmes),
-      vad: engines.vad,
-      model: holmes.id,
-      recognizerName: 'fake-recognizer',
-      about: {},
-      aheadMs: 400,
-      clock,
-      maxSessionMs: 60_000,
-      intent: options.intent,
-      onFault: (fault) => {
-        throw fault;
-      },
-    },
-    { send: (event) => events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent) > 0 },
-  );
-  const send = (event: Record<string, unknown>): void => connection.receive(JSON.stringify(event));
+  const { hangUp, ...rig } = recordConnection(options, { open: openBetaConnection, intent: options.intent });
   return {
-    clock,
-    events,
-    send,
-    async stream(samples: Float32Array) {
-      for (let offset = 0; offset < samples.length; offset += 960) {
-        const audio = pcm16FromFloats(samples.slice(offset, offset + 960)).toString('base64');
-        send({ type: 'input_audio_buffer.append', audio });
-        await clock.advance(40);
-      }
-    },
-    last: (type: string): any => events.findLast((event) => event.type === type),
+    ...rig,
     async hangUp() {
-      connection.close();
-      await connection.done;
-      expect(events.map(({ type }) => type).filter((type) => !betaTypes.has(type))).toEqual([]);
-      expect(orderViolations(events.map(asGa))).toEqual([]);
-      expect(unfinishedResponses(events)).toEqual([]);
+      await hangUp(asGa);
+      expect(rig.types().filter((type) => !betaTypes.has(type))).toEqual([]);
     },
   };
 }

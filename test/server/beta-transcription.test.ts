@@ -28,7 +28,7 @@ describe('a transcription session of the beta', () => {
           silence_duration_ms: expect.any(Number),
         },
         include: null,
-        x_dramatis: {},
+        x_dramatis: { character: { id: 'sherlock-holmes' } },
       },
     });
     await wire.hangUp();

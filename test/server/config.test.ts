@@ -3,14 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  ConfigError,
-  isLoopback,
-  printableConfig,
-  readConfig,
-  settingFacts,
-  type Config,
-} from '../../server/config.ts';
+import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../server/config.ts';
+import { isLoopback } from '../../server/loopback.ts';
 
 let folder: string;
 let emptyFile: string;
@@ -103,17 +97,27 @@ describe('the configuration', () => {
           DRAMATIS_LLM_BASE_URL: 'http://localhost:11434/v1',
           DRAMATIS_LLM_MODEL: 'qwen3',
           DRAMATIS_LLM_API_KEY: 'third-secret',
+          DRAMATIS_TURN_URL: 'turn:relay.example:3478?transport=udp',
+          DRAMATIS_TURN_USER: 'dramatis',
+          DRAMATIS_TURN_CREDENTIAL: 'fourth-secret',
         },
       }),
     );
     expect(JSON.stringify(shown)).not.toContain('secret');
     expect(shown).toMatchObject({ apiKeys: ['••••', '••••'], llmApiKey: '••••', llmModel: 'qwen3' });
+    expect(shown).toMatchObject({ turnUser: 'dramatis', turnCredential: '••••' });
     expect(Object.keys(shown)).toEqual(Object.keys(settingFacts));
     expect(printableConfig(read())).toMatchObject({ apiKeys: [], llmApiKey: null });
   });
 
   it('takes an address with brackets as the one inside them', () => {
     expect(read({ environment: { HOST: '[::1]' } }).host).toBe('::1');
+  });
+
+  it('takes a range of ports in one piece, and as both ends from the file', async () => {
+    const range = [50_000, 50_099];
+    expect(read({ environment: { DRAMATIS_WEBRTC_PORTS: '50000-50099' } }).webrtcPorts).toEqual(range);
+    expect(read({ file: await fileWith({ webrtcPorts: range }) }).webrtcPorts).toEqual(range);
   });
 });
 
@@ -129,6 +133,18 @@ describe('a configuration that cannot be used', () => {
     ['an LLM address that is no URL', { DRAMATIS_LLM_BASE_URL: 'localhost' }, 'DRAMATIS_LLM_BASE_URL'],
     ['an LLM address of another scheme', { DRAMATIS_LLM_BASE_URL: 'file:///etc' }, 'DRAMATIS_LLM_BASE_URL'],
     ['an LLM without a model', { DRAMATIS_LLM_BASE_URL: 'http://localhost:1/v1' }, 'DRAMATIS_LLM_MODEL'],
+    ['one port for all calls', { DRAMATIS_WEBRTC_PORTS: '50000' }, 'DRAMATIS_WEBRTC_PORTS', '50000-50099'],
+    ['ports that end before they begin', { DRAMATIS_WEBRTC_PORTS: '50099-50000' }, 'DRAMATIS_WEBRTC_PORTS'],
+    ['an address for calls that is a name', { DRAMATIS_WEBRTC_HOST: 'example.org' }, 'DRAMATIS_WEBRTC_HOST', 'IP'],
+    ['a public address behind loopback', { DRAMATIS_WEBRTC_ADDRESS: '203.0.113.7' }, 'DRAMATIS_WEBRTC_HOST'],
+    ['a STUN server behind loopback', { DRAMATIS_STUN_URL: 'stun:stun.example:3478' }, 'DRAMATIS_WEBRTC_HOST'],
+    [
+      'an address that callers of the other family are told',
+      { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_ADDRESS: 'fd00::7' },
+      'DRAMATIS_WEBRTC_ADDRESS',
+    ],
+    ['a STUN server of another scheme', { DRAMATIS_STUN_URL: 'https://stun.example' }, 'DRAMATIS_STUN_URL', 'stun:'],
+    ['a relay without a password', { DRAMATIS_TURN_URL: 'turn:relay.example' }, 'DRAMATIS_TURN_CREDENTIAL'],
   ];
   for (const [what, environment, ...said] of bad) {
     it(`is refused by the name of the setting: ${what}`, () => {

@@ -1,12 +1,11 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket';
-import { afterAll, describe, expect, it, vi } from 'vitest';
-import { pcm16FromFloats } from '../../voices/audio.ts';
-import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { fakeEngines } from '../fakes/engines.ts';
 import { openTlsTunnel } from '../fakes/tls-tunnel.ts';
 import { silence, tone } from '../fakes/vad.ts';
+import { expectOrder, recordClient } from './openai-client-rig.ts';
 import { serve } from './serve-rig.ts';
 
 const trusted = getCACertificates('default');
@@ -19,25 +18,7 @@ async function connect(engines: ReturnType<typeof fakeEngines>) {
   setDefaultCACertificates([...trusted, tunnel.certificate]);
   const openai = new OpenAI({ apiKey: 'any', baseURL: `https://127.0.0.1:${tunnel.port}/v1` });
   const realtime = new OpenAIRealtimeWebSocket({ model: 'sherlock-holmes' }, openai);
-  const events: RecordedEvent[] = [];
-  const faults: unknown[] = [];
-  realtime.on('event', (event) => events.push(event as unknown as RecordedEvent));
-  realtime.on('error', (fault) => faults.push(fault));
-  const of = (type: string): RecordedEvent[] => events.filter((event) => event.type === type);
-  return {
-    realtime,
-    events,
-    faults,
-    of,
-    append: (samples: Float32Array) =>
-      realtime.send({ type: 'input_audio_buffer.append', audio: pcm16FromFloats(samples).toString('base64') }),
-    until: (type: string, count = 1) =>
-      vi.waitFor(() => expect(of(type).length).toBeGreaterThanOrEqual(count), { timeout: 20_000, interval: 5 }),
-    async [Symbol.asyncDispose]() {
-      realtime.close();
-      await tunnel[Symbol.asyncDispose]();
-    },
-  };
+  return recordClient(realtime, tunnel);
 }
 
 describe('the openai package over the runtime’s own WebSocket', () => {
@@ -50,10 +31,10 @@ describe('the openai package over the runtime’s own WebSocket', () => {
     client.append(tone(700));
     client.append(silence(900));
     await client.until('response.output_audio.delta', 3);
-    expect(client.of('conversation.item.input_audio_transcription.completed')[0]?.['transcript']).toBe('hello there');
+    expect(client.of('conversation.item.input_audio_transcription.completed')[0]?.transcript).toBe('hello there');
     client.append(tone(700));
     await client.until('response.done');
-    expect(client.of('response.done')[0]?.['response']).toMatchObject({ status: 'cancelled' });
+    expect(client.of('response.done')[0]?.response).toMatchObject({ status: 'cancelled' });
 
     client.realtime.send({
       type: 'session.update',
@@ -73,7 +54,7 @@ describe('the openai package over the runtime’s own WebSocket', () => {
     const [call] = client.of('response.function_call_arguments.done');
     expect(call).toMatchObject({ name: 'get_weather', arguments: '{"place":"London"}' });
     await client.until('response.done', 2);
-    const output = { type: 'function_call_output' as const, call_id: String(call?.['call_id']), output: 'It rains.' };
+    const output = { type: 'function_call_output' as const, call_id: String(call.call_id), output: 'It rains.' };
     client.realtime.send({ type: 'conversation.item.create', item: output });
     client.realtime.send({ type: 'response.create' });
     await client.until('response.done', 3);
@@ -81,7 +62,6 @@ describe('the openai package over the runtime’s own WebSocket', () => {
       engines.agent.histories.at(-1)?.some((message) => message.role === 'tool' && message.text === 'It rains.'),
     ).toBe(true);
     expect(client.faults).toEqual([]);
-    expect(orderViolations(client.events)).toEqual([]);
-    expect(unfinishedResponses(client.events)).toEqual([]);
+    expectOrder(client.events);
   });
 });

@@ -1,14 +1,10 @@
 import { expect } from 'vitest';
-import { loadCharacter } from '../../characters/character.ts';
-import { openConnection, type Connection } from '../../server/realtime/connection.ts';
 import { MediaStream, telephoneSession } from '../../server/twilio/media-stream.ts';
 import type { TwilioCommand } from '../../server/twilio/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/g711.ts';
-import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
-import { ManualClock, settle } from '../fakes/clock.ts';
-import { fakeEngines } from '../fakes/engines.ts';
-
-const holmes = await loadCharacter('characters/sherlock-holmes');
+import { settle } from '../fakes/clock.ts';
+import type { fakeEngines } from '../fakes/engines.ts';
+import { recordConnection } from './connection-rig.ts';
 
 /** Twilio with a phone to it: plays what it is sent in real time, and gives marks back when told to, or never. */
 export class ScriptedTwilio {
@@ -60,52 +56,35 @@ export class ScriptedTwilio {
 }
 
 /** A phone call on fakes. `marks`: whether they come back at once, one reply piece late, or never. */
-export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'prompt' | 'late' | 'never' } = {}) {
-  const clock = new ManualClock();
-  const engines = fakeEngines(options);
+export function call(
+  options: Parameters<typeof fakeEngines>[0] & {
+    marks?: 'prompt' | 'late' | 'never';
+    /** Whether speech stops a reply. */
+    interrupts?: boolean;
+  } = {},
+) {
   const twilio = new ScriptedTwilio();
-  const events: RecordedEvent[] = [];
   const asked: Record<string, any>[] = [];
-  const stream = new MediaStream('MZ1', {
+  const stream: MediaStream = new MediaStream('MZ1', {
     tell: (command) => twilio.take(command),
     ask(event) {
       asked.push(event);
-      connection.receive(JSON.stringify(event));
+      rig.send(event);
     },
   });
-  const connection: Connection = openConnection(
-    {
-      character: holmes,
-      responder: engines.responderFor(holmes),
-      vad: engines.vad,
-      model: holmes.id,
-      recognizerName: 'fake-recognizer',
-      about: {},
-      aheadMs: 400,
-      clock,
-      maxSessionMs: 60_000,
-      startWith: telephoneSession,
-      onFault: (fault) => {
-        throw fault;
-      },
-    },
-    {
-      send(event) {
-        events.push(JSON.parse(JSON.stringify(event)) as RecordedEvent);
-        return stream.send(event);
-      },
-    },
-  );
+  const { audio } = telephoneSession;
+  const turnDetection = { type: 'server_vad', interrupt_response: options.interrupts ?? true } as const;
+  const startWith = { audio: { ...audio, input: { ...audio?.input, turn_detection: turnDetection } } };
+  const rig = recordConnection(options, { startWith, forward: (event) => stream.send(event) });
+  const { clock, events } = rig;
   const returnMarks = (): void => {
     if (options.marks === 'never') return;
     for (const name of twilio.marks(options.marks === 'late' ? 1 : 0))
       stream.receive({ event: 'mark', mark: { name } });
   };
   return {
-    clock,
-    engines,
+    ...rig,
     twilio,
-    events,
     asked,
     stream,
     /** The caller's side of some time; meanwhile Twilio plays. */
@@ -120,12 +99,8 @@ export function call(options: Parameters<typeof fakeEngines>[0] & { marks?: 'pro
       await settle();
     },
     truncations: () => asked.filter(({ type }) => type === 'conversation.item.truncate'),
-    last: (type: string): any => events.findLast((event) => event.type === type),
     async hangUp() {
-      connection.close();
-      await connection.done;
-      expect(orderViolations(events)).toEqual([]);
-      expect(unfinishedResponses(events)).toEqual([]);
+      await rig.hangUp();
       expect(events.filter(({ type }) => type === 'error')).toEqual([]);
     },
   };

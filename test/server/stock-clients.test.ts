@@ -4,25 +4,18 @@ import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openEngines, type Engines } from '../../server/engines.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
-import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
+import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { atThePaceOfSpeech, spoken } from '../fakes/spoken.ts';
 import { openTlsTunnel } from '../fakes/tls-tunnel.ts';
 import { silence, tone } from '../fakes/vad.ts';
+import { expectOrder, recordClient } from './openai-client-rig.ts';
 import { characters, serve } from './serve-rig.ts';
-
-type Wire = any;
 
 const key = 'a-key';
 
 /** The server of the rig, with a key. */
 const open = (engines: Engines) => serve({ engines, flags: { apiKeys: key } });
-
-/** Everything a session's events must keep to, whoever was on the line. */
-function expectOrder(events: readonly RecordedEvent[]): void {
-  expect(orderViolations(events)).toEqual([]);
-  expect(unfinishedResponses(events)).toEqual([]);
-}
 
 /** What is heard in a reply: how long it is, and how loud on average. */
 function hearing(pcm16: readonly Uint8Array[]): { readonly seconds: number; readonly level: number } {
@@ -71,27 +64,7 @@ describe('the openai package', () => {
     const tunnel = await openTlsTunnel(port);
     const openai = new OpenAI({ apiKey: key, baseURL: `https://127.0.0.1:${tunnel.port}/v1` });
     const realtime = new OpenAIRealtimeWS({ model, options: { ca: tunnel.certificate } }, openai);
-    const events: RecordedEvent[] = [];
-    const faults: unknown[] = [];
-    realtime.on('event', (event) => events.push(event as unknown as RecordedEvent));
-    realtime.on('error', (fault) => faults.push(fault));
-    const of = (type: string): Wire[] => events.filter((event) => event.type === type);
-    return {
-      realtime,
-      events,
-      faults,
-      of,
-      append: (samples: Float32Array) =>
-        realtime.send({ type: 'input_audio_buffer.append', audio: pcm16FromFloats(samples).toString('base64') }),
-      async until(type: string, count = 1): Promise<Wire> {
-        await vi.waitUntil(() => of(type).length >= count, { timeout: 30_000, interval: 5 });
-        return of(type)[count - 1];
-      },
-      async [Symbol.asyncDispose]() {
-        realtime.close();
-        await tunnel[Symbol.asyncDispose]();
-      },
-    };
+    return recordClient(realtime, tunnel);
   }
 
   it('holds a whole conversation: speaks, hears, interrupts, types', async () => {

@@ -121,6 +121,21 @@ describe('a phone call', () => {
     await phone.hangUp();
   });
 
+  it('throws nothing away when the session is not to be interrupted', async () => {
+    const phone = call({ says: [longLine], interrupts: false });
+    phone.stream.greet();
+    await phone.speak(quiet(300));
+    await phone.speak(voice(400));
+    expect(phone.last('input_audio_buffer.speech_started')).toBeDefined();
+    await phone.speak(quiet(600));
+    expect(phone.events.find(({ type }) => type === 'response.done')).toMatchObject({
+      response: { status: 'completed' },
+    });
+    expect(phone.twilio.count('clear')).toBe(0);
+    expect(phone.truncations()).toEqual([]);
+    await phone.hangUp();
+  });
+
   it('throws nothing away when all has been played', async () => {
     const phone = call();
     phone.stream.greet();

@@ -8,13 +8,20 @@ import {
   useOPUS,
   type RTCDataChannel,
   type RTCRtpSender,
+  type StunProtocol,
 } from 'werift';
 
 import { concatSamples } from '../../voices/audio.ts';
 import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../../voices/opus.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
+import { fakeEngines } from '../fakes/engines.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
-import { tone } from '../fakes/vad.ts';
+import { silence, tone } from '../fakes/vad.ts';
+import type { serve } from './serve-rig.ts';
+
+type Server = Awaited<ReturnType<typeof serve>>;
+
+export const callsPath = '/v1/realtime/calls';
 
 const open: { close(): Promise<void> }[] = [];
 
@@ -23,7 +30,7 @@ afterEach(async () => {
 });
 
 /** A synthesizer whose speech is a tone: Opus carries no constant pressure. */
-export function singingSynthesizer(): ReturnType<typeof fakeSynthesizer> {
+function singingSynthesizer(): ReturnType<typeof fakeSynthesizer> {
   const synthesizer = fakeSynthesizer();
   return {
     ...synthesizer,
@@ -37,18 +44,73 @@ export function singingSynthesizer(): ReturnType<typeof fakeSynthesizer> {
   };
 }
 
+/** Engines whose voice Opus can carry. */
+export function singing(options: Parameters<typeof fakeEngines>[0] = {}): ReturnType<typeof fakeEngines> {
+  return fakeEngines({ synthesizer: singingSynthesizer(), ...options });
+}
+
 /** How loud, from 0 to 1. */
 export function loudness(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }
 
-/** A client with a microphone and a loudspeaker, on the same library as the server. */
+/** What goes with an offer. */
+export interface Asking {
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** Sends an offer, alone or in a form. */
+export async function offerTo(server: Server, body: string | FormData, { query = '', headers = {} }: Asking = {}) {
+  const type = typeof body === 'string' ? { 'content-type': 'application/sdp' } : {};
+  return fetch(`${server.url}${callsPath}${query}`, { method: 'POST', headers: { ...type, ...headers }, body });
+}
+
+/** A caller who has got through. */
+export async function dial(server: Server, asking: Asking = {}) {
+  const caller = new NodeCaller();
+  const response = await offerTo(server, await caller.offer(), asking);
+  expect(response.status).toBe(201);
+  const answer = await response.text();
+  await caller.connect(answer);
+  return { caller, location: response.headers.get('location') ?? '', answer };
+}
+
+/** Address, port and type of each address in an answer. */
+export function candidatesOf(sdp: string): { address: string; port: number; type: string }[] {
+  const [audio = ''] = sdp.split(/^m=application /m);
+  return [...audio.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ (\w+)/gm)].map(
+    ([, address = '', port, type = '']) => ({ address, port: Number(port), type }),
+  );
+}
+
+/** The status and code of a call that is not taken. */
+export async function refusalOf(response: Response): Promise<[number, string]> {
+  const { error } = (await response.json()) as { error: { code: string } };
+  return [response.status, error.code];
+}
+
+/** Says something that is taken for a turn. */
+export async function ask(caller: NodeCaller): Promise<void> {
+  await caller.speak(silence(200));
+  await caller.speak(tone(600));
+  await caller.speak(silence(1_200));
+}
+
+/** A client with a microphone and a loudspeaker, on the same library as the server. It stays on loopback. */
 export class NodeCaller {
   readonly events: RecordedEvent[] = [];
   readonly packets: RtpPacket[] = [];
   /** Tells of what happens: `event`, `packet`, and states such as `open` and `closed`. */
   readonly #news = new EventEmitter();
-  readonly #connection = new RTCPeerConnection({ codecs: { audio: [useOPUS()] }, iceServers: [] });
+  readonly #connection = new RTCPeerConnection({
+    codecs: { audio: [useOPUS()] },
+    iceServers: [],
+    iceUseIpv4: false,
+    iceUseIpv6: false,
+    iceAdditionalHostAddresses: ['127.0.0.1'],
+    iceInterfaceAddresses: { udp4: '127.0.0.1' },
+  });
   readonly #sender: RTCRtpSender;
   readonly #channel: RTCDataChannel;
   /** Both close to where they begin anew. */
@@ -78,7 +140,10 @@ export class NodeCaller {
 
   /** The offer, with all our addresses. */
   async offer(): Promise<string> {
-    await this.#connection.setLocalDescription(await this.#connection.createOffer());
+    const offer = await this.#connection.createOffer();
+    // Told of no STUN server, the library asks one of Google's.
+    for (const { iceTransport } of this.#connection.dtlsTransports) delete iceTransport.connection.stunServer;
+    await this.#connection.setLocalDescription(offer);
     return this.#connection.localDescription?.sdp ?? '';
   }
 
@@ -140,6 +205,14 @@ export class NodeCaller {
   expectOrder(): void {
     expect(orderViolations(this.events.filter(({ type }) => !type.startsWith('output_audio_buffer.')))).toEqual([]);
     expect(unfinishedResponses(this.events)).toEqual([]);
+  }
+
+  /** Is gone without a word, as when a battery is empty. */
+  async vanish(): Promise<void> {
+    const sockets = this.#connection.dtlsTransports.flatMap(
+      ({ iceTransport }) => (iceTransport.connection as unknown as { protocols: StunProtocol[] }).protocols,
+    );
+    await Promise.all(sockets.map((socket) => socket.close()));
   }
 
   async close(): Promise<void> {

@@ -154,7 +154,10 @@ describe('the playout queue', () => {
     queue.push('a', new Float32Array(2_000));
     queue.push('b', new Float32Array(2_000));
     queue.next();
-    expect(queue.cut()).toEqual(['a', 'b']);
+    expect(queue.cut()).toEqual([
+      { responseId: 'a', playedSamples: frame },
+      { responseId: 'b', playedSamples: 0 },
+    ]);
     queue.push('a', new Float32Array(2_000));
     expect(queue.next()).toBeUndefined();
     queue.complete('a');
@@ -221,7 +224,7 @@ describe('the character’s voice', () => {
     const decoder = await openOpusDecoder(24_000);
     outgoing.push('r', tone(2_000));
     await clock.advance(200);
-    outgoing.cut('r');
+    outgoing.cut(({ responseId }) => responseId === 'r');
     const cut = packets.length;
     await clock.advance(2_000);
     expect(events).toEqual(['started', 'cleared']);

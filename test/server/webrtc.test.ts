@@ -1,50 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
-import { loudness, NodeCaller, singingSynthesizer } from './webrtc-rig.ts';
+import { ask, callsPath, dial, loudness, NodeCaller, offerTo, refusalOf, singing, type Asking } from './webrtc-rig.ts';
 
-const path = '/v1/realtime/calls';
 const longLine = Array.from({ length: 60 }, () => 'word').join(' ');
-
-type Server = Awaited<ReturnType<typeof serve>>;
-
-/** Engines whose voice Opus can carry. */
-const singing = (options: Parameters<typeof fakeEngines>[0] = {}): ReturnType<typeof fakeEngines> =>
-  fakeEngines({ synthesizer: singingSynthesizer(), ...options });
-
-interface Asking {
-  readonly query?: string;
-  readonly headers?: Record<string, string>;
-}
-
-async function post(server: Server, body: string | FormData, { query = '', headers = {} }: Asking = {}) {
-  const type = typeof body === 'string' ? { 'content-type': 'application/sdp' } : {};
-  return fetch(`${server.url}${path}${query}`, { method: 'POST', headers: { ...type, ...headers }, body });
-}
-
-async function problemOf(response: Response): Promise<[number, string]> {
-  const { error } = (await response.json()) as { error: { code: string } };
-  return [response.status, error.code];
-}
-
-/** A caller who has got through. */
-async function dial(server: Server, asking: Asking = {}) {
-  const caller = new NodeCaller();
-  const response = await post(server, await caller.offer(), asking);
-  expect(response.status).toBe(201);
-  const answer = await response.text();
-  await caller.connect(answer);
-  return { caller, location: response.headers.get('location') ?? '', answer };
-}
-
-/** Says something that is taken for a turn. */
-async function ask(caller: NodeCaller): Promise<void> {
-  await caller.speak(silence(200));
-  await caller.speak(tone(600));
-  await caller.speak(silence(1_200));
-}
 
 describe('a call over WebRTC', () => {
   it('is answered with Opus, an address of ours, and the session', async () => {
@@ -137,7 +97,7 @@ describe('a call over WebRTC', () => {
     const form = new FormData();
     form.set('sdp', await caller.offer());
     form.set('session', JSON.stringify({ type: 'realtime', instructions: 'It snows.', tracing: 'auto' }));
-    const response = await post(server, form, { headers: { authorization: `Bearer ${made.body.value}` } });
+    const response = await offerTo(server, form, { headers: { authorization: `Bearer ${made.body.value}` } });
     expect(response.status).toBe(201);
     await caller.connect(await response.text());
     expect((await caller.until('session.created')).session).toMatchObject({
@@ -162,7 +122,7 @@ describe('a call over WebRTC', () => {
     const hangUp = (location: string, key: string) => server.ask(`${location}/hangup`, { key, body: {} });
     const { caller, location } = await dial(server, { headers: { authorization: 'Bearer one' } });
     expect((await hangUp(location, 'two')).status).toBe(404);
-    expect((await hangUp(`${path}/rtc_nobody`, 'one')).status).toBe(404);
+    expect((await hangUp(`${callsPath}/rtc_nobody`, 'one')).status).toBe(404);
     const response = await fetch(`${server.url}${location}/hangup`, {
       method: 'POST',
       headers: { authorization: 'Bearer one' },
@@ -176,7 +136,7 @@ describe('a call over WebRTC', () => {
     const server = await serve();
     const caller = new NodeCaller();
     const sdp = (await caller.offer()).replaceAll(/(a=fingerprint:sha-256) \S+/g, `$1 ${'AB:'.repeat(31)}AB`);
-    const response = await post(server, sdp);
+    const response = await offerTo(server, sdp);
     expect(response.status).toBe(201);
     void caller.connect(await response.text());
     await expect.poll(() => server.log.some((line) => line.includes('call ended')), { timeout: 10_000 }).toBe(true);
@@ -200,7 +160,7 @@ describe('a call that is not taken', () => {
     const key = { authorization: 'Bearer server-key' };
     const sdp = await offer;
     const refused = async (body: string | FormData, asking: Asking = { headers: key }) =>
-      problemOf(await post(server, body, asking));
+      refusalOf(await offerTo(server, body, asking));
     expect(await refused(sdp, {})).toEqual([401, 'invalid_api_key']);
     expect(await refused(sdp, { headers: { authorization: 'Bearer ek_gone' } })).toEqual([
       401,
@@ -231,13 +191,13 @@ describe('a call that is not taken', () => {
   it('finds all places taken', async () => {
     const server = await serve({ flags: { maxSessions: '1' } });
     await dial(server);
-    expect(await problemOf(await post(server, await offer))).toEqual([503, 'server_busy']);
+    expect(await refusalOf(await offerTo(server, await offer))).toEqual([503, 'server_busy']);
   });
 
   it('may be read by the page that made it, where it is refused too', async () => {
     const origin = 'https://game.example';
     const server = await serve({ flags: { apiKeys: 'server-key', allowedOrigins: origin } });
-    const refused = await post(server, 'hello', { headers: { origin } });
+    const refused = await offerTo(server, 'hello', { headers: { origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });
 
@@ -262,7 +222,7 @@ describe('a call that is not taken', () => {
     await fc.assert(
       fc.asyncProperty(broken, async (changes) => {
         const mutated = lines.map((line, at) => changes.find(([place]) => place === at)?.[1] ?? line).join('\r\n');
-        expect([201, 400]).toContain((await post(server, mutated)).status);
+        expect([201, 400]).toContain((await offerTo(server, mutated)).status);
       }),
       { numRuns: 60 },
     );
