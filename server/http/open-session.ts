@@ -5,6 +5,7 @@ import type { Engines } from '../engines.ts';
 import { errorObject } from '../errors.ts';
 import { Journal, journalFile } from '../link/journal.ts';
 import { Link, type Carrier } from '../link/link.ts';
+import type { OpusSound } from '../link/opus-sound.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
@@ -32,6 +33,8 @@ export interface Opening {
   readonly character: Character;
   readonly model: string;
   readonly binary: boolean;
+  /** Its client asked for Opus, in binary frames. Closed when the session ends. */
+  readonly opus?: OpusSound | undefined;
   /** Its client speaks the dialect from before GA. */
   readonly beta?: boolean;
   /** Carries its frames from the first on. */
@@ -68,7 +71,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       recognizerName: engines.recognizer.name,
       about: {
         ...aboutSession(character, engines),
-        extensions: ['heard', 'binary', 'resume'],
+        extensions: ['heard', 'binary', 'opus', 'resume'],
         ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
       },
       aheadMs: config.playoutAheadMs,
@@ -94,11 +97,18 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     link.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
     end('session_expired');
   }, maxSessionMs);
-  const seat: Seat = { link, connection, ...(journal === undefined ? {} : { journal }) };
+  const { opus } = opening;
+  const seat: Seat = {
+    link,
+    connection,
+    ...(opus === undefined ? {} : { opus }),
+    ...(journal === undefined ? {} : { journal }),
+  };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
     clearTimeout(expiry);
     place.leave();
+    opus?.close();
     log.info({ session: connection.id, reason }, 'session closed');
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
@@ -113,6 +123,7 @@ function openLink(opening: Opening, config: Config): { readonly link: Link; read
   const link = new Link(
     {
       binary: opening.binary,
+      ...(opening.opus === undefined ? {} : { opus: opening.opus }),
       resumable: token !== undefined,
       keptBytes: limits.keptBytes,
       newEventId: () => newId('event'),
@@ -144,6 +155,7 @@ function noted(link: Link, place: Place): Peer {
       return isRead;
     },
     sendAudio: (audio) => link.sendAudio(audio),
+    beforeReply: (replyId) => link.beforeReply(replyId),
   };
 }
 

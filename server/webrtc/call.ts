@@ -97,7 +97,7 @@ export class Call implements Carrier {
   #play(frame: Uint8Array): boolean {
     const sound = decodeFrame(frame);
     const responseId = sound === undefined ? undefined : this.#responses.get(sound.replyNumber);
-    if (sound !== undefined && responseId !== undefined) {
+    if (sound !== undefined && responseId !== undefined && 'pcm16' in sound) {
       this.#outgoing.push(responseId, floatsFromPcm16(sound.pcm16));
     }
     return true;
