@@ -2,6 +2,7 @@ import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
 import type { CharacterAgent } from './agent.ts';
 import type { ChatModel } from './chat.ts';
+import { emotionTags } from './emotion-tags.ts';
 import { indexLines } from './line-index.ts';
 import { ownWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
@@ -42,14 +43,16 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         ...(historyTokens === undefined ? {} : { historyTokens }),
       });
       const words = ownWords(character.name);
+      const tags = emotionTags();
       let acted = false;
       yield { type: 'mind', name: chatModel.name };
       const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
       const call = { signal, temperature, maxTokens: longest, ...(toolbox === undefined ? {} : { toolbox }) };
       for await (const part of chatModel.chat(prompt, call)) {
-        const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
-        acted ||= text.trim() !== '' || part.type === 'tool-call';
-        if (text !== '') yield { type: 'text-delta', text };
+        const spoken = tags.add(part.type === 'text-delta' ? words.add(part.text) : words.rest());
+        if (part.type !== 'text-delta' || words.hasEnded()) spoken.push(...tags.rest());
+        acted ||= spoken.some(({ text }) => text.trim() !== '') || part.type === 'tool-call';
+        for (const felt of spoken) yield { type: 'text-delta', ...felt };
         if (part.type === 'tool-call') yield part;
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
         if (!acted) throw new EngineError(chatModel.name, 'ENGINE_BAD_REPLY', 'the model said nothing');

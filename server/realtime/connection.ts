@@ -109,7 +109,9 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 
-  const done = Promise.all([deliver(session, encode, tell, { ...parts, peer }), session.run()]).then(([reason]) => reason);
+  const done = Promise.all([deliver(session, encode, tell, { ...parts, peer }), session.run()]).then(
+    ([reason]) => reason,
+  );
 
   const { accepts, take } = gateTo(session, parts);
 
