@@ -1,10 +1,10 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
 import type { CharacterAgent } from './agent.ts';
-import type { ChatModel } from './chat.ts';
-import { emotionTags } from './emotion-tags.ts';
+import type { ChatModel, ChatPart } from './chat.ts';
+import { emotionTags, type EmotionTags, type FeltText } from './emotion-tags.ts';
 import { indexLines } from './line-index.ts';
-import { ownWords } from './own-words.ts';
+import { ownWords, type OwnWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
 
 /** How an actor plays. */
@@ -49,8 +49,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
       const call = { signal, temperature, maxTokens: longest, ...(toolbox === undefined ? {} : { toolbox }) };
       for await (const part of chatModel.chat(prompt, call)) {
-        const spoken = tags.add(part.type === 'text-delta' ? words.add(part.text) : words.rest());
-        if (part.type !== 'text-delta' || words.hasEnded()) spoken.push(...tags.rest());
+        const spoken = spokenIn(part, words, tags);
         acted ||= spoken.some(({ text }) => text.trim() !== '') || part.type === 'tool-call';
         for (const felt of spoken) yield { type: 'text-delta', ...felt };
         if (part.type === 'tool-call') yield part;
@@ -63,4 +62,11 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       }
     },
   };
+}
+
+/** What a part lets the character say; anything but text lets out all that was held back. */
+function spokenIn(part: ChatPart, words: OwnWords, tags: EmotionTags): FeltText[] {
+  if (part.type !== 'text-delta') return [...tags.add(words.rest()), ...tags.rest()];
+  const spoken = tags.add(words.add(part.text));
+  return words.hasEnded() ? [...spoken, ...tags.rest()] : spoken;
 }

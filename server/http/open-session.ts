@@ -69,11 +69,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       vad: engines.vad,
       model,
       recognizerName: engines.recognizer.name,
-      about: {
-        ...aboutSession(character, engines),
-        extensions: ['heard', 'binary', 'opus', 'resume'],
-        ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
-      },
+      about: aboutOpening(opening, deps),
       aheadMs: config.playoutAheadMs,
       clock: systemClock,
       maxSessionMs,
@@ -156,6 +152,15 @@ function noted(link: Link, place: Place): Peer {
     },
     sendAudio: (audio) => link.sendAudio(audio),
     beforeReply: (replyId) => link.beforeReply(replyId),
+  };
+}
+
+/** What a session tells about itself and what it understands; with the token, where its client may come back. */
+function aboutOpening({ character, token }: Opening, { engines, lobby }: SocketDeps): Record<string, unknown> {
+  return {
+    ...aboutSession(character, engines),
+    extensions: ['heard', 'binary', 'opus', 'resume'],
+    ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
 }
 

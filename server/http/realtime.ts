@@ -104,10 +104,10 @@ function seatSocket(
   const { visitor } = deps;
   const intent = request.intent === 'transcription' ? request.intent : undefined;
   const character = partnerOf(intent === undefined ? request.model : undefined, visitor.secret, deps);
-  if ('code' in character) return void refuse(socket, character);
+  if ('code' in character) return turnAway(socket, character);
   // Somebody else may have taken the last place between the check at the door and now.
   const refusal = deps.sessions.refusalFor(visitor);
-  if (refusal !== undefined) return void refuse(socket, refusal.problem, 'tryLater');
+  if (refusal !== undefined) return turnAway(socket, refusal.problem, 'tryLater');
   const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
@@ -127,6 +127,10 @@ function seatSocket(
   );
   carry(socket, carrier, seat, token, deps.lobby);
   return seat;
+}
+
+function turnAway(...refusal: Parameters<typeof refuse>): undefined {
+  refuse(...refusal);
 }
 
 function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
@@ -157,16 +161,15 @@ function resumeSession(
       return restored.seat;
     }
     const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
-    return void refuse(socket, { code: 'session_not_resumable', message });
+    return turnAway(socket, { code: 'session_not_resumable', message });
   }
   const greeting = (received: number): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
   if (!seat.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
     const message =
       '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
-    refuse(socket, { code: 'session_not_resumable', message });
     if (!seat.link.attached) lobby.leave(token);
-    return undefined;
+    return turnAway(socket, { code: 'session_not_resumable', message });
   }
   seat.connection.away(false);
   carry(socket, carrier, seat, token, lobby);

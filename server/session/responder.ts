@@ -60,7 +60,7 @@ export function cascade(parts: {
         }
       } else {
         const follower = followPhrases();
-        const phrased = noted(spoken, follower.handed);
+        const phrased = noted(spoken, (phrase) => follower.handed(phrase));
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           yield* aside.notes.splice(0);
           yield { type: 'speech', chunk, emotion: follower.emotionOf(chunk.text) };

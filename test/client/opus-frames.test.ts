@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../server/client/binary-frame.js';
 import { InOrder } from '../../server/client/in-order.js';
+import { Outgoing } from '../../server/client/outgoing.js';
 import { OpusFrames } from '../../server/client/opus-frames.js';
 import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
 import { concatSamples } from '../../voices/audio.ts';
@@ -67,6 +68,30 @@ describe('a binary frame with Opus', () => {
 
   it('is none when it is cut off in its header', () => {
     expect(decodeFrame(encodeFrame(frame).subarray(0, 15))).toBeUndefined();
+  });
+});
+
+describe('the user’s sound', () => {
+  it('goes on as PCM, in its order, when its encoder breaks', async () => {
+    const sent: string[] = [];
+    const outgoing = new Outgoing((_audioMs, write) => {
+      const frame = write({ x_seq: 1 });
+      if (typeof frame === 'string') return void sent.push(frame);
+      const read = decodeFrame(frame);
+      sent.push(read !== undefined && 'opus' in read ? 'opus' : 'pcm');
+    });
+    let left = 2;
+    const encode = async (): Promise<Uint8Array> => {
+      if ((left -= 1) < 0) throw new Error('broken');
+      return new Uint8Array(3);
+    };
+    outgoing.use(true, { delaySamples: 156, encode, close: () => undefined });
+    outgoing.sound(new Uint8Array(3 * 960));
+    outgoing.event({ type: 'x' });
+    expect(sent).toEqual([]);
+    await expect.poll(() => sent).toEqual(['opus', 'opus', '{"type":"x","x_seq":1}']);
+    outgoing.sound(new Uint8Array(960));
+    expect(sent.at(-1)).toBe('pcm');
   });
 });
 

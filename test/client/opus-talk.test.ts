@@ -113,11 +113,9 @@ describe('a talk in Opus', () => {
   });
 
   it('is one in PCM where the runtime has no Opus', async () => {
-    class Unable {
-      static readonly isConfigSupported = (): Promise<unknown> => Promise.reject(new TypeError('not here'));
-    }
-    vi.stubGlobal('AudioEncoder', Unable);
-    vi.stubGlobal('AudioDecoder', Unable);
+    const unable = { isConfigSupported: () => Promise.reject(new TypeError('not here')) };
+    vi.stubGlobal('AudioEncoder', unable);
+    vi.stubGlobal('AudioDecoder', unable);
     expect(await openOpus()).toBeUndefined();
     await using rig = await openRig();
     const { counts, Counting } = countingSocket();

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../server/client/binary-frame.js';
@@ -73,7 +76,7 @@ describe('a reply as Opus', () => {
 
   it('comes again, the very same bytes, to a client that was away', async () => {
     const { client, call, synthesizer } = await open({ says: ['one two three four five.'] }, '&x=binary,opus,resume');
-    const { token } = client.of('session.created')[0]?.['session'].x_dramatis.resume;
+    const { token } = (await client.until('session.created'))['session'].x_dramatis.resume;
     await client.ask();
     const all = client.binary();
     const middle = decodeFrame(all[9] ?? Buffer.alloc(0))?.sequence ?? 0;
@@ -143,6 +146,26 @@ describe('the user’s sound as Opus', () => {
 });
 
 describe('a session that asks for Opus', () => {
+  it('goes on with another server process, still in Opus', async () => {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-opus-'));
+    const stored = { ...flags, store: true, dataDir };
+    const first = await serve({ engines: fakeEngines(), flags: stored });
+    const before = openBare(`ws://${first.at}/v1/realtime?model=alice&x=opus,resume`);
+    const { token } = (await before.until('session.created'))['session'].x_dramatis.resume;
+    await before.ask();
+    before.socket.terminate();
+    const second = await serve({ engines: fakeEngines({ says: ['four five.'] }), flags: stored });
+    const after = openBare(`ws://${second.at}/v1/realtime?x=opus,resume&resume=${token}&after=1`);
+    clients.push(before, after);
+    expect(await after.until('x_dramatis.resumed')).toMatchObject({ restarted: true });
+    expect((await after.ask())['status']).toBe('completed');
+    expect(await soundOf(after.binary())).toHaveLength(4_800);
+    after.sendPacket(new Uint8Array(0));
+    await after.ask();
+    expect(after.codes()).toEqual(['invalid_audio']);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
   it('is one a socket may leave before it has begun', async () => {
     const { server } = await open();
     for (let index = 0; index < 20; index += 1) {
