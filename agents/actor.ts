@@ -3,8 +3,9 @@ import { EngineError } from '../voices/engine.ts';
 import type { CharacterAgent, CutShort } from './agent.ts';
 import type { ChatModel, ChatPart } from './chat.ts';
 import { costMeter } from './cost.ts';
+import { emotionTags, type EmotionTags, type FeltText } from './emotion-tags.ts';
 import { indexLines } from './line-index.ts';
-import { ownWords } from './own-words.ts';
+import { ownWords, type OwnWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
 
 /** How an actor plays. */
@@ -43,6 +44,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         ...(historyTokens === undefined ? {} : { historyTokens }),
       });
       const words = ownWords(character.name);
+      const tags = emotionTags();
       let acted = false;
       yield { type: 'mind', name: chatModel.name };
       const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
@@ -57,9 +59,9 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       for await (const part of chatModel.chat(prompt, call)) {
         const cost = costAt(part);
         options.onCost?.(cost);
-        const text = part.type === 'text-delta' ? words.add(part.text) : words.rest();
-        acted ||= text.trim() !== '' || part.type === 'tool-call';
-        if (text !== '') yield { type: 'text-delta', text };
+        const spoken = spokenIn(part, words, tags);
+        acted ||= spoken.some(({ text }) => text.trim() !== '') || part.type === 'tool-call';
+        for (const felt of spoken) yield { type: 'text-delta', ...felt };
         if (part.type === 'tool-call') yield part;
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
         const cutShort = cutShortAt(part);
@@ -74,4 +76,11 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
 
 function cutShortAt(part: ChatPart): CutShort {
   return part.type === 'chat-end' && part.reason !== 'stop' && part.reason;
+}
+
+/** What a part lets the character say; anything but text lets out all that was held back. */
+function spokenIn(part: ChatPart, words: OwnWords, tags: EmotionTags): FeltText[] {
+  if (part.type !== 'text-delta') return [...tags.add(words.rest()), ...tags.rest()];
+  const spoken = tags.add(words.add(part.text));
+  return words.hasEnded() ? [...spoken, ...tags.rest()] : spoken;
 }

@@ -1,4 +1,5 @@
 import type { Character } from '../characters/character.ts';
+import type { Emotion } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
@@ -6,11 +7,12 @@ import type { Toolbox, ToolCall } from './tools.ts';
 /**
  * `mind` comes first and names who is answering; a second one means that the first failed (`because`, an engine error
  * code) and another mind goes on: text of the first that was not spoken yet is to be dropped, and its calls. Calls come
- * after all text: they say what the character does once it has spoken.
+ * after all text: they say what the character does once it has spoken. `emotion`: how this text and what follows is said,
+ * until another.
  */
 export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
-  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'text-delta'; readonly text: string; readonly emotion?: Emotion }
   | ({ readonly type: 'tool-call' } & ToolCall)
   /** `cutShort`: why the reply ends before its time, if it does. */
   | ({ readonly type: 'usage'; readonly cutShort: CutShort } & Cost);

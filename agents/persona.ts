@@ -1,5 +1,6 @@
 import type { Character } from '../characters/character.ts';
 import type { DialoguePair } from '../characters/card.ts';
+import { emotions } from '../characters/emotion.ts';
 
 /** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
 export const notesTag = 'notes';
@@ -35,6 +36,7 @@ export function asExample(pair: DialoguePair): string {
 }
 
 const rules = `- Your answer is spoken aloud as it is. Write only the words that you say: no stage directions, no markup, no lists, no emoji, no name in front.
+- Where you say a sentence with plain feeling, you may put one of these tags in front of it: ${emotions.map((each) => `[${each}]`).join(' ')}. A tag is not heard.
 - One to three short sentences, one thought, then stop, as a person does in talk. Ask something back now and then, not every time.
 - Write numbers, dates and abbreviations as they are spoken.
 - Speak the language that your visitor speaks.

@@ -1,3 +1,4 @@
+import type { DialoguePair } from '../characters/card.ts';
 import type { Character } from '../characters/character.ts';
 import type { CharacterAgent } from './agent.ts';
 import type { Message } from './chat.ts';
@@ -36,8 +37,8 @@ export function retrievalAgent(character: Character): CharacterAgent {
       const language = languageOf(remark, languages);
       const find = finders.get(language);
       const line = find === undefined || situation === 'idle' ? undefined : bestLine(find, history);
-      const text = line ?? evasion(character, history, language);
-      yield { type: 'text-delta', text };
+      const text = line?.reply ?? evasion(character, history, language);
+      yield { type: 'text-delta', text, ...(line?.emotion === undefined ? {} : { emotion: line.emotion }) };
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
     },
   };
@@ -49,7 +50,7 @@ export function evasion(character: Character, history: readonly Message[], langu
   return chooseLine(inLanguage.length > 0 ? inLanguage : character.evasions, history);
 }
 
-function bestLine(find: FindLines, history: readonly Message[]): string | undefined {
+function bestLine(find: FindLines, history: readonly Message[]): DialoguePair | undefined {
   const [remark = '', before = ''] = history
     .filter((message) => message.role === 'user')
     .map((message) => message.text)
@@ -60,10 +61,10 @@ function bestLine(find: FindLines, history: readonly Message[]): string | undefi
     .map((message) => message.text);
   const isFresh = (hit: LineHit): boolean => !justSaid.some((text) => isSameLine(text, hit.pair.reply));
   const direct = hitsOf(find, remark).find(isFresh);
-  if (direct !== undefined && direct.fit >= leastFit) return direct.pair.reply;
+  if (direct !== undefined && direct.fit >= leastFit) return direct.pair;
   if (searchTerms(remark).some((term) => !isFrame(term))) return undefined;
   const echoed = find(`${before} ${remark}`).find(isFresh);
-  return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair.reply : undefined;
+  return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
 }
 
 /** Lines that fit the whole remark, or one of its parts: the later and the longer part wins. */

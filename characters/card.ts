@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emotions } from './emotion.ts';
 
 const shortText = z.string().trim().min(1).max(400);
 const longText = z.string().trim().min(1).max(8_000);
@@ -103,6 +104,8 @@ export const dialoguePairSchema = z.strictObject({
   reply: z.string().trim().min(1).max(320),
   /** A BCP 47 tag where it differs from the card's first language. */
   language: language.optional(),
+  /** How the reply is said, where that is plain. */
+  emotion: z.enum(emotions).optional(),
 });
 
 /** One example exchange; see the schema. */

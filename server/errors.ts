@@ -8,11 +8,11 @@ export const errorTable = {
   unknown_event_type: ['invalid_request_error', 'The event type is not one a client may send. Check its spelling.'],
   binary_not_supported: [
     'invalid_request_error',
-    'Send audio as base64 in `input_audio_buffer.append`, not as binary.',
+    'Send audio as base64 in `input_audio_buffer.append`, or in the binary frames of `server/client/README.md`.',
   ],
   invalid_audio: [
     'invalid_request_error',
-    'Audio must be base64 of the session’s format: 16-bit little-endian mono PCM at 24 kHz by default.',
+    'Audio must be base64 of the session’s format: 16-bit little-endian mono PCM at 24 kHz by default. A binary frame of Opus holds one packet.',
   ],
   unsupported_audio_format: [
     'invalid_request_error',

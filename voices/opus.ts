@@ -8,6 +8,8 @@ export const opusFrameMs = 20;
 
 /** Longest packet there is, in milliseconds. */
 const longestPacketMs = 120;
+/** Beyond what an encoder makes (libopus advises a buffer of 4,000 bytes), a packet is none: what is decoded stays in memory. */
+const mostPacketBytes = 4_000;
 /** Speech is transparent from here on; music would want more. */
 const bitsPerSecond = 40_000;
 /** 0 to 10. From 5 on, more work can be measured, but not heard in speech. */
@@ -18,6 +20,8 @@ const expectedLossPercent = 5;
 /** Turns mono speech into Opus packets, one for each frame. */
 export interface OpusEncoder {
   readonly frameSamples: number;
+  /** By so many samples what a decoder gives lags behind what the encoder was given. */
+  readonly delaySamples: number;
   /** Takes exactly `frameSamples` samples in [-1, 1]. */
   encode(frame: Float32Array): Uint8Array;
   /** Frees its memory; it must not be used any more. */
@@ -28,6 +32,8 @@ export interface OpusEncoder {
 export interface OpusDecoder {
   /** The sound of one packet, 2.5 to 120 ms. A packet that is no Opus counts as lost. */
   decode(packet: Uint8Array): Float32Array;
+  /** The same, but undefined for what is no Opus. */
+  decodeWhole(packet: Uint8Array): Float32Array | undefined;
   /**
    * Stands in for one lost packet, as long as the one before it: rebuilt from the copy that `next`, the packet after it,
    * may carry, or else continued from what was heard last.
@@ -37,8 +43,14 @@ export interface OpusDecoder {
   close(): void;
 }
 
-/** Opens an encoder for speech at the given rate. The caller closes it: WebAssembly memory is not collected. */
-export async function openOpusEncoder(sampleRate: OpusSampleRate): Promise<OpusEncoder> {
+/**
+ * Opens an encoder for speech at the given rate; `isLossless`: every packet will arrive. The caller closes it: WebAssembly
+ * memory is not collected.
+ */
+export async function openOpusEncoder(
+  sampleRate: OpusSampleRate,
+  { isLossless = false }: { readonly isLossless?: boolean } = {},
+): Promise<OpusEncoder> {
   const encoder = await createEncoder({
     sampleRate,
     channels: 1,
@@ -48,11 +60,13 @@ export async function openOpusEncoder(sampleRate: OpusSampleRate): Promise<OpusE
     signal: Signal.Voice,
     bitrate: bitsPerSecond,
     complexity,
-    fec: true,
-    packetLossPercent: expectedLossPercent,
+    // Without the copies, the same sound takes half the work.
+    fec: !isLossless,
+    packetLossPercent: isLossless ? 0 : expectedLossPercent,
   });
   return {
     frameSamples: encoder.frameSize,
+    delaySamples: encoder.getLookahead(),
     encode: (frame) => encoder.encodeFloat(frame),
     close: () => encoder.free(),
   };
@@ -63,7 +77,7 @@ export async function openOpusDecoder(sampleRate: OpusSampleRate): Promise<OpusD
   const decoder = await createDecoder({ sampleRate, channels: 1, maxFrameSize: (sampleRate * longestPacketMs) / 1000 });
   let packetSamples = (sampleRate * opusFrameMs) / 1000;
   const conceal = (next?: Uint8Array): Float32Array => {
-    if (next !== undefined && next.length > 0) {
+    if (next !== undefined && next.length > 0 && next.length <= mostPacketBytes) {
       try {
         return decoder.decodeFloat(next, { decodeFec: true, frameSize: packetSamples });
       } catch {
@@ -72,17 +86,19 @@ export async function openOpusDecoder(sampleRate: OpusSampleRate): Promise<OpusD
     }
     return decoder.decodePacketLossFloat(packetSamples);
   };
+  const decodeWhole = (packet: Uint8Array): Float32Array | undefined => {
+    if (packet.length === 0 || packet.length > mostPacketBytes) return undefined;
+    try {
+      const samples = decoder.decodeFloat(packet);
+      packetSamples = samples.length;
+      return samples;
+    } catch {
+      return undefined;
+    }
+  };
   return {
-    decode(packet) {
-      if (packet.length === 0) return conceal();
-      try {
-        const samples = decoder.decodeFloat(packet);
-        packetSamples = samples.length;
-        return samples;
-      } catch {
-        return conceal();
-      }
-    },
+    decode: (packet) => decodeWhole(packet) ?? conceal(),
+    decodeWhole,
     conceal,
     close: () => decoder.free(),
   };

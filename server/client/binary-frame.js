@@ -1,24 +1,37 @@
 /**
- * Binary frames, agreed by `x=binary`: 12 bytes of header, little-endian, then sound.
+ * Binary frames, agreed by `x=binary` or `x=opus`: 12 bytes of header, little-endian, then sound, mono at 24 kHz.
  *
  * | byte | is |
  * |---|---|
  * | 0 | kind: 1 sound of the user, 2 sound of a reply |
- * | 1 | codec: 0 for 16-bit little-endian mono PCM at 24 kHz |
+ * | 1 | codec: 0 for 16-bit little-endian PCM, 1 for one Opus packet (only where `x=opus` was agreed) |
  * | 2–3 | number of the reply, as `response.created` told it (`x_dramatis.number`); 0 from the client |
  * | 4–7 | sequence number, in one row with the JSON events of the same direction |
  * | 8–11 | samples of this reply (or of the user's sound) that went before |
  *
- * @typedef {object} BinaryFrame
+ * With Opus, 4 more bytes come before the packet: of the samples that it is decoded to at 24 kHz, how many to leave out
+ * (12–13), and how many after them to take (14–15). What is taken, packet after packet, is the sound to the sample. Each
+ * reply is a stream of its own, for a decoder of its own; all sound of the user is one stream.
+ *
+ * @typedef {object} OpusPacket
+ * @property {Uint8Array} packet
+ * @property {number} skipSamples at most 65,535, like `takeSamples`
+ * @property {number} takeSamples
+ *
+ * @typedef {object} FrameHeader
  * @property {'input' | 'reply'} kind
  * @property {number} replyNumber
  * @property {number} sequence
  * @property {number} offsetSamples
- * @property {Uint8Array} pcm16 16-bit little-endian mono PCM at 24 kHz
+ *
+ * @typedef {FrameHeader & { pcm16: Uint8Array }} PcmFrame
+ * @typedef {FrameHeader & { opus: OpusPacket }} OpusFrame
+ * @typedef {PcmFrame | OpusFrame} BinaryFrame
  */
 
 /** Length of the header in bytes. */
 export const headerBytes = 12;
+const opusHeaderBytes = headerBytes + 4;
 const kinds = /** @type {const} */ (['input', 'reply']);
 
 /**
@@ -28,32 +41,45 @@ const kinds = /** @type {const} */ (['input', 'reply']);
  * @returns {Uint8Array<ArrayBuffer>}
  */
 export function encodeFrame(frame) {
-  const bytes = new Uint8Array(headerBytes + frame.pcm16.length);
+  const isOpus = 'opus' in frame;
+  const sound = isOpus ? frame.opus.packet : frame.pcm16;
+  const soundFrom = isOpus ? opusHeaderBytes : headerBytes;
+  const bytes = new Uint8Array(soundFrom + sound.length);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, kinds.indexOf(frame.kind) + 1);
+  view.setUint8(1, isOpus ? 1 : 0);
   view.setUint16(2, frame.replyNumber & 0xff_ff, true);
   view.setUint32(4, frame.sequence >>> 0, true);
   view.setUint32(8, frame.offsetSamples >>> 0, true);
-  bytes.set(frame.pcm16, headerBytes);
+  if (isOpus) {
+    view.setUint16(12, frame.opus.skipSamples, true);
+    view.setUint16(14, frame.opus.takeSamples, true);
+  }
+  bytes.set(sound, soundFrom);
   return bytes;
 }
 
 /**
- * Reads a frame; undefined where it is none: too short, of an unknown kind or codec, or half a sample.
+ * Reads a frame; undefined where it is none: too short, of an unknown kind or codec, or half a sample. Whether a packet is
+ * Opus, only its decoder knows.
  *
  * @param {Uint8Array} bytes
  * @returns {BinaryFrame | undefined}
  */
 export function decodeFrame(bytes) {
-  if (bytes.length < headerBytes || (bytes.length - headerBytes) % 2 !== 0) return undefined;
+  if (bytes.length < headerBytes) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const kind = kinds[view.getUint8(0) - 1];
-  if (kind === undefined || view.getUint8(1) !== 0) return undefined;
-  return {
+  if (kind === undefined) return undefined;
+  const header = {
     kind,
     replyNumber: view.getUint16(2, true),
     sequence: view.getUint32(4, true),
     offsetSamples: view.getUint32(8, true),
-    pcm16: bytes.subarray(headerBytes),
   };
+  const codec = view.getUint8(1);
+  if (codec === 0 && bytes.length % 2 === 0) return { ...header, pcm16: bytes.subarray(headerBytes) };
+  if (codec !== 1 || bytes.length < opusHeaderBytes) return undefined;
+  const packet = bytes.subarray(opusHeaderBytes);
+  return { ...header, opus: { packet, skipSamples: view.getUint16(12, true), takeSamples: view.getUint16(14, true) } };
 }

@@ -57,12 +57,17 @@ export interface Response {
   };
 }
 
+/** How something is said, in plain words; `calm` is how one talks when nothing stirs. */
+export type Emotion = 'calm' | 'cheerful' | 'tender' | 'sad' | 'angry' | 'afraid' | 'surprised';
+
 /** One item of the conversation. */
 export interface Item {
   readonly id: string;
   readonly type?: string;
   readonly role?: 'system' | 'user' | 'assistant';
   readonly status?: 'in_progress' | 'completed' | 'incomplete';
+  /** `emotion`: how it begins to be said, where the mind told. */
+  readonly x_dramatis?: { readonly emotion?: Emotion };
   readonly content?: readonly { readonly type: string; readonly text?: string; readonly transcript?: string | null }[];
 }
 
@@ -99,10 +104,11 @@ export type ResponseEvent = FromServer &
     | (InReply & {
         readonly type: 'response.output_audio_transcript.delta' | 'response.output_text.delta';
         readonly delta: string;
-        /** `words`: the delta in pieces, and when each sounds within its item. */
+        /** `words`: the delta in pieces, and when each sounds within its item; `emotion`: how it is said. */
         readonly x_dramatis?: {
           readonly start_ms?: number | null;
           readonly words?: readonly { readonly text: string; readonly start_ms: number; readonly end_ms: number }[];
+          readonly emotion?: Emotion;
         };
       })
     | (InReply & { readonly type: 'response.output_audio_transcript.done'; readonly transcript: string })

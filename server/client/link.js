@@ -1,13 +1,18 @@
-import { decodeFrame, encodeFrame } from './binary-frame.js';
+import { decodeFrame } from './binary-frame.js';
 import { platformClock } from './clock.js';
 import { Connection } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
 import { Inbox } from './inbox.js';
+import { InOrder } from './in-order.js';
 import { Outbox } from './outbox.js';
-import { toBase64, WIRE_RATE } from './pcm.js';
+import { Outgoing } from './outgoing.js';
 import { SoundEvents } from './sound-events.js';
+import { parseEvent } from './wire-event.js';
 
-/** @import { ClientEvent, ConnectionEvent, ServerEvent, Session, TalkClock, TalkSocket } from './api.d.ts' */
+/** @import { ClientEvent, ConnectionEvent, OpusCodec, OpusEncoder, TalkClock, TalkSocket } from './api.d.ts' */
+/** @import { ServerEvent, Session, SoundEvent } from './api.d.ts' */
+
+/** @import { WireEvent } from './wire-event.js' */
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Query */
 
@@ -30,19 +35,23 @@ export class Link {
   #connection;
   #inbox = new Inbox();
   #outbox;
-  #sounds = new SoundEvents();
+  #outgoing = new Outgoing((audioMs, write) => this.#push(audioMs, write));
+  /** Opus takes a moment to come out of its decoder; what came behind it is told behind it. */
+  #telling = new InOrder();
+  /** @type {{ codec: OpusCodec, encoder: OpusEncoder } | undefined} */
+  #opus;
+  #sounds = new SoundEvents(undefined);
   #heartbeat;
   /** Of the session that can be gone on with. @type {string | undefined} */
   #token;
   /** @type {Session} */
   #session = {};
   #isOpen = false;
-  #isBinary = false;
+  #isClosed = false;
   /** The server knows our events. */
   #isOurs = false;
   /** What both sides had when the connection was last made. */
   #had = { here: 0, there: 0 };
-  #sentSamples = 0;
 
   /**
    * @param {object} options
@@ -64,8 +73,8 @@ export class Link {
       onFrame: (data) => this.#receive(data),
       onStatus: (status) => {
         this.#pause();
-        if (status.type === 'connection.refused' || status.type === 'connection.replaced') this.#token = undefined;
-        options.onStatus(status);
+        if (status.type === 'connection.refused' || status.type === 'connection.replaced') this.#end();
+        this.#tellStatus(status);
       },
     });
     const beats = {
@@ -78,8 +87,12 @@ export class Link {
     this.#heartbeat = new Heartbeat(beats, clock);
   }
 
-  open() {
-    this.#connection.open();
+  /** @param {{ codec: OpusCodec, encoder: OpusEncoder }} [opus] where sound is to travel as Opus */
+  open(opus) {
+    this.#opus = opus;
+    if (!this.#isClosed) return this.#connection.open();
+    this.#end();
+    this.#tellStatus({ type: 'connection.closed' });
   }
 
   redial() {
@@ -87,8 +100,20 @@ export class Link {
   }
 
   close() {
-    this.#token = undefined;
+    this.#isClosed = true;
+    this.#end();
     this.#connection.close();
+  }
+
+  /** There will be no session to go on with. */
+  #end() {
+    this.#token = undefined;
+    this.#sounds.close();
+    this.#opus?.encoder.close();
+  }
+
+  get #hasSession() {
+    return this.#token !== undefined || this.#isOpen;
   }
 
   /**
@@ -98,7 +123,9 @@ export class Link {
    * @returns {boolean} false where there is no session to send it to
    */
   send(event) {
-    return this.#push(0, (numbers) => JSON.stringify({ ...event, ...numbers }));
+    if (!this.#hasSession) return false;
+    this.#outgoing.event(event);
+    return true;
   }
 
   /**
@@ -120,30 +147,22 @@ export class Link {
    * @returns {boolean}
    */
   sendAudio(pcm16) {
-    const samples = pcm16.length >> 1;
-    const offsetSamples = this.#sentSamples;
-    this.#sentSamples += samples;
-    return this.#push((samples * 1000) / WIRE_RATE, ({ x_seq: sequence, ...numbers }) => {
-      if (this.#isBinary && sequence !== undefined) {
-        return encodeFrame({ kind: 'input', replyNumber: 0, sequence, offsetSamples, pcm16 });
-      }
-      const event = { type: 'input_audio_buffer.append', audio: toBase64(pcm16) };
-      return JSON.stringify({ ...event, ...(sequence === undefined ? {} : { x_seq: sequence }), ...numbers });
-    });
+    if (!this.#hasSession) return false;
+    this.#outgoing.sound(pcm16);
+    return true;
   }
 
   /**
    * @param {number} audioMs
-   * @param {(numbers: { x_seq?: number, x_ack?: number }) => string | Uint8Array<ArrayBuffer>} write
+   * @param {import('./outgoing.js').Write} write
    */
   #push(audioMs, write) {
     if (this.#token === undefined) {
       if (this.#isOpen) this.#connection.send(write({}));
-      return this.#isOpen;
+      return;
     }
     this.#outbox.add(audioMs, (sequence) => write({ x_seq: sequence, x_ack: this.#inbox.last }));
     this.#pump();
-    return true;
   }
 
   #pump() {
@@ -157,8 +176,9 @@ export class Link {
   /** @returns {Query} */
   #query() {
     const { character: model } = this.#options;
-    if (this.#token === undefined) return { model, x: EXTENSIONS };
-    return { x: EXTENSIONS, resume: this.#token, after: String(this.#inbox.last) };
+    const x = this.#opus === undefined ? EXTENSIONS : `${EXTENSIONS},opus`;
+    if (this.#token === undefined) return { model, x };
+    return { x, resume: this.#token, after: String(this.#inbox.last) };
   }
 
   /** The connection is not to be sent over for now. */
@@ -171,7 +191,7 @@ export class Link {
   #receive(data) {
     this.#heartbeat.heard();
     if (typeof data === 'string') {
-      const event = parse(data);
+      const event = parseEvent(data);
       if (event !== undefined) this.#handle(event);
       return;
     }
@@ -211,10 +231,12 @@ export class Link {
     const { extensions = [], resume } = session.x_dramatis ?? {};
     this.#session = session;
     this.#token = resume?.token;
-    this.#isBinary = extensions.includes('binary');
     this.#isOurs = extensions.length > 0;
     this.#inbox.reset();
-    this.#sounds = new SoundEvents();
+    this.#sounds.close();
+    this.#sounds = new SoundEvents(this.#opus?.codec);
+    const hasOpus = this.#token !== undefined && extensions.includes('opus');
+    this.#outgoing.use(extensions.includes('binary'), hasOpus ? this.#opus?.encoder : undefined);
     this.#had = { here: 0, there: 0 };
     const lostMs = this.#outbox.reset();
     this.#opened({ isNew: true, isRestarted: false, lostMs });
@@ -235,7 +257,7 @@ export class Link {
   #opened(facts) {
     this.#connection.establish();
     this.#isOpen = true;
-    this.#options.onStatus({ type: 'connection.open', session: this.#session, ...facts });
+    this.#tellStatus({ type: 'connection.open', session: this.#session, ...facts });
     this.#heartbeat.start();
     this.#pump();
   }
@@ -251,32 +273,14 @@ export class Link {
     return verdict === 'new';
   }
 
-  /** @param {ServerEvent | undefined} event */
+  /** @param {ServerEvent | Promise<SoundEvent> | undefined} event */
   #deliver(event) {
-    if (event !== undefined) this.#options.onEvent(event);
+    if (event instanceof Promise) this.#telling.after(event, this.#options.onEvent);
+    else if (event !== undefined) this.#telling.do(() => this.#options.onEvent(event));
   }
-}
 
-/**
- * What this link reads of an event by itself.
- *
- * @typedef {object} WireEvent
- * @property {string} type
- * @property {number} [x_seq]
- * @property {number} [x_ack]
- * @property {number | null} [received]
- * @property {boolean} [restarted]
- * @property {Session} [session]
- * @property {import('./api.d.ts').ServerError} [error]
- */
-
-/**
- * @param {string} data
- * @returns {WireEvent | undefined}
- */
-function parse(data) {
-  /** @type {unknown} */
-  const event = JSON.parse(data);
-  const isEvent = typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string';
-  return isEvent ? /** @type {WireEvent} */ (event) : undefined;
+  /** @param {ConnectionEvent} status */
+  #tellStatus(status) {
+    this.#telling.do(() => this.#options.onStatus(status));
+  }
 }

@@ -2,6 +2,7 @@ import { diagnose, dial } from './dial.js';
 import { openDevices } from './devices.js';
 import { EventQueue } from './event-queue.js';
 import { Link } from './link.js';
+import { openOpus } from './opus.js';
 import { Player, UNASKED } from './player.js';
 import { ReplyRequest } from './reply-request.js';
 import { whenOnline } from './when-online.js';
@@ -152,7 +153,9 @@ class OpenTalk {
   }
 
   async #start() {
-    this.#link.open();
+    const codec = this.#options.opus === true ? await openOpus() : undefined;
+    if (codec === undefined) this.#link.open();
+    else this.#link.open({ codec, encoder: await codec.openEncoder() });
     const devices = await openDevices(this.#options, {
       listener: this.#player.listener,
       onChunk: ({ pcm }) => void this.sendAudio(pcm),

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
 import { Journal, journalFile, type JournalLine } from '../link/journal.ts';
 import { Link, type Carrier } from '../link/link.ts';
+import type { OpusSound } from '../link/opus-sound.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
@@ -38,6 +39,8 @@ export interface Opening {
   readonly holds?: boolean;
   /** Its client is told some time before the session reaches its time limit. */
   readonly notice?: boolean;
+  /** Its client asked for Opus, in binary frames. Closed when the session ends. */
+  readonly opus?: OpusSound | undefined;
   /** Its client speaks the dialect from before GA. */
   readonly beta?: boolean;
   /** Carries its frames from the first on. */
@@ -74,18 +77,13 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       draftsPerTurn: config.draftsPerTurn,
       holds: opening.holds === true,
       model,
-      about: {
-        ...aboutSession(character, engines),
-        extensions: ['heard', 'binary', 'resume', 'hold', 'notice'],
-        ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
-      },
+      about: aboutOpening(opening, deps),
       aheadMs: config.playoutAheadMs,
       clock,
       maxSessionMs,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),
-      ...(journal === undefined ? {} : { journal }),
-      ...(restored === undefined ? {} : { restored }),
+      ...optional({ journal, restored }),
       inflow: openInflow(config, () => clock.now()),
       startWith: opening.startWith,
       intent: opening.intent,
@@ -103,15 +101,24 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     notice: opening.notice === true,
     end: () => end('session_expired'),
   });
-  const seat: Seat = { link, connection, ...(journal === undefined ? {} : { journal }) };
+  const { opus } = opening;
+  const seat: Seat = { link, connection, ...optional({ opus, journal }) };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
     stayOpen();
     place.leave();
+    opus?.close();
     log.info({ session: connection.id, reason }, 'session closed');
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
+}
+
+/** What there is of these. */
+function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as ReturnType<
+    typeof optional<Parts>
+  >;
 }
 
 function enginesOf(
@@ -134,6 +141,7 @@ function openLink(
   const link = new Link(
     {
       binary: opening.binary,
+      ...(opening.opus === undefined ? {} : { opus: opening.opus }),
       resumable: token !== undefined,
       keptBytes: limits.keptBytes,
       newEventId: () => newId('event'),
@@ -170,6 +178,16 @@ function noted(link: Link, place: Place): Peer {
       return isRead;
     },
     sendAudio: (audio) => link.sendAudio(audio),
+    beforeReply: (replyId) => link.beforeReply(replyId),
+  };
+}
+
+/** What a session tells about itself and what it understands; with the token, where its client may come back. */
+function aboutOpening({ character, token }: Opening, { engines, lobby }: SocketDeps): Record<string, unknown> {
+  return {
+    ...aboutSession(character, engines),
+    extensions: ['heard', 'binary', 'opus', 'resume', 'hold', 'notice'],
+    ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
 }
 

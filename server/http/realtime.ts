@@ -6,6 +6,7 @@ import { decodeFrame } from '../protocol/binary-frame.ts';
 import { journalFile, keptMessageOf, readJournal } from '../link/journal.ts';
 import type { Carrier } from '../link/link.ts';
 import { hashOf, newToken, type Lobby, type Seat } from '../link/lobby.ts';
+import { OpusSound } from '../link/opus-sound.ts';
 import { restore, type RestoredSession } from '../link/restore.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { toBeta } from '../realtime/beta.ts';
@@ -13,7 +14,7 @@ import { newId } from '../realtime/connection.ts';
 import { wireItem } from '../realtime/wire-items.ts';
 import type { Problem } from '../session/events.ts';
 import type { ClientSecret } from './client-secrets.ts';
-import { openSession, type SocketDeps } from './open-session.ts';
+import { openSession, type SocketDeps, type Opening } from './open-session.ts';
 import { carrierOf, keepAlive, refuse } from './socket-carrier.ts';
 
 /** Who a client wants to talk to. A stock client that names an OpenAI model, or none, gets the default character. */
@@ -57,7 +58,7 @@ export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `resume`, `hold`, `notice`. */
+  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `notice`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
@@ -70,28 +71,64 @@ function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
   return new Set(x.split(','));
 }
 
+/** What a client and its server do beyond the standard. */
+function agreedIn(
+  extensions: ReadonlySet<string>,
+  opus: OpusSound | undefined,
+): Pick<Opening, 'binary' | 'holds' | 'notice' | 'opus'> {
+  const binary = opus !== undefined || extensions.has('binary');
+  return { binary, opus, holds: extensions.has('hold'), notice: extensions.has('notice') };
+}
+
 /** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */
 export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
-  const carrier = carrierOf(socket);
   keepAlive(socket, deps.clock);
-  if (request.resume !== undefined) return resumeSession(socket, carrier, request.resume, request, deps, log);
+  if (!extensionsOf(request).has('opus')) return void seatSocket(socket, request, deps, log);
+  // What comes meanwhile is not to be lost.
+  socket.pause();
+  OpusSound.open().then(
+    (opus) => {
+      socket.resume();
+      const seat = socket.readyState === socket.OPEN ? seatSocket(socket, request, deps, log, opus) : undefined;
+      if (seat?.opus !== opus) opus.close();
+    },
+    (fault: unknown) => {
+      log.error({ fault: String(fault) }, 'Opus cannot be loaded');
+      socket.resume();
+      refuse(socket, {
+        code: 'internal_error',
+        message: 'Opus cannot be loaded here. Ask for `binary` without `opus`.',
+      });
+    },
+  );
+}
+
+/** Returns where the socket has come to sit; undefined where it was turned away. */
+function seatSocket(
+  socket: WebSocket,
+  request: SocketRequest,
+  deps: SocketDeps,
+  log: FastifyBaseLogger,
+  opus?: OpusSound,
+): Seat | undefined {
+  const carrier = carrierOf(socket);
+  if (request.resume !== undefined)
+    return resumeSession(socket, carrier, request.resume, { ...request, opus }, deps, log);
   const { visitor } = deps;
   const intent = request.intent === 'transcription' ? request.intent : undefined;
   const character = partnerOf(intent === undefined ? request.model : undefined, visitor.secret, deps);
-  if ('code' in character) return refuse(socket, character);
+  if ('code' in character) return turnAway(socket, character);
   // Somebody else may have taken the last place between the check at the door and now.
   const refusal = deps.sessions.refusalFor(visitor);
-  if (refusal !== undefined) return refuse(socket, refusal.problem, 'tryLater');
+  if (refusal !== undefined) return turnAway(socket, refusal.problem, 'tryLater');
   const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
     {
       character,
       model: request.model ?? character.id,
-      binary: extensions.has('binary'),
-      holds: extensions.has('hold'),
-      notice: extensions.has('notice'),
+      ...agreedIn(extensions, opus),
       beta: request.beta === true,
       carrier,
       startWith: visitor.secret?.startWith,
@@ -102,6 +139,16 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
     log,
   );
   carry(socket, carrier, seat, token, deps.lobby);
+  return seat;
+}
+
+function turnAway(...refusal: Parameters<typeof refuse>): undefined {
+  refuse(...refusal);
+}
+
+interface Resumption extends SocketRequest {
+  /** For a session that another server process had. */
+  readonly opus: OpusSound | undefined;
 }
 
 /** Puts a new socket in the place of the one that broke, or of one that another server process had. */
@@ -109,31 +156,33 @@ function resumeSession(
   socket: WebSocket,
   carrier: Carrier,
   token: string,
-  request: SocketRequest,
+  request: Resumption,
   deps: SocketDeps,
   log: FastifyBaseLogger,
-): void {
+): Seat | undefined {
   const { lobby } = deps;
   const seat = lobby.claim(token);
   if (seat === undefined) {
     const restored = restoreSession(token, request, deps, log);
     if (restored !== undefined) {
       carry(socket, carrier, restored.seat, token, lobby);
-      return greetAgain(restored, carrier);
+      greetAgain(restored, carrier);
+      return restored.seat;
     }
     const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
-    return refuse(socket, { code: 'session_not_resumable', message });
+    return turnAway(socket, { code: 'session_not_resumable', message });
   }
   const greeting = (received: number): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
   if (!seat.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
     const message =
       '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
-    refuse(socket, { code: 'session_not_resumable', message });
-    return void (seat.link.attached || lobby.leave(token));
+    if (!seat.link.attached) lobby.leave(token);
+    return turnAway(socket, { code: 'session_not_resumable', message });
   }
   seat.connection.away(false);
   carry(socket, carrier, seat, token, lobby);
+  return seat;
 }
 
 interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
@@ -143,7 +192,7 @@ interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
 /** Goes on with the session of a server process that is no more, from its journal. */
 function restoreSession(
   token: string,
-  request: SocketRequest,
+  request: Resumption,
   deps: SocketDeps,
   log: FastifyBaseLogger,
 ): Restored | undefined {
@@ -152,22 +201,9 @@ function restoreSession(
   const restored = lines === undefined ? undefined : restore(lines, deps.config.playoutAheadMs);
   const character = restored === undefined ? undefined : deps.characters.get(restored.character);
   if (restored === undefined || character === undefined) return undefined;
-  const extensions = extensionsOf(request);
-  const seat = openSession(
-    {
-      character,
-      model: restored.model,
-      binary: extensions.has('binary'),
-      holds: extensions.has('hold'),
-      notice: extensions.has('notice'),
-      token,
-      restored,
-      intent: restored.intent,
-      beta: restored.beta,
-    },
-    deps,
-    log,
-  );
+  const { model, intent, beta } = restored;
+  const agreed = agreedIn(extensionsOf(request), request.opus);
+  const seat = openSession({ character, model, ...agreed, token, restored, intent, beta }, deps, log);
   for (const { replyId, item } of restored.openReplies) {
     const kept = item === undefined ? {} : { item: keptMessageOf(item) };
     seat.journal?.write({ type: 'ended', replyId, ...kept });
@@ -201,10 +237,8 @@ const hungUp = 1000;
 function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | undefined, lobby: Lobby): void {
   const { link, connection } = seat;
   socket.on('message', (data: RawData, isBinary: boolean) => {
-    if (!isBinary) return connection.receive((data as Buffer).toString('utf8'));
-    const frame = decodeFrame(data as Buffer);
-    if (frame?.kind !== 'input') return connection.receiveBinary();
-    if (link.takes(frame.sequence)) connection.receiveAudio(floatsFromPcm16(frame.pcm16), wireSampleRate);
+    if (isBinary) hear(data as Buffer, seat);
+    else connection.receive((data as Buffer).toString('utf8'));
   });
   socket.once('close', (code: number) => {
     link.detach(carrier);
@@ -212,3 +246,23 @@ function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | 
     if (code === hungUp || token === undefined || !lobby.leave(token)) connection.close();
   });
 }
+
+/** Takes a binary frame: sound of the user, as PCM or Opus. */
+function hear(data: Buffer, { link, connection, opus }: Seat): void {
+  const frame = decodeFrame(data);
+  if (frame?.kind !== 'input') return connection.receiveBinary();
+  if ('opus' in frame && opus === undefined) return connection.receiveBinary(opusNotAgreed);
+  if (!link.takes(frame.sequence)) return;
+  const samples = 'opus' in frame ? opus?.hear(frame.opus) : floatsFromPcm16(frame.pcm16);
+  if (samples === undefined) connection.receiveBinary(brokenOpus);
+  else if (samples.length > 0) connection.receiveAudio(samples, wireSampleRate);
+}
+
+const opusNotAgreed: Problem = {
+  code: 'binary_not_supported',
+  message: 'Opus was not agreed on. Ask for it in the address (`x=opus`), or send PCM.',
+};
+const brokenOpus: Problem = {
+  code: 'invalid_audio',
+  message: 'The frame holds no Opus packet, or one shorter than its header tells. It is left out; send the next one.',
+};

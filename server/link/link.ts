@@ -1,8 +1,9 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { encodeFrame } from '../protocol/binary-frame.ts';
+import { encodeFrame, type OpusPacket } from '../protocol/binary-frame.ts';
 import type { Peer, ServerEvent } from '../realtime/connection.ts';
 import { systemClock } from '../session/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../realtime/wire-event.ts';
+import type { OpusSound, ReplyPacket } from './opus-sound.ts';
 
 /** Why a session's connection is closed. */
 export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
@@ -25,6 +26,8 @@ interface Kept {
 export interface LinkOptions {
   /** Replies' sound goes out as binary frames. */
   readonly binary: boolean;
+  /** Where given, what those binary frames hold is Opus. */
+  readonly opus?: OpusSound;
   /** Frames are kept until the client has acknowledged them, so that another carrier can go on. */
   readonly resumable: boolean;
   /** Most bytes that are kept; beyond it the oldest go, and a client that needs them cannot resume. */
@@ -50,12 +53,10 @@ export class Link implements Peer {
   #handed = 0;
   #received = 0;
   #carrier: Carrier | undefined;
-  #binary: boolean;
 
   /** `fromSequence`: the last number another server process may have used for this session. */
   constructor(options: LinkOptions, fromSequence = 0) {
     this.#options = options;
-    this.#binary = options.binary;
     this.#sequence = fromSequence;
     this.#handed = fromSequence;
   }
@@ -74,29 +75,26 @@ export class Link implements Peer {
     return this.#carrier !== undefined;
   }
 
-  /** From now on replies' sound goes out as binary frames, or as events. */
-  useBinary(binary: boolean): void {
-    this.#binary = binary;
+  async beforeReply(replyId: string): Promise<void> {
+    await this.#options.opus?.begin(replyId);
   }
 
   send(event: ServerEvent): boolean {
+    const { opus } = this.#options;
+    if (opus !== undefined && event.type === 'response.output_audio.done') this.#sendLast(opus, event);
     this.#sequence += 1;
     const numbered = event.type === 'response.created' ? this.#withNumber(event) : event;
+    if (event.type === 'response.done') opus?.end(responseIn(event).id);
     const { now = () => systemClock.now() } = this.#options;
     return this.#deliver(JSON.stringify({ ...numbered, x_seq: this.#sequence, x_ms: Math.round(now()) }));
   }
 
   sendAudio(audio: OutgoingAudio): boolean {
-    if (!this.#binary) return this.send({ event_id: this.#options.newEventId(), ...audioDelta(audio) });
-    this.#sequence += 1;
-    const frame = encodeFrame({
-      kind: 'reply',
-      replyNumber: this.#numbers.get(audio.responseId) ?? 0,
-      sequence: this.#sequence,
-      offsetSamples: audio.offsetSamples,
-      pcm16: pcm16FromFloats(audio.samples),
-    });
-    return this.#deliver(frame);
+    const { binary, opus, newEventId } = this.#options;
+    if (!binary) return this.send({ event_id: newEventId(), ...audioDelta(audio) });
+    const { responseId, offsetSamples, samples } = audio;
+    if (opus !== undefined) return this.#sendPackets(responseId, opus.push(responseId, samples));
+    return this.#sendFrame(responseId, { offsetSamples, pcm16: pcm16FromFloats(samples) });
   }
 
   /**
@@ -156,8 +154,27 @@ export class Link implements Peer {
     return true;
   }
 
+  /** Sound that is held back until a packet is full, before the event that says that it has all been sent. */
+  #sendLast(opus: OpusSound, event: ServerEvent): void {
+    const responseId = String(event['response_id']);
+    this.#sendPackets(responseId, opus.flush(responseId));
+  }
+
+  #sendPackets(responseId: string, packets: readonly ReplyPacket[]): boolean {
+    return packets.every(({ offsetSamples, ...opus }) => this.#sendFrame(responseId, { offsetSamples, opus }));
+  }
+
+  #sendFrame(
+    responseId: string,
+    sound: { readonly offsetSamples: number } & ({ readonly pcm16: Uint8Array } | { readonly opus: OpusPacket }),
+  ): boolean {
+    this.#sequence += 1;
+    const replyNumber = this.#numbers.get(responseId) ?? 0;
+    return this.#deliver(encodeFrame({ kind: 'reply', replyNumber, sequence: this.#sequence, ...sound }));
+  }
+
   #withNumber(event: ServerEvent): ServerEvent {
-    const response = event['response'] as { readonly id: string };
+    const response = responseIn(event);
     const number = (this.#numbers.size + 1) & 0xff_ff;
     this.#numbers.set(response.id, number);
     return { ...event, response: { ...response, x_dramatis: { number } } };
@@ -191,4 +208,8 @@ export class Link implements Peer {
       this.#handed = sequence;
     }
   }
+}
+
+function responseIn(event: ServerEvent): { readonly id: string } {
+  return event['response'] as { readonly id: string };
 }

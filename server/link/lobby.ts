@@ -3,11 +3,14 @@ import type { Connection } from '../realtime/connection.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { Journal } from './journal.ts';
 import type { Link } from './link.ts';
+import type { OpusSound } from './opus-sound.ts';
 
 /** A session that a dropped client may come back to. */
 export interface Seat {
   readonly link: Link;
   readonly connection: Connection;
+  /** Where its client asked for Opus. */
+  readonly opus?: OpusSound;
   /** Kept for another server process to go on with, where the store is on. */
   readonly journal?: Journal;
 }

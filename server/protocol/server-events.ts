@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emotions } from '../../characters/emotion.ts';
 
 /** Every server event has these; `x_seq` is ours, see `link/link.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
@@ -6,7 +7,14 @@ const id = z.string();
 const inItem = { item_id: id, content_index: z.number().int() };
 const inResponse = { response_id: id, output_index: z.number().int() };
 const inPart = { ...inResponse, ...inItem };
-const item = z.looseObject({ id, type: z.string(), object: z.literal('realtime.item') });
+/** How a reply is said, where its mind told. */
+const emotion = z.enum(emotions).optional();
+const item = z.looseObject({
+  id,
+  type: z.string(),
+  object: z.literal('realtime.item'),
+  x_dramatis: z.object({ emotion }).optional(),
+});
 const previous = { previous_item_id: id.nullable() };
 const session = z.looseObject({ type: z.enum(['realtime', 'transcription']), id, object: z.string() });
 const fault = z.looseObject({ type: z.string(), code: z.string().nullable(), message: z.string() });
@@ -83,10 +91,14 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('response.output_audio_transcript.delta', {
     ...inPart,
     delta: z.string(),
-    x_dramatis: z.object({ start_ms: ms, words: z.array(word) }).optional(),
+    x_dramatis: z.object({ start_ms: ms, words: z.array(word), emotion }).optional(),
   }),
   event('response.output_audio_transcript.done', { ...inPart, transcript: z.string() }),
-  event('response.output_text.delta', { ...inPart, delta: z.string() }),
+  event('response.output_text.delta', {
+    ...inPart,
+    delta: z.string(),
+    x_dramatis: z.object({ emotion }).optional(),
+  }),
   event('response.output_text.done', { ...inPart, text: z.string() }),
   event('response.function_call_arguments.delta', { ...inResponse, item_id: id, call_id: id, delta: z.string() }),
   event('response.function_call_arguments.done', {

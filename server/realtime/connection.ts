@@ -21,6 +21,8 @@ export interface Peer {
   send(event: ServerEvent): boolean;
   /** Where given, takes the sound of replies, which then does not go out as `response.output_audio.delta`. */
   sendAudio?(audio: OutgoingAudio): boolean;
+  /** Where given, is waited for before the first event of a reply. */
+  beforeReply?(replyId: string): Promise<void>;
 }
 
 /** A server event of OpenAI Realtime (GA), complete. */
@@ -80,12 +82,17 @@ export interface Connection {
   receiveAudio(samples: Float32Array, sampleRate: number): void;
   /** The client has dropped and may come back: missing sound does not count as silence meanwhile. */
   away(isAway: boolean): void;
-  /** A frame that is no text. */
-  receiveBinary(): void;
+  /** A frame that is no text, and is not taken; `problem` says why, where it is not that nobody expects one. */
+  receiveBinary(problem?: Problem): void;
   close(): void;
   /** Settles when the session has ended; says why if the client is to be told by the close code. */
   readonly done: Promise<'closed' | 'client_too_slow'>;
 }
+
+const binaryNotUnderstood: Problem = {
+  code: 'binary_not_supported',
+  message: 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.',
+};
 
 /** Opens the session and greets the client with `session.created`. */
 export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
@@ -111,7 +118,9 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 
-  const done = Promise.all([deliver(session, encode, tell, parts), session.run()]).then(([reason]) => reason);
+  const done = Promise.all([deliver(session, encode, tell, { ...parts, peer }), session.run()]).then(
+    ([reason]) => reason,
+  );
 
   const { accepts, take } = gateTo(session, parts);
 
@@ -136,10 +145,8 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     receiveAudio(samples, sampleRate) {
       take({ type: 'audio', samples, sampleRate });
     },
-    receiveBinary() {
-      if (!accepts(parts.inflow?.takeEvent())) return;
-      const message = 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.';
-      session.send({ type: 'reject', problem: { code: 'binary_not_supported', message } });
+    receiveBinary(problem = binaryNotUnderstood) {
+      if (accepts(parts.inflow?.takeEvent())) session.send({ type: 'reject', problem });
     },
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
@@ -182,11 +189,12 @@ async function deliver(
   session: Session,
   encode: ReturnType<typeof createEncoder>,
   tell: (event: WireEvent | OutgoingAudio) => boolean,
-  { journal, onFault }: Pick<ConnectionParts, 'journal' | 'onFault'>,
+  { journal, onFault, peer }: Pick<ConnectionParts, 'journal' | 'onFault'> & { readonly peer: Peer },
 ): Promise<'closed' | 'client_too_slow'> {
   try {
     for await (const event of session.events) {
       journal?.note(event);
+      if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);
       for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';
     }
   } catch (fault) {

@@ -130,13 +130,16 @@ function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResp
 function textDelta(event: Extract<ReplyEvent, { type: 'reply-text' }>, open: OpenResponse): WireEvent[] {
   open.transcript += event.text;
   const base = { ...place(event.replyId, open), delta: event.text };
-  if (!open.speaks) return [{ type: 'response.output_text.delta', ...base }];
+  const felt = event.emotion === undefined ? {} : { emotion: event.emotion };
+  if (!open.speaks) {
+    return [{ type: 'response.output_text.delta', ...base, ...('emotion' in felt ? { x_dramatis: felt } : {}) }];
+  }
   const words = event.words.map(({ text, startMs, endMs }) => ({
     text,
     start_ms: Math.round(startMs),
     end_ms: Math.round(endMs),
   }));
-  const x = { start_ms: words[0]?.start_ms ?? null, words };
+  const x = { start_ms: words[0]?.start_ms ?? null, words, ...felt };
   return [{ type: 'response.output_audio_transcript.delta', ...base, x_dramatis: x }];
 }
 

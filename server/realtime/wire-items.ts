@@ -64,7 +64,13 @@ export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, 
   const base = { id: item.id, object: 'realtime.item', status: item.status };
   switch (item.type) {
     case 'message':
-      return { ...base, type: 'message', role: item.role, content: wireContent(item, soundFormat) };
+      return {
+        ...base,
+        type: 'message',
+        role: item.role,
+        content: wireContent(item, soundFormat),
+        ...(item.emotion === undefined ? {} : { x_dramatis: { emotion: item.emotion } }),
+      };
     case 'call':
       return { ...base, type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
     case 'call-output':

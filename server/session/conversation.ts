@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../agents/tools.ts';
+import type { Emotion } from '../../characters/emotion.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 
 /** Something said in speech: what was understood (null until known), and the sound where it is kept. */
@@ -35,6 +36,8 @@ interface BaseItem {
 export interface MessageItem extends BaseItem {
   readonly type: 'message';
   readonly role: 'system' | 'user' | 'assistant';
+  /** How it begins to be said, where the mind told. */
+  readonly emotion?: Emotion | undefined;
   readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
 }
 

@@ -1,6 +1,7 @@
 import type { Unclear } from '../../voices/recognizer.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Toolbox } from '../../agents/tools.ts';
+import type { Emotion } from '../../characters/emotion.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { CallItem, Item, MessageItem } from './conversation.ts';
 import type { SessionSettings } from './settings.ts';
@@ -142,6 +143,8 @@ export type SessionEvent =
       readonly replyId: string;
       readonly text: string;
       readonly words: readonly TimedWord[];
+      /** How it is said, where the mind told. */
+      readonly emotion?: Emotion | undefined;
     }
   | {
       readonly type: 'reply-audio';

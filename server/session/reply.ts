@@ -1,5 +1,6 @@
 import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
+import type { Emotion } from '../../characters/emotion.ts';
 import { int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
@@ -14,8 +15,8 @@ import type { Trace } from './trace.ts';
 
 /** A step of a reply on its way to the client. */
 export type ReplyStep =
-  | { readonly type: 'slice'; readonly slice: SpeechSlice }
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
+  | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
   | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' }>;
 
 /** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
@@ -131,7 +132,8 @@ export class Reply {
     const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
     for await (const part of parts) {
       if (part.type !== 'speech') yield part;
-      else for await (const slice of this.#playout.pace(part.chunk)) yield { type: 'slice', slice };
+      else
+        for await (const slice of this.#playout.pace(part.chunk)) yield { type: 'slice', slice, emotion: part.emotion };
     }
     for await (const slice of this.#playout.rest()) yield { type: 'slice', slice };
   }

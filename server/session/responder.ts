@@ -2,17 +2,19 @@ import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/ag
 import type { Message, Sampling } from '../../agents/chat.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import { durationMs, type AudioFrame } from '../../voices/audio.ts';
+import type { Emotion } from '../../characters/emotion.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import { phrases } from '../../voices/phrases.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { followPhrases, type FeltPhrase } from './phrase-follower.ts';
 import type { Trace } from './trace.ts';
 
 /** A reply as it is made: who speaks, what it cost, its words, spoken or written, and after all words its calls. */
 export type SpokenPart =
   | Exclude<ReplyPart, { readonly type: 'text-delta' }>
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'speech'; readonly chunk: SpeechChunk };
+  | ({ readonly type: 'text' } & FeltPhrase)
+  | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
 
 export interface ReplyOptions extends CallOptions {
   /** False: text only. */
@@ -57,16 +59,17 @@ export function cascade(parts: {
       const aside: Aside = { notes: [], calls: [] };
       const spoken = speakable(agent.reply(history, options), aside, options);
       if (!options.speaks) {
-        for await (const text of spoken) {
+        for await (const phrase of spoken) {
           yield* aside.notes.splice(0);
-          yield { type: 'text', text };
+          yield { type: 'text', ...phrase };
         }
       } else {
-        const phrased = asPhrases(spoken);
+        const follower = followPhrases();
+        const phrased = noted(spoken, (phrase) => follower.handed(phrase));
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
-          yield { type: 'speech', chunk };
+          yield { type: 'speech', chunk, emotion: follower.emotionOf(chunk.text) };
         }
       }
       // Nothing is called before everything is said: who interrupts the character keeps it from acting.
@@ -84,24 +87,44 @@ interface Aside {
   readonly calls: CallPart[];
 }
 
-async function* asPhrases(texts: AsyncIterable<string>): AsyncIterable<{ text: string }> {
-  for await (const text of texts) yield { text };
+async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => void): AsyncIterable<Part> {
+  for await (const part of parts) {
+    note(part);
+    yield part;
+  }
 }
 
-/** Phrases of a reply. When another mind takes over, the unfinished phrase of the first is dropped, and so are its calls. */
+/** One reply as it is read off its agent. */
+interface Run {
+  ended: boolean;
+  minds: number;
+  /** How the latest text is said. */
+  emotion: Emotion | undefined;
+  /** Told with the first text of a mind. */
+  opening: { readonly emotion: Emotion | undefined } | undefined;
+}
+
+/**
+ * Phrases of a reply, each with how its beginning is said. When another mind takes over, the unfinished phrase of the first
+ * is dropped, and so are its calls.
+ */
 async function* speakable(
   parts: AsyncIterable<ReplyPart>,
   aside: Aside,
   { trace }: ReplyOptions,
-): AsyncIterable<string> {
+): AsyncIterable<FeltPhrase> {
   const iterator = parts[Symbol.asyncIterator]();
-  const run = { ended: false, minds: 0 };
+  const run: Run = { ended: false, minds: 0, emotion: undefined, opening: undefined };
   try {
     while (!run.ended) {
+      let began: Run['opening'];
       try {
-        for await (const phrase of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
+        for await (const text of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
-          yield phrase;
+          const { emotion } = began ?? run.opening ?? run;
+          // A phrase is over when the first character of the next one has come.
+          began = { emotion: run.emotion };
+          yield { text, ...(emotion === undefined ? {} : { emotion }) };
         }
       } catch (reason) {
         if (reason !== mindChanged) throw reason;
@@ -118,7 +141,7 @@ async function* deltasOfOneMind(
   iterator: AsyncIterator<ReplyPart>,
   aside: Aside,
   trace: Trace,
-  run: { ended: boolean; minds: number },
+  run: Run,
 ): AsyncIterable<string> {
   for (;;) {
     const next = await iterator.next();
@@ -129,6 +152,8 @@ async function* deltasOfOneMind(
     const part = next.value;
     if (part.type === 'text-delta') {
       trace.mark('first_token');
+      run.emotion = part.emotion ?? run.emotion;
+      run.opening ??= { emotion: run.emotion };
       yield part.text;
       continue;
     }
@@ -142,6 +167,8 @@ async function* deltasOfOneMind(
     run.minds += 1;
     if (run.minds === 1) continue;
     aside.calls.length = 0;
+    run.emotion = undefined;
+    run.opening = undefined;
     throw mindChanged;
   }
 }

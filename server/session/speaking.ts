@@ -150,10 +150,12 @@ export class Speaking {
     if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
     reply.note(step);
     const { emit } = this.#context;
-    if (step.type === 'text') emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [] });
+    if (step.type === 'text') {
+      emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion: step.emotion });
+    }
     if (step.type !== 'slice') return;
     const { samples, sampleRate, text, words } = step.slice;
-    if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words });
+    if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion: step.emotion });
     emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate });
   }
 
@@ -194,7 +196,8 @@ export class Speaking {
       step.type === 'text'
         ? { type: 'text', text: '' }
         : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
-    reply.item = { id: newId('item'), type: 'message', role: 'assistant', status: 'in_progress', content: [content] };
+    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion } as const;
+    reply.item = { id: newId('item'), type: 'message', ...about, content: [content] };
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(reply.item) : null;
     emit({ type: 'reply-item', replyId: reply.id, item: reply.item, inConversation, previousItemId });

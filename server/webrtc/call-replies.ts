@@ -33,7 +33,7 @@ export class CallReplies {
   play(frame: Uint8Array): void {
     const sound = decodeFrame(frame);
     const response = sound === undefined ? undefined : this.#running.get(sound.replyNumber);
-    if (sound !== undefined && response !== undefined) {
+    if (sound !== undefined && response !== undefined && 'pcm16' in sound) {
       this.#ends.outgoing.push(response.id, floatsFromPcm16(sound.pcm16));
     }
   }

@@ -4,8 +4,9 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { encodeFrame } from '../../server/protocol/binary-frame.ts';
+import { encodeFrame, type OpusPacket } from '../../server/protocol/binary-frame.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
+import { openOpusEncoder } from '../../voices/opus.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import type { Usage } from './fake-server.ts';
 import { summarize, type BenchRow } from './stats.ts';
@@ -22,11 +23,12 @@ const speechFrames = 38;
 /** As often as our client acknowledges: every two seconds. */
 const ackFrames = 50;
 
-type Variant = 'JSON' | 'binary' | 'binary, resumable';
+type Variant = 'JSON' | 'binary' | 'binary, resumable' | 'Opus';
 const extensions: Readonly<Record<Variant, string>> = {
   JSON: '',
   binary: '&x=binary',
   'binary, resumable': '&x=binary,resume',
+  Opus: '&x=opus',
 };
 
 /** A client that costs little, so that what is measured is the server. */
@@ -41,7 +43,7 @@ interface Load {
 /**
  * What the wire and the session cost the server, engines left out: CPU and bytes per session and minute, and how late its
  * event loop gets. 200 sessions that do nothing; then 100 that talk and are answered all the time, over stock JSON (the
- * baseline), binary frames, and binary frames of a session that can be resumed.
+ * baseline), binary frames, binary frames of a session that can be resumed, and Opus.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const server = fork(path.join(import.meta.dirname, 'fake-server.ts'));
@@ -137,12 +139,25 @@ const jsonOf = {
   silence: JSON.stringify({ type: 'input_audio_buffer.append', audio: soundOf.silence.toString('base64') }),
 };
 
+const opusOf = { speech: await packetsOf(tone(frameMs)), silence: await packetsOf(silence(frameMs)) };
+
+/** Sound as whole packets, delay and all. */
+async function packetsOf(sound: Float32Array): Promise<OpusPacket[]> {
+  const encoder = await openOpusEncoder(24_000, { isLossless: true });
+  const { frameSamples } = encoder;
+  return Array.from({ length: sound.length / frameSamples }, (_, index) => {
+    const packet = encoder.encode(sound.subarray(index * frameSamples, (index + 1) * frameSamples));
+    return { packet, skipSamples: 0, takeSamples: frameSamples };
+  });
+}
+
 async function openLoad(url: string, variant: Variant, fromFrame: number): Promise<Load> {
   const socket = new WebSocket(url, { perMessageDeflate: false });
   await once(socket, 'message');
   const { _socket: wire } = socket as unknown as { _socket: Socket };
   const acknowledges = variant === 'binary, resumable';
   let frames = 0;
+  let sequence = 0;
   let last = 1;
   socket.on('message', (data: Buffer, isBinary) => {
     if (!acknowledges) return;
@@ -155,10 +170,13 @@ async function openLoad(url: string, variant: Variant, fromFrame: number): Promi
       frames += 1;
       if (variant === 'JSON') socket.send(jsonOf[kind]);
       else {
-        const pcm16 = soundOf[kind];
-        socket.send(
-          encodeFrame({ kind: 'input', replyNumber: 0, sequence: frames, offsetSamples: frames * 960, pcm16 }),
-        );
+        const sounds = variant === 'Opus' ? opusOf[kind].map((opus) => ({ opus })) : [{ pcm16: soundOf[kind] }];
+        for (const sound of sounds) {
+          sequence += 1;
+          socket.send(
+            encodeFrame({ kind: 'input', replyNumber: 0, sequence, offsetSamples: (frames - 1) * 960, ...sound }),
+          );
+        }
       }
       if (acknowledges && frames % ackFrames === 0) {
         socket.send(JSON.stringify({ type: 'x_dramatis.ack', x_ack: last }));

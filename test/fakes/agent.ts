@@ -1,5 +1,6 @@
 import type { AgentOptions, CharacterAgent } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
+import { emotionTags } from '../../agents/emotion-tags.ts';
 import type { Character } from '../../characters/character.ts';
 
 /** A line with calls; they are made only where tools are offered. `callId` is made up where it does not matter. */
@@ -15,7 +16,7 @@ export interface CutLine {
 }
 
 /**
- * Answers with the script's lines in turn; an `Error` in the script is thrown. `histories` and `asked` keep what it was
+ * Answers with the script's lines in turn, which may have emotion tags; an `Error` in the script is thrown. `histories` and `asked` keep what it was
  * given.
  */
 export function fakeAgent(script: readonly (string | CallingLine | CutLine | Error)[]): CharacterAgent & {
@@ -41,10 +42,11 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       next += 1;
       yield { type: 'mind', name: 'fake-mind' };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
+      const tags = emotionTags();
       for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
         options.signal.throwIfAborted();
         options.onCost?.({ inputTokens: 3, outputTokens: index + 1 });
-        yield { type: 'text-delta', text: delta };
+        for (const felt of tags.add(delta)) yield { type: 'text-delta', ...felt };
       }
       if (line instanceof Error) throw line;
       for (const call of typeof line === 'object' && 'calls' in line && options.toolbox ? line.calls : []) {

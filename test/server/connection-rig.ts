@@ -65,7 +65,7 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
     types: () => events.map((event) => event.type),
     last: (type: string): any => events.findLast((event) => event.type === type),
     /** Hangs up, and checks that all the events came in the order of GA; `asGa` gives them the names they have there. */
-    async hangUp(asGa: (event: RecordedEvent) => RecordedEvent = (event) => event) {
+    hangUp: async (asGa: (event: RecordedEvent) => RecordedEvent = (event) => event): Promise<void> => {
       connection.close();
       await connection.done;
       expect(orderViolations(events.map(asGa))).toEqual([]);

@@ -2,18 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
 import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusSampleRate } from '../../voices/opus.ts';
-
-/** Something like a voice: harmonics of a wandering pitch, louder and softer. */
-function voice(ms: number, sampleRate: number): Float32Array {
-  return Float32Array.from({ length: (ms * sampleRate) / 1000 }, (_, index) => {
-    const seconds = index / sampleRate;
-    const phase = 2 * Math.PI * (140 * seconds - 2 * Math.cos(5 * seconds));
-    const loudness = 0.12 * (1.2 + Math.sin(9 * seconds));
-    return (
-      loudness * (Math.sin(phase) + 0.6 * Math.sin(2 * phase) + 0.4 * Math.sin(5 * phase) + 0.2 * Math.sin(9 * phase))
-    );
-  });
-}
+import { signalToNoise, voiceLike } from '../fakes/voice-like.ts';
 
 function framesOf(samples: Float32Array, frameSamples: number): Float32Array[] {
   return Array.from({ length: Math.floor(samples.length / frameSamples) }, (_, index) =>
@@ -23,23 +12,6 @@ function framesOf(samples: Float32Array, frameSamples: number): Float32Array[] {
 
 const energy = (samples: Float32Array): number =>
   samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
-
-/** Signal to noise in decibels, at the delay where the two agree best: a codec delays what it carries. */
-function signalToNoise(original: Float32Array, decoded: Float32Array, mostDelay: number): number {
-  let best = -Infinity;
-  const length = original.length - mostDelay;
-  for (let delay = 0; delay < mostDelay; delay += 1) {
-    let noise = 0;
-    let signal = 0;
-    for (let index = 0; index < length; index += 1) {
-      const sample = original[index] ?? 0;
-      noise += ((decoded[index + delay] ?? 0) - sample) ** 2;
-      signal += sample * sample;
-    }
-    best = Math.max(best, 10 * Math.log10(signal / noise));
-  }
-  return best;
-}
 
 async function throughOpus(
   sound: Float32Array,
@@ -60,7 +32,7 @@ async function throughOpus(
 
 describe('Opus', () => {
   it.each([24_000, 48_000] as const)('carries a voice at %i Hz, in a twentieth of the bytes', async (sampleRate) => {
-    const sound = voice(2_000, sampleRate);
+    const sound = voiceLike(2_000, sampleRate);
     const { decoded, packets } = await throughOpus(sound, sampleRate, sampleRate);
     expect(decoded).toHaveLength(sound.length);
     expect(signalToNoise(sound, decoded, sampleRate / 50)).toBeGreaterThan(20);
@@ -71,14 +43,14 @@ describe('Opus', () => {
   });
 
   it('is decoded at another rate than it was encoded at', async () => {
-    const sound = voice(1_000, 48_000);
+    const sound = voiceLike(1_000, 48_000);
     const { decoded } = await throughOpus(sound, 48_000, 16_000);
     expect(decoded).toHaveLength(16_000);
     expect(energy(decoded) / energy(sound)).toBeGreaterThan(0.7);
   });
 
   it('stands in for lost packets with something like what was said', async () => {
-    const sound = voice(2_000, 24_000);
+    const sound = voiceLike(2_000, 24_000);
     const isLost = (index: number): boolean => index > 5 && index % 10 === 0;
     const whole = await throughOpus(sound, 24_000, 24_000);
     const { decoded } = await throughOpus(sound, 24_000, 24_000, isLost);
@@ -96,7 +68,7 @@ describe('Opus', () => {
   it('falls silent when everything is lost, and never breaks', async () => {
     const encoder = await openOpusEncoder(24_000);
     const decoder = await openOpusDecoder(24_000);
-    for (const frame of framesOf(voice(400, 24_000), encoder.frameSamples)) decoder.decode(encoder.encode(frame));
+    for (const frame of framesOf(voiceLike(400, 24_000), encoder.frameSamples)) decoder.decode(encoder.encode(frame));
     let last = new Float32Array(0);
     for (let index = 0; index < 50; index += 1) last = Float32Array.from(decoder.conceal());
     expect(last).toHaveLength(480);
@@ -122,7 +94,7 @@ describe('Opus', () => {
 
   it('gives its memory back when closed', async () => {
     const cycle = async (count: number): Promise<void> => {
-      const frame = voice(20, 24_000);
+      const frame = voiceLike(20, 24_000);
       for (let index = 0; index < count; index += 1) {
         const encoder = await openOpusEncoder(24_000);
         const decoder = await openOpusDecoder(24_000);
