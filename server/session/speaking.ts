@@ -16,7 +16,7 @@ export class Speaking {
   readonly #running = new Set<Reply>();
   readonly #waiting = new Map<Reply, () => void>();
   #current: Reply | undefined;
-  /** Items of the last replies that have ended, for late words on what was heard. */
+  /** Items of the last replies that were cut short, for late words on what was heard; any other plays on to its end. */
   readonly #ended = new Map<string, MessageItem>();
 
   constructor(context: SessionContext) {
@@ -70,8 +70,8 @@ export class Speaking {
     const reply = [...this.#running].find((running) => running.id === replyId);
     if (reply !== undefined) return reply.heard(heardMs);
     const item = this.#ended.get(replyId);
-    // What was cut short by our own clock is cut where the client really stopped; a finished reply plays on.
-    if (item?.status === 'incomplete') this.#context.conversation.truncate(item, heardMs);
+    // What was cut short by our own clock is cut where the client really stopped.
+    if (item !== undefined) this.#context.conversation.truncate(item, heardMs);
   }
 
   /** The client stopped playing an item at `heardMs`. Where that is still being spoken, what follows is not said. */
@@ -107,7 +107,7 @@ export class Speaking {
     const problem = failure === undefined ? undefined : problemOf(failure);
     const end = reply.end(problem);
     this.#closeItem(reply, end.status);
-    if (reply.item !== undefined) this.#remember(reply.id, reply.item);
+    if (reply.item !== undefined && end.status === 'cancelled') this.#remember(reply.id, reply.item);
     const { item, calls } = reply;
     this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
     if (this.#current !== reply) return;

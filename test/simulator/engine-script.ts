@@ -13,8 +13,9 @@ export interface Hearing {
 
 /** How the mind makes one reply. */
 export interface Thinking {
-  /** Words that nobody has said before unless given. */
+  /** Words that nobody has said before unless given; so many in each of two sentences: 6 unless given. */
   readonly says?: string;
+  readonly words?: number;
   /** 120 and 15 unless given. */
   readonly firstTokenMs?: number;
   readonly tokenMs?: number;

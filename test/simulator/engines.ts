@@ -119,12 +119,12 @@ export class SimulatedEngines {
     this.histories.push(history);
     yield { type: 'mind', name: 'simulated' };
     await this.#scheduler.sleep(turn.firstTokenMs ?? 120, signal);
-    const text = turn.says ?? this.#newText();
+    const text = turn.says ?? this.#newText(turn.words);
     const isLeft = turn.givesWayAfter !== undefined;
     yield* this.#tokens(text, { ...turn, ...(isLeft ? { stopsAfter: turn.givesWayAfter } : {}) }, signal);
     if (isLeft) {
       yield { type: 'mind', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
-      yield* this.#tokens(turn.then ?? this.#newText(), {}, signal);
+      yield* this.#tokens(turn.then ?? this.#newText(turn.words), {}, signal);
     }
     const calls = mayCall ? (turn.calls ?? []) : [];
     for (const [index, name] of calls.entries()) {
@@ -194,7 +194,7 @@ export class SimulatedEngines {
   #turn<Stage extends 'hears' | 'thinks' | 'speaks'>(stage: Stage): NonNullable<EngineScript[Stage]>[number] {
     const turn = this.#script[stage]?.[this.#calls[stage]] ?? {};
     this.#calls[stage] += 1;
-    return this.#isHealed ? {} : { ...this.#script.usual, ...turn };
+    return { ...this.#script.usual, ...(this.#isHealed ? {} : turn) };
   }
 
   /** From now on everything is as usual, whatever the script says. */
@@ -203,8 +203,8 @@ export class SimulatedEngines {
   }
 
   /** Two sentences of which no word was said before. */
-  #newText(): string {
-    return `${this.#vocabulary.invent(5)}. ${this.#vocabulary.invent(7)}.`;
+  #newText(words = 6): string {
+    return `${this.#vocabulary.invent(words)}. ${this.#vocabulary.invent(words)}.`;
   }
 
   #failure(): EngineError {
