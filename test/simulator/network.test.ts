@@ -46,9 +46,9 @@ describe('bad networks', () => {
     },
     {
       name: 'a reply that is stopped while the connection is away, before any sound of it came, was not heard',
-      engines: { thinks: [story], speaks: [{ stallsAfter: 0, stallMs: 300 }] },
-      script: [say('Tell me a story.'), until('response.output_item.added'), cut(2_000), interrupt, wait(6_000)],
-      expect: { history: ['user: Tell me a story.', 'assistant:'] },
+      engines: { thinks: [{ says: 'Yes.' }] },
+      script: [say('Are you Holmes?'), until('response.output_item.added'), cut(2_000), interrupt, wait(6_000)],
+      expect: { history: ['user: Are you Holmes?', 'assistant:'] },
     },
     {
       name: 'a reply that broke off is kept as far as it was sent, though the connection breaks while it still plays',
