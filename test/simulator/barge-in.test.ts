@@ -62,7 +62,7 @@ describe('barge-in', () => {
     {
       name: 'a reply that is stopped before its first sound has arrived was not heard',
       weather: { latencyMs: 300 },
-      engines: { thinks: [story] },
+      engines: { thinks: [{ ...story, firstTokenMs: 700 }] },
       script: [say('Tell me a story.'), until('response.created'), wait(250), write('Enough.'), hearOut],
       expect: {
         replies: ['cancelled client_cancelled', 'completed'],

@@ -54,10 +54,29 @@ export function heardError(
 ): { readonly words: number; readonly kept: string; readonly heard: string } | undefined {
   const kept = transcriptOf(person.record.retrieved.get(itemId));
   if (kept === undefined) return undefined;
-  const heard = person.speaker.heardOf(itemId).join(' ');
-  const [longer, shorter] = kept.length > heard.length ? [kept, heard] : [heard, kept];
+  const heard = person.speaker.heardOf(itemId);
+  const errors = tellings(heard).map((telling) => wordsApart(kept, telling.join(' ')));
+  return { words: Math.min(...errors), kept, heard: heard.join(' ') };
+}
+
+/** How many words longer one text is than the other; all of them where they begin differently. */
+function wordsApart(one: string, other: string): number {
+  const [longer, shorter] = one.length > other.length ? [one, other] : [other, one];
   const rest = longer.startsWith(shorter) ? longer.slice(shorter.length) : longer;
-  return { words: rest.split(/\s+/u).filter(Boolean).length, kept, heard };
+  return rest.split(/\s+/u).filter(Boolean).length;
+}
+
+/** What was heard, as it is, and without a stretch that was said a second time: a reply that was held repeats its clause. */
+function tellings(heard: readonly string[]): string[][] {
+  const all = [[...heard]];
+  for (let again = 1; again < heard.length; again += 1) {
+    for (let from = 0; from < again; from += 1) {
+      const repeated = heard.slice(again, again + again - from);
+      if (repeated.every((word, index) => word === heard[from + index]))
+        all.push([...heard.slice(0, again), ...heard.slice(again + again - from)]);
+    }
+  }
+  return all;
 }
 
 /** What a spoken item says; undefined where it is none. */
