@@ -66,7 +66,7 @@ describe('barge-in', () => {
       script: [say('Tell me a story.'), until('response.created'), wait(250), write('Enough.'), hearOut],
       expect: {
         replies: ['cancelled client_cancelled', 'completed'],
-        also: (run) => [historyOf(run)[1] !== 'assistant:' && `the reply was kept: ${historyOf(run)[1]}`],
+        also: (run) => [historyOf(run).some((line) => line.includes('Once')) && 'the reply was kept'],
       },
     },
   ])('$name', async (scenario) => {

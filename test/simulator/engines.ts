@@ -182,7 +182,7 @@ export class SimulatedEngines {
     let startMs = 0;
     for (const token of tokens) {
       const text = token.trim();
-      const { level } = this.#vocabulary.note(text, `${this.#person}'s character`);
+      const { level } = this.#vocabulary.note(text, `${this.#person}'s character`, wordMs);
       const endMs = startMs + wordMs;
       samples.fill(level / 32_768, startMs * perMs, endMs * perMs);
       words.push({ text, startMs, endMs });

@@ -1,7 +1,8 @@
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
 import { orderViolations, unfinishedResponses } from '../conformance/realtime-order.ts';
 import { deadSound, heardIsHistory } from './invariants-of-sound.ts';
-import { wordsApart, wordsOnce } from './invariants-of-words.ts';
+import { agrees, answeredEach } from './invariants-of-turns.ts';
+import { wordsApart, wordsKept, wordsOnce } from './invariants-of-words.ts';
 import type { PersonRun, Run } from './world.ts';
 
 /** What must be so in every run, whatever was scripted. Returns what is wrong, in words; empty is right. */
@@ -9,13 +10,26 @@ export function violations(run: Run): string[] {
   return [
     ...stuckState(run),
     ...run.people.flatMap((one) => {
-      const checks = [order, schema, terminals, ledger, answered, deadSound, heardIsHistory, wordsOnce];
-      return checks.flatMap((check) => check(one).map((what) => `${one.person.name}: ${what}`));
+      return checksOfOne.flatMap((check) => check(one).map((what) => `${one.person.name}: ${what}`));
     }),
     ...wordsApart(run),
     ...faults(run),
   ];
 }
+
+const checksOfOne = [
+  order,
+  schema,
+  terminals,
+  agrees,
+  ledger,
+  answeredEach,
+  answered,
+  deadSound,
+  heardIsHistory,
+  wordsOnce,
+  wordsKept,
+];
 
 /** Everybody comes to the end, and nothing is left of their sessions. */
 function stuckState({ isOver, pending, people, server }: Run): string[] {

@@ -19,6 +19,7 @@ const quietMs = 1_000;
 /** What a person was, with all that was recorded. */
 export interface PersonRun {
   readonly person: Person;
+  readonly part: Part;
   /** The engines of each session that the person had. */
   readonly engines: SimulatedEngines[];
   /** Everything that reached the client, numbers and repetitions included. */
@@ -101,7 +102,7 @@ function prepare(
     chunkMs: part.chunkMs ?? 40,
     stopServer: (graceMs) => void server.stop(graceMs),
   });
-  const run: PersonRun = { person, engines, pieces, probe: undefined, asked: [] };
+  const run: PersonRun = { person, part, engines, pieces, probe: undefined, asked: [] };
   return { run, live: (endsAlone) => live(run, part, scheduler, endsAlone) };
 }
 
