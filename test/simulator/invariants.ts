@@ -85,7 +85,7 @@ function ledger({ person: { record } }: PersonRun): string[] {
   return [...record.replies.values()].flatMap(({ id, latency = {} }) => {
     const isRow = stages.every((row) => {
       const times = row.map((stage) => latency[stage]).filter((time): time is number => typeof time === 'number');
-      return times.every((time, index) => time >= (times[index - 1] ?? 0) - ledgerToleranceMs);
+      return times.every((time, index) => time >= (times[index - 1] ?? time) - ledgerToleranceMs);
     });
     return isRow ? [] : [`the latency of ${id} goes backwards: ${JSON.stringify(latency)}`];
   });
