@@ -55,7 +55,7 @@ describe('barge-in', () => {
     {
       name: 'a reply that was stopped before any of it came, and was over by then, was not heard',
       weather: { latencyMs: 800 },
-      engines: { thinks: [{ says: 'Yes.' }] },
+      engines: { thinks: [{ says: 'Yes.', firstTokenMs: 600 }] },
       script: [say('Are you Holmes?'), until('response.created'), wait(100), interrupt, wait(4_000)],
       expect: { replies: ['completed'], history: ['user: Are you Holmes?', 'assistant:'] },
     },
