@@ -44,5 +44,8 @@ export function toBase64(bytes) {
  * @returns {Uint8Array<ArrayBuffer>}
  */
 export function bytesFromBase64(base64) {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 }

@@ -30,6 +30,8 @@ export class Player {
   #items = new Map();
   /** Responses cut off here while the server was still at work on them. @type {Set<string>} */
   #cut = new Set();
+  /** Responses under way of which sound has come. @type {Set<string>} */
+  #begun = new Set();
   #interrupts = true;
   /** A reply is being silenced for a moment. @type {Promise<void> | undefined} */
   #holding;
@@ -109,8 +111,9 @@ export class Player {
         this.#holding = this.#hold();
         break;
       case 'response.output_item.added':
-        if (event.item.type === 'message' && !this.isCut(event.response_id))
-          this.#open(event.item.id, event.response_id);
+        if (event.item.type !== 'message') break;
+        if (this.isCut(event.response_id)) this.#refuse(event.item.id, event.response_id);
+        else this.#open(event.item.id, event.response_id);
         break;
       case 'response.output_audio.delta':
         if (!this.isCut(event.response_id)) this.#play(event);
@@ -142,6 +145,7 @@ export class Player {
     for (const responseId of responseIds) if (this.#options.isActive(responseId)) this.#cut.add(responseId);
     this.#options.onEvent({ type: 'playback.stopped', responseIds });
     const { isAudible } = this;
+    const isUnheard = underWayId !== undefined && !this.#begun.has(underWayId);
     const flushing = this.isPlaying ? this.speaker?.flush() : undefined;
     await this.#holding;
     const played = await flushing;
@@ -150,16 +154,28 @@ export class Player {
       const playedMs = isAudible ? (heldMs ?? baseMs + (played?.get(itemId) ?? 0)) : Infinity;
       const heardMs = Math.floor(Math.min(playedMs, receivedMs));
       this.#options.onEvent({ type: 'playback.cut', responseId, itemId, heardMs });
-      if (!tells || this.speaker === undefined || receivedMs === 0) continue;
-      this.#heard.stopped(responseId, samplesOf(heardMs));
+      // Of what is finished and had no sound, nothing is left to be cut.
+      if (!tells || this.speaker === undefined || (receivedMs === 0 && responseId !== underWayId)) continue;
+      if (receivedMs > 0) this.#heard.stopped(responseId, samplesOf(heardMs));
       // A reply that the server has finished is cut only by this.
       const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
       this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
     }
     // What is on its way will not be played either.
-    const isUnheard = items.every((item) => item.responseId !== underWayId || item.receivedMs === 0);
-    if (tells && this.speaker !== undefined && underWayId !== undefined && isUnheard)
-      this.#heard.stopped(underWayId, 0);
+    if (tells && this.speaker !== undefined && isUnheard) this.#heard.stopped(underWayId, 0);
+  }
+
+  /**
+   * An item of a response that was cut off before it came: nothing of it is heard. The server may have been done with it
+   * when it learned of the cut.
+   *
+   * @param {string} itemId
+   * @param {string} responseId
+   */
+  #refuse(itemId, responseId) {
+    if (this.speaker === undefined || this.#begun.has(responseId)) return;
+    const truncation = { item_id: itemId, content_index: 0, audio_end_ms: 0 };
+    this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
   }
 
   /** Silence for a moment: the user makes a sound, perhaps only a cough. What was received is thrown away; it comes again. */
@@ -190,6 +206,7 @@ export class Player {
   async abandon() {
     await this.cut(undefined, false);
     this.#cut.clear();
+    this.#begun.clear();
   }
 
   /** @param {Session} session */
@@ -225,6 +242,7 @@ export class Player {
     this.#noteDelay(itemId, sentMs);
     const samples = fromPcm16(pcm16);
     item.heldMs = undefined;
+    this.#begun.add(responseId);
     item.receivedMs += (samples.length * 1000) / WIRE_RATE;
     this.speaker?.play(itemId, samples, item.sentLateMs);
   }
@@ -246,9 +264,13 @@ export class Player {
   #done({ id, status }) {
     const isCut = this.#cut.delete(id);
     if (status === 'cancelled' && !isCut) {
-      void this.cut(id).then(() => this.#cut.delete(id));
+      void this.cut(id).then(() => {
+        this.#cut.delete(id);
+        this.#begun.delete(id);
+      });
       return;
     }
+    this.#begun.delete(id);
     const { isAudible } = this;
     for (const { itemId, responseId, receivedMs } of this.#items.values()) {
       if (responseId !== id) continue;

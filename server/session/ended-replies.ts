@@ -7,6 +7,8 @@ const rememberedReplies = 8;
 interface Ended {
   readonly reply: Pick<Reply, 'heard' | 'heardMs' | 'unheardMs'>;
   readonly item: MessageItem;
+  /** It was stopped; any other, complete or not, plays on to its end. */
+  readonly cancelled: boolean;
   /** The user has spoken since, and that stopped it. */
   interrupted: boolean;
   /** What it said before we cut it, and how much we left of it. */
@@ -28,9 +30,9 @@ export class EndedReplies {
     this.#conversation = conversation;
   }
 
-  /** A reply has ended, having said this. */
-  add(reply: Reply, item: MessageItem): void {
-    this.#ended.set(reply.id, { reply, item, interrupted: false });
+  /** A reply has ended, having said this; `cancelled`: because it was stopped. */
+  add(reply: Reply, item: MessageItem, cancelled: boolean): void {
+    this.#ended.set(reply.id, { reply, item, cancelled, interrupted: false });
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > rememberedReplies && oldest !== undefined) this.#ended.delete(oldest);
   }
@@ -42,7 +44,7 @@ export class EndedReplies {
       if (ended.interrupted) this.#ended.delete(id);
       ended.interrupted = true;
       const { reply, item } = ended;
-      if (this.#isTold && item.status === 'completed' && reply.unheardMs > 0) this.#recut(ended, reply.heardMs);
+      if (this.#isTold && !ended.cancelled && reply.unheardMs > 0) this.#recut(ended, reply.heardMs);
     }
   }
 
@@ -53,7 +55,7 @@ export class EndedReplies {
     if (ended === undefined) return;
     ended.reply.heard(heardMs);
     // What was cut short by our own clock is cut where the client really stopped.
-    if (ended.item.status === 'incomplete') this.#conversation.truncate(ended.item, heardMs);
+    if (ended.cancelled) this.#conversation.truncate(ended.item, heardMs);
     else if (ended.interrupted) this.#recut(ended, heardMs);
   }
 

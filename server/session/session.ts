@@ -176,6 +176,9 @@ export class Session {
   #update(settings: SessionSettings, echo: unknown): void {
     // Sound appended under push to talk is no utterance of the VAD's, and the other way round.
     if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
+      // Whoever was told that speech has begun is told that nothing comes of it.
+      if (this.#settings.turnDetection !== null && this.#listening.current !== undefined)
+        this.events.push({ type: 'audio-cleared' });
       this.#listening.clear();
       this.#turns.advance({ type: 'utterance-taken' });
     }

@@ -167,7 +167,7 @@ export class Speaking {
     const problem = failure === undefined ? undefined : problemOf(failure);
     const end = reply.end(problem);
     this.#closeItem(reply, end.status);
-    if (reply.item !== undefined) this.ended.add(reply, reply.item);
+    if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
     const { item, calls } = reply;
     this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
     if (this.#current !== reply) return;

@@ -80,7 +80,7 @@ describe('a talk in Opus', () => {
     const { transcript } = await recorded.until('conversation.item.input_audio_transcription.completed');
     expect(transcript).toBe('good evening');
     const [heardMs] = (rig.engines.recognizer as unknown as { heardMs: number[] }).heardMs;
-    expect(heardMs).toBe(416);
+    expect(heardMs).toBe(416.5625);
     expect(counts.sent).toEqual([0, 22]);
     expect(recorded.of('error')).toEqual([]);
     recorded.talk.close();

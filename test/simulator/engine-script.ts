@@ -13,8 +13,9 @@ export interface Hearing {
 
 /** How the mind makes one reply. */
 export interface Thinking {
-  /** Words that nobody has said before unless given. */
+  /** Words that nobody has said before unless given; so many in each of two sentences: 6 unless given. */
   readonly says?: string;
+  readonly words?: number;
   /** 120 and 15 unless given. */
   readonly firstTokenMs?: number;
   readonly tokenMs?: number;
@@ -43,10 +44,13 @@ export interface Speaking {
   readonly wordMs?: number;
 }
 
-/** What the engines of one session do, call by call; calls beyond a list are as usual. */
+/** What the engines of one session do; what is beyond a list is as usual. */
 export interface EngineScript {
+  /** Utterance by utterance. */
   readonly hears?: readonly Hearing[];
+  /** Reply by reply; one that is given up and made anew, from as much history, is the same reply. */
   readonly thinks?: readonly Thinking[];
+  /** The voices of those replies. */
   readonly speaks?: readonly Speaking[];
   /** What is so in every call that does not say otherwise. */
   readonly usual?: Hearing & Thinking & Speaking;

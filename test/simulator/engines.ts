@@ -31,7 +31,10 @@ export class SimulatedEngines {
   readonly #script: EngineScript;
   readonly #person: string;
   #isHealed = false;
-  #calls = { hears: 0, thinks: 0, speaks: 0, windows: 0 };
+  #utterances = 0;
+  #windows = 0;
+  /** The reply that is being made: its place in the script, how much history it was made from, and whether it was given up. */
+  #reply = { number: -1, messages: -1, isGivenUp: false };
 
   constructor(parts: { scheduler: Scheduler; vocabulary: Vocabulary; script: EngineScript; person: string }) {
     this.#scheduler = parts.scheduler;
@@ -48,7 +51,7 @@ export class SimulatedEngines {
     this.agent = {
       character: { id: 'simulated' } as Character,
       reply: (history, options) =>
-        this.#counted('mind', this.#reply(history, options.signal, options.toolbox !== undefined)),
+        this.#counted('mind', this.#answer(history, options.signal, options.toolbox !== undefined)),
     };
     this.synthesizer = {
       name: 'simulated',
@@ -68,8 +71,8 @@ export class SimulatedEngines {
         this.running.vad += 1;
         return {
           score: async (window) => {
-            this.#calls.windows += 1;
-            if (this.#script.deafAt?.includes(this.#calls.windows) === true) throw this.#failure();
+            this.#windows += 1;
+            if (this.#script.deafAt?.includes(this.#windows) === true) throw this.#failure();
             return voicedShare(window) > 0.5 ? 0.95 : 0.02;
           },
           close: () => void (this.running.vad -= 1),
@@ -91,7 +94,8 @@ export class SimulatedEngines {
     audio: AsyncIterable<{ readonly samples: Float32Array; readonly voiced?: boolean }>,
     signal: AbortSignal,
   ): AsyncIterable<TranscriptPart> {
-    const { partialMs = 240, finalMs = 80, fails, unclear }: Hearing = this.#turn('hears');
+    const { partialMs = 240, finalMs = 80, fails, unclear }: Hearing = this.#turn('hears', this.#utterances);
+    this.#utterances += 1;
     const reader = new WordReader(this.#vocabulary);
     this.utterances.push(reader);
     if (fails === 'at once') throw this.#failure();
@@ -113,18 +117,18 @@ export class SimulatedEngines {
     yield { type: 'transcript-final', text, ...(unclear === true ? { unclear: why } : {}) };
   }
 
-  async *#reply(history: readonly Message[], signal: AbortSignal, mayCall: boolean): AsyncIterable<ReplyPart> {
-    const number = this.#calls.thinks;
-    const turn: Thinking = this.#turn('thinks');
+  async *#answer(history: readonly Message[], signal: AbortSignal, mayCall: boolean): AsyncIterable<ReplyPart> {
+    const number = this.#begin(history.length, signal);
+    const turn: Thinking = this.#turn('thinks', number);
     this.histories.push(history);
     yield { type: 'mind', name: 'simulated' };
     await this.#scheduler.sleep(turn.firstTokenMs ?? 120, signal);
-    const text = turn.says ?? this.#newText();
+    const text = turn.says ?? this.#newText(turn.words);
     const isLeft = turn.givesWayAfter !== undefined;
     yield* this.#tokens(text, { ...turn, ...(isLeft ? { stopsAfter: turn.givesWayAfter } : {}) }, signal);
     if (isLeft) {
       yield { type: 'mind', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
-      yield* this.#tokens(turn.then ?? this.#newText(), {}, signal);
+      yield* this.#tokens(turn.then ?? this.#newText(turn.words), {}, signal);
     }
     const calls = mayCall ? (turn.calls ?? []) : [];
     for (const [index, name] of calls.entries()) {
@@ -151,11 +155,12 @@ export class SimulatedEngines {
     phrases: AsyncIterable<{ readonly text: string }>,
     signal: AbortSignal,
   ): ReturnType<SpeechSynthesizer['speak']> {
-    const turn: Speaking = this.#turn('speaks');
-    const wordMs = turn.wordMs ?? 240;
     let spoken = 0;
     let atMs = 0;
     for await (const { text } of phrases) {
+      // Its mind has begun by now.
+      const turn: Speaking = this.#turn('speaks', this.#reply.number);
+      const wordMs = turn.wordMs ?? 240;
       await this.#scheduler.sleep(turn.firstMs ?? 90, signal);
       const tokens = text.split(/(?<=\s)/u);
       for (let place = 0; place < tokens.length; place += chunkWords) {
@@ -182,7 +187,7 @@ export class SimulatedEngines {
     let startMs = 0;
     for (const token of tokens) {
       const text = token.trim();
-      const { level } = this.#vocabulary.note(text, `${this.#person}'s character`);
+      const { level } = this.#vocabulary.note(text, `${this.#person}'s character`, wordMs);
       const endMs = startMs + wordMs;
       samples.fill(level / 32_768, startMs * perMs, endMs * perMs);
       words.push({ text, startMs, endMs });
@@ -191,10 +196,22 @@ export class SimulatedEngines {
     return { samples, words };
   }
 
-  #turn<Stage extends 'hears' | 'thinks' | 'speaks'>(stage: Stage): NonNullable<EngineScript[Stage]>[number] {
-    const turn = this.#script[stage]?.[this.#calls[stage]] ?? {};
-    this.#calls[stage] += 1;
-    return this.#isHealed ? {} : { ...this.#script.usual, ...turn };
+  /** The place of a reply in the script. */
+  #begin(messages: number, signal: AbortSignal): number {
+    const { number, isGivenUp } = this.#reply;
+    const isSame = isGivenUp && messages === this.#reply.messages;
+    const reply = { number: isSame ? number : number + 1, messages, isGivenUp: false };
+    this.#reply = reply;
+    signal.addEventListener('abort', () => (reply.isGivenUp = true), { once: true });
+    return reply.number;
+  }
+
+  #turn<Stage extends 'hears' | 'thinks' | 'speaks'>(
+    stage: Stage,
+    place: number,
+  ): NonNullable<EngineScript[Stage]>[number] {
+    const turn = this.#script[stage]?.[place] ?? {};
+    return { ...this.#script.usual, ...(this.#isHealed ? {} : turn) };
   }
 
   /** From now on everything is as usual, whatever the script says. */
@@ -203,8 +220,8 @@ export class SimulatedEngines {
   }
 
   /** Two sentences of which no word was said before. */
-  #newText(): string {
-    return `${this.#vocabulary.invent(5)}. ${this.#vocabulary.invent(7)}.`;
+  #newText(words = 6): string {
+    return `${this.#vocabulary.invent(words)}. ${this.#vocabulary.invent(words)}.`;
   }
 
   #failure(): EngineError {

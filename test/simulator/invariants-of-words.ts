@@ -1,22 +1,67 @@
-import { sampleRate } from './speech.ts';
+import type { Step } from './step.ts';
 import type { PersonRun, Run } from './world.ts';
 
-/** The recognizer never hears the same sound twice, nor a word before another that was said before it. */
-export function wordsOnce({ person, engines }: PersonRun): string[] {
-  const samplesOf = new Map(
-    person.mouth.said.map(({ level, startMs, endMs }) => [level, ((endMs - startMs) * sampleRate) / 1000]),
-  );
-  return engines.flatMap(({ utterances }) => {
-    const heard = utterances.flatMap((utterance) => utterance.heard);
-    const total = new Map<number, number>();
-    for (const { word, samples } of heard) total.set(word.level, (total.get(word.level) ?? 0) + samples);
-    const twice = [...total].filter(([level, samples]) => samples > (samplesOf.get(level) ?? 0) + 1);
-    const early = heard.filter(({ word }, index) => word.level < (heard[index - 1]?.word.level ?? 0));
-    return [
-      ...twice.map(([level]) => `sound of word ${level} was recognized twice`),
-      ...early.map(({ word }) => `word ${word.level} was recognized out of order`),
-    ];
-  });
+/** What was understood is, in its order, part of what was said: nothing is made up, and no word is understood twice. */
+export function wordsOnce({ person: { mouth, record } }: PersonRun): string[] {
+  const said = mouth.said.flatMap(({ word }) => (word === undefined ? [] : [word.text]));
+  let place = 0;
+  for (const { id } of record.items) {
+    for (const word of (record.transcripts.get(id) ?? '').split(' ').filter(Boolean)) {
+      const found = said.indexOf(word, place);
+      if (found < 0) return [`“${word}” was understood, and not said then`];
+      place = found + 1;
+    }
+  }
+  return [];
+}
+
+/** What a script does may keep words from being understood: buttons, settings, stalls that the server takes for silence. */
+const takesWords: ReadonlySet<Step['do']> = new Set([
+  'send',
+  'commit',
+  'mute',
+  'freeze',
+  'weather',
+  'vanish',
+  'hang up',
+  'stop server',
+]);
+/** The server takes half a second without sound for silence. */
+const mostLateMs = 250;
+
+/** No word is lost that was said while somebody listened. */
+export function wordsKept({ person: { mouth, record }, part, probe, engines }: PersonRun): string[] {
+  const isBroken = part.engines?.hears?.some(({ fails, unclear }) => fails !== undefined || unclear === true) === true;
+  const isPatient = allSteps(part.script).every((step) => !takesWords.has(step.do));
+  const isCalm = (part.weather?.jitterMs ?? 0) <= mostLateMs;
+  const isListening =
+    isCalm && part.session === undefined && part.engines?.deafAt === undefined && part.client !== 'plain';
+  if (isBroken || !isPatient || !isListening || probe === undefined || engines.length > 1 || record.lostMs > 0)
+    return [];
+  const understood = new Set([...record.transcripts.values()].flatMap((text) => (text ?? '').split(' ')));
+  const lost = mouth.said.filter(({ word }) => word !== undefined && !understood.has(word.text));
+  // Too short to be told from a cough.
+  const missed = lost.filter((one) => runAround(one, mouth.said) >= leastRunMs);
+  return missed.map(({ word }) => `“${word?.text}” was said, and never understood`);
+}
+
+const leastRunMs = 400;
+
+/** How long somebody spoke without a pause, around a word. */
+function runAround(
+  one: PersonRun['person']['mouth']['said'][number],
+  said: PersonRun['person']['mouth']['said'],
+): number {
+  const place = said.indexOf(one);
+  let [first, last] = [place, place];
+  while (said[first - 1]?.endMs === said[first]?.startMs) first -= 1;
+  while (said[last + 1]?.startMs === said[last]?.endMs) last += 1;
+  return (said[last]?.endMs ?? 0) - (said[first]?.startMs ?? 0);
+}
+
+/** The steps of a script, those that are done meanwhile included. */
+export function allSteps(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => [step, ...(step.do === 'meanwhile' ? allSteps(step.steps) : [])]);
 }
 
 /** What is said in one conversation is heard, thought of and spoken in no other. */

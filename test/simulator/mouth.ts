@@ -40,7 +40,7 @@ export class Mouth {
   /** Says words from now on, one after the other. */
   say(text: string, wordMs: number): void {
     for (const token of text.split(/\s+/u)) {
-      const word = this.#vocabulary.note(token, this.#person);
+      const word = this.#vocabulary.note(token, this.#person, wordMs);
       this.#make({ level: word.level, word }, wordMs);
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cut, freeze, hear, hearOut, meanwhile, say, until, wait, weather } from './step.ts';
+import { cut, freeze, hear, hearOut, interrupt, meanwhile, say, until, wait, weather } from './step.ts';
 import type { Scenario } from './scenario.ts';
 import { wrongIn } from './suite.ts';
 
@@ -43,6 +43,22 @@ describe('bad networks', () => {
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), hearOut],
       expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], replies: ['completed'] },
+    },
+    {
+      name: 'a reply that is stopped while the connection is away, before any sound of it came, was not heard',
+      engines: { thinks: [{ says: 'Yes.' }] },
+      script: [say('Are you Holmes?'), until('response.output_item.added'), cut(2_000), interrupt, wait(6_000)],
+      expect: { history: ['user: Are you Holmes?', 'assistant:'] },
+    },
+    {
+      name: 'a reply that broke off is kept as far as it was sent, though the connection breaks while it still plays',
+      weather: { latencyMs: 80 },
+      engines: { thinks: [story], speaks: [{ failsAfter: 6 }] },
+      script: [say('Tell me a story.'), until('response.done'), wait(250), cut(3_000), wait(5_000)],
+      expect: {
+        replies: ['failed ENGINE_UNAVAILABLE'],
+        history: ['user: Tell me a story.', 'assistant: Once upon a time there was'],
+      },
     },
   ])('$name', async (scenario) => {
     expect(await wrongIn(scenario)).toEqual([]);

@@ -8,7 +8,6 @@ import type { Scheduler } from './scheduler.ts';
 import { sampleRate, type Vocabulary } from './speech.ts';
 import type { Step } from './step.ts';
 
-const chunkMs = 40;
 /** Our page goes on sending silence for so long after it was muted. */
 const mutedTailMs = 2_000;
 /** Longest that a person waits for what should happen. */
@@ -22,6 +21,8 @@ interface PersonParts {
   readonly stopServer: (graceMs: number) => void;
   /** False: the microphone sends nothing while the person is silent. */
   readonly sendsSilence: boolean;
+  /** Length of the pieces that the microphone hands over. */
+  readonly chunkMs: number;
 }
 
 /** A person with our own client: a mouth and a microphone, a loudspeaker and an ear, and hands for the keyboard. */
@@ -34,6 +35,7 @@ export class Person {
   readonly vain: string[] = [];
   readonly #parts: PersonParts;
   readonly #scheduler: Scheduler;
+  readonly #silence: Uint8Array<ArrayBuffer>;
   #talk: Talk | undefined;
   #speaker: Loudspeaker | undefined;
   #isMuted = false;
@@ -47,6 +49,7 @@ export class Person {
     this.#parts = parts;
     this.#scheduler = parts.scheduler;
     this.name = parts.name;
+    this.#silence = new Uint8Array((sampleRate * parts.chunkMs * 2) / 1000);
     this.network = parts.network;
     this.mouth = new Mouth(parts.scheduler, parts.vocabulary, parts.name);
   }
@@ -219,9 +222,9 @@ export class Person {
     for (const { isDone, go } of this.#waiting) if (isDone()) go();
   }
 
-  /** The microphone: a piece of sound every 40 ms, for as long as the talk lasts. */
+  /** The microphone: a piece of sound at a time, for as long as the talk lasts. */
   #listen(): void {
-    this.#scheduler.after(chunkMs, () => {
+    this.#scheduler.after(this.#parts.chunkMs, () => {
       if (this.#isGone) return this.#look();
       this.#listen();
       this.#sendSound();
@@ -241,9 +244,9 @@ export class Person {
     const now = this.#scheduler.now();
     const sound = this.mouth.record(this.#recordedMs, now);
     this.#recordedMs = now;
-    if (this.#isMuted) this.#mutedMs += chunkMs;
+    if (this.#isMuted) this.#mutedMs += this.#parts.chunkMs;
     if (this.#mutedMs > mutedTailMs || (sound === undefined && !this.#parts.sendsSilence)) return;
-    this.#theTalk.sendAudio(this.#isMuted || sound === undefined ? silentChunk : sound);
+    this.#theTalk.sendAudio(this.#isMuted || sound === undefined ? this.#silence : sound);
   }
 
   async #askHealth(): Promise<Pick<Response, 'status' | 'ok' | 'json'>> {
@@ -251,5 +254,3 @@ export class Person {
     return { status: 200, ok: true, json: async () => ({ sessions: { active: 0, most: 64 } }) };
   }
 }
-
-const silentChunk = new Uint8Array((sampleRate * chunkMs * 2) / 1000);

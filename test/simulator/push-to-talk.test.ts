@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Scenario } from './scenario.ts';
-import { ask, commit, hearOut, say, send, update, until, wait } from './step.ts';
+import { ask, commit, hearOut, meanwhile, say, send, update, until, wait } from './step.ts';
 import { wrongIn } from './suite.ts';
 
 const byHand = update({ audio: { input: { turn_detection: null } } });
@@ -34,6 +34,17 @@ describe('push to talk', () => {
         wait(2_000),
       ],
       expect: { replies: [], history: [] },
+    },
+    {
+      name: 'speech that a change to push to talk throws away is told to be gone',
+      script: [meanwhile(wait(700), byHand), say('One two three four five.'), wait(500)],
+      expect: {
+        replies: [],
+        also: ({ people: [first] }) => [
+          first?.person.record.events.some(({ event }) => event.type === 'input_audio_buffer.cleared') !== true &&
+            'the client was not told',
+        ],
+      },
     },
     {
       name: 'what was said before a commit is answered when it is asked for',

@@ -29,7 +29,7 @@ type Chance = () => number;
 /** A conversation made up by chance, in which everything goes wrong that can; the same for the same seed. */
 export function randomScenario(seed: number): Scenario {
   const chance = seededRandom(seed);
-  const isCrowded = chance() < 0.15;
+  const isCrowded = chance() < 0.1;
   return {
     name: `seed ${seed}`,
     seed,
@@ -39,13 +39,14 @@ export function randomScenario(seed: number): Scenario {
 }
 
 function randomPart(chance: Chance): Part {
-  const client = chance() < 0.15 ? 'plain' : 'ours';
-  const length = integer(chance, 2, 5);
+  const client = chance() < 0.08 ? 'plain' : 'ours';
+  const length = integer(chance, 1, 4);
   return {
     client,
     weather: randomWeather(chance),
     engines: randomEngines(chance),
-    sendsSilence: chance() < 0.85,
+    sendsSilence: chance() < 0.7,
+    chunkMs: chance() < 0.2 ? 40 : 100,
     script: Array.from({ length }, () => randomMove(chance, client === 'ours')).flat(),
   };
 }
@@ -111,14 +112,16 @@ function randomEngines(chance: Chance): EngineScript {
       [1, { stallsAfter: integer(chance, 0, 8), stallMs: integer(chance, 300, 3_000) }],
     ]),
   });
-  return { hears: turns(hearing), thinks: turns(thinking), speaks: turns(speaking) };
+  // Short, so that many runs fit into a short time.
+  const usual = { words: 4, wordMs: 160 };
+  return { hears: turns(hearing), thinks: turns(thinking), speaks: turns(speaking), usual };
 }
 
 /** A few steps that belong together. */
 function randomMove(chance: Chance, canResume: boolean): Step[] {
-  const pause = wait(integer(chance, 0, 1_500));
-  const listen = hear(integer(chance, 1, 9), integer(chance, 500, 4_000));
-  const speak = babble(integer(chance, 1, 5), integer(chance, 200, 400));
+  const pause = wait(integer(chance, 0, 1_200));
+  const listen = hear(integer(chance, 1, 7), integer(chance, 300, 3_000));
+  const speak = babble(integer(chance, 1, 4), integer(chance, 150, 300));
   const nuisance: Step[] = canResume
     ? [
         cut(

@@ -27,6 +27,8 @@ export class ClientRecord {
   readonly errors: string[] = [];
   readonly connection: { readonly atMs: number; readonly type: string }[] = [];
   lostMs = 0;
+  /** Utterances that have begun and have no transcript. */
+  readonly #open = new Set<string>();
   sessions = 0;
 
   take(event: TalkEvent, atMs: number): void {
@@ -35,6 +37,11 @@ export class ClientRecord {
       if (event.type === 'connection.open') this.lostMs += event.lostMs;
     } else if (event.type === 'playback.cut') this.cuts.set(event.itemId, atMs);
     else if (!/^(playback|microphone|speaker)\./u.test(event.type)) this.#takeServer(event as ServerEvent, atMs);
+  }
+
+  /** Of what the person said, something is not yet understood, as far as the client knows. */
+  get isHearing(): boolean {
+    return this.#open.size > 0;
   }
 
   /** Those of one session; the last by default. */
@@ -52,6 +59,7 @@ export class ClientRecord {
       case 'session.created':
         this.sessions += 1;
         this.items.length = 0;
+        this.#open.clear();
         break;
       case 'response.created':
         this.replies.set(event.response.id, { id: event.response.id, createdMs: atMs, itemIds: [] });
@@ -95,11 +103,20 @@ export class ClientRecord {
       case 'conversation.item.retrieved':
         this.retrieved.set(event.item.id, event.item);
         break;
+      case 'input_audio_buffer.speech_started':
+      case 'input_audio_buffer.committed':
+        if (!this.transcripts.has(event.item_id)) this.#open.add(event.item_id);
+        break;
+      case 'input_audio_buffer.cleared':
+        this.#open.clear();
+        break;
       case 'conversation.item.input_audio_transcription.completed':
         this.transcripts.set(event.item_id, event.transcript);
+        this.#open.delete(event.item_id);
         break;
       case 'conversation.item.input_audio_transcription.failed':
         this.transcripts.set(event.item_id, null);
+        this.#open.delete(event.item_id);
         break;
       default:
     }

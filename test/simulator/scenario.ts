@@ -15,6 +15,8 @@ export interface Part {
   readonly client?: 'ours' | 'plain';
   /** False: the microphone sends nothing while the person is silent. */
   readonly sendsSilence?: boolean;
+  /** Length of the pieces that the microphone hands over: our page's 40 unless given. */
+  readonly chunkMs?: number;
   /** Begins so long after the others. */
   readonly afterMs?: number;
 }

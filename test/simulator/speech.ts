@@ -8,11 +8,12 @@ const coughLevel = 2_000;
 /** From here on the fake VAD hears a voice. */
 const voicedLevel = 1_500;
 
-/** A word that somebody says: who, what, and the level that it sounds at. */
+/** A word that somebody says: who, what, the level that it sounds at, and how long. */
 export interface SpokenWord {
   readonly text: string;
   readonly speaker: string;
   readonly level: number;
+  readonly durationMs: number;
 }
 
 /** All words that were ever said in one run, by the level they sound at. */
@@ -21,10 +22,10 @@ export class Vocabulary {
   #invented = 0;
 
   /** Gives one occurrence of a word its level. */
-  note(text: string, speaker: string): SpokenWord {
+  note(text: string, speaker: string, durationMs: number): SpokenWord {
     const level = firstWord + this.#words.length;
     if (level > lastWord) throw new RangeError('this run is too long: it has more words than 16 bits can tell apart');
-    const word = { text, speaker, level };
+    const word = { text, speaker, level, durationMs };
     this.#words.push(word);
     return word;
   }
@@ -103,9 +104,10 @@ export class WordReader {
     return begun;
   }
 
-  /** The words as text. */
+  /** The words as text; one of which less than half came is not understood. */
   get text(): string {
-    return this.heard.map(({ word }) => word.text).join(' ');
+    const understood = this.heard.filter(({ word, samples }) => (samples * 2000) / sampleRate > word.durationMs);
+    return understood.map(({ word }) => word.text).join(' ');
   }
 }
 

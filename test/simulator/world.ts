@@ -14,11 +14,12 @@ const longestMs = 30 * 60_000;
 /** After the last has hung up, whatever the server still waits for is over: close frames, grace times. */
 const aftermathMs = 10 * 60_000;
 /** So long nothing happens before a conversation counts as quiet. */
-const quietMs = 2_000;
+const quietMs = 1_000;
 
 /** What a person was, with all that was recorded. */
 export interface PersonRun {
   readonly person: Person;
+  readonly part: Part;
   /** The engines of each session that the person had. */
   readonly engines: SimulatedEngines[];
   /** Everything that reached the client, numbers and repetitions included. */
@@ -98,9 +99,10 @@ function prepare(
     vocabulary,
     network,
     sendsSilence: part.sendsSilence !== false,
+    chunkMs: part.chunkMs ?? 40,
     stopServer: (graceMs) => void server.stop(graceMs),
   });
-  const run: PersonRun = { person, engines, pieces, probe: undefined, asked: [] };
+  const run: PersonRun = { person, part, engines, pieces, probe: undefined, asked: [] };
   return { run, live: (endsAlone) => live(run, part, scheduler, endsAlone) };
 }
 
@@ -123,7 +125,7 @@ async function live(run: PersonRun, part: Part, scheduler: Scheduler, endsAlone:
 async function becomeQuiet(person: Person, scheduler: Scheduler): Promise<void> {
   let sinceMs = scheduler.now();
   const isQuiet = (): boolean => {
-    if (!person.isQuiet || !person.isConnected) sinceMs = scheduler.now();
+    if (!person.isQuiet || !person.isConnected || person.record.isHearing) sinceMs = scheduler.now();
     return scheduler.now() - sinceMs >= quietMs;
   };
   await person.until(isQuiet, 'silence');
@@ -132,16 +134,16 @@ async function becomeQuiet(person: Person, scheduler: Scheduler): Promise<void> 
 /** A session that is not stuck hears a question, whatever went before, and answers it to the end. */
 async function probe(run: PersonRun): Promise<void> {
   const { person } = run;
-  const words = 'can you still hear me now';
+  const words = 'can you hear me';
   const { record } = person;
-  const done = record.replies.size;
   // How turns are found may have been changed by the script.
   for (const engines of run.engines) engines.heal();
   await person.perform([update(listening), { do: 'unmute' }, { do: 'wait', ms: 300 }]);
-  await person.perform([{ do: 'say', text: words, wordMs: 300 }]);
+  await person.perform([{ do: 'say', text: words, wordMs: 200 }]);
   run.probe = words;
+  const askedMs = person.mouth.endMs;
   const isAnswered = (): boolean =>
-    [...record.replies.values()].slice(done).some((reply) => reply.doneMs !== undefined);
+    [...record.replies.values()].some(({ createdMs, doneMs }) => createdMs >= askedMs && doneMs !== undefined);
   await person.until(isAnswered, 'an answer to the last question', 20_000);
 }
 
