@@ -59,6 +59,7 @@ export function cascade(parts: {
       } else {
         const phrased = asPhrases(spoken);
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
+          options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           yield { type: 'speech', chunk };
         }

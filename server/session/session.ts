@@ -234,6 +234,7 @@ export class Session {
     if (!this.#listening.waiting) this.#speaking.release();
     if (utterance !== this.#answering) return;
     this.#answering = undefined;
+    this.#listening.takeTrace();
     const busy = this.#speaking.current !== undefined;
     if (outcome === 'nothing' || outcome === 'failed' || busy) {
       if (!busy) this.#advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });

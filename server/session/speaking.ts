@@ -36,6 +36,7 @@ export class Speaking {
   ): Reply {
     const { settings, clock, aheadMs, newId, emit } = this.#context;
     const speaks = request.speaks ?? settings().speaks;
+    trace.mark('asked');
     const reply = new Reply(newId('resp'), request, speaks, trace, { clock, aheadMs });
     if (request.inConversation) this.#current = reply;
     this.#running.add(reply);
@@ -50,9 +51,12 @@ export class Speaking {
 
   /** Makes the replies that waited for a transcript. */
   release(): void {
-    const begins = [...this.#waiting.values()];
+    const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const begin of begins) begin();
+    for (const [reply, begin] of waiting) {
+      reply.trace.mark('transcript');
+      begin();
+    }
   }
 
   /** Stops one reply, by default the current one. Returns false when there is none to stop. */
