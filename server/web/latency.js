@@ -42,7 +42,7 @@ export function withHeard(latency, heardMs) {
 
 /**
  * @param {Latency} latency
- * @returns {Part[]} in order, each from where the one before ends; without those who took no time
+ * @returns {Part[]} in order, each from where the one before ends; without those who took next to no time
  */
 export function parts(latency) {
   /** @type {Part[]} */
@@ -50,7 +50,7 @@ export function parts(latency) {
   let fromMs = 0;
   for (const { owner, label } of OWNERS) {
     const ms = latency.owners[owner] ?? 0;
-    if (ms > 0) found.push({ owner, label, fromMs, ms });
+    if (ms >= 0.5) found.push({ owner, label, fromMs, ms });
     fromMs += ms;
   }
   return found;
