@@ -4,27 +4,45 @@ import { loadCharacters } from '../../characters/character.ts';
 import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { builtInCharacters } from '../../server/serve.ts';
+import type { Vad } from '../../voices/vad.ts';
+import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { machineClockMs } from './machine-clock.ts';
+
+/** What the server tells once it listens. */
+export interface Ready {
+  readonly port: number;
+  /** Where its `performance.now()`, which events carry as `x_ms`, began: on the clock of `machineClockMs`. */
+  readonly clockFromMs: number;
+}
 
 /** What the server has used since it was last asked. */
 export interface Usage {
   readonly cpuMs: number;
   /** 99th percentile of how late the event loop was. */
   readonly loopDelayMs: number;
+  /** Longest time from a window's arrival at the VAD to its score. */
+  readonly vadMs: number;
+  /** Resident memory now. */
+  readonly memoryMib: number;
 }
 
 /** How often the event loop is looked at; what the histogram tells includes it. */
 const resolutionMs = 10;
 
-// Run as a child process: the real server with engines that cost nothing. Tells its port, then its usage when asked.
+// Run as a child process: the real server with engines that cost nothing, but for the VAD where the argument is `silero`.
+// Tells its port, then its usage when asked.
 const reply = 'A reply of some thirty words, which at a tenth of a second a word takes three seconds to be said: ';
-const engines = fakeEngines({ hears: ['some words'], says: [`${reply.repeat(2).trim()}.`] });
+const fakes = fakeEngines({ hears: ['some words'], says: [`${reply.repeat(2).trim()}.`] });
+let vadMs = 0;
+const engines = process.argv[2] === 'silero' ? { ...fakes, vad: timed(openSilero()) } : fakes;
 const config = readConfig({
   flags: {},
   environment: {
     DRAMATIS_LOG_LEVEL: 'silent',
     DRAMATIS_MAX_SESSIONS: '10000',
     DRAMATIS_MAX_SESSIONS_PER_ADDRESS: '10000',
+    DRAMATIS_MAX_SESSIONS_PER_KEY: '10000',
     DRAMATIS_MAX_HANDSHAKES_PER_MINUTE: '100000',
   },
 });
@@ -40,9 +58,32 @@ process.on('message', () => {
   const usage: Usage = {
     cpuMs: (user + system) / 1000,
     loopDelayMs: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
+    vadMs,
+    memoryMib: process.memoryUsage.rss() / 1024 / 1024,
   };
   delays.reset();
+  vadMs = 0;
   process.send?.(usage);
 });
 process.on('disconnect', () => process.exit());
-process.send?.((app.server.address() as AddressInfo).port);
+const { port } = app.server.address() as AddressInfo;
+process.send?.({ port, clockFromMs: machineClockMs() - performance.now() } satisfies Ready);
+
+/** Keeps the longest time that a window took. */
+function timed(vad: Vad): Vad {
+  return {
+    ...vad,
+    open() {
+      const stream = vad.open();
+      return {
+        async score(window) {
+          const startMs = performance.now();
+          const probability = await stream.score(window);
+          vadMs = Math.max(vadMs, performance.now() - startMs);
+          return probability;
+        },
+        close: () => stream.close(),
+      };
+    },
+  };
+}

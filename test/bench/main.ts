@@ -11,6 +11,8 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   soak: () => import('./soak.ts'),
   network: () => import('./network.ts'),
   protocol: () => import('./protocol.ts'),
+  overhead: () => import('./overhead.ts'),
+  capacity: () => import('./capacity.ts'),
 };
 
 const args = process.argv.slice(2);

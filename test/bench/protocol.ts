@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { encodeFrame } from '../../server/protocol/binary-frame.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { silence, tone } from '../fakes/vad.ts';
-import type { Usage } from './fake-server.ts';
+import type { Ready, Usage } from './fake-server.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const bench = 'protocol';
@@ -46,7 +46,7 @@ interface Load {
 export async function* run(): AsyncIterable<BenchRow> {
   const server = fork(path.join(import.meta.dirname, 'fake-server.ts'));
   try {
-    const [port] = (await once(server, 'message')) as [number];
+    const [{ port }] = (await once(server, 'message')) as [Ready];
     const url = `ws://127.0.0.1:${port}/v1/realtime?model=alice`;
     const idle = await openLoads(url, idleSessions, 'binary, resumable');
     yield* measure(server, `${idleSessions} idle`, idle, false);
