@@ -18,19 +18,22 @@ const pieceMs = 60;
 export interface FakeServer {
   readonly url: string;
   readonly clockFromMs: number;
-  usage(): Promise<Usage>;
+  /** With `memory`, garbage is collected first. */
+  usage(what?: 'memory'): Promise<Usage>;
   stop(): void;
 }
 
 /** Starts it; with `silero` it hears with the real VAD. */
 export async function startFakeServer(vad: 'fake' | 'silero'): Promise<FakeServer> {
-  const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad]);
+  const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad], {
+    execArgv: ['--expose-gc'],
+  });
   const [{ port, clockFromMs }] = (await once(child, 'message')) as [Ready];
   return {
     url: `ws://127.0.0.1:${port}/v1/realtime?model=alice`,
     clockFromMs,
-    async usage() {
-      child.send('usage');
+    async usage(what) {
+      child.send(what ?? 'usage');
       const [usage] = (await once(child, 'message')) as [Usage];
       return usage;
     },

@@ -21,7 +21,9 @@ interface Level {
   /** Sound that was scored, or pieces of replies that came, later than they should have. */
   readonly lateMs: number;
   readonly firstAudioMs: readonly number[];
-  readonly memoryMibPerSession: number;
+  /** Per session: of the process, and of that what is no garbage. */
+  readonly memoryMib: number;
+  readonly heldMib: number;
   readonly cpuPercent: number;
   readonly dropped: number;
   /** How late the clients' own event loop was, for a doubt about the figures. */
@@ -54,18 +56,20 @@ async function load(sessions: number, frames: readonly string[], forMs: number):
   await pause(warmUpMs);
   stopFirst();
   first?.close();
-  const before = await server.usage();
+  const before = await server.usage('memory');
   const callers = await openCallers(server, sessions, frames, notes);
   const stop = callInRealTime(callers);
   await pause(warmUpMs);
   for (const kept of [notes.firstAudioMs, notes.lateMs]) kept.length = 0;
   await server.usage();
   const level = await watch(server, forMs, notes);
+  const after = await server.usage('memory');
   stop();
   for (const caller of callers) caller.close();
   server.stop();
-  const memoryMibPerSession = (level.memoryMib - before.memoryMib) / sessions;
-  return { ...level, sessions, memoryMibPerSession, firstAudioMs: notes.firstAudioMs, dropped: notes.dropped };
+  const memoryMib = (after.memoryMib - before.memoryMib) / sessions;
+  const heldMib = (after.heldMib - before.heldMib) / sessions;
+  return { ...level, sessions, memoryMib, heldMib, firstAudioMs: notes.firstAudioMs, dropped: notes.dropped };
 }
 
 async function watch(server: FakeServer, forMs: number, notes: Notes) {
@@ -73,7 +77,6 @@ async function watch(server: FakeServer, forMs: number, notes: Notes) {
   own.enable();
   const loopDelayMs: number[] = [];
   let vadMs = 0;
-  let memoryMib = 0;
   let cpuMs = 0;
   const startMs = performance.now();
   while (performance.now() - startMs < forMs) {
@@ -81,14 +84,13 @@ async function watch(server: FakeServer, forMs: number, notes: Notes) {
     const usage = await server.usage();
     loopDelayMs.push(usage.loopDelayMs);
     vadMs = Math.max(vadMs, usage.vadMs);
-    memoryMib = usage.memoryMib;
     cpuMs += usage.cpuMs;
   }
   own.disable();
   const lateMs = notes.lateMs.reduce((most, late) => Math.max(most, late), vadMs);
   const cpuPercent = (cpuMs / (performance.now() - startMs)) * 100;
   const clientDelayMs = Math.max(0, own.percentile(99) / 1e6 - loopResolutionMs);
-  return { loopDelayMs, lateMs, memoryMib, cpuPercent, clientDelayMs };
+  return { loopDelayMs, lateMs, cpuPercent, clientDelayMs };
 }
 
 function* rowsOf(what: string, level: Level): Iterable<BenchRow> {
@@ -97,7 +99,8 @@ function* rowsOf(what: string, level: Level): Iterable<BenchRow> {
   yield summarize(bench, what, 'sessions', [holds ? level.sessions : 0]);
   yield delays;
   yield summarize(bench, `${what}: latest audio frame`, 'ms', [level.lateMs]);
-  yield summarize(bench, `${what}: memory per session`, 'MiB', [level.memoryMibPerSession]);
+  yield summarize(bench, `${what}: memory per session`, 'MiB', [level.memoryMib]);
+  yield summarize(bench, `${what}: of that held, without garbage`, 'MiB', [level.heldMib]);
   yield summarize(bench, `${what}: CPU of the server`, '%', [level.cpuPercent]);
   if (level.firstAudioMs.length > 0)
     yield summarize(bench, `${what}: decision → first audio`, 'ms', level.firstAudioMs);
