@@ -70,6 +70,7 @@ const schema = z.strictObject({
   resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
   workers: number(count.max(64)).optional(),
+  otlpEndpoint: z.url({ protocol: /^https?$/ }).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
   logContent: flag.default(false),
 });
@@ -137,6 +138,10 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   resumeGraceSeconds: { env: 'DRAMATIS_RESUME_GRACE_SECONDS', help: 'how long a dropped client may come back' },
   playoutAheadMs: { env: 'DRAMATIS_PLAYOUT_AHEAD_MS', help: 'how far ahead of real time replies are sent' },
   workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
+  otlpEndpoint: {
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    help: 'an OpenTelemetry collector (OTLP over HTTP) that gets a span for every turn',
+  },
   logLevel: { env: 'DRAMATIS_LOG_LEVEL', help: 'silent, error, warn, info or debug' },
   logContent: { env: 'DRAMATIS_LOG_CONTENT', help: 'also log what was said (private; off)', onOff: true },
 };

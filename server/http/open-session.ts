@@ -12,6 +12,7 @@ import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
 import { newId, openConnection, type Peer } from '../realtime/connection.ts';
 import { systemClock } from '../session/clock.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Access } from './access.ts';
 import { openInflow } from './inflow.ts';
 import type { LiveSessions, Place, Visitor } from './live-sessions.ts';
@@ -23,6 +24,7 @@ export interface SocketDeps {
   readonly characters: ReadonlyMap<string, Character>;
   readonly lobby: Lobby;
   readonly sessions: LiveSessions;
+  readonly telemetry: Telemetry;
   /** Who is asking. */
   readonly visitor: Visitor & Access;
 }
@@ -77,6 +79,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),
       ...(journal === undefined ? {} : { journal }),
+      observe: (event) => deps.telemetry.note(event, { session: connection.id, character: character.id }),
       ...(restored === undefined ? {} : { restored }),
       inflow: openInflow(config),
       startWith: opening.startWith,

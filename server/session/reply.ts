@@ -122,6 +122,7 @@ export class Reply {
         audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
       },
       latency: this.trace.latency(),
+      tookMs: this.trace.tookMs,
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };
     if (failure !== undefined) return { status: 'failed', problem: failure, ...base };

@@ -81,6 +81,11 @@ export class Trace {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now() - agoMs);
   }
 
+  /** Milliseconds since the wait began. */
+  get tookMs(): number {
+    return this.#clock.now() - this.#startMs;
+  }
+
   /** The ledger of a turn that ends now. */
   latency(): Latency {
     const since = (stage: Stage): number | null => {
@@ -110,7 +115,7 @@ export class Trace {
     }
     if (ends.vad !== undefined) this.#splitEndpointing(ends, ends.vad);
     if (ends.pacing !== undefined) return { ends, untilMs: Math.max(ends.pacing, ends.delivery ?? 0) };
-    const untilMs = this.#clock.now() - this.#startMs;
+    const untilMs = this.tookMs;
     ends[this.#atWork()] = untilMs;
     return { ends, untilMs };
   }
