@@ -71,6 +71,9 @@ describe.skipIf(!available)('the page, in a real browser with a recording as its
     for (const stage of ['endpoint_ms', 'transcript_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms']) {
       expect({ [stage]: typeof latency[stage] }).toEqual({ [stage]: 'number' });
     }
+    const shares = Object.values(latency['owners'] as Record<string, number | null>);
+    expect(shares.reduce<number>((sum, share) => sum + (share ?? 0), 0)).toBeCloseTo(Number(latency['total_ms']), 3);
+    expect(latency['total_ms']).toBe(latency['heard_ms']);
     await page.close();
   }, 120_000);
 
