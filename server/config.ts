@@ -76,6 +76,7 @@ const schema = z.strictObject({
   smartTurn: z.string().min(1).optional(),
   smartTurnHash: z.hash('sha256').optional(),
   workers: number(count.max(64)).optional(),
+  otlpEndpoint: z.url({ protocol: /^https?$/ }).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
   logContent: flag.default(false),
 });
@@ -155,6 +156,10 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   smartTurn: { env: 'DRAMATIS_SMART_TURN', help: 'ONNX file of smart-turn v3, to tell by the voice who has finished' },
   smartTurnHash: { env: 'DRAMATIS_SMART_TURN_HASH', help: 'its SHA-256, where it is not the known file' },
   workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
+  otlpEndpoint: {
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    help: 'an OpenTelemetry collector (OTLP over HTTP) that gets a span for every turn',
+  },
   logLevel: { env: 'DRAMATIS_LOG_LEVEL', help: 'silent, error, warn, info or debug' },
   logContent: { env: 'DRAMATIS_LOG_CONTENT', help: 'also log what was said (private; off)', onOff: true },
 };

@@ -7,6 +7,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   serve: () => import('./cli/serve.ts'),
   talk: () => import('./cli/talk.ts'),
   replay: () => import('./cli/replay.ts'),
+  latency: () => import('./cli/latency.ts'),
   listen: () => import('./cli/listen.ts'),
   say: () => import('./cli/say.ts'),
   characters: () => import('./cli/characters.ts'),

@@ -31,8 +31,15 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
   const engines = openEngines(config);
+  const version = packageVersion();
+  const { otlpEndpoint } = config;
   try {
-    const app = await buildApp({ config, engines, characters, version: packageVersion(), tls, sessions });
+    // Not even loaded where nobody asks for it.
+    const tracing =
+      otlpEndpoint === undefined
+        ? undefined
+        : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
+    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing });
     await app.listen({ host: config.host, port: config.port });
     await engines.warm(new AbortController().signal, characters.values());
     const { address, port, family } = app.server.address() as AddressInfo;
@@ -45,6 +52,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       async close() {
         await sessions.drain(config.drainSeconds * 1000);
         await app.close();
+        await tracing?.close();
         await engines.close();
       },
     };

@@ -62,28 +62,35 @@ export function concatSamples(blocks: readonly Float32Array[]): Float32Array {
 /** Cuts a stream of blocks into windows of exactly `windowSamples`; what is left over waits for the next push. */
 export class Rechunker {
   readonly #windowSamples: number;
-  #held: Float32Array = new Float32Array(0);
+  /** The window that is being filled, and how far it is. */
+  #window: Float32Array;
+  #filled = 0;
 
   constructor(windowSamples: number) {
     this.#windowSamples = windowSamples;
+    this.#window = new Float32Array(windowSamples);
   }
 
   /** Takes a block of any length, returns the windows it completes, oldest first. */
   push(block: Float32Array): Float32Array[] {
-    const all = this.#held.length === 0 ? block : concatSamples([this.#held, block]);
     const windows: Float32Array[] = [];
-    let offset = 0;
-    for (; offset + this.#windowSamples <= all.length; offset += this.#windowSamples) {
-      windows.push(all.slice(offset, offset + this.#windowSamples));
+    for (let offset = 0; offset < block.length;) {
+      const end = Math.min(block.length, offset + this.#windowSamples - this.#filled);
+      this.#window.set(block.subarray(offset, end), this.#filled);
+      this.#filled += end - offset;
+      offset = end;
+      if (this.#filled < this.#windowSamples) break;
+      windows.push(this.#window);
+      this.#window = new Float32Array(this.#windowSamples);
+      this.#filled = 0;
     }
-    this.#held = all.slice(offset);
     return windows;
   }
 
   /** Returns the samples that fill no whole window, and forgets them. */
   flush(): Float32Array {
-    const rest = this.#held;
-    this.#held = new Float32Array(0);
+    const rest = this.#window.slice(0, this.#filled);
+    this.#filled = 0;
     return rest;
   }
 }

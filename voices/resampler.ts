@@ -66,18 +66,25 @@ export class Resampler {
     return rest;
   }
 
+  /** All output of one phase after the other: its taps stay at hand. */
   #fill(output: Float32Array, input: Float32Array, filter: Filter): void {
     const { inStep, outStep, halfWidth } = filter;
-    for (let index = 0; index < output.length; index += 1) {
-      const taps = filter.tapsAt(this.#phase);
-      const first = this.#centre - halfWidth;
-      let sum = 0;
-      for (let tap = 0; tap < taps.length; tap += 1) sum += (taps[tap] as number) * (input[first + tap] as number);
-      output[index] = sum;
-      const next = this.#phase + inStep;
-      this.#centre += Math.floor(next / outStep);
-      this.#phase = next % outStep;
+    const start = this.#phase;
+    const first = this.#centre - halfWidth;
+    for (let place = 0; place < outStep && place < output.length; place += 1) {
+      const position = start + place * inStep;
+      const taps = filter.tapsAt(position % outStep);
+      let from = first + Math.floor(position / outStep);
+      for (let index = place; index < output.length; index += outStep) {
+        let sum = 0;
+        for (let tap = 0; tap < taps.length; tap += 1) sum += (taps[tap] as number) * (input[from + tap] as number);
+        output[index] = sum;
+        from += inStep;
+      }
     }
+    const end = start + output.length * inStep;
+    this.#centre += Math.floor(end / outStep);
+    this.#phase = end % outStep;
   }
 }
 

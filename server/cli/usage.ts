@@ -11,6 +11,7 @@ export const commandHelp = {
   serve: 'start the server and its page',
   talk: 'talk to a character through the terminal’s microphone',
   replay: 'stream recordings to a character; print transcript, reply and latency',
+  latency: 'hold many turns; print who owns which millisecond of the wait',
   listen: 'show what the ear makes of a recording: speech, segments, transcript',
   say: 'speak a text in a character’s voice, into a WAV file',
   characters: 'list the characters',

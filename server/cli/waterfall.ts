@@ -1,27 +1,35 @@
-/** Stages of a turn, in order, with what a reader calls them. */
-const stages = [
-  ['endpoint_ms', 'endpoint'],
-  ['transcript_ms', 'final transcript'],
-  ['first_token_ms', 'first token'],
-  ['first_phrase_ms', 'first phrase'],
-  ['first_audio_ms', 'first audio'],
-] as const;
+import { owners, type Owner } from '../session/ledger.ts';
+import type { Latency } from '../session/trace.ts';
 
-/** A latency ledger as bars: each stage from where the one before ended, all counted from the end of speech. */
-export function waterfall(latency: Readonly<Record<string, number | string | null>>, width = 40): string {
-  const known = stages.flatMap(([key, label]) => {
-    const value = latency[key];
-    return typeof value === 'number' ? [{ label, atMs: value }] : [];
-  });
-  const longest = Math.max(1, ...known.map((stage) => stage.atMs));
+/** What a reader calls those who can be waited for. */
+export const ownerNames: Readonly<Record<Owner, string>> = {
+  arrival: 'sound under way',
+  silence: 'silence waited',
+  vad: 'voice detector',
+  recognizer: 'recognizer',
+  client: 'not asked yet',
+  mind: 'mind',
+  phrase: 'first phrase',
+  synthesizer: 'synthesizer',
+  pacing: 'sending',
+  delivery: 'delivery',
+};
+
+/** A latency ledger as bars: each owner from where the one before ended, with its milliseconds; below them the whole. */
+export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width = 40): string {
+  const scale = width / Math.max(1, totalMs);
   let fromMs = 0;
-  return known
-    .map(({ label, atMs }) => {
-      const start = Math.round((fromMs / longest) * width);
-      const end = Math.max(start + 1, Math.round((atMs / longest) * width));
-      fromMs = Math.max(fromMs, atMs);
-      const bar = ' '.repeat(start) + '█'.repeat(end - start);
-      return `  ${label.padEnd(17)}${bar.padEnd(width + 1)} ${atMs.toFixed(0).padStart(6)} ms`;
-    })
-    .join('\n');
+  const rows = owners.flatMap((owner) => {
+    const ms = shares[owner];
+    if (ms === null) return [];
+    const start = Math.min(width - 1, Math.round(fromMs * scale));
+    fromMs += ms;
+    const end = ms < 0.5 ? start : Math.max(start + 1, Math.round(fromMs * scale));
+    return [row(ownerNames[owner], ' '.repeat(start) + '█'.repeat(end - start), ms, width)];
+  });
+  return [...rows, row('in all', '', totalMs, width)].join('\n');
+}
+
+function row(name: string, bar: string, ms: number, width: number): string {
+  return `  ${name.padEnd(16)} ${bar.padEnd(width)} ${ms.toFixed(0).padStart(6)} ms`;
 }

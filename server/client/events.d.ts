@@ -42,7 +42,23 @@ export interface Latency {
   readonly first_phrase_ms?: number | null;
   readonly first_audio_ms?: number | null;
   readonly heard_ms?: number | null;
+  /** The whole wait, shared out: how long each was waited for; null for who had no part. Adds up to `total_ms`. */
+  readonly owners: Readonly<Record<LatencyOwner, number | null>>;
+  readonly total_ms: number;
 }
+
+/** Who the wait for a reply can be owed to, in the order of their turns. */
+export type LatencyOwner =
+  | 'arrival'
+  | 'silence'
+  | 'vad'
+  | 'recognizer'
+  | 'client'
+  | 'mind'
+  | 'phrase'
+  | 'synthesizer'
+  | 'pacing'
+  | 'delivery';
 
 /** One reply of the character. */
 export interface Response {

@@ -10,11 +10,14 @@ import { limits } from '../protocol/limits.ts';
 import { speaksBeta } from '../realtime/beta.ts';
 import { addTwilio } from '../twilio/route.ts';
 import { addCalls } from '../webrtc/route.ts';
+import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { addClientSecrets } from './client-secrets-route.ts';
 import { ClientSecrets } from './client-secrets.ts';
 import { addCors } from './cors.ts';
 import { openDoor, type Door } from './door.ts';
 import { LiveSessions } from './live-sessions.ts';
+import type { SocketDeps } from './open-session.ts';
 import { openFastify, type ListenParts } from './open-fastify.ts';
 import { sendProblem } from './problem.ts';
 import { addRest } from './rest/rest.ts';
@@ -27,6 +30,8 @@ export interface AppParts extends ListenParts {
   readonly version: string;
   /** Where the owner keeps them, to drain the server before it is closed. */
   readonly sessions?: LiveSessions;
+  /** Where turns are to be traced. */
+  readonly tracing?: Telemetry | undefined;
 }
 
 const webFolder = path.join(import.meta.dirname, '..', 'web');
@@ -41,6 +46,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const secrets = new ClientSecrets();
   const door = openDoor(config, secrets, sessions);
   const lobby = new Lobby(config.resumeGraceSeconds * 1000);
+  const metrics = openMetrics(parts.engines.summary, sessions);
+  const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
       // Twice the limit, so that a frame somewhat too large is answered with a coded error and the session lives on.
@@ -55,10 +62,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(fastifyStatic, { root: clientFolder, prefix: '/client/', decorateReply: false });
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
   addInformation(app, parts, sessions, door);
-  addRealtime(app, parts, sessions, lobby, door);
+  addMetrics(app, metrics, door);
+  addRealtime(app, shared, door);
   addClientSecrets(app, parts, secrets, door);
-  addTwilio(app, { ...parts, lobby, sessions }, door);
-  addCalls(app, { ...parts, lobby, sessions }, door);
+  addTwilio(app, shared, door);
+  addCalls(app, shared, door);
   await addRest(app, parts, door);
   app.addHook('preClose', async () => {
     await sessions.drain(0);
@@ -99,7 +107,25 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   }));
 }
 
-function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, lobby: Lobby, door: Door): void {
+/** What one is told, both are. */
+function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
+  if (tracing === undefined) return metrics;
+  return {
+    note(event, about) {
+      metrics.note(event, about);
+      tracing.note(event, about);
+    },
+  };
+}
+
+function addMetrics(app: FastifyInstance, metrics: Metrics, door: Door): void {
+  app.get('/metrics', { onRequest: door.serverKey }, async (_request, reply) => {
+    reply.type(metrics.contentType);
+    return metrics.text();
+  });
+}
+
+function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, door: Door): void {
   app.route({
     method: 'GET',
     url: '/v1/realtime',
@@ -107,8 +133,8 @@ function addRealtime(app: FastifyInstance, parts: AppParts, sessions: LiveSessio
     handler: (_request, reply) =>
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {
-      sessions.add(socket);
-      const deps = { ...parts, lobby, sessions, visitor: door.visitorOf(request) };
+      shared.sessions.add(socket);
+      const deps = { ...shared, visitor: door.visitorOf(request) };
       serveSocket(socket, { ...socketRequest(request.query), beta: speaksBeta(request.headers) }, deps, request.log);
     },
   });

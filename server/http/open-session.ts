@@ -12,6 +12,7 @@ import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
 import { newId, openConnection, type ConnectionParts, type Peer } from '../realtime/connection.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Access } from './access.ts';
 import { limitTime } from './expiry.ts';
 import { openInflow } from './inflow.ts';
@@ -26,6 +27,7 @@ export interface SocketDeps {
   readonly sessions: LiveSessions;
   /** The machine's own unless given. */
   readonly clock?: Clock;
+  readonly telemetry: Telemetry;
   /** Who is asking. */
   readonly visitor: Visitor & Access;
 }
@@ -84,6 +86,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),
       ...optional({ journal, restored }),
+      observe: (event) => deps.telemetry.note(event, { session: connection.id, character: character.id }),
       inflow: openInflow(config, () => clock.now()),
       startWith: opening.startWith,
       intent: opening.intent,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Latency } from '../session/trace.ts';
 import type { RealtimeClient, ServerEvent } from './client.ts';
 import { wireSampleRate } from './limits.ts';
 
@@ -14,8 +15,8 @@ export interface ReplayedTurn {
   /** `completed`, `cancelled`, `failed`, `incomplete`; null where there was no reply. */
   status: string | null;
   mind: { readonly name: string; readonly because?: string } | null;
-  /** The server's ledger: milliseconds since the end of speech. */
-  latency: Readonly<Record<string, number | string | null>> | null;
+  /** The server's ledger: milliseconds since the end of speech, and who owns them. */
+  latency: Latency | null;
   /** Client's clock: end of the user's speech to the first reply audio received; null where there was none. */
   firstAudioMs: number | null;
 }
@@ -186,7 +187,7 @@ export class Replayer {
     turn.status = response.status;
     turn.mind = response.x_dramatis?.mind ?? null;
     turn.latency = response.x_dramatis?.latency ?? null;
-    const endpointMs = turn.latency?.['endpoint_ms'];
+    const endpointMs = turn.latency?.endpoint_ms;
     // The server says how long after the end of speech it found the endpoint; our own clock measures from there.
     if (turn.firstAudioMs !== null && typeof endpointMs === 'number') turn.firstAudioMs += endpointMs;
     if (response.status === 'failed' && response.status_details?.error !== undefined) {

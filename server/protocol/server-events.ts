@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emotions } from '../../characters/emotion.ts';
+import { owners } from '../session/ledger.ts';
 
 /** Every server event has these; `x_seq` is ours, see `link/link.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
@@ -22,7 +23,10 @@ const part = z.looseObject({ type: z.enum(['audio', 'text']) });
 const word = z.object({ text: z.string(), start_ms: z.number(), end_ms: z.number() });
 const ms = z.number().nullable();
 
-/** The latency ledger of a turn, in milliseconds since the end of speech (or since the request for a typed turn). */
+/**
+ * The latency ledger of a turn, in milliseconds since the end of speech (or since the request for a typed turn). `owners` says
+ * how long each was waited for (null: had no part), and adds up to `total_ms`.
+ */
 const latency = z.looseObject({
   basis: z.enum(['speech_end', 'text']),
   endpoint_ms: ms,
@@ -31,6 +35,8 @@ const latency = z.looseObject({
   first_phrase_ms: ms,
   first_audio_ms: ms,
   heard_ms: ms,
+  owners: z.record(z.enum(owners), z.number().min(0).nullable()),
+  total_ms: z.number().min(0),
 });
 
 const response = z.looseObject({

@@ -49,6 +49,8 @@ export interface ConnectionParts {
   readonly onFault: (fault: unknown) => void;
   /** Told of everything the client is about to be told; see `link/journal.ts`. */
   readonly journal?: { note(event: SessionEvent): void; heard(replyId: string, heardMs: number): void };
+  /** Told of the same; see `telemetry/telemetry.ts`. */
+  readonly observe?: (event: SessionEvent) => void;
   /** A session to go on with, instead of a new one. */
   readonly restored?: {
     readonly id: string;
@@ -189,12 +191,18 @@ async function deliver(
   session: Session,
   encode: ReturnType<typeof createEncoder>,
   tell: (event: WireEvent | OutgoingAudio) => boolean,
-  { journal, onFault, peer }: Pick<ConnectionParts, 'journal' | 'onFault'> & { readonly peer: Peer },
+  {
+    journal,
+    observe,
+    onFault,
+    peer,
+  }: Pick<ConnectionParts, 'journal' | 'observe' | 'onFault'> & { readonly peer: Peer },
 ): Promise<'closed' | 'client_too_slow'> {
   try {
     for await (const event of session.events) {
       journal?.note(event);
       if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);
+      observe?.(event);
       for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';
     }
   } catch (fault) {

@@ -64,6 +64,8 @@ export interface ReplyEnd {
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
   readonly latency: Latency;
+  /** From the end of speech, or the request, to its end, in milliseconds. */
+  readonly tookMs: number;
   /** Absent where no drafts are made. */
   readonly speculation?: Speculation;
 }

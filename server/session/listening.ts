@@ -34,6 +34,7 @@ export class Listening {
   #heardMs = 0;
   #voicedMs = 0;
   #lastVoicedArrivalMs = 0;
+  #lastArrivalMs = 0;
   #saidTooLong = false;
   #lastFailureMs = -Infinity;
 
@@ -71,6 +72,7 @@ export class Listening {
   /** Takes a window: into the open utterance, else into what is kept for the next. */
   take(heard: Heard): void {
     this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    this.#lastArrivalMs = heard.arrivedMs;
     if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
     if (heard.voiced) {
       this.#lastVoicedArrivalMs = heard.arrivedMs;
@@ -128,7 +130,8 @@ export class Listening {
     const utterance = this.#open;
     if (utterance === undefined) return undefined;
     this.#open = undefined;
-    utterance.trace.speechEnded(this.#lastVoicedArrivalMs);
+    const spoke = this.#voicedMs > this.#heardMs - utterance.content.durationMs;
+    utterance.trace.speechEnded(spoke ? this.#lastVoicedArrivalMs : this.#context.clock.now(), this.#endpointing());
     utterance.trace.mark('endpoint');
     utterance.item = { ...userMessage(utterance.id), content: [utterance.content] };
     const { conversation, emit } = this.#context;
@@ -227,10 +230,17 @@ export class Listening {
     if (utterance.dropped) return undefined;
     this.#settle(utterance, null);
     if (utterance.tentative) return undefined;
+    utterance.trace.mark('transcript');
     const code = reason instanceof EngineError ? reason.code : 'internal_error';
     const message = reason instanceof EngineError ? reason.message : 'Speech recognition failed.';
     this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: { code, message } });
     return { utterance, outcome: 'failed' };
+  }
+
+  /** What is waited for is sound, unless it is the client who says when the turn is over. */
+  #endpointing(): Parameters<Trace['speechEnded']>[1] {
+    if (this.#context.settings().turnDetection === null) return undefined;
+    return { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };
   }
 
   #settle(utterance: Utterance, text: string | null): void {

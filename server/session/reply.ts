@@ -163,6 +163,7 @@ export class Reply {
         audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
       },
       latency: this.trace.latency(),
+      tookMs: this.trace.tookMs,
       ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };

@@ -67,6 +67,7 @@ export function cascade(parts: {
         const follower = followPhrases();
         const phrased = noted(spoken, (phrase) => follower.handed(phrase));
         for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
+          options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
           yield { type: 'speech', chunk, emotion: follower.emotionOf(chunk.text) };

@@ -211,6 +211,7 @@ export class Session {
     if (!this.#listening.waiting) this.#speaking.release();
     if (utterance !== this.#turns.answering) return;
     this.#turns.answering = undefined;
+    this.#listening.takeTrace();
     const busy = this.#speaking.current !== undefined;
     if (outcome === 'nothing' || outcome === 'failed' || busy) {
       this.#speaking.dropDraft();

@@ -90,6 +90,7 @@ export class Speaking {
     options: { readonly hold: boolean; readonly unclear: () => boolean; readonly answers?: string },
   ): Reply {
     const { settings, emit } = this.#context;
+    trace.mark('asked');
     const draft = this.#drafts.take(options.answers);
     const reply = draft?.reply ?? newReply(this.#context, request, trace);
     draft?.reply.trace.follow(trace);
@@ -109,9 +110,12 @@ export class Speaking {
 
   /** Makes the replies that waited for a transcript. */
   release(): void {
-    const begins = [...this.#waiting.values()];
+    const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const begin of begins) begin();
+    for (const [reply, begin] of waiting) {
+      reply.trace.mark('transcript');
+      begin();
+    }
   }
 
   /** Stops one reply, by default the current one. Returns false when there is none to stop. */

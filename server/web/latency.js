@@ -1,53 +1,57 @@
-/**
- * Where the time of one turn went. Every number is in milliseconds after the person finished (stopped speaking, or sent a
- * text), null where the stage does not apply. The server measures all but `heard_ms`, which is this page's.
- *
- * `heard_ms` rests on an approximation: a page cannot know when the person stopped speaking, so it takes the moment at which
- * `speech_stopped` arrived, less the server's `endpoint_ms`. That leaves out the time the event took to arrive (half a round
- * trip), and the time the speech took to reach the server.
- *
- * @typedef {object} Latency
- * @property {'speech_end' | 'text'} basis
- * @property {number | null} [endpoint_ms] the server decided that the person had finished
- * @property {number | null} [transcript_ms] the words were final
- * @property {number | null} [first_token_ms] the mind began to answer
- * @property {number | null} [first_phrase_ms] a phrase was ready to be spoken
- * @property {number | null} [first_audio_ms] the server sent sound
- * @property {number | null} [heard_ms] the first audible sample left the loudspeaker
- */
+/** @import { Latency, LatencyOwner } from '../client/api.d.ts' */
 
 /**
- * One step of a turn. `fromMs` is when the steps before it were over; a step that was done before (because work was begun
- * early) has no length.
+ * Where the time of one turn went: who was waited for, from when, and for how long, in milliseconds after the person finished
+ * (stopped speaking, or sent a text).
  *
- * @typedef {{ key: StageKey, label: string, fromMs: number, atMs: number }} Step
+ * @typedef {{ owner: LatencyOwner, label: string, fromMs: number, ms: number }} Part
  */
 
-/** @typedef {Exclude<keyof Latency, 'basis'>} StageKey */
-
-/** @type {readonly { key: StageKey, label: string }[]} */
-const STAGES = [
-  { key: 'endpoint_ms', label: 'End of speech noticed' },
-  { key: 'transcript_ms', label: 'Words understood' },
-  { key: 'first_token_ms', label: 'First token' },
-  { key: 'first_phrase_ms', label: 'First phrase' },
-  { key: 'first_audio_ms', label: 'First audio' },
-  { key: 'heard_ms', label: 'Heard' },
+/** In the order in which they are waited for. @type {readonly { owner: LatencyOwner, label: string }[]} */
+const OWNERS = [
+  { owner: 'arrival', label: 'Your sound, under way' },
+  { owner: 'silence', label: 'Silence, to be sure' },
+  { owner: 'vad', label: 'Voice detector' },
+  { owner: 'recognizer', label: 'Understanding' },
+  { owner: 'client', label: 'Not asked yet' },
+  { owner: 'mind', label: 'Thinking' },
+  { owner: 'phrase', label: 'Wording a phrase' },
+  { owner: 'synthesizer', label: 'Making sound' },
+  { owner: 'pacing', label: 'Sending' },
+  { owner: 'delivery', label: 'Network and buffer' },
 ];
 
 /**
+ * A ledger with this page's own figure for when the answer was heard, which outranks what the server makes of its reports.
+ *
+ * It rests on an approximation: a page cannot know when the person stopped speaking, so it takes the moment at which
+ * `speech_stopped` arrived, less the server's `endpoint_ms`. That leaves out the time the event took to arrive (half a round
+ * trip), and the time the speech took to reach the server.
+ *
  * @param {Latency} latency
- * @returns {Step[]} in the order of the stages, without those that do not apply
+ * @param {number | null} heardMs when the first audible sample left the loudspeaker; null where none has
+ * @returns {Latency}
  */
-export function steps(latency) {
-  /** @type {Step[]} */
+export function withHeard(latency, heardMs) {
+  const { first_audio_ms: sentMs } = latency;
+  if (typeof sentMs !== 'number') return { ...latency, heard_ms: null };
+  const delivery = heardMs === null ? null : Math.max(0, heardMs - sentMs);
+  const owners = { ...latency.owners, delivery };
+  return { ...latency, heard_ms: heardMs, owners, total_ms: Math.max(0, sentMs) + (delivery ?? 0) };
+}
+
+/**
+ * @param {Latency} latency
+ * @returns {Part[]} in order, each from where the one before ends; without those who took next to no time
+ */
+export function parts(latency) {
+  /** @type {Part[]} */
   const found = [];
-  let reachedMs = 0;
-  for (const { key, label } of STAGES) {
-    const atMs = latency[key];
-    if (typeof atMs !== 'number') continue;
-    found.push({ key, label, fromMs: Math.min(reachedMs, atMs), atMs });
-    reachedMs = Math.max(reachedMs, atMs);
+  let fromMs = 0;
+  for (const { owner, label } of OWNERS) {
+    const ms = latency.owners[owner] ?? 0;
+    if (ms >= 0.5) found.push({ owner, label, fromMs, ms });
+    fromMs += ms;
   }
   return found;
 }

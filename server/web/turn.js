@@ -1,8 +1,7 @@
-import { median } from './latency.js';
+import { median, withHeard } from './latency.js';
 import { waterfall } from './waterfall.js';
 
-/** @import { Response } from '../client/api.d.ts' */
-/** @import { Latency } from './latency.js' */
+/** @import { Latency, Response } from '../client/api.d.ts' */
 /** @import { Reply } from './reply.js' */
 
 /**
@@ -45,9 +44,9 @@ export class Turn {
   get latency() {
     const latency = this.#about?.latency;
     if (latency === undefined) return undefined;
-    if (this.#heardAtMs === undefined || this.start === undefined) return { ...latency, heard_ms: null };
+    if (this.#heardAtMs === undefined || this.start === undefined) return withHeard(latency, null);
     const endedAtMs = this.start.atMs - (this.start.kind === 'speech' ? (latency.endpoint_ms ?? 0) : 0);
-    return { ...latency, heard_ms: Math.round(this.#heardAtMs - endedAtMs) };
+    return withHeard(latency, Math.round(this.#heardAtMs - endedAtMs));
   }
 
   /**

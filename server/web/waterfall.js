@@ -1,15 +1,17 @@
 import { make, makeSvg } from './dom.js';
-import { spell, steps } from './latency.js';
+import { parts, spell } from './latency.js';
 
-/** @import { Latency, Step } from './latency.js' */
+/** @import { Latency } from '../client/api.d.ts' */
+/** @import { Part } from './latency.js' */
 
 /** Width of a drawing in its own units. */
 const WIDTH = 1000;
-/** So that a step of no length can be seen. */
+/** So that a short part can be seen. */
 const LEAST_WIDTH = 6;
 
 /**
- * Where the time of one turn went: a strip and a sentence that are always to be seen, and a table with a bar for every step.
+ * Where the time of one turn went: a strip and a sentence that are always to be seen, and a table with a bar for every part
+ * of it and who it was spent on.
  *
  * @param {Latency} latency
  * @param {object} about
@@ -19,11 +21,12 @@ const LEAST_WIDTH = 6;
  * @returns {HTMLDetailsElement}
  */
 export function waterfall(latency, { medianMs, mind, isOpen }) {
-  const done = steps(latency);
-  const totalMs = Math.max(1, ...done.map((step) => step.atMs));
-  const summary = make('summary', '', strip(done, totalMs), make('span', '', headline(done, latency, medianMs)));
+  const all = parts(latency);
+  const totalMs = Math.max(1, latency.total_ms);
+  const summary = make('summary', '', strip(all, totalMs), make('span', '', headline(latency, medianMs)));
   const table = make('table', '', make('caption', '', caption(latency)));
-  for (const step of done) table.append(row(step, totalMs));
+  for (const part of all) table.append(row(part.label, part.ms, bar(part, totalMs, LEAST_WIDTH)));
+  table.append(row('All of it', latency.total_ms));
   const made = make('details', 'waterfall', summary, table);
   if (mind !== undefined) made.append(make('p', 'mind', `Mind: ${mind}`));
   made.dataset.latency = JSON.stringify(latency);
@@ -33,60 +36,63 @@ export function waterfall(latency, { medianMs, mind, isOpen }) {
 }
 
 /**
- * @param {readonly Step[]} done
  * @param {Latency} latency
  * @param {number | null} medianMs
  */
-function headline(done, latency, medianMs) {
-  const last = done.at(-1);
-  if (last === undefined) return 'No timings';
-  const reached = last.key === 'heard_ms' ? 'Heard' : last.label;
+function headline(latency, medianMs) {
+  const sent = typeof latency.first_audio_ms === 'number' ? 'Answered' : 'Ended';
+  const reached = typeof latency.heard_ms === 'number' ? 'Heard' : sent;
   const after = latency.basis === 'text' ? 'after asking' : 'after you stopped';
-  return `${reached} ${spell(last.atMs)} ${after}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
+  return `${reached} ${spell(latency.total_ms)} ${after}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
 }
 
 /** @param {Latency} latency */
 function caption(latency) {
-  return latency.basis === 'text' ? 'Time since the reply was asked for' : 'Time since the end of your speech';
+  return latency.basis === 'text' ? 'Where the time since asking went' : 'Where the time since your last word went';
 }
 
 /**
- * All steps in one line.
+ * All parts in one line.
  *
- * @param {readonly Step[]} done
+ * @param {readonly Part[]} all
  * @param {number} totalMs
  */
-function strip(done, totalMs) {
+function strip(all, totalMs) {
   const drawing = makeSvg('svg', {
     viewBox: `0 0 ${WIDTH} 10`,
     preserveAspectRatio: 'none',
     class: 'strip',
     role: 'img',
   });
-  drawing.setAttribute('aria-label', done.map(({ label, atMs }) => `${label}: ${spell(atMs)}`).join(', '));
-  drawing.append(...done.map((step) => bar(step, totalMs, 0)));
+  drawing.setAttribute('aria-label', all.map(({ label, ms }) => `${label}: ${spell(ms)}`).join(', '));
+  drawing.append(...all.map((part) => bar(part, totalMs, 0)));
   return drawing;
 }
 
 /**
- * @param {Step} step
- * @param {number} totalMs
+ * @param {string} label
+ * @param {number} ms
+ * @param {SVGElement} [drawn] nothing where it is the whole
  */
-function row(step, totalMs) {
-  const drawing = makeSvg('svg', { viewBox: `0 0 ${WIDTH} 10`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
-  drawing.append(makeSvg('rect', { class: 'track', width: WIDTH, height: 10 }), bar(step, totalMs, LEAST_WIDTH));
-  const header = make('th', '', step.label);
+function row(label, ms, drawn) {
+  const header = make('th', '', label);
   header.scope = 'row';
-  return make('tr', '', header, make('td', 'bar', drawing), make('td', 'number', spell(step.atMs)));
+  const cell = make('td', 'bar');
+  if (drawn !== undefined) {
+    const drawing = makeSvg('svg', { viewBox: `0 0 ${WIDTH} 10`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+    drawing.append(makeSvg('rect', { class: 'track', width: WIDTH, height: 10 }), drawn);
+    cell.append(drawing);
+  }
+  return make('tr', drawn === undefined ? 'whole' : '', header, cell, make('td', 'number', spell(ms)));
 }
 
 /**
- * @param {Step} step
+ * @param {Part} part
  * @param {number} totalMs
  * @param {number} leastWidth
  */
-function bar({ key, fromMs, atMs }, totalMs, leastWidth) {
-  const width = Math.max(leastWidth, ((atMs - fromMs) / totalMs) * WIDTH);
+function bar({ owner, fromMs, ms }, totalMs, leastWidth) {
+  const width = Math.max(leastWidth, (ms / totalMs) * WIDTH);
   const x = Math.max(0, Math.min((fromMs / totalMs) * WIDTH, WIDTH - width));
-  return makeSvg('rect', { class: key.replace('_ms', ''), x, width, height: 10 });
+  return makeSvg('rect', { class: owner, x, width, height: 10 });
 }

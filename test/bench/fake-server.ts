@@ -4,27 +4,47 @@ import { loadCharacters } from '../../characters/character.ts';
 import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { builtInCharacters } from '../../server/serve.ts';
+import type { Vad } from '../../voices/vad.ts';
+import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { machineClockMs } from './machine-clock.ts';
+
+/** What the server tells once it listens. */
+export interface Ready {
+  readonly port: number;
+  /** Where its `performance.now()`, which events carry as `x_ms`, began: on the clock of `machineClockMs`. */
+  readonly clockFromMs: number;
+}
 
 /** What the server has used since it was last asked. */
 export interface Usage {
   readonly cpuMs: number;
   /** 99th percentile of how late the event loop was. */
   readonly loopDelayMs: number;
+  /** Longest time from a window's arrival at the VAD to its score. */
+  readonly vadMs: number;
+  /** Resident memory now. */
+  readonly memoryMib: number;
+  /** Held by objects and buffers; without garbage where `memory` was asked for. */
+  readonly heldMib: number;
 }
 
 /** How often the event loop is looked at; what the histogram tells includes it. */
 const resolutionMs = 10;
 
-// Run as a child process: the real server with engines that cost nothing. Tells its port, then its usage when asked.
+// Run as a child process: the real server with engines that cost nothing, but for the VAD where the argument is `silero`.
+// Tells its port, then its usage when asked.
 const reply = 'A reply of some thirty words, which at a tenth of a second a word takes three seconds to be said: ';
-const engines = fakeEngines({ hears: ['some words'], says: [`${reply.repeat(2).trim()}.`] });
+const fakes = fakeEngines({ hears: ['some words'], says: [`${reply.repeat(2).trim()}.`] });
+let vadMs = 0;
+const engines = process.argv[2] === 'silero' ? { ...fakes, vad: timed(openSilero()) } : fakes;
 const config = readConfig({
   flags: {},
   environment: {
     DRAMATIS_LOG_LEVEL: 'silent',
     DRAMATIS_MAX_SESSIONS: '10000',
     DRAMATIS_MAX_SESSIONS_PER_ADDRESS: '10000',
+    DRAMATIS_MAX_SESSIONS_PER_KEY: '10000',
     DRAMATIS_MAX_HANDSHAKES_PER_MINUTE: '100000',
   },
 });
@@ -34,15 +54,45 @@ await app.listen({ host: '127.0.0.1', port: 0 });
 const delays = monitorEventLoopDelay({ resolution: resolutionMs });
 delays.enable();
 let before = process.cpuUsage();
-process.on('message', () => {
+process.on('message', (message) => {
   const { user, system } = process.cpuUsage(before);
   before = process.cpuUsage();
   const usage: Usage = {
     cpuMs: (user + system) / 1000,
     loopDelayMs: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
+    vadMs,
+    ...memory(message === 'memory'),
   };
   delays.reset();
+  vadMs = 0;
   process.send?.(usage);
 });
 process.on('disconnect', () => process.exit());
-process.send?.((app.server.address() as AddressInfo).port);
+const { port } = app.server.address() as AddressInfo;
+process.send?.({ port, clockFromMs: machineClockMs() - performance.now() } satisfies Ready);
+
+/** What is held is known only after all garbage is collected, which takes a while. */
+function memory(collected: boolean): Pick<Usage, 'memoryMib' | 'heldMib'> {
+  if (collected) globalThis.gc?.();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { memoryMib: rss / 1024 / 1024, heldMib: (heapUsed + external) / 1024 / 1024 };
+}
+
+/** Keeps the longest time that a window took. */
+function timed(vad: Vad): Vad {
+  return {
+    ...vad,
+    open() {
+      const stream = vad.open();
+      return {
+        async score(window) {
+          const startMs = performance.now();
+          const probability = await stream.score(window);
+          vadMs = Math.max(vadMs, performance.now() - startMs);
+          return probability;
+        },
+        close: () => stream.close(),
+      };
+    },
+  };
+}

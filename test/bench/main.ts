@@ -12,6 +12,8 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   network: () => import('./network.ts'),
   protocol: () => import('./protocol.ts'),
   simulator: () => import('./simulator.ts'),
+  overhead: () => import('./overhead.ts'),
+  capacity: () => import('./capacity.ts'),
 };
 
 const args = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { encodeFrame, type OpusPacket } from '../../server/protocol/binary-frame
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { openOpusEncoder } from '../../voices/opus.ts';
 import { silence, tone } from '../fakes/vad.ts';
-import type { Usage } from './fake-server.ts';
+import type { Ready, Usage } from './fake-server.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const bench = 'protocol';
@@ -48,7 +48,7 @@ interface Load {
 export async function* run(): AsyncIterable<BenchRow> {
   const server = fork(path.join(import.meta.dirname, 'fake-server.ts'));
   try {
-    const [port] = (await once(server, 'message')) as [number];
+    const [{ port }] = (await once(server, 'message')) as [Ready];
     const url = `ws://127.0.0.1:${port}/v1/realtime?model=alice`;
     const idle = await openLoads(url, idleSessions, 'binary, resumable');
     yield* measure(server, `${idleSessions} idle`, idle, false);

@@ -35,12 +35,12 @@ export async function* run(): AsyncIterable<BenchRow> {
   } finally {
     await server.close();
   }
-  const values = (key: string): number[] =>
-    turns.flatMap((turn) => (typeof turn.latency?.[key] === 'number' ? [turn.latency[key]] : []));
+  const values = (stage: (typeof stages)[number]): number[] => turns.flatMap((turn) => turn.latency?.[stage] ?? []);
   for (const stage of stages)
     yield summarize(bench, `end of speech → ${stage.replace('_ms', '').replace('_', ' ')}`, 'ms', values(stage));
-  const endpoint = (turn: ReplayedTurn): number => Number(turn.latency?.['endpoint_ms']);
-  const afterEndpoint = (key: string): number[] => turns.map((turn) => Number(turn.latency?.[key]) - endpoint(turn));
+  const endpoint = (turn: ReplayedTurn): number => Number(turn.latency?.endpoint_ms);
+  const afterEndpoint = (stage: (typeof stages)[number]): number[] =>
+    turns.map((turn) => Number(turn.latency?.[stage]) - endpoint(turn));
   yield summarize(bench, 'endpoint → transcript', 'ms', afterEndpoint('transcript_ms'));
   yield summarize(bench, 'endpoint → first audio', 'ms', afterEndpoint('first_audio_ms'));
   yield summarize(

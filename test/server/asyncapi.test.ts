@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '../../server/protocol/asyncapi.ts';
 import { clientEventTypes } from '../../server/protocol/client-events.ts';
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
+import { owners } from '../../server/session/ledger.ts';
 
 describe('the AsyncAPI document', () => {
   const document = asyncapiDocument('1.2.3') as {
@@ -15,6 +16,11 @@ describe('the AsyncAPI document', () => {
     expect(document.operations.send.messages).toHaveLength(serverEventSchema.options.length);
     expect(messages['conversation.item.truncate']?.payload.properties).toHaveProperty('audio_end_ms');
     expect(messages['response.done']?.payload.properties).toHaveProperty('response');
+  });
+
+  it('names everybody whom the wait for a reply can be owed to', () => {
+    const payload = JSON.stringify(document.channels.realtime.messages['response.done']?.payload);
+    for (const owner of owners) expect(payload).toContain(`"${owner}"`);
   });
 
   it('is plain JSON whose references all lead somewhere', () => {

@@ -42,6 +42,9 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     for (const stage of ['endpoint_ms', 'transcript_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms']) {
       expect({ [stage]: typeof latency[stage] }).toEqual({ [stage]: 'number' });
     }
+    const shares = Object.values(latency['owners'] as Record<string, number | null>);
+    expect(shares.reduce<number>((sum, share) => sum + (share ?? 0), 0)).toBeCloseTo(Number(latency['total_ms']), 3);
+    expect(latency['total_ms']).toBe(latency['heard_ms']);
     await page.close();
   }, 120_000);
 

@@ -49,6 +49,7 @@ export class SimulatedServer {
       lobby,
       sessions,
       clock: this.#scheduler,
+      telemetry: { note: () => undefined },
       visitor: { owner: undefined, secret: undefined, address: person },
     };
     serveSocket(socket, { ...request, model: somebody.id }, deps, this.#log);

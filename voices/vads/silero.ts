@@ -49,10 +49,16 @@ const stateSize = 256;
 const halfState = stateSize / 2;
 /** Bounds the time a batch takes, and so the time a window waits for the one before. */
 const maxBatch = 128;
+/** With so many streams at a time, batches begin at least so long after each other: a message to the worker and back costs as
+ * much as a dozen windows, and streams that come one by one would send hundreds a second. */
+const crowd = 24;
+const gatherMs = 4;
+/** Streams are there at a time when they have a window within so long: that of two windows. */
+const presenceMs = 64;
 
 /**
  * Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is busy, are
- * scored in one run, which costs far less than one run each. The model loads with the first window; its weights run in a
+ * scored in one run, which costs far less than one run each; where many streams are there, a window waits up to 4 ms for others. The model loads with the first window; its weights run in a
  * graph of our own, see `silero-graph.ts`, where the file is of that architecture, else as it is.
  * A window is read after `score` returned, so its buffer must not be reused before the promise settles. When the worker
  * dies, the windows it had fail with `ENGINE_UNAVAILABLE` and their streams go on with a fresh state.
@@ -90,6 +96,8 @@ interface Pending {
 }
 
 class Stream implements VadStream {
+  /** When it was last counted as being there. */
+  countedIn = 0;
   readonly #batcher: Batcher;
   /** Oldest first; the model needs the state after one before it can score the next. */
   readonly #waiting: Pending[] = [];
@@ -166,6 +174,11 @@ class Batcher {
   readonly #scoring: Stream[] = [];
   readonly #never = new AbortController().signal;
   #running = false;
+  #begunMs = 0;
+  #crowded = false;
+  #present = 0;
+  #period = 1;
+  #periodFromMs = 0;
   #inputs = new Float32Array(maxBatch * inputSamples);
   #states = new Float32Array(maxBatch * stateSize);
 
@@ -175,23 +188,43 @@ class Batcher {
 
   add(stream: Stream): void {
     this.#ready.add(stream);
+    this.#count(stream);
     if (this.#running) return;
     this.#running = true;
-    // Not a microtask: what other sockets deliver in this turn of the event loop should come along.
-    setImmediate(() => void this.#run());
+    this.#goOn();
   }
 
   remove(stream: Stream): void {
     this.#ready.delete(stream);
   }
 
-  async #run(): Promise<void> {
-    while (this.#ready.size > 0) await this.#score();
-    this.#running = false;
+  /** Counts who is there, anew in each period; the last whole one tells whether it is a crowd. */
+  #count(stream: Stream): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#periodFromMs >= presenceMs) {
+      this.#crowded = this.#present >= crowd;
+      this.#present = 0;
+      this.#period += 1;
+      this.#periodFromMs = nowMs;
+    }
+    if (stream.countedIn === this.#period) return;
+    stream.countedIn = this.#period;
+    this.#present += 1;
+  }
+
+  #goOn(): void {
+    this.#running = this.#ready.size > 0;
+    if (!this.#running) return;
+    const run = (): void => void this.#score().then(() => this.#goOn());
+    const waitMs = this.#begunMs + gatherMs - performance.now();
+    if (this.#crowded && this.#ready.size < maxBatch && waitMs > 0) setTimeout(run, waitMs);
+    // Not a microtask: what other sockets deliver in this turn of the event loop should come along.
+    else setImmediate(run);
   }
 
   async #score(): Promise<void> {
     const streams = this.#scoring;
+    this.#begunMs = performance.now();
     const batch = { count: Math.min(this.#ready.size, maxBatch), inputs: this.#inputs, states: this.#states };
     for (const stream of this.#ready) {
       if (streams.length === batch.count) break;

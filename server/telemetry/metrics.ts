@@ -1,0 +1,113 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { EngineSummary } from '../engines.ts';
+import type { ReplyEnd } from '../session/events.ts';
+import { owners } from '../session/ledger.ts';
+import { engineNames } from './engines.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** The figures of one server, for Prometheus. */
+export interface Metrics extends Telemetry {
+  readonly contentType: string;
+  /** In Prometheus’ text format; those of the process and its event loop included. */
+  text(): Promise<string>;
+}
+
+/** What is counted of sessions elsewhere. */
+interface SessionCounts {
+  readonly active: number;
+  readonly opened: number;
+}
+
+/** Upper bounds in seconds: fine where a turn is decided, coarse where it has gone wrong. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10];
+
+/** Opens the figures; labels have few values: owners, engines, statuses, codes. */
+export function openMetrics(engines: readonly EngineSummary[], sessions: SessionCounts): Metrics {
+  const registry = new Registry();
+  const noteWait = waitFigures(registry, engines);
+  const registers = [registry];
+  const turns = new Counter({
+    name: 'dramatis_turns_total',
+    help: 'Replies that have ended, by how.',
+    labelNames: ['status'],
+    registers,
+  });
+  const bargeIns = new Counter({
+    name: 'dramatis_barge_ins_total',
+    help: 'Replies that the user has interrupted by speaking.',
+    registers,
+  });
+  const errors = new Counter({
+    name: 'dramatis_errors_total',
+    help: 'Errors that clients were told of in conversations, by code (README, “Errors”).',
+    labelNames: ['code'],
+    registers,
+  });
+  sessionFigures(registry, sessions);
+  collectDefaultMetrics({ register: registry });
+  return {
+    contentType: registry.contentType,
+    note(event) {
+      if (event.type === 'reply-ended') {
+        const { status, reason, problem } = event.end;
+        turns.inc({ status });
+        if (reason === 'turn_detected') bargeIns.inc();
+        if (problem !== undefined) errors.inc({ code: problem.code });
+        noteWait(event.end);
+      } else if (event.type === 'problem' || event.type === 'transcript-failed') {
+        errors.inc({ code: event.problem.code });
+      } else if (event.type === 'transcript-final' && event.unclear !== undefined) {
+        errors.inc({ code: event.unclear.code });
+      }
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+/** How long replies are waited for, and for whom. A turn that brought nothing says nothing of that. */
+function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (end: ReplyEnd) => void {
+  const registers = [registry];
+  const ownerSeconds = new Histogram({
+    name: 'dramatis_turn_owner_seconds',
+    help: 'Part of the wait for a reply, by who was waited for; the parts add up to dramatis_turn_wait_seconds.',
+    labelNames: ['owner', 'engine'],
+    buckets,
+    registers,
+  });
+  const waitSeconds = new Histogram({
+    name: 'dramatis_turn_wait_seconds',
+    help: 'From the end of speech (or the request) to the first sound: heard where the client tells, else sent.',
+    labelNames: ['basis'],
+    buckets,
+    registers,
+  });
+  const engineOf = engineNames(engines);
+  return (end) => {
+    const { basis, first_audio_ms: firstAudioMs, owners: shares, total_ms: totalMs } = end.latency;
+    if (firstAudioMs === null) return;
+    waitSeconds.observe({ basis }, totalMs / 1000);
+    for (const owner of owners) {
+      const ms = shares[owner];
+      if (ms !== null) ownerSeconds.observe({ owner, engine: engineOf(owner, end) }, ms / 1000);
+    }
+  };
+}
+
+function sessionFigures(registry: Registry, sessions: SessionCounts): void {
+  const registers = [registry];
+  const live = new Gauge({
+    name: 'dramatis_sessions',
+    help: 'Conversations under way.',
+    registers,
+    collect: (): void => live.set(sessions.active),
+  });
+  const opened = new Counter({
+    name: 'dramatis_sessions_opened_total',
+    help: 'Conversations begun since the start.',
+    registers,
+    collect(): void {
+      opened.reset();
+      opened.inc(sessions.opened);
+    },
+  });
+}
