@@ -5,6 +5,7 @@ import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { builtInCharacters } from '../../server/serve.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 
 /** What the server has used since it was last asked. */
 export interface Usage {
@@ -18,7 +19,11 @@ const resolutionMs = 10;
 
 // Run as a child process: the real server with engines that cost nothing. Tells its port, then its usage when asked.
 const reply = 'A reply of some thirty words, which at a tenth of a second a word takes three seconds to be said: ';
-const engines = fakeEngines({ hears: ['some words'], says: [`${reply.repeat(2).trim()}.`] });
+const engines = fakeEngines({
+  hears: ['some words'],
+  says: [`${reply.repeat(2).trim()}.`],
+  synthesizer: fakeSynthesizer({ sings: process.argv.includes('sings') }),
+});
 const config = readConfig({
   flags: {},
   environment: {
