@@ -6,9 +6,9 @@ const address = z
   .string()
   .transform(withoutBrackets)
   .pipe(z.union([z.ipv4(), z.ipv6()], 'must be an IP address'));
-const badPorts = 'must be a range from 1024 to 65535, such as 50000-50099';
+const badPorts = 'must be a range from 1024 to 65535, such as 20000-20099';
 const port = z.int(badPorts).min(1_024, badPorts).max(65_535, badPorts);
-/** `50000-50099`, or both ends in a list. */
+/** `20000-20099`, or both ends in a list. */
 const ports = z.preprocess(
   (value) => (typeof value === 'string' ? value.split('-').map((end) => Number(end.trim() || Number.NaN)) : value),
   z
@@ -38,7 +38,7 @@ export const callFacts = {
     env: 'DRAMATIS_WEBRTC_ADDRESS',
     help: 'address that WebRTC callers are told instead, where a NAT maps it to this machine',
   },
-  webrtcPorts: { env: 'DRAMATIS_WEBRTC_PORTS', help: 'UDP ports of WebRTC calls, such as 50000-50099; one a call' },
+  webrtcPorts: { env: 'DRAMATIS_WEBRTC_PORTS', help: 'UDP ports of WebRTC calls, such as 20000-20099; one a call' },
   stunUrl: { env: 'DRAMATIS_STUN_URL', help: 'STUN server that tells our public address, such as stun:HOST:3478' },
   turnUrl: { env: 'DRAMATIS_TURN_URL', help: 'TURN server that WebRTC calls go through, such as turn:HOST:3478' },
   turnUser: { env: 'DRAMATIS_TURN_USER', help: 'our name there' },
@@ -49,6 +49,7 @@ interface CallSettings {
   readonly host: string;
   readonly webrtcHost?: string | undefined;
   readonly webrtcAddress?: string | undefined;
+  readonly webrtcPorts?: readonly [first: number, last: number] | undefined;
   readonly stunUrl?: string | undefined;
   readonly turnUrl?: string | undefined;
   readonly turnUser?: string | undefined;
@@ -72,6 +73,12 @@ export function callProblemOf(config: CallSettings): string | undefined {
     return (
       `${asked} is for callers from elsewhere, but calls use ${bound}, where nobody else comes in: ` +
       'set DRAMATIS_WEBRTC_HOST to 0.0.0.0, or to the address of a network interface.'
+    );
+  }
+  if (config.webrtcPorts !== undefined && webrtcAddress === undefined && isWildcard(bound) && isLoopback(config.host)) {
+    return (
+      'DRAMATIS_WEBRTC_PORTS is set, so calls announce one address, and HTTP on loopback does not tell which: ' +
+      'set DRAMATIS_WEBRTC_ADDRESS, or DRAMATIS_WEBRTC_HOST to the address of a network interface.'
     );
   }
   // Only `::` takes both in.

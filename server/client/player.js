@@ -1,23 +1,12 @@
 import { HeardCursor } from './heard-cursor.js';
+import { heardOf, holdItem } from './open-item.js';
 import { fromPcm16, WIRE_RATE } from './pcm.js';
 
+/** @import { OpenItem } from './open-item.js' */
 /** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, SoundEvent, TalkSpeaker } from './api.d.ts' */
 
 /** `event_id` of what is sent without being asked for: errors that answer it are nobody's concern. */
 export const UNASKED = 'unasked';
-
-/**
- * An item of a reply that has not been played to its end.
- *
- * @typedef {object} OpenItem
- * @property {string} itemId
- * @property {string} responseId
- * @property {number} receivedMs of sound
- * @property {number} baseMs of that, received before it was held last; it will not be played
- * @property {number | undefined} heldMs what had been played when it was held, as long as nothing came after
- * @property {number} sentLateMs how far the server fell behind real time in making it
- * @property {number | undefined} firstSentMs the server's clock when the item began
- */
 
 /**
  * Plays the replies that come, tells the server how much of them was heard, and cuts them off when the person
@@ -149,10 +138,10 @@ export class Player {
     const flushing = this.isPlaying ? this.speaker?.flush() : undefined;
     await this.#holding;
     const played = await flushing;
-    for (const { itemId, responseId, receivedMs, baseMs, heldMs } of items) {
+    for (const item of items) {
+      const { itemId, responseId, receivedMs } = item;
       // Where nothing can sound the reply was read, as far as it had come.
-      const playedMs = isAudible ? (heldMs ?? baseMs + (played?.get(itemId) ?? 0)) : Infinity;
-      const heardMs = Math.floor(Math.min(playedMs, receivedMs));
+      const heardMs = isAudible ? heardOf(item, played?.get(itemId)) : Math.floor(receivedMs);
       this.#options.onEvent({ type: 'playback.cut', responseId, itemId, heardMs });
       // Of what is finished and had no sound, nothing is left to be cut.
       if (!tells || this.speaker === undefined || (receivedMs === 0 && responseId !== underWayId)) continue;
@@ -181,20 +170,11 @@ export class Player {
   /** Silence for a moment: the user makes a sound, perhaps only a cough. What was received is thrown away; it comes again. */
   async #hold() {
     const { isAudible } = this;
-    const held = [...this.#items.values()]
-      .filter(({ receivedMs, heldMs }) => receivedMs > 0 && heldMs === undefined)
-      .map((item) => ({ item, fromMs: item.baseMs, toMs: item.receivedMs }));
-    for (const { item, fromMs, toMs } of held) {
-      item.heldMs = fromMs;
-      item.baseMs = toMs;
-    }
+    const held = [...this.#items.values()].flatMap((item) => holdItem(item) ?? []);
     const played = await this.speaker?.flush();
-    for (const { item, fromMs, toMs } of held) {
-      const playedMs = isAudible ? (played?.get(item.itemId) ?? 0) : Infinity;
-      const heldMs = Math.min(fromMs + playedMs, toMs);
-      // What comes after the flush is already what is said again.
-      if (item.heldMs !== undefined) item.heldMs = heldMs;
-      this.#heard.stopped(item.responseId, samplesOf(heldMs));
+    for (const { item, settle } of held) {
+      const heardMs = settle(isAudible ? (played?.get(item.itemId) ?? 0) : Infinity);
+      this.#heard.stopped(item.responseId, samplesOf(heardMs));
     }
   }
 

@@ -43,7 +43,7 @@ export class EndedReplies {
       // There is nothing more to learn of those that were stopped earlier.
       if (ended.interrupted) this.#ended.delete(id);
       ended.interrupted = true;
-      const { reply, item } = ended;
+      const { reply } = ended;
       if (this.#isTold && !ended.cancelled && reply.unheardMs > 0) this.#recut(ended, reply.heardMs);
     }
   }

@@ -7,6 +7,7 @@ import { builtInCharacters } from '../../server/serve.ts';
 import type { Vad } from '../../voices/vad.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { machineClockMs } from './machine-clock.ts';
 
 /** What the server tells once it listens. */
@@ -35,7 +36,11 @@ const resolutionMs = 10;
 // Run as a child process: the real server with engines that cost nothing, but for the VAD where the argument is `silero`.
 // Tells its port, then its usage when asked.
 const reply = 'A reply of some thirty words, which at a tenth of a second a word takes three seconds to be said: ';
-const fakes = fakeEngines({ hears: ['some words'], says: [`${reply.repeat(2).trim()}.`] });
+const fakes = fakeEngines({
+  hears: ['some words'],
+  says: [`${reply.repeat(2).trim()}.`],
+  synthesizer: fakeSynthesizer({ sings: process.argv.includes('sings') }),
+});
 let vadMs = 0;
 const engines = process.argv[2] === 'silero' ? { ...fakes, vad: timed(openSilero()) } : fakes;
 const config = readConfig({

@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   simulator: () => import('./simulator.ts'),
   overhead: () => import('./overhead.ts'),
   capacity: () => import('./capacity.ts'),
+  webrtc: () => import('./webrtc.ts'),
 };
 
 const args = process.argv.slice(2);

@@ -1,7 +1,13 @@
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
+import { silence, tone } from './vad.ts';
 
-/** Speaks at 100 ms a word, as a tone, each word timed. `spoken` keeps the phrases; `failOn` makes one of them fail. */
-export function fakeSynthesizer(options: { failOn?: string; error?: Error } = {}): SpeechSynthesizer & {
+/**
+ * Speaks at 100 ms a word, each word timed: constant pressure, or a tone where it `sings`, for codecs that carry no
+ * pressure. `spoken` keeps the phrases; `failOn` makes one of them fail.
+ */
+export function fakeSynthesizer(
+  options: { failOn?: string; error?: Error; sings?: boolean } = {},
+): SpeechSynthesizer & {
   readonly spoken: string[];
 } {
   const spoken: string[] = [];
@@ -22,9 +28,10 @@ export function fakeSynthesizer(options: { failOn?: string; error?: Error } = {}
           startMs: index * 100,
           endMs: index * 100 + 100,
         }));
-        const samples = new Float32Array(tokens.length * 2400).fill(0.2);
+        const durationMs = tokens.length * 100;
+        const samples = options.sings === true ? tone(durationMs) : silence(durationMs).fill(0.2);
         yield { frame: { samples, sampleRate: 24_000, atMs }, text, words };
-        atMs += tokens.length * 100;
+        atMs += durationMs;
       }
     },
   };

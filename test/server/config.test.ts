@@ -115,8 +115,8 @@ describe('the configuration', () => {
   });
 
   it('takes a range of ports in one piece, and as both ends from the file', async () => {
-    const range = [50_000, 50_099];
-    expect(read({ environment: { DRAMATIS_WEBRTC_PORTS: '50000-50099' } }).webrtcPorts).toEqual(range);
+    const range = [20_000, 20_099];
+    expect(read({ environment: { DRAMATIS_WEBRTC_PORTS: '20000-20099' } }).webrtcPorts).toEqual(range);
     expect(read({ file: await fileWith({ webrtcPorts: range }) }).webrtcPorts).toEqual(range);
   });
 });
@@ -133,14 +133,19 @@ describe('a configuration that cannot be used', () => {
     ['an LLM address that is no URL', { DRAMATIS_LLM_BASE_URL: 'localhost' }, 'DRAMATIS_LLM_BASE_URL'],
     ['an LLM address of another scheme', { DRAMATIS_LLM_BASE_URL: 'file:///etc' }, 'DRAMATIS_LLM_BASE_URL'],
     ['an LLM without a model', { DRAMATIS_LLM_BASE_URL: 'http://localhost:1/v1' }, 'DRAMATIS_LLM_MODEL'],
-    ['one port for all calls', { DRAMATIS_WEBRTC_PORTS: '50000' }, 'DRAMATIS_WEBRTC_PORTS', '50000-50099'],
-    ['ports that end before they begin', { DRAMATIS_WEBRTC_PORTS: '50099-50000' }, 'DRAMATIS_WEBRTC_PORTS'],
+    ['one port for all calls', { DRAMATIS_WEBRTC_PORTS: '20000' }, 'DRAMATIS_WEBRTC_PORTS', '20000-20099'],
+    ['ports that end before they begin', { DRAMATIS_WEBRTC_PORTS: '20099-20000' }, 'DRAMATIS_WEBRTC_PORTS'],
     ['an address for calls that is a name', { DRAMATIS_WEBRTC_HOST: 'example.org' }, 'DRAMATIS_WEBRTC_HOST', 'IP'],
     ['a public address behind loopback', { DRAMATIS_WEBRTC_ADDRESS: '203.0.113.7' }, 'DRAMATIS_WEBRTC_HOST'],
     ['a STUN server behind loopback', { DRAMATIS_STUN_URL: 'stun:stun.example:3478' }, 'DRAMATIS_WEBRTC_HOST'],
     [
       'an address that callers of the other family are told',
       { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_ADDRESS: 'fd00::7' },
+      'DRAMATIS_WEBRTC_ADDRESS',
+    ],
+    [
+      'ports at an address that nobody knows',
+      { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_PORTS: '20000-20099' },
       'DRAMATIS_WEBRTC_ADDRESS',
     ],
     ['a STUN server of another scheme', { DRAMATIS_STUN_URL: 'https://stun.example' }, 'DRAMATIS_STUN_URL', 'stun:'],

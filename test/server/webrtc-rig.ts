@@ -29,24 +29,9 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((caller) => caller.close()));
 });
 
-/** A synthesizer whose speech is a tone: Opus carries no constant pressure. */
-function singingSynthesizer(): ReturnType<typeof fakeSynthesizer> {
-  const synthesizer = fakeSynthesizer();
-  return {
-    ...synthesizer,
-    async *speak(phrases, options) {
-      for await (const chunk of synthesizer.speak(phrases, options)) {
-        const { frame } = chunk;
-        const sung = tone((frame.samples.length / frame.sampleRate) * 1000, frame.sampleRate);
-        yield { ...chunk, frame: { ...frame, samples: sung } };
-      }
-    },
-  };
-}
-
 /** Engines whose voice Opus can carry. */
 export function singing(options: Parameters<typeof fakeEngines>[0] = {}): ReturnType<typeof fakeEngines> {
-  return fakeEngines({ synthesizer: singingSynthesizer(), ...options });
+  return fakeEngines({ synthesizer: fakeSynthesizer({ sings: true }), ...options });
 }
 
 /** How loud, from 0 to 1. */
@@ -105,6 +90,8 @@ export class NodeCaller {
   readonly #news = new EventEmitter();
   readonly #connection = new RTCPeerConnection({
     codecs: { audio: [useOPUS()] },
+    // Else the library never closes the socket of the section that is bundled.
+    bundlePolicy: 'max-bundle',
     iceServers: [],
     iceUseIpv4: false,
     iceUseIpv6: false,

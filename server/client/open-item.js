@@ -1,0 +1,45 @@
+/**
+ * An item of a reply that has not been played to its end.
+ *
+ * @typedef {object} OpenItem
+ * @property {string} itemId
+ * @property {string} responseId
+ * @property {number} receivedMs of sound
+ * @property {number} baseMs of that, received before it was held last; it will not be played
+ * @property {number | undefined} heldMs what had been played when it was held, as long as nothing came after
+ * @property {number} sentLateMs how far the server fell behind real time in making it
+ * @property {number | undefined} firstSentMs the server's clock when the item began
+ */
+
+/**
+ * How much of an item has been heard.
+ *
+ * @param {OpenItem} item
+ * @param {number} [playedMs] since it was held last, if it was
+ */
+export function heardOf({ receivedMs, baseMs, heldMs }, playedMs = 0) {
+  return Math.floor(Math.min(heldMs ?? baseMs + playedMs, receivedMs));
+}
+
+/**
+ * Holds an item: what it has received and not played is thrown away, and what comes from now on is counted after it.
+ *
+ * @param {OpenItem} item
+ * @returns {{ item: OpenItem, settle: (playedMs: number) => number } | undefined} `settle` takes how much had been played
+ *   since it was held before, and returns how much has been heard; undefined where there is nothing to hold
+ */
+export function holdItem(item) {
+  if (item.receivedMs === 0 || item.heldMs !== undefined) return undefined;
+  const { baseMs: fromMs, receivedMs: toMs } = item;
+  item.heldMs = fromMs;
+  item.baseMs = toMs;
+  return {
+    item,
+    settle(playedMs) {
+      const heardMs = Math.min(fromMs + playedMs, toMs);
+      // What comes after the flush is already what is said again.
+      if (item.heldMs !== undefined) item.heldMs = heardMs;
+      return heardMs;
+    },
+  };
+}
