@@ -9,6 +9,9 @@ const rolloff = 0.99;
 /** How many pairs of rates keep their filter; the oldest goes first. */
 const keptFilters = 8;
 
+/** Room for input that is kept from block to block. */
+const keptSamples = 16_384;
+
 /**
  * Converts a stream of blocks from one sample rate to another: a Hann-windowed sinc, the kernel of torchaudio's
  * `sinc_interp_hann` with its defaults, so that metrics and live audio hear the same. Output sample 0 lies at the time
@@ -18,9 +21,10 @@ export class Resampler {
   /** Input samples that must have come before the output at their place can leave; 0 where the rates are equal. */
   readonly lookaheadSamples: number;
   readonly #filter: Filter | undefined;
-  /** Input still needed; starts with the zeros before the first sample. */
-  #held: Float32Array;
-  /** The next output sample lies `#phase / outStep` behind the input sample at `#centre` of `#held`. */
+  /** Input still needed, up to `#length`; starts with the zeros before the first sample. */
+  #input: Float32Array;
+  #length: number;
+  /** The next output sample lies `#phase / outStep` behind the input sample at `#centre` of `#input`. */
   #centre: number;
   #phase = 0;
   #received = 0;
@@ -30,7 +34,8 @@ export class Resampler {
   constructor(fromSampleRate: number, toSampleRate: number) {
     this.#filter = fromSampleRate === toSampleRate ? undefined : filterFor(fromSampleRate, toSampleRate);
     this.lookaheadSamples = this.#filter?.halfWidth ?? 0;
-    this.#held = new Float32Array(this.lookaheadSamples);
+    this.#input = new Float32Array(this.lookaheadSamples);
+    this.#length = this.lookaheadSamples;
     this.#centre = this.lookaheadSamples;
   }
 
@@ -38,15 +43,11 @@ export class Resampler {
   push(block: Float32Array): Float32Array {
     if (this.#filter === undefined) return block;
     const { inStep, outStep, halfWidth } = this.#filter;
-    const input = new Float32Array(this.#held.length + block.length);
-    input.set(this.#held);
-    input.set(block, this.#held.length);
-    const room = input.length - halfWidth - this.#centre;
+    this.#append(block);
+    const room = this.#length - halfWidth - this.#centre;
     const output = new Float32Array(Math.max(0, Math.ceil((room * outStep - this.#phase) / inStep)));
-    this.#fill(output, input, this.#filter);
-    const done = Math.min(this.#centre - halfWidth, input.length);
-    this.#held = input.slice(done);
-    this.#centre -= done;
+    this.#fill(output, this.#input, this.#filter);
+    this.#forget(Math.min(this.#centre - halfWidth, this.#length));
     this.#received += block.length;
     this.#emitted += output.length;
     return output;
@@ -58,12 +59,32 @@ export class Resampler {
     const { inStep, outStep, halfWidth } = this.#filter;
     const missing = Math.ceil((this.#received * outStep) / inStep) - this.#emitted;
     const rest = this.push(new Float32Array(halfWidth)).slice(0, missing);
-    this.#held = new Float32Array(halfWidth);
+    this.#input.fill(0);
+    this.#length = halfWidth;
     this.#centre = halfWidth;
     this.#phase = 0;
     this.#received = 0;
     this.#emitted = 0;
     return rest;
+  }
+
+  #append(block: Float32Array): void {
+    const needed = this.#length + block.length;
+    if (needed > this.#input.length) {
+      const larger = new Float32Array(needed);
+      larger.set(this.#input.subarray(0, this.#length));
+      this.#input = larger;
+    }
+    this.#input.set(block, this.#length);
+    this.#length = needed;
+  }
+
+  /** Drops the oldest input. Room is kept for blocks as long as the last, unless that was a whole recording. */
+  #forget(count: number): void {
+    this.#input.copyWithin(0, count, this.#length);
+    this.#length -= count;
+    this.#centre -= count;
+    if (this.#input.length > keptSamples) this.#input = this.#input.slice(0, this.#length);
   }
 
   /** All output of one phase after the other: its taps stay at hand. */

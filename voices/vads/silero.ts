@@ -49,17 +49,21 @@ const stateSize = 256;
 const halfState = stateSize / 2;
 /** Bounds the time a batch takes, and so the time a window waits for the one before. */
 const maxBatch = 128;
-/** With so many streams at a time, batches begin at least so long after each other: a message to the worker and back costs as
- * much as a dozen windows, and streams that come one by one would send hundreds a second. */
+const windowMs = (windowSamples / sampleRate) * 1000;
+/**
+ * With so many streams at a time, whose windows come one by one, batches begin at least so long after each other: a message
+ * to the worker and back costs as much as a dozen windows, and there would be hundreds a second.
+ */
 const crowd = 24;
 const gatherMs = 4;
-/** Streams are there at a time when they have a window within so long: that of two windows. */
-const presenceMs = 64;
+/** Streams are there at a time when they have a window within so long. */
+const presenceMs = 2 * windowMs;
 
 /**
  * Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is busy, are
- * scored in one run, which costs far less than one run each; where many streams are there, a window waits up to 4 ms for others. The model loads with the first window; its weights run in a
- * graph of our own, see `silero-graph.ts`, where the file is of that architecture, else as it is.
+ * scored in one run, which costs far less than one run each; where many streams are there, a window waits up to 4 ms for
+ * others. The model loads with the first window; its weights run in a graph of our own, see `silero-graph.ts`, where the file
+ * is of that architecture, else as it is.
  * A window is read after `score` returned, so its buffer must not be reused before the promise settles. When the worker
  * dies, the windows it had fail with `ENGINE_UNAVAILABLE` and their streams go on with a fresh state.
  */
@@ -175,7 +179,8 @@ class Batcher {
   readonly #never = new AbortController().signal;
   #running = false;
   #begunMs = 0;
-  #crowded = false;
+  /** Streams that were there in the last whole period, and those of the present one. */
+  #there = 0;
   #present = 0;
   #period = 1;
   #periodFromMs = 0;
@@ -198,11 +203,11 @@ class Batcher {
     this.#ready.delete(stream);
   }
 
-  /** Counts who is there, anew in each period; the last whole one tells whether it is a crowd. */
+  /** Counts who is there, anew in each period. */
   #count(stream: Stream): void {
     const nowMs = performance.now();
     if (nowMs - this.#periodFromMs >= presenceMs) {
-      this.#crowded = this.#present >= crowd;
+      this.#there = this.#present;
       this.#present = 0;
       this.#period += 1;
       this.#periodFromMs = nowMs;
@@ -214,12 +219,17 @@ class Batcher {
 
   #goOn(): void {
     this.#running = this.#ready.size > 0;
-    if (!this.#running) return;
+    // Not a microtask: what other sockets deliver in this turn of the event loop should come along.
+    if (this.#running) setImmediate(() => this.#begin());
+  }
+
+  /** Scores what is there, or waits for more where more is to come. */
+  #begin(): void {
     const run = (): void => void this.#score().then(() => this.#goOn());
     const waitMs = this.#begunMs + gatherMs - performance.now();
-    if (this.#crowded && this.#ready.size < maxBatch && waitMs > 0) setTimeout(run, waitMs);
-    // Not a microtask: what other sockets deliver in this turn of the event loop should come along.
-    else setImmediate(run);
+    const comesMeanwhile = Math.min(maxBatch, (this.#there * gatherMs) / windowMs);
+    if (this.#there >= crowd && this.#ready.size < comesMeanwhile && waitMs > 0) setTimeout(run, waitMs);
+    else run();
   }
 
   async #score(): Promise<void> {
