@@ -25,6 +25,8 @@ export interface Part {
 export interface Scenario extends Part {
   readonly name: string;
   readonly seed?: number;
+  /** Made up by chance, from the seed. */
+  readonly isRandom?: boolean;
   /** Other people with sessions of their own on the same server, by name. The first is called `ann`. */
   readonly others?: Readonly<Record<string, Part>>;
   /** Settings of the server. */
