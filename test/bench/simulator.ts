@@ -18,8 +18,8 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     args.includes(name) ? Number(args[args.indexOf(name) + 1]) : undefined;
   const seed = option('--seed');
   const seeds = option('--seeds');
-  if (seed !== undefined) return void (await show(seed));
-  if (seeds === undefined) yield* tenMinutes();
+  if (seed !== undefined) await show(seed);
+  else if (seeds === undefined) yield* tenMinutes();
   else yield* soak(option('--from') ?? 1, seeds);
 }
 
