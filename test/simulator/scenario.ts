@@ -9,6 +9,8 @@ export interface Part {
   readonly script: readonly Step[];
   readonly engines?: EngineScript;
   readonly weather?: Partial<Weather>;
+  /** The network is not there for so long at first. */
+  readonly isDownMs?: number;
   /** Asked for as soon as the session is there. */
   readonly session?: SessionPatch;
   /** `plain`: the server is asked for none of our extensions, and gives JSON to a session that cannot be resumed. */
