@@ -60,13 +60,13 @@ describe('an ordinary conversation', () => {
     },
     {
       name: 'a short pause does not end a turn',
-      engines: { thinks: [holmes] },
+      engines: { thinks: [holmes], completeness: [0.1] },
       script: [say('Who are'), wait(250), say('you?'), hearOut],
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`] },
     },
     {
       name: 'who speaks on after a long pause is heard, and answered once',
-      engines: { usual: { firstTokenMs: 900 }, thinks: [holmes, watson] },
+      engines: { thinks: [{ ...holmes, firstTokenMs: 2_500 }, watson] },
       script: [say('Who are you?'), wait(1_300), say('And who writes it down?'), hearOut],
       expect: { history: ['user: Who are you?', 'user: And who writes it down?', `assistant: ${watson.says}`] },
     },

@@ -52,6 +52,8 @@ export interface EngineScript {
   readonly thinks?: readonly Thinking[];
   /** The voices of those replies. */
   readonly speaks?: readonly Speaking[];
+  /** How likely it seems that the person has finished, 0 to 1, each time it is asked; 1 beyond the list. */
+  readonly completeness?: readonly number[];
   /** What is so in every call that does not say otherwise. */
   readonly usual?: Hearing & Thinking & Speaking;
   /** Windows of sound at which the VAD fails. */
