@@ -26,9 +26,9 @@ export interface Thinking {
   readonly stallMs?: number;
   /** Names of functions that it calls after what it says. */
   readonly calls?: readonly string[];
-  /** Another mind takes over once this one has given so many words, and says `then`. */
+  /** Another mind takes over once this one has given so many words, and says `instead`. */
   readonly givesWayAfter?: number;
-  readonly then?: string;
+  readonly instead?: string;
 }
 
 /** How the voice speaks one reply. */

@@ -124,7 +124,7 @@ describe('an engine that is slow', () => {
     },
     {
       name: 'another mind takes over what has not been said yet',
-      engines: { thinks: [{ says: 'I am afraid', givesWayAfter: 2, then: 'It was a dark night. The wind blew.' }] },
+      engines: { thinks: [{ says: 'I am afraid', givesWayAfter: 2, instead: 'It was a dark night. The wind blew.' }] },
       script: [question, hearOut],
       expect: { history: ['user: Tell me a story.', 'assistant: It was a dark night. The wind blew.'] },
     },

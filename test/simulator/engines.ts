@@ -138,7 +138,7 @@ export class SimulatedEngines {
     yield* this.#tokens(text, { ...turn, ...(isLeft ? { stopsAfter: turn.givesWayAfter } : {}) }, signal);
     if (isLeft) {
       yield { type: 'mind', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
-      yield* this.#tokens(turn.then ?? this.#newText(turn.words), {}, signal);
+      yield* this.#tokens(turn.instead ?? this.#newText(turn.words), {}, signal);
     }
     const calls = mayCall ? (turn.calls ?? []) : [];
     for (const [index, name] of calls.entries()) {
