@@ -108,15 +108,15 @@ describe('an ordinary conversation', () => {
       expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed', 'completed'] },
     },
     {
-      name: 'a character that is asked to speaks up in a silence, and again after the next',
-      engines: { thinks: [holmes, { says: 'Are you there?' }, { says: 'Hello?' }] },
+      name: 'a character that is asked to speaks up in a silence',
+      engines: { thinks: [holmes, { says: 'Are you there?' }] },
       script: [
         update({ audio: { input: { turn_detection: { type: 'server_vad', idle_timeout_ms: 5_000 } } } }),
         say('Who are you?'),
-        wait(18_000),
+        wait(10_500),
         update({ audio: { input: { turn_detection: { type: 'server_vad', idle_timeout_ms: null } } } }),
       ],
-      expect: { replies: ['completed', 'completed', 'completed'] },
+      expect: { replies: ['completed', 'completed'] },
     },
     {
       name: 'a microphone that sends no silence is understood too',
