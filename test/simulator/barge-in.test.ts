@@ -118,6 +118,12 @@ describe('barge-in', () => {
       expect: { replies: ['cancelled turn_detected', 'completed'] },
     },
     {
+      name: 'a mumble over a reply, after which no silence is sent, does not make the server deaf',
+      sendsSilence: false,
+      engines: { thinks: [story], hears: [{}, { fails: 'while listening' }, { fails: 'while listening' }] },
+      script: [say('Tell me a story.'), hear(3), say('mm', 140), hear(4, 4_000), say('hm', 140), wait(6_000)],
+    },
+    {
       name: 'a button that is pressed when nothing sounds does nothing',
       script: [interrupt, say('Tell me a story.'), hearOut, interrupt, interrupt],
       expect: { replies: ['completed'], errors: [] },
