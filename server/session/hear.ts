@@ -26,7 +26,7 @@ export interface Heard {
 const minSpeechMs = 96;
 const minSilenceMs = 96;
 
-interface Ear {
+interface EarParts {
   readonly vad: VadStream;
   /** What the VAD wants. */
   readonly sampleRate: number;
@@ -38,8 +38,7 @@ interface Ear {
 /** Turns appended audio into heard windows; every other command passes through in its place. */
 export async function* hear(inbox: AsyncIterable<Inbound>, ear: Ear): AsyncIterable<Heard | Inbound> {
   const windows = new Rechunker(ear.windowSamples);
-  const audioTime = new AudioTime(ear);
-  let detection = ear.turnDetection;
+  let { detection } = ear;
   let inputRate = ear.sampleRate;
   let resampler = new Resampler(inputRate, ear.sampleRate);
   for await (const inbound of inbox) {
@@ -49,8 +48,7 @@ export async function* hear(inbox: AsyncIterable<Inbound>, ear: Ear): AsyncItera
         inputRate = command.sampleRate;
         resampler = new Resampler(inputRate, ear.sampleRate);
       }
-      for (const samples of windows.push(resampler.push(command.samples)))
-        yield await audioTime.hear(samples, arrivedMs);
+      for (const samples of windows.push(resampler.push(command.samples))) yield await ear.hear(samples, arrivedMs);
       continue;
     }
     const before = detection;
@@ -58,38 +56,54 @@ export async function* hear(inbox: AsyncIterable<Inbound>, ear: Ear): AsyncItera
     const takesSound =
       command.type === 'audio-commit' || command.type === 'audio-clear' || (before === null) !== (detection === null);
     const rest = takesSound ? windows.flush() : undefined;
-    if (command.type === 'audio-commit' && rest !== undefined && rest.length > 0)
-      yield await audioTime.hear(rest, arrivedMs);
+    if (command.type === 'audio-commit' && rest !== undefined && rest.length > 0) yield await ear.hear(rest, arrivedMs);
     yield inbound;
     // Whoever speaks on after that begins to speak, as far as the session knows.
-    if (takesSound) audioTime.judge(detection, false);
-    else if (detection?.threshold !== before?.threshold) audioTime.judge(detection, true);
+    if (takesSound) ear.judge(detection, false);
+    else if (detection?.threshold !== before?.threshold) ear.judge(detection, true);
   }
 }
 
 /** Keeps audio time, and finds the edges of speech by the rules of the day. */
-class AudioTime {
-  readonly #ear: Ear;
+export class Ear {
+  readonly sampleRate: number;
+  readonly windowSamples: number;
+  readonly #vad: VadStream;
+  #detection: TurnDetection | null;
   #threshold = 0;
   #edges: Edges;
   #edgesFromMs = 0;
   #atMs = 0;
 
-  constructor(ear: Ear) {
-    this.#ear = ear;
-    this.#edges = this.#open(ear.turnDetection, false);
+  constructor(parts: EarParts) {
+    this.sampleRate = parts.sampleRate;
+    this.windowSamples = parts.windowSamples;
+    this.#vad = parts.vad;
+    this.#detection = parts.turnDetection;
+    this.#edges = this.#open(false);
+  }
+
+  /** How turns are found; null under push to talk. */
+  get detection(): TurnDetection | null {
+    return this.#detection;
+  }
+
+  /** Somebody speaks who has not been heard to stop, where it matters when they do. */
+  get hearsSpeech(): boolean {
+    return this.#detection !== null && this.#edges.speaking;
   }
 
   /** From now on speech is judged anew; `goesOn`: what is under way goes on. */
   judge(detection: TurnDetection | null, goesOn: boolean): void {
-    this.#edges = this.#open(detection, goesOn && this.#edges.speaking);
+    this.#detection = detection;
+    this.#edges = this.#open(goesOn && this.#edges.speaking);
     this.#edgesFromMs = this.#atMs;
   }
 
   /** Hears a window; the last before a commit may be shorter. */
   async hear(samples: Float32Array, arrivedMs: number): Promise<Heard> {
-    const { vad, sampleRate, windowSamples } = this.#ear;
-    const { probability, failure } = await score(vad, padded(samples, windowSamples));
+    const { sampleRate, windowSamples } = this;
+    const { probability, failure } = await score(this.#vad, padded(samples, windowSamples));
     const edge = this.#edges.push(probability);
     const voiced = probability >= this.#threshold;
     const atMs = this.#atMs;
@@ -104,10 +118,10 @@ class AudioTime {
     };
   }
 
-  #open(detection: TurnDetection | null, speaking: boolean): Edges {
-    const { sampleRate, windowSamples } = this.#ear;
+  #open(speaking: boolean): Edges {
+    const { sampleRate, windowSamples } = this;
     // Under push to talk it says what is voiced, and ends no turn.
-    this.#threshold = detection?.threshold ?? 0.5;
+    this.#threshold = this.#detection?.threshold ?? 0.5;
     return createEdges({
       threshold: this.#threshold,
       exitThreshold: Math.max(0.01, this.#threshold - 0.15),

@@ -2,7 +2,7 @@ import { Queue } from '../../voices/queue.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
 import type { SessionCommand } from './events.ts';
-import { hear, type Heard, type Inbound } from './hear.ts';
+import { Ear, hear, type Heard, type Inbound } from './hear.ts';
 import type { TurnDetection } from './settings.ts';
 
 /** Once the client has sent no sound for this long, what is missing counts as silence. */
@@ -53,9 +53,9 @@ export class Intake {
     const { turnDetection, vad } = this.#parts;
     const { sampleRate, windowSamples } = vad;
     const stream = vad.open();
-    const filling = this.#fillSilence();
+    const ear = new Ear({ vad: stream, sampleRate, windowSamples, turnDetection });
+    const filling = this.#fillSilence(ear);
     try {
-      const ear = { vad: stream, sampleRate, windowSamples, turnDetection };
       for await (const input of hear(this.#inbox, ear)) push(input);
     } finally {
       this.close();
@@ -70,13 +70,14 @@ export class Intake {
   }
 
   /** A client that stops sending (a muted microphone, a finished file) must not hold the turn open. */
-  async #fillSilence(): Promise<void> {
+  async #fillSilence(ear: Ear): Promise<void> {
     const { clock, vad } = this.#parts;
     const samples = new Float32Array(Math.round((vad.sampleRate * tickMs) / 1000));
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await clock.sleep(tickMs, signal).catch(() => undefined);
-      if (signal.aborted || this.#away || !this.#parts.missesSound()) continue;
+      // Nobody may be thought to speak on and on.
+      if (signal.aborted || this.#away || !(this.#parts.missesSound() || ear.hearsSpeech)) continue;
       if (clock.now() - this.#lastAudioMs < silentClientMs) continue;
       this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
     }

@@ -1,14 +1,53 @@
-import { play } from '../simulator/world.ts';
 import { violations } from '../simulator/invariants.ts';
+import { measuresOf, type Measures } from '../simulator/measures.ts';
+import { randomScenario } from '../simulator/random-scenario.ts';
 import { babble, hear, hearOut, type Step } from '../simulator/step.ts';
+import { traceOf } from '../simulator/trace.ts';
+import { play } from '../simulator/world.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const bench = 'simulator';
 
-/** How fast virtual time passes: ten minutes of conversation with barge-ins, over the whole server, again and again. */
-export async function* run(): AsyncIterable<BenchRow> {
+/**
+ * The whole server in virtual time. By default: how fast that time passes in ten minutes of conversation with barge-ins,
+ * and how the server does in them at the person's ear. `--seeds N [--from M]`: that many conversations made up by chance;
+ * tells those in which something went wrong. `--seed N`: tells everything that happens in one of them.
+ */
+export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
+  const option = (name: string): number | undefined =>
+    args.includes(name) ? Number(args[args.indexOf(name) + 1]) : undefined;
+  const seed = option('--seed');
+  const seeds = option('--seeds');
+  if (seed !== undefined) await show(seed);
+  else if (seeds === undefined) yield* tenMinutes();
+  else yield* soak(option('--from') ?? 1, seeds);
+}
+
+async function show(seed: number): Promise<void> {
+  const scenario = randomScenario(seed);
+  const played = await play(scenario);
+  console.log(JSON.stringify(scenario, undefined, 1));
+  for (const line of [...traceOf(played), ...violations(played)]) console.log(line);
+}
+
+async function* soak(from: number, seeds: number): AsyncIterable<BenchRow> {
+  const durations: number[] = [];
+  let wrong = 0;
+  for (let seed = from; seed < from + seeds; seed += 1) {
+    const startMs = performance.now();
+    const found = violations(await play(randomScenario(seed)));
+    durations.push(performance.now() - startMs);
+    if (found.length > 0) wrong += 1;
+    for (const what of found) console.error(`seed ${seed}: ${what}`);
+  }
+  yield summarize(bench, 'conversations in which something went wrong', 'count', [wrong]);
+  yield summarize(bench, 'a conversation takes', 'ms', durations);
+}
+
+async function* tenMinutes(): AsyncIterable<BenchRow> {
   const seconds: number[] = [];
   const speed: number[] = [];
+  const measures: Measures[] = [];
   for (let round = 0; round < 8; round += 1) {
     const script: Step[] = Array.from({ length: 60 }, (_, turn) =>
       turn % 4 === 3 ? [babble(4), hear(4)] : [babble(6), hearOut],
@@ -21,7 +60,29 @@ export async function* run(): AsyncIterable<BenchRow> {
     if (round < 2) continue;
     seconds.push((realMs / played.durationMs) * 600);
     speed.push(played.durationMs / realMs);
+    measures.push(measuresOf(played));
   }
   yield summarize(bench, 'ten minutes of conversation take', 's', seconds);
   yield summarize(bench, 'virtual seconds in a real second', 's', speed);
+  const all = (pick: (one: Measures) => readonly number[]): number[] => measures.flatMap(pick);
+  const responses = all((one) => one.responseMs);
+  yield summarize(bench, 'end of speech → first sound of the reply at the ear', 'ms', responses);
+  yield summarize(
+    bench,
+    'barge-in → silence at the ear',
+    'ms',
+    all((one) => one.yieldMs),
+  );
+  yield summarize(
+    bench,
+    'words that history and ear differ by after an interruption',
+    'words',
+    all((one) => one.heardErrorWords),
+  );
+  yield summarize(
+    bench,
+    'replies that began while the person spoke',
+    'share',
+    measures.map((one) => one.interruptingShare),
+  );
 }

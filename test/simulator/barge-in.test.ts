@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cough, hear, hearOut, interrupt, say, until, wait, write } from './step.ts';
+import { babble, cough, hear, hearOut, interrupt, say, send, until, wait, write } from './step.ts';
 import { historyOf } from './outcome.ts';
 import type { Scenario } from './scenario.ts';
 import { wrongIn } from './suite.ts';
 
+const cancel = send({ type: 'response.cancel' });
 const story = { says: 'Once upon a time there was a king. He had three daughters and no sons at all.' };
 
 describe('barge-in', () => {
@@ -68,6 +69,70 @@ describe('barge-in', () => {
         replies: ['cancelled client_cancelled', 'completed'],
         also: (run) => [historyOf(run).some((line) => line.includes('Once')) && 'the reply was kept'],
       },
+    },
+    {
+      name: 'a reply that the server has finished and the loudspeaker has not is cut where it was heard',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), until('response.done'), babble(3), hearOut],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'who is interrupted twice is heard twice',
+      engines: { thinks: [story, story, story] },
+      script: [say('Tell me a story.'), hear(3), say('No, another one.'), hear(3), say('No, a third one.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'an interruption over a reply that may not be interrupted is heard, and does not stop it',
+      session: { audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false } } } },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(3), say('But a short one.'), hearOut],
+      expect: { also: (run) => [!historyOf(run).includes(`assistant: ${story.says}`) && 'the reply was stopped'] },
+    },
+    {
+      name: 'an interruption while the network stutters',
+      weather: { latencyMs: 60, jitterMs: 200, lossShare: 0.05 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that right now.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'an interruption of a client that is fed more slowly than it plays',
+      weather: { bytesPerSecond: 45_000 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that right now.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'an interruption of a client without our extensions',
+      client: 'plain',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that right now.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'an interruption by a microphone that sends no silence',
+      sendsSilence: false,
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(5), say('No, stop that right now.'), hearOut],
+      expect: { replies: ['cancelled turn_detected', 'completed'] },
+    },
+    {
+      name: 'a mumble over a reply, after which no silence is sent, does not make the server deaf',
+      sendsSilence: false,
+      engines: { thinks: [story], hears: [{}, { fails: 'while listening' }, { fails: 'while listening' }] },
+      script: [say('Tell me a story.'), hear(3), say('mm', 140), hear(4, 4_000), say('hm', 140), wait(6_000)],
+    },
+    {
+      name: 'a button that is pressed when nothing sounds does nothing',
+      script: [interrupt, say('Tell me a story.'), hearOut, interrupt, interrupt],
+      expect: { replies: ['completed'], errors: [] },
+    },
+    {
+      name: 'a reply is cancelled over the wire, and what is cancelled again is told to be over',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(4), cancel, cancel, wait(1_000)],
+      expect: { replies: ['cancelled client_cancelled'], errors: ['response_cancel_not_active'] },
     },
   ])('$name', async (scenario) => {
     expect(await wrongIn(scenario)).toEqual([]);

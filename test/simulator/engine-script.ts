@@ -26,9 +26,9 @@ export interface Thinking {
   readonly stallMs?: number;
   /** Names of functions that it calls after what it says. */
   readonly calls?: readonly string[];
-  /** Another mind takes over once this one has given so many words, and says `then`. */
+  /** Another mind takes over once this one has given so many words, and says `instead`. */
   readonly givesWayAfter?: number;
-  readonly then?: string;
+  readonly instead?: string;
 }
 
 /** How the voice speaks one reply. */
@@ -52,6 +52,8 @@ export interface EngineScript {
   readonly thinks?: readonly Thinking[];
   /** The voices of those replies. */
   readonly speaks?: readonly Speaking[];
+  /** How likely it seems that the person has finished, 0 to 1, each time it is asked; 1 beyond the list. */
+  readonly completeness?: readonly number[];
   /** What is so in every call that does not say otherwise. */
   readonly usual?: Hearing & Thinking & Speaking;
   /** Windows of sound at which the VAD fails. */

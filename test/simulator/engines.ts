@@ -4,6 +4,7 @@ import type { Character } from '../../characters/character.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
+import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { EngineScript, Hearing, Speaking, Thinking } from './engine-script.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -20,6 +21,7 @@ export class SimulatedEngines {
   readonly agent: CharacterAgent;
   readonly synthesizer: SpeechSynthesizer;
   readonly vad: Vad;
+  readonly turnDetector: TurnDetector;
   /** What the mind was given, call by call. */
   readonly histories: (readonly Message[])[] = [];
   /** What the recognizer heard, utterance by utterance, as far as it came. */
@@ -60,6 +62,14 @@ export class SimulatedEngines {
       speak: (phrases, { signal }) => this.#counted('voice', this.#speak(phrases, signal)),
     };
     this.vad = this.#openVad();
+    let asked = 0;
+    this.turnDetector = {
+      name: 'simulated',
+      completeness: async (_turn, { signal }) => {
+        await this.#scheduler.sleep(10, signal);
+        return this.#script.completeness?.[asked++] ?? 1;
+      },
+    };
   }
 
   #openVad(): Vad {
@@ -128,7 +138,7 @@ export class SimulatedEngines {
     yield* this.#tokens(text, { ...turn, ...(isLeft ? { stopsAfter: turn.givesWayAfter } : {}) }, signal);
     if (isLeft) {
       yield { type: 'mind', name: 'substitute', because: 'ENGINE_UNAVAILABLE' };
-      yield* this.#tokens(turn.then ?? this.#newText(turn.words), {}, signal);
+      yield* this.#tokens(turn.instead ?? this.#newText(turn.words), {}, signal);
     }
     const calls = mayCall ? (turn.calls ?? []) : [];
     for (const [index, name] of calls.entries()) {

@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { cut, freeze, hear, hearOut, interrupt, meanwhile, say, until, wait, weather } from './step.ts';
+import {
+  babble,
+  cut,
+  freeze,
+  hangUp,
+  hear,
+  hearOut,
+  interrupt,
+  meanwhile,
+  say,
+  until,
+  vanish,
+  wait,
+  weather,
+  write,
+} from './step.ts';
 import type { Scenario } from './scenario.ts';
 import { wrongIn } from './suite.ts';
 
@@ -59,6 +74,79 @@ describe('bad networks', () => {
         replies: ['failed ENGINE_UNAVAILABLE'],
         history: ['user: Tell me a story.', 'assistant: Once upon a time there was'],
       },
+    },
+    {
+      name: 'a server that cannot be reached at first is dialled until it can',
+      weather: { latencyMs: 40 },
+      isDownMs: 3_000,
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hearOut],
+      expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], sessions: 1 },
+    },
+    {
+      name: 'a connection that breaks every second carries a conversation all the same',
+      engines: { thinks: [story] },
+      script: [
+        meanwhile(...Array.from({ length: 12 }, () => [wait(1_000), cut(100)]).flat()),
+        say('Tell me a story.'),
+        hearOut,
+        say('Thank you very much.'),
+        hearOut,
+      ],
+      expect: { replies: ['completed', 'completed'], sessions: 1 },
+    },
+    {
+      name: 'who comes back too late begins a new session',
+      environment: { DRAMATIS_RESUME_GRACE_SECONDS: '2' },
+      engines: { usual: story },
+      script: [say('Tell me a story.'), hear(4), cut(6_000), wait(9_000), say('Where were we?'), hearOut],
+      expect: { sessions: 2, history: ['user: Where were we?', `assistant: ${story.says}`] },
+    },
+    {
+      name: 'of half a minute without a connection, the last thirty seconds are heard',
+      script: [cut(40_000), babble(110), hearOut],
+      expect: { sessions: 1, also: ({ people: [ann] }) => [ann?.person.record.lostMs === 0 && 'nothing was lost'] },
+    },
+    {
+      name: 'a stall of three seconds in a reply delays it, and loses nothing',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), hear(4), freeze(3_000), hearOut],
+      expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], sessions: 1 },
+    },
+    {
+      name: 'what was typed while the connection was away is answered',
+      engines: { thinks: [story] },
+      script: [cut(2_000), wait(500), write('Tell me a story.'), hearOut],
+      expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], sessions: 1 },
+    },
+    {
+      name: 'a client that dies leaves nothing behind',
+      engines: { thinks: [story] },
+      endsAlone: true,
+      script: [say('Tell me a story.'), hear(4), vanish],
+    },
+    {
+      name: 'a client that dies in mid-sentence leaves nothing behind',
+      endsAlone: true,
+      script: [meanwhile(wait(900), vanish), say('Tell me a story about a king.')],
+    },
+    {
+      name: 'who hangs up in mid-reply leaves nothing behind',
+      engines: { thinks: [story] },
+      endsAlone: true,
+      script: [say('Tell me a story.'), hear(4), hangUp],
+    },
+    {
+      name: 'who hangs up while the mind works leaves nothing behind',
+      engines: { thinks: [{ ...story, firstTokenMs: 5_000 }] },
+      endsAlone: true,
+      script: [say('Tell me a story.'), until('response.created'), hangUp],
+    },
+    {
+      name: 'who hangs up while the recognizer works leaves nothing behind',
+      engines: { hears: [{ finalMs: 5_000 }] },
+      endsAlone: true,
+      script: [say('Tell me a story.'), until('input_audio_buffer.committed'), hangUp],
     },
   ])('$name', async (scenario) => {
     expect(await wrongIn(scenario)).toEqual([]);

@@ -33,19 +33,20 @@ export function randomScenario(seed: number): Scenario {
   return {
     name: `seed ${seed}`,
     seed,
+    isRandom: true,
     ...randomPart(chance),
     ...(isCrowded ? { others: { bob: { ...randomPart(chance), afterMs: integer(chance, 0, 900) } } } : {}),
   };
 }
 
 function randomPart(chance: Chance): Part {
-  const client = chance() < 0.08 ? 'plain' : 'ours';
-  const length = integer(chance, 1, 4);
+  const client = chance() < 0.05 ? 'plain' : 'ours';
+  const length = integer(chance, 1, 3);
   return {
     client,
     weather: randomWeather(chance),
     engines: randomEngines(chance),
-    sendsSilence: chance() < 0.7,
+    sendsSilence: chance() < 0.4,
     chunkMs: chance() < 0.2 ? 40 : 100,
     script: Array.from({ length }, () => randomMove(chance, client === 'ours')).flat(),
   };

@@ -9,6 +9,8 @@ export interface Part {
   readonly script: readonly Step[];
   readonly engines?: EngineScript;
   readonly weather?: Partial<Weather>;
+  /** The network is not there for so long at first. */
+  readonly isDownMs?: number;
   /** Asked for as soon as the session is there. */
   readonly session?: SessionPatch;
   /** `plain`: the server is asked for none of our extensions, and gives JSON to a session that cannot be resumed. */
@@ -25,6 +27,8 @@ export interface Part {
 export interface Scenario extends Part {
   readonly name: string;
   readonly seed?: number;
+  /** Made up by chance, from the seed. */
+  readonly isRandom?: boolean;
   /** Other people with sessions of their own on the same server, by name. The first is called `ann`. */
   readonly others?: Readonly<Record<string, Part>>;
   /** Settings of the server. */

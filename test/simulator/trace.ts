@@ -1,6 +1,9 @@
 import type { Run } from './world.ts';
 
-/** Everything that happened in a run, in its order, one line each: to see how it came to what went wrong. */
+/**
+ * Everything that happened in a run, in its order, one line each: to see how it came to what went wrong. Ids are told by
+ * the order in which they first come, so that the same run reads the same.
+ */
 export function traceOf(run: Run): string[] {
   const lines: { readonly atMs: number; readonly text: string }[] = [];
   for (const { person } of run.people) {
@@ -12,10 +15,19 @@ export function traceOf(run: Run): string[] {
     for (const [itemId, atMs] of person.record.cuts) note(atMs, `cuts ${itemId}`);
     for (const { atMs, event } of person.record.events) {
       if (event.type === 'response.output_audio.delta') continue;
-      const { type, x_seq: _sequence, x_ms: madeMs, event_id: _id, ...facts } = event;
-      note(atMs, `is told ${type} (${String(madeMs)}) ${JSON.stringify(facts).slice(0, 160)}`);
+      const { type, x_seq: _sequence, x_ms: madeMs, event_id: _id, session, ...facts } = event;
+      note(atMs, `is told ${type} (${String(madeMs)}) ${session === undefined ? JSON.stringify(facts) : ''}`);
     }
   }
   lines.sort((one, other) => one.atMs - other.atMs);
-  return lines.map(({ atMs, text }) => `${String(Math.round(atMs)).padStart(6)} ${text}`);
+  const ordinals = new Map<string, string>();
+  const nameOf = (id: string): string => {
+    const known = ordinals.get(id) ?? `${id.split('_')[0]}_${ordinals.size + 1}`;
+    ordinals.set(id, known);
+    return known;
+  };
+  return lines.map(({ atMs, text }) => {
+    const named = text.replaceAll(/(?:item|resp|sess|event)_[\w-]{12,}/gu, nameOf).slice(0, 240);
+    return `${String(Math.round(atMs)).padStart(6)} ${named}`;
+  });
 }

@@ -110,6 +110,7 @@ function prepare(
 async function live(run: PersonRun, part: Part, scheduler: Scheduler, endsAlone: boolean): Promise<void> {
   const { person } = run;
   await new Promise<void>((resolve) => scheduler.after(part.afterMs ?? 0, resolve));
+  if (part.isDownMs !== undefined) person.network.cut(part.isDownMs);
   await person.begin();
   if (part.session !== undefined) await person.perform([update(part.session)]);
   await person.perform(part.script);
