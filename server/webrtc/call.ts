@@ -39,8 +39,6 @@ export class Call implements Carrier {
   /** Events that wait for the data channel to open; a client may also do without one. */
   #waiting: string[] | undefined;
   #waitingBytes = 0;
-  /** Responses that have begun and not ended, by the number that their sound carries. */
-  readonly #responses = new Map<number, string>();
 
   constructor(parts: CallParts) {
     const { offer, encoder, decoder, clock } = parts;

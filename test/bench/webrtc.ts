@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { MediaStreamTrack, RTCPeerConnection, RtpHeader, RtpPacket, useOPUS, type RTCRtpSender } from 'werift';
 import { openEngines } from '../../server/engines.ts';
 import { readCharacters } from '../../server/serve.ts';

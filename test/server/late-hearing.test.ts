@@ -22,12 +22,12 @@ async function afterReply(turnDetection: Record<string, unknown> = {}) {
     heard,
     itemId: response.output[0].id as string,
     /** Speaks over what still plays. */
-    async interrupt() {
+    interrupt: async (): Promise<void> => {
       await wire.stream(tone(160));
       expect(wire.last('input_audio_buffer.speech_started')).toBeDefined();
     },
     /** What the mind is told it has said, once the user has finished. */
-    async remembered(): Promise<string | undefined> {
+    remembered: async (): Promise<string | undefined> => {
       await wire.stream(tone(200));
       await wire.stream(silence(1_200));
       const history = wire.engines.agent.histories.at(-1) ?? [];

@@ -4,11 +4,11 @@ import { recordConnection } from './connection-rig.ts';
 
 /** A connection on fakes; every test of it ends with a check of its events, of each alone and of their order. */
 export function connect(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
-  const { hangUp, ...rig } = recordConnection(options, { intent: options.intent });
+  const rig = recordConnection(options, { intent: options.intent });
   return {
     ...rig,
     async hangUp() {
-      await hangUp();
+      await rig.hangUp();
       for (const event of rig.events) serverEventSchema.parse(event);
     },
   };
