@@ -46,11 +46,11 @@ export const betaTypes: ReadonlySet<string> = new Set([
 
 /** A connection on fakes for a client of the beta. */
 export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
-  const { hangUp, ...rig } = recordConnection(options, { open: openBetaConnection, intent: options.intent });
+  const rig = recordConnection(options, { open: openBetaConnection, intent: options.intent });
   return {
     ...rig,
     async hangUp() {
-      await hangUp(asGa);
+      await rig.hangUp(asGa);
       expect(rig.types().filter((type) => !betaTypes.has(type))).toEqual([]);
     },
   };

@@ -6,11 +6,11 @@ import { recordConnection } from './connection-rig.ts';
 export function connect(
   options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription'; readonly holds?: boolean } = {},
 ) {
-  const { hangUp, ...rig } = recordConnection(options, { intent: options.intent, holds: options.holds === true });
+  const rig = recordConnection(options, { intent: options.intent, holds: options.holds === true });
   return {
     ...rig,
     async hangUp() {
-      await hangUp();
+      await rig.hangUp();
       for (const event of rig.events) serverEventSchema.parse(event);
     },
   };
