@@ -12,6 +12,17 @@ export interface SpokenContent {
   readonly sampleRate: number;
   /** Assistant only: when each word sounds, from the start of the item. */
   words: TimedWord[];
+  /** Assistant only: a stretch of it was said a second time. */
+  repeat?: Repeat;
+}
+
+/** A reply that was held goes on from the start of a clause, in the time after all that had been sent. */
+export interface Repeat {
+  /** What had been heard when it was held: words from here to `untilMs`, which had not, sound `laterMs` later than they were to. */
+  fromMs: number;
+  /** What had been sent. */
+  readonly untilMs: number;
+  readonly laterMs: number;
 }
 
 /** Something written. */
@@ -128,7 +139,7 @@ export class Conversation {
     if (heardMs >= uncut.durationMs) Object.assign(part, uncut);
     else {
       this.#uncut.set(part, uncut);
-      const heard = uncut.words.filter((word) => word.startMs < heardMs);
+      const heard = uncut.words.filter((word) => soundsAtMs(word, heardMs, uncut.repeat) < heardMs);
       const text = heard.map((word) => word.text).join('');
       if (uncut.words.length > 0) part.transcript = text.trimEnd();
       part.words = heard;
@@ -163,6 +174,12 @@ export class Conversation {
     if (place < 0) throw new RangeError('no such item');
     return place;
   }
+}
+
+/** When a word sounds, for who has heard the item up to `heardMs`. */
+function soundsAtMs({ startMs }: TimedWord, heardMs: number, repeat: Repeat | undefined): number {
+  if (repeat === undefined || heardMs <= repeat.untilMs) return startMs;
+  return startMs >= repeat.fromMs && startMs < repeat.untilMs ? startMs + repeat.laterMs : startMs;
 }
 
 function cutAudio(blocks: readonly Int16Array[], samples: number): Int16Array[] {

@@ -90,7 +90,9 @@ export class Listening {
    * overheard becomes it. `over`: what the character is saying meanwhile. Returns when it begins.
    */
   open(atMs: number, over?: Utterance['over']): { readonly utterance: Utterance; readonly startMs: number } {
-    const utterance = this.#overheard ?? this.#begin(atMs, over);
+    // One whose recognition has failed is recognized anew.
+    const overheard = this.#overheard?.settled === false ? this.#overheard : undefined;
+    const utterance = overheard ?? this.#begin(atMs, over);
     utterance.interrupts = this.#overheard !== undefined;
     this.#overheard = undefined;
     utterance.tentative = false;

@@ -1,6 +1,7 @@
 import { durationMs } from '../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
+import type { Repeat } from './conversation.ts';
 import { RecentSpeech } from './recent-speech.ts';
 
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
@@ -19,12 +20,6 @@ interface PlayoutSettings {
   readonly aheadMs: number;
 }
 
-/** What resuming did to the words sent before: those from `fromMs` on will sound `laterMs` later than they were to. */
-export interface Repeat {
-  readonly fromMs: number;
-  readonly laterMs: number;
-}
-
 /** 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among clients (Godot). */
 const sliceMs = 60;
 /** A client that stops when told to is silent by then: half a round trip, and its sound card. */
@@ -36,6 +31,8 @@ interface Hold {
   readonly sinceMs: number;
   /** What had been heard then, where the client stops at once: what was sent beyond that is thrown away. */
   readonly heardMs: number | undefined;
+  /** So the client has said, at least. */
+  readonly surelyMs: number;
 }
 
 /**
@@ -50,6 +47,8 @@ export class Playout {
   /** Of that, sent a second time. */
   #repeatedMs = 0;
   #hold: Hold | undefined;
+  /** What had been sent when it was resumed last; a client that stops at once plays only what comes after. */
+  #resumedAtMs = 0;
   /** To be sent again before anything else. */
   #again: readonly Float32Array[] = [];
   /** What the client last said it had played, and when it said so. */
@@ -66,8 +65,12 @@ export class Playout {
 
   /** The client has played this much by now. */
   report(heardMs: number): void {
+    // Where it was held tells nothing of now.
+    if (heardMs < this.#resumedAtMs) return;
     this.#reported = { heardMs, atMs: this.#settings.clock.now() };
-    if (this.#hold?.heardMs !== undefined) this.#hold = { ...this.#hold, heardMs: Math.min(heardMs, this.#sentMs) };
+    if (this.#hold?.heardMs === undefined) return;
+    const surelyMs = Math.min(heardMs, this.#sentMs);
+    this.#hold = { ...this.#hold, heardMs: surelyMs, surelyMs };
   }
 
   /** Milliseconds heard by now: counted from the client's last word where it gives any, else as if it played at once. */
@@ -91,20 +94,23 @@ export class Playout {
     if (this.#hold !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const heardMs = stops ? this.heardMs : undefined;
-    this.#hold = { over: promise, end: resolve, sinceMs: this.#settings.clock.now(), heardMs };
+    const surelyMs = this.#reported?.heardMs ?? 0;
+    this.#hold = { over: promise, end: resolve, sinceMs: this.#settings.clock.now(), heardMs, surelyMs };
   }
 
   /** Goes on, from the start of the clause that was last heard. */
   resume(): Repeat | undefined {
     const hold = this.#hold;
     if (hold === undefined) return undefined;
-    const fromMs = hold.heardMs ?? this.#sentMs;
+    // Rather too much than too little: what is not said again is never heard.
+    const fromMs = hold.heardMs === undefined ? this.#sentMs : hold.surelyMs;
     this.#again = this.#recent.clauseBefore(fromMs);
     this.#hold = undefined;
     this.#reported = undefined;
     this.#startedMs = this.#settings.clock.now() - (hold.heardMs === undefined ? this.heardMs : this.#sentMs);
+    this.#resumedAtMs = hold.heardMs === undefined ? 0 : this.#sentMs;
     hold.end();
-    return { fromMs, laterMs: this.#recent.lengthOf(this.#again) };
+    return { fromMs, untilMs: this.#sentMs, laterMs: this.#recent.lengthOf(this.#again) };
   }
 
   /** Slices of one chunk, each when it is due. */

@@ -68,6 +68,10 @@ export class Reply {
   /** The client has played this much of it by now. */
   heard(heardMs: number): void {
     this.#playout.report(heardMs);
+    const part = this.item?.content[0];
+    const repeat = part?.type === 'audio' ? part.repeat : undefined;
+    // Where it was held, as the client tells after it went on.
+    if (repeat !== undefined && heardMs < repeat.untilMs) repeat.fromMs = Math.max(repeat.fromMs, heardMs);
     if (heardMs > 0) this.trace.markBefore('heard', heardMs);
   }
 
@@ -100,11 +104,7 @@ export class Reply {
   resume(): void {
     const repeat = this.#playout.resume();
     const part = this.item?.content[0];
-    if (repeat === undefined || part?.type !== 'audio') return;
-    const { fromMs, laterMs } = repeat;
-    part.words = part.words.map((word) =>
-      word.startMs < fromMs ? word : { ...word, startMs: word.startMs + laterMs, endMs: word.endMs + laterMs },
-    );
+    if (repeat !== undefined && part?.type === 'audio') part.repeat = repeat;
   }
 
   /** Makes the reply and paces its speech. A draft is made as far as is worth while, and goes out when it is confirmed. */

@@ -103,6 +103,16 @@ describe('a sound over the reply', () => {
     expect(rig.of('speech-started')).toHaveLength(1);
   });
 
+  it('whose recognition fails is recognized anew when it lasts', async () => {
+    const rig = await speaking({ stopsAtOnce: true, hears: [new Error('no ear'), 'what is that'] });
+    await rig.silence(300);
+    await rig.speak(800);
+    await rig.silence(900);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+    expect(rig.of('audio-committed')).toHaveLength(1);
+    expect([...rig.of('transcript-final'), ...rig.of('transcript-failed')]).toHaveLength(1);
+  });
+
   it('holds a reply that has just been sent to its end, too', async () => {
     const rig = await speaking({ stopsAtOnce: true, says: ['One two three four five six.'], hears: [''] });
     // 600 ms of speech are sent by now, but for the last; the rest waits for the end of the cough.

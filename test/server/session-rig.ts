@@ -21,6 +21,19 @@ export const defaultSettings: SessionSettings = {
   turnDetection: { threshold: 0.5, prefixPaddingMs: 300, silenceMs: 500, createsReply: true, interruptsReply: true },
 };
 
+/** Somebody who plays what comes at once: told of each event, says how much of what was sent has been heard by then. */
+function listener(clock: ManualClock): (event: SessionEvent) => number {
+  let sentMs = 0;
+  let begunMs = 0;
+  return (event) => {
+    if (event.type === 'reply-audio') {
+      if (sentMs === 0) begunMs = clock.now();
+      sentMs += (event.samples.length / event.sampleRate) * 1000;
+    }
+    return Math.min(sentMs, clock.now() - begunMs);
+  };
+}
+
 /** A session on fakes, with a clock that the test moves; speech is sent at the pace of that clock. */
 export function openRig(options: {
   readonly hears?: Parameters<typeof fakeRecognizer>[0];
@@ -54,7 +67,13 @@ export function openRig(options: {
   });
   const events: SessionEvent[] = [];
   const reading = (async () => {
-    for await (const event of session.events) events.push(event);
+    const hears = listener(clock);
+    for await (const event of session.events) {
+      events.push(event);
+      const heardMs = hears(event);
+      if (options.stopsAtOnce === true && event.type === 'reply-held')
+        session.send({ type: 'heard', replyId: event.replyId, heardMs });
+    }
   })();
   const running = session.run();
   const rig = {

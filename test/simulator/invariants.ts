@@ -74,7 +74,9 @@ function terminals({ person: { record, isGone }, probe }: PersonRun): string[] {
 
 /** What follows from what; an answer may be begun before the turn it answers is over. */
 const stages = [
-  ['endpoint_ms', 'transcript_ms', 'first_audio_ms'],
+  ['endpoint_ms', 'first_audio_ms'],
+  // What cannot be recognized may be known before the turn is over.
+  ['transcript_ms', 'first_audio_ms'],
   ['first_token_ms', 'first_phrase_ms', 'first_audio_ms', 'heard_ms'],
 ];
 /** What is told of the wait may be off by what the client cannot know: a tick of its loudspeaker. */

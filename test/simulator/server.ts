@@ -7,7 +7,6 @@ import { LiveSessions } from '../../server/http/live-sessions.ts';
 import { serveSocket, type SocketRequest } from '../../server/http/realtime.ts';
 import { Lobby } from '../../server/link/lobby.ts';
 import { cascade } from '../../server/session/responder.ts';
-import { fakeTurnDetector } from '../fakes/turn-detector.ts';
 import type { SimulatedEngines } from './engines.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -68,7 +67,9 @@ export class SimulatedServer {
       get vad() {
         return engines().vad;
       },
-      turnDetector: fakeTurnDetector(),
+      get turnDetector() {
+        return engines().turnDetector;
+      },
       get recognizer() {
         return engines().recognizer;
       },
