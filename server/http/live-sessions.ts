@@ -102,7 +102,8 @@ export class LiveSessions {
         if (eventType === 'response.created') held.replies += 1;
         if (eventType !== 'response.done') return;
         held.replies -= 1;
-        if (this.#draining && held.replies === 0) setImmediate(end);
+        // The client is told first of what follows a reply.
+        if (this.#draining && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {
         this.#places.delete(held);
@@ -129,14 +130,12 @@ export class LiveSessions {
     this.#draining = true;
     for (const place of this.#places) if (place.replies === 0) place.end();
     await this.#until(() => this.#places.size === 0 && this.#requests === 0, graceMs);
-    this.#closeAll();
+    for (const place of this.#places) place.end();
+    // A conversation that ends tells its client of it, and closes its own socket.
+    await this.#until(() => this.#places.size === 0, closeTimeoutMs);
+    for (const socket of this.#sockets) socket.close(goingAway, 'server_stopping');
     await this.#until(() => this.#sockets.size === 0, closeTimeoutMs);
     for (const socket of this.#sockets) socket.terminate();
-  }
-
-  #closeAll(): void {
-    for (const place of this.#places) place.end();
-    for (const socket of this.#sockets) socket.close(goingAway, 'server_stopping');
   }
 
   async #until(condition: () => boolean, mostMs: number): Promise<void> {

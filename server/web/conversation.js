@@ -130,6 +130,9 @@ export class Conversation {
         this.isHearing = false;
         this.#expect({ kind: 'speech', atMs: performance.now() });
         break;
+      case 'input_audio_buffer.cleared':
+        this.loseSpeech();
+        break;
       default:
     }
   }

@@ -19,8 +19,12 @@ export function deadSound({ person, pieces }: PersonRun): string[] {
     } else if (piece.type === 'text' && /"response\.(created|done)"/u.test(piece.data)) {
       const { type, x_seq: sequence, response } = JSON.parse(piece.data) as Bracket;
       const number = response.x_dramatis?.number;
-      if (type === 'response.created' && number !== undefined) numberOf.set(response.id, number);
-      else if (type === 'response.done') endedAt.set(numberOf.get(response.id) ?? -1, sequence);
+      if (type === 'response.created' && number !== undefined) {
+        numberOf.set(response.id, number);
+        // A server that goes on with a session counts its replies anew.
+        endedAt.delete(number);
+      }
+      if (type === 'response.done') endedAt.set(numberOf.get(response.id) ?? -1, sequence);
     }
   }
   for (const [itemId, cutMs] of person.record.cuts) {

@@ -32,12 +32,14 @@ const checksOfOne = [
 ];
 
 /** Everybody comes to the end, and nothing is left of their sessions. */
-function stuckState({ isOver, pending, people, server }: Run): string[] {
+function stuckState({ isOver, pending, people, servers }: Run): string[] {
   const wrong = people.flatMap(({ person }) => person.vain);
   if (!isOver) wrong.push('the run is stuck: not everybody came to the end of their script');
   if (pending > 0) wrong.push(`${pending} things are still to come after everybody has gone`);
-  if (server.sessions.active > 0) wrong.push(`${server.sessions.active} sessions are left`);
-  if (server.lobby.waiting > 0) wrong.push(`${server.lobby.waiting} sessions still wait for their client`);
+  for (const { sessions, lobby } of servers) {
+    if (sessions.active > 0) wrong.push(`${sessions.active} sessions are left`);
+    if (lobby.waiting > 0) wrong.push(`${lobby.waiting} sessions still wait for their client`);
+  }
   for (const { engines, person } of people) {
     for (const { running } of engines) {
       for (const [engine, count] of Object.entries(running))
@@ -107,6 +109,7 @@ function answered({ person: { record }, probe }: PersonRun): string[] {
 }
 
 /** Nothing that the server takes for a fault of its own, but what the script wants. */
-function faults({ server, scenario }: Run): string[] {
-  return server.faults.filter((fault) => scenario.faults?.test(fault) !== true).map((fault) => `a fault: ${fault}`);
+function faults({ servers, scenario }: Run): string[] {
+  const all = servers.flatMap((server) => server.faults);
+  return all.filter((fault) => scenario.faults?.test(fault) !== true).map((fault) => `a fault: ${fault}`);
 }

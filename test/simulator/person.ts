@@ -19,6 +19,7 @@ interface PersonParts {
   readonly vocabulary: Vocabulary;
   readonly network: Network;
   readonly stopServer: (graceMs: number) => void;
+  readonly killServer: () => void;
   /** False: the microphone sends nothing while the person is silent. */
   readonly sendsSilence: boolean;
   /** Length of the pieces that the microphone hands over. */
@@ -155,6 +156,8 @@ export class Person {
         return void this.#scheduler.after(step.ms, () => this.network.freeze(false));
       case 'stop server':
         return this.#parts.stopServer(step.graceMs);
+      case 'kill server':
+        return this.#parts.killServer();
       default:
         return this.#use(step);
     }

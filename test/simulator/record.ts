@@ -34,7 +34,10 @@ export class ClientRecord {
   take(event: TalkEvent, atMs: number): void {
     if (event.type.startsWith('connection.')) {
       this.connection.push({ atMs, type: event.type });
-      if (event.type === 'connection.open') this.lostMs += event.lostMs;
+      if (event.type !== 'connection.open') return;
+      this.lostMs += event.lostMs;
+      // What the server before was hearing is lost with it.
+      if (event.isRestarted) this.#open.clear();
     } else if (event.type === 'playback.cut') this.cuts.set(event.itemId, atMs);
     else if (!/^(playback|microphone|speaker)\./u.test(event.type)) this.#takeServer(event as ServerEvent, atMs);
   }
@@ -44,13 +47,19 @@ export class ClientRecord {
     return this.#open.size > 0;
   }
 
-  /** Those of one session; the last by default. */
+  /** Those of one session; the last by default. Replies that died with their server are left out: their ends were not told. */
   eventsOf(session = this.sessions): RecordedEvent[] {
     let count = 0;
     return this.events.flatMap(({ event }) => {
       if (event.type === 'session.created') count += 1;
-      return count === session ? [event] : [];
+      return count === session && !this.#isDead(event) ? [event] : [];
     });
+  }
+
+  #isDead(event: RecordedEvent): boolean {
+    const about = event['response'] as { readonly id: string } | undefined;
+    const id = (event['response_id'] ?? about?.id) as string | undefined;
+    return id !== undefined && this.replies.get(id)?.reason === 'server_restarted';
   }
 
   #takeServer(event: ServerEvent, atMs: number): void {

@@ -54,6 +54,11 @@ export class SimulatedServer {
     serveSocket(socket, { ...request, model: somebody.id }, deps, this.#log);
   }
 
+  /** Dies, its connections cut by then: of its sessions, only what is stored is left. */
+  die(): void {
+    this.lobby.closeAll();
+  }
+
   /** As SIGTERM does. */
   async stop(graceMs: number): Promise<void> {
     await this.sessions.drain(graceMs);

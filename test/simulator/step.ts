@@ -15,7 +15,8 @@ export type Step =
   | { readonly do: 'cut'; readonly downMs: number }
   | { readonly do: 'weather'; readonly weather: Partial<Weather> }
   | { readonly do: 'meanwhile'; readonly steps: readonly Step[] }
-  | { readonly do: 'stop server'; readonly graceMs: number };
+  | { readonly do: 'stop server'; readonly graceMs: number }
+  | { readonly do: 'kill server' };
 
 /** Says words at a pace of 300 ms unless told otherwise, and goes on when they are said. */
 export function say(text: string, wordMs = 300): Step {
@@ -101,7 +102,10 @@ export function meanwhile(...steps: readonly Step[]): Step {
   return { do: 'meanwhile', steps };
 }
 
-/** Somebody stops the server. */
+/** The server dies at once, and another takes its place, with nothing but what was stored. */
+export const killServer: Step = { do: 'kill server' };
+
+/** Somebody stops the server, as SIGTERM does. No other takes its place. */
 export function stopServer(graceMs: number): Step {
   return { do: 'stop server', graceMs };
 }

@@ -37,7 +37,8 @@ export interface Run {
   readonly durationMs: number;
   readonly vocabulary: Vocabulary;
   readonly people: readonly PersonRun[];
-  readonly server: SimulatedServer;
+  /** One after the other, where one was killed. */
+  readonly servers: readonly SimulatedServer[];
   /** Whether everybody came to the end of their script in time. */
   readonly isOver: boolean;
   /** What was still to come when everything was over. */
@@ -48,9 +49,10 @@ export interface Run {
 export async function play(scenario: Scenario, seed = scenario.seed ?? 1): Promise<Run> {
   const scheduler = new Scheduler(seed);
   const vocabulary = new Vocabulary();
-  const server = new SimulatedServer(scheduler, scenario.environment);
+  const world: World = { scheduler, vocabulary, servers: [], networks: [], environment: scenario.environment ?? {} };
+  startServer(world);
   const parts: [string, Part][] = [['ann', scenario], ...Object.entries(scenario.others ?? {})];
-  const people = parts.map(([name, part]) => prepare(name, part, { scheduler, vocabulary, server }));
+  const people = parts.map(([name, part]) => prepare(name, part, world));
   let living = people.length;
   const lives = people.map(async ({ live }) => {
     await live(scenario.endsAlone === true);
@@ -61,7 +63,28 @@ export async function play(scenario: Scenario, seed = scenario.seed ?? 1): Promi
   await scheduler.run(() => false, durationMs + aftermathMs);
   if (isOver) await Promise.all(lives);
   const { pending } = scheduler;
-  return { scenario, seed, durationMs, vocabulary, people: people.map(({ run }) => run), server, isOver, pending };
+  const { servers } = world;
+  return { scenario, seed, durationMs, vocabulary, people: people.map(({ run }) => run), servers, isOver, pending };
+}
+
+/** What the people of a run share. */
+interface World {
+  readonly scheduler: Scheduler;
+  readonly vocabulary: Vocabulary;
+  /** One after the other; the last is there. */
+  readonly servers: SimulatedServer[];
+  readonly networks: Network[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+function startServer({ servers, scheduler, environment }: World): void {
+  servers.push(new SimulatedServer(scheduler, environment));
+}
+
+function killServer(world: World): void {
+  for (const network of world.networks) network.cut();
+  world.servers.at(-1)?.die();
+  startServer(world);
 }
 
 interface Prepared {
@@ -69,12 +92,8 @@ interface Prepared {
   readonly live: (endsAlone: boolean) => Promise<void>;
 }
 
-function prepare(
-  name: string,
-  part: Part,
-  world: { scheduler: Scheduler; vocabulary: Vocabulary; server: SimulatedServer },
-): Prepared {
-  const { scheduler, vocabulary, server } = world;
+function prepare(name: string, part: Part, world: World): Prepared {
+  const { scheduler, vocabulary, servers } = world;
   const engines: SimulatedEngines[] = [];
   const pieces: PersonRun['pieces'] = [];
   const enginesFor = (): SimulatedEngines => {
@@ -87,12 +106,13 @@ function prepare(
       scheduler,
       serve: (socket, url) => {
         if (part.client === 'plain') url.searchParams.delete('x');
-        server.serve(socket, url, name, enginesFor);
+        servers.at(-1)?.serve(socket, url, name, enginesFor);
       },
       onPiece: (piece) => pieces.push({ atMs: scheduler.now(), piece }),
     },
     part.weather,
   );
+  world.networks.push(network);
   const person = new Person({
     name,
     scheduler,
@@ -100,7 +120,8 @@ function prepare(
     network,
     sendsSilence: part.sendsSilence !== false,
     chunkMs: part.chunkMs ?? 40,
-    stopServer: (graceMs) => void server.stop(graceMs),
+    stopServer: (graceMs) => void servers.at(-1)?.stop(graceMs),
+    killServer: () => killServer(world),
   });
   const run: PersonRun = { person, part, engines, pieces, probe: undefined, asked: [] };
   return { run, live: (endsAlone) => live(run, part, scheduler, endsAlone) };
