@@ -6,7 +6,7 @@
  * @property {string} responseId
  * @property {number} receivedMs of sound
  * @property {number} baseMs of that, received before it was held last; it will not be played
- * @property {number | undefined} heldMs what had been played when it was held, as long as nothing came after
+ * @property {number | undefined} heldMs what had been played when it was held last
  * @property {number} sentLateMs how far the server fell behind real time in making it
  * @property {number | undefined} firstSentMs the server's clock when the item began
  */
@@ -18,7 +18,7 @@
  * @param {number} [playedMs] since it was held last, if it was
  */
 export function heardOf({ receivedMs, baseMs, heldMs }, playedMs = 0) {
-  return Math.floor(Math.min(heldMs ?? baseMs + playedMs, receivedMs));
+  return Math.floor(Math.min(playedMs > 0 ? baseMs + playedMs : (heldMs ?? baseMs), receivedMs));
 }
 
 /**
@@ -29,17 +29,15 @@ export function heardOf({ receivedMs, baseMs, heldMs }, playedMs = 0) {
  *   since it was held before, and returns how much has been heard; undefined where there is nothing to hold
  */
 export function holdItem(item) {
-  if (item.receivedMs === 0 || item.heldMs !== undefined) return undefined;
-  const { baseMs: fromMs, receivedMs: toMs } = item;
-  item.heldMs = fromMs;
-  item.baseMs = toMs;
+  const before = { ...item };
+  if (item.receivedMs === item.baseMs) return undefined;
+  item.heldMs = item.heldMs ?? item.baseMs;
+  item.baseMs = item.receivedMs;
   return {
     item,
     settle(playedMs) {
-      const heardMs = Math.min(fromMs + playedMs, toMs);
-      // What comes after the flush is already what is said again.
-      if (item.heldMs !== undefined) item.heldMs = heardMs;
-      return heardMs;
+      item.heldMs = heardOf(before, playedMs);
+      return item.heldMs;
     },
   };
 }

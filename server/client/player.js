@@ -221,7 +221,6 @@ export class Player {
     const item = this.#open(itemId, responseId);
     this.#noteDelay(itemId, sentMs);
     const samples = fromPcm16(pcm16);
-    item.heldMs = undefined;
     this.#begun.add(responseId);
     item.receivedMs += (samples.length * 1000) / WIRE_RATE;
     this.speaker?.play(itemId, samples, item.sentLateMs);

@@ -118,11 +118,11 @@ export class Speaking {
     }
   }
 
-  /** Stops one reply, by default the current one. Returns false when there is none to stop. */
-  cancel(reason: ReplyReason, id?: string): boolean {
+  /** Stops one reply, by default the current one; `heardMs`: where, if that is known better than here. Returns false when there is none. */
+  cancel(reason: ReplyReason, id?: string, heardMs?: number): boolean {
     const reply = id === undefined ? this.#current : [...this.#running].find((running) => running.id === id);
     if (reply === undefined) return false;
-    this.#cut(reply);
+    this.#cut(reply, heardMs);
     reply.abort(reason);
     this.finish(reply);
     return true;
@@ -138,7 +138,7 @@ export class Speaking {
   stopAt(itemId: string, heardMs: number): void {
     if (this.#current?.item?.id !== itemId) return;
     this.#current.heard(heardMs);
-    this.cancel('client_cancelled');
+    this.cancel('client_cancelled', undefined, heardMs);
   }
 
   /** Stops everything that is being said. */
@@ -230,8 +230,8 @@ export class Speaking {
   }
 
   /** History keeps what can have been heard, until the client tells it more exactly by truncating. */
-  #cut(reply: Reply): void {
-    if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, reply.heardMs);
+  #cut(reply: Reply, heardMs = reply.heardMs): void {
+    if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, heardMs);
   }
 }
 
