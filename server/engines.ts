@@ -60,13 +60,21 @@ export function openEngines(
       ? undefined
       : { baseUrl: llmBaseUrl, model: llmModel, ...(llmApiKey === undefined ? {} : { apiKey: llmApiKey }) };
   const mind = openMind(llm);
+  const responders = new Map<string, Responder>();
   return {
     vad,
     turnDetector,
     recognizer,
     voiceOf: (character) => voices.forCharacter(character.voice),
-    responderFor: (character) =>
-      cascade({ recognizer, agent: mind(character), ...voices.forCharacter(character.voice) }),
+    responderFor(character) {
+      const known = responders.get(character.id);
+      if (known !== undefined) return known;
+      const { greetings, voice } = character;
+      const parts = { recognizer, agent: mind(character), ...voices.forCharacter(voice), greetings };
+      const responder = cascade(parts);
+      responders.set(character.id, responder);
+      return responder;
+    },
     summary: [
       { stage: 'vad', name: vad.name, provider: 'cpu' },
       { stage: 'turns', name: turnDetector.name },

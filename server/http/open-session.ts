@@ -98,6 +98,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
   );
+  if (restored === undefined) void engines.responderFor(character).prepare?.({ signal: AbortSignal.timeout(60_000) });
   const stayOpen = limitTime(link, {
     clock,
     limitMs: maxSessionMs,

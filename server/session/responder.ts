@@ -4,6 +4,7 @@ import type { Toolbox } from '../../agents/tools.ts';
 import { durationMs, type AudioFrame } from '../../voices/audio.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { CallOptions } from '../../voices/engine.ts';
+import { saidLines } from '../../voices/said-lines.ts';
 import { phrases } from '../../voices/phrases.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
@@ -42,6 +43,8 @@ export interface Responder {
   ): AsyncIterable<TranscriptPart>;
   readonly sampleRate: number;
   reply(history: readonly Message[], options: ReplyOptions): AsyncIterable<SpokenPart>;
+  /** Has its first words ready, as far as they are known before anybody has spoken. Never rejects. */
+  prepare?(options: CallOptions): Promise<void>;
 }
 
 /** Recognizer ▶ agent ▶ phrases ▶ synthesizer. */
@@ -50,8 +53,11 @@ export function cascade(parts: {
   readonly agent: CharacterAgent;
   readonly synthesizer: SpeechSynthesizer;
   readonly voice: Voice;
+  /** What may be said first; none by default. */
+  readonly greetings?: readonly string[];
 }): Responder {
-  const { recognizer, agent, synthesizer, voice } = parts;
+  const { recognizer, agent, synthesizer, voice, greetings = [] } = parts;
+  const said = saidLines(synthesizer);
   return {
     sampleRate: recognizer.sampleRate,
     listen: (audio, options) => recognizer.transcribe(audio, options),
@@ -66,7 +72,8 @@ export function cascade(parts: {
       } else {
         const follower = followPhrases();
         const phrased = noted(spoken, (phrase) => follower.handed(phrase));
-        for await (const chunk of synthesizer.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
+        const speaker = isScripted(options.situation) ? said : synthesizer;
+        for await (const chunk of speaker.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           options.trace.mark('first_speech');
           yield* aside.notes.splice(0);
           options.onSpeech?.(durationMs(chunk.frame));
@@ -77,7 +84,15 @@ export function cascade(parts: {
       yield* aside.calls;
       yield* aside.notes;
     },
+    async prepare({ signal }) {
+      for (const greeting of greetings) await said.prepare(greeting, { signal, voice, speed: 1 });
+    },
   };
+}
+
+/** Whether a reply is one of few lines, known whole at once. */
+function isScripted(situation: Situation | undefined): boolean {
+  return situation === 'greeting' || situation === 'unclear';
 }
 
 type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
