@@ -9,7 +9,7 @@ export interface ReplyFacts {
   doneMs?: number;
   status?: string;
   reason?: string;
-  latency?: Readonly<Record<string, number | string | null>>;
+  latency?: Readonly<Record<string, unknown>>;
 }
 
 /** Everything that one client was told, and when; what it makes of it. */
