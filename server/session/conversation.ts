@@ -130,9 +130,10 @@ export class Conversation {
 
   /**
    * Cuts what one content part says aloud to the words that began before `heardMs`. A part that was cut already is cut
-   * anew, from what it was. Returns the length that is left, in milliseconds.
+   * anew, from what it was; unless that was final, as the client's own word is. Returns the length that is left, in
+   * milliseconds.
    */
-  truncate(item: MessageItem, heardMs: number, contentIndex = 0): number {
+  truncate(item: MessageItem, heardMs: number, contentIndex = 0, isFinal = false): number {
     const part = item.content[contentIndex];
     if (part?.type !== 'audio') return 0;
     const uncut = this.#uncut.get(part) ?? { ...part };
@@ -146,6 +147,7 @@ export class Conversation {
       part.durationMs = heardMs;
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
+    if (isFinal) this.#uncut.delete(part);
     return Math.round(part.durationMs);
   }
 

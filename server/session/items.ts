@@ -71,7 +71,7 @@ function truncate(
     const isOther = spoken?.content.some((part) => part.type === 'audio') === true;
     return { code: 'item_not_spoken', message, param: isOther ? 'content_index' : 'item_id' };
   }
-  const leftMs = conversation.truncate(spoken, heardMs, contentIndex);
+  const leftMs = conversation.truncate(spoken, heardMs, contentIndex, true);
   emit({ type: 'item-truncated', itemId: item.id, contentIndex, heardMs: leftMs });
   return undefined;
 }

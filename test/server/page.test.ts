@@ -24,6 +24,8 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
 
   it('is spoken to, shows what it understood, and speaks the answer', async () => {
     const page = await openPage(browser, server, { width: 1280, height: 800 });
+    const sent: string[] = [];
+    page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
     await keep(page, 'picker');
     await page.click('#characters >> text=Sherlock Holmes');
     await page.click('#talk');
@@ -36,6 +38,7 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     await answer.waitFor({ timeout: 60_000 });
     await keep(page, 'conversation');
     expect(await answer.innerText()).toContain('Watson');
+    expect(sent.find((frame) => frame.includes('"session.update"'))).toContain('"idle_timeout_ms":30000');
     const ledger = await answer.locator('[data-latency]').first().getAttribute('data-latency');
     const latency = JSON.parse(ledger ?? '{}') as Record<string, unknown>;
     expect(latency['basis']).toBe('speech_end');

@@ -124,6 +124,12 @@ describe('barge-in', () => {
       script: [say('Tell me a story.'), hear(3), say('mm', 140), hear(4, 4_000), say('hm', 140), wait(6_000)],
     },
     {
+      name: 'a reply that was stopped by the button as it ended stays as it was heard, whatever is said later',
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), until('response.done'), interrupt, wait(100), babble(4), hearOut],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
       name: 'a button that is pressed when nothing sounds does nothing',
       script: [interrupt, say('Tell me a story.'), hearOut, interrupt, interrupt],
       expect: { replies: ['completed'], errors: [] },

@@ -91,8 +91,19 @@ function ledger({ person: { record } }: PersonRun): string[] {
       const times = row.map((stage) => latency[stage]).filter((time): time is number => typeof time === 'number');
       return times.every((time, index) => time >= (times[index - 1] ?? time) - ledgerToleranceMs);
     });
-    return isRow ? [] : [`the latency of ${id} goes backwards: ${JSON.stringify(latency)}`];
+    const wrong = isRow ? [] : [`the latency of ${id} goes backwards: ${JSON.stringify(latency)}`];
+    return isShared(latency)
+      ? wrong
+      : [...wrong, `the wait for ${id} is not all shared out: ${JSON.stringify(latency)}`];
   });
+}
+
+/** Where each millisecond of the wait has an owner, they are the whole wait. */
+function isShared({ owners, total_ms: totalMs }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof totalMs !== 'number') return true;
+  const shares = Object.values(owners as Readonly<Record<string, number>>);
+  const sumMs = shares.reduce((sum, share) => sum + share, 0);
+  return Math.abs(sumMs - totalMs) < 0.5 && shares.every((share) => share >= 0);
 }
 
 /** The last question was understood as it was asked, and answered. */
