@@ -41,10 +41,10 @@ export interface AgentOptions extends CallOptions {
 }
 
 /**
- * A turn that is no answer: nobody has spoken yet (`greeting`), what was said could not be understood (`unclear`), or the
- * user has long been silent (`idle`).
+ * A turn that is no answer: nobody has spoken yet (`greeting`), what was said could not be understood (`unclear`), the user
+ * has long been silent (`idle`), or has paused and will go on (`nod`: a word that shows somebody listens).
  */
-export type Situation = 'greeting' | 'unclear' | 'idle';
+export type Situation = 'greeting' | 'unclear' | 'idle' | 'nod';
 
 /** Who answers as a character. Stateless: the history is an argument, oldest first, and ends with what was just said. */
 export interface CharacterAgent {

@@ -1,10 +1,30 @@
-import type { CharacterAgent } from './agent.ts';
+import type { Character } from '../characters/character.ts';
+import type { CharacterAgent, Situation } from './agent.ts';
 import { chooseLine } from './choice.ts';
 import { languageOf } from './language.ts';
 
+/** Words that voices can speak; a hum they would spell. */
+const nods: Readonly<Record<string, readonly string[]>> = {
+  en: ['I see.', 'Yes.', 'Go on.'],
+  zh: ['嗯。', '是吗。', '哦。'],
+  fr: ['Oui.', 'Je vois.'],
+  de: ['Ja.', 'Ach so.'],
+  es: ['Sí.', 'Ya veo.'],
+};
+
+function linesFor(
+  situation: Exclude<Situation, 'idle'>,
+  { greetings, repeatRequests, languages }: Character,
+): readonly string[] {
+  if (situation === 'greeting') return greetings;
+  if (situation === 'unclear') return repeatRequests;
+  const spoken = languages.flatMap((language) => nods[language.split('-')[0] ?? ''] ?? []);
+  return spoken.length > 0 ? spoken : (nods['en'] ?? []);
+}
+
 /**
  * Speaks the card's own words where no thought is needed: a greeting when a talk opens, a request to say it again when
- * nothing was understood. `random` (0 to below 1) chooses the greeting, since all talks begin alike.
+ * nothing was understood; and a nod while somebody talks. `random` (0 to below 1) chooses the greeting, since all talks begin alike.
  */
 export function withScript(agent: CharacterAgent, random: () => number = Math.random): CharacterAgent {
   const { character } = agent;
@@ -16,7 +36,7 @@ export function withScript(agent: CharacterAgent, random: () => number = Math.ra
         return;
       }
       options.signal.throwIfAborted();
-      const lines = options.situation === 'greeting' ? character.greetings : character.repeatRequests;
+      const lines = linesFor(options.situation, character);
       const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
       const language = languageOf(remark, character.languages);
       const fitting = lines.filter((line) => languageOf(line, character.languages) === language);

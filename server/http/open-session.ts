@@ -39,6 +39,8 @@ export interface Opening {
   readonly binary: boolean;
   /** Its client stops playing when it is told that a reply is held. */
   readonly holds?: boolean;
+  /** It plays what comes while its user talks. */
+  readonly nods?: boolean;
   /** Its client is told some time before the session reaches its time limit. */
   readonly notice?: boolean;
   /** Its client asked for Opus, in binary frames. Closed when the session ends. */
@@ -78,6 +80,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       ...enginesOf(character, engines),
       draftsPerTurn: config.draftsPerTurn,
       holds: opening.holds === true,
+      nods: opening.nods === true,
       model,
       about: aboutOpening(opening, deps),
       aheadMs: config.playoutAheadMs,
@@ -190,7 +193,7 @@ function noted(link: Link, place: Place): Peer {
 function aboutOpening({ character, token }: Opening, { engines, lobby }: SocketDeps): Record<string, unknown> {
   return {
     ...aboutSession(character, engines),
-    extensions: ['heard', 'binary', 'opus', 'resume', 'hold', 'notice'],
+    extensions: ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice'],
     ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
 }

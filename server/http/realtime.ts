@@ -58,7 +58,7 @@ export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `notice`. */
+  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `nod`, `notice`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
@@ -75,9 +75,10 @@ function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
 function agreedIn(
   extensions: ReadonlySet<string>,
   opus: OpusSound | undefined,
-): Pick<Opening, 'binary' | 'holds' | 'notice' | 'opus'> {
+): Pick<Opening, 'binary' | 'holds' | 'nods' | 'notice' | 'opus'> {
   const binary = opus !== undefined || extensions.has('binary');
-  return { binary, opus, holds: extensions.has('hold'), notice: extensions.has('notice') };
+  const [holds, nods, notice] = [extensions.has('hold'), extensions.has('nod'), extensions.has('notice')];
+  return { binary, opus, holds, nods, notice };
 }
 
 /** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */

@@ -9,7 +9,7 @@ import type { Problem, SessionCommand, SessionEvent } from '../session/events.ts
 import type { Item } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
-import { bargeInMs } from '../session/settings.ts';
+import { bargeInMs, nodEveryMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
 import { createEncoder } from './encode.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
@@ -36,6 +36,8 @@ export interface ConnectionParts {
   readonly turnDetector?: TurnDetector;
   /** Answers that may be prepared in one turn before it is over; none by default. */
   readonly draftsPerTurn?: number;
+  /** The client plays what comes while its user talks. */
+  readonly nods?: boolean;
   /** The client wants to know when a reply is held, and falls silent then. */
   readonly holds?: boolean;
   /** The name the client asked for. */
@@ -107,6 +109,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
     draftsPerTurn: parts.draftsPerTurn ?? 0,
     stopsAtOnce: parts.holds === true,
+    ...nodding(parts),
     clock: parts.clock,
     settings: settingsOf(wire, parts.character),
     bargeInMs: bargeInMs(parts.character.turnTaking),
@@ -153,6 +156,11 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
   };
+}
+
+function nodding({ nods, character }: ConnectionParts): { readonly nodEveryMs?: number } {
+  const everyMs = nods === true ? nodEveryMs(character.turnTaking) : undefined;
+  return everyMs === undefined ? {} : { nodEveryMs: everyMs };
 }
 
 /** Hands a peer each event complete, and sound in the form it takes. */

@@ -19,6 +19,8 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly settings: SessionSettings;
   readonly bargeInMs: number;
+  /** How long the user may talk until the next pause brings a nod; absent: for ever. */
+  readonly nodEveryMs?: number;
   /** Tells whether the user has finished, where the settings ask for it. */
   readonly turnDetector?: TurnDetector;
   /** Answers that may be prepared in one turn before it is over; 0 for none. */
@@ -37,7 +39,15 @@ export interface SessionParts {
 /** What the two sides of a conversation share. */
 export interface SessionContext extends Pick<
   SessionParts,
-  'responder' | 'clock' | 'aheadMs' | 'newId' | 'onFault' | 'turnDetector' | 'draftsPerTurn' | 'bargeInMs'
+  | 'responder'
+  | 'clock'
+  | 'aheadMs'
+  | 'newId'
+  | 'onFault'
+  | 'turnDetector'
+  | 'draftsPerTurn'
+  | 'bargeInMs'
+  | 'nodEveryMs'
 > {
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;

@@ -47,7 +47,7 @@ export interface ReplyRequest {
   readonly toolbox?: Toolbox;
   /** Instead of the conversation's history. */
   readonly items?: readonly Item[];
-  readonly situation?: 'greeting' | 'idle';
+  readonly situation?: 'greeting' | 'idle' | 'nod';
   /** Comes back with `reply-started`, untouched. */
   readonly echo?: unknown;
 }

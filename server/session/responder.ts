@@ -92,7 +92,7 @@ export function cascade(parts: {
 
 /** Whether a reply is one of few lines, known whole at once. */
 function isScripted(situation: Situation | undefined): boolean {
-  return situation === 'greeting' || situation === 'unclear';
+  return situation === 'greeting' || situation === 'unclear' || situation === 'nod';
 }
 
 type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;

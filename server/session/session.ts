@@ -56,6 +56,7 @@ export class Session {
       context,
       listening: this.#listening,
       speaking: this.#speaking,
+      nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new Trace(parts.clock)),
       speakUp: (sinceMs) => {
         this.#listening.commitSilence(sinceMs);
         this.#reply({ inConversation: true, situation: 'idle' }, new Trace(parts.clock));

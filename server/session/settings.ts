@@ -42,6 +42,7 @@ export interface TurnDetection {
 interface TurnTaking {
   readonly patience: number;
   readonly interruptibility: number;
+  readonly backchannels: number;
 }
 
 /**
@@ -68,4 +69,9 @@ export const completeFrom = 0.8;
  */
 export function bargeInMs(turnTaking: TurnTaking): number {
   return Math.round(700 - 300 * turnTaking.interruptibility);
+}
+
+/** Somebody with a habit of 1 nods every 3 s of talk at most, with 0.2 every 15 s; with 0 never. */
+export function nodEveryMs({ backchannels }: TurnTaking): number | undefined {
+  return backchannels === 0 ? undefined : Math.round(3_000 / backchannels);
 }

@@ -24,6 +24,8 @@ interface TurnTakingParts {
   readonly speaking: Speaking;
   /** The character speaks up, because the user has been silent since `sinceMs`. */
   readonly speakUp: (sinceMs: number) => void;
+  /** A word that shows the character listens. */
+  readonly nod: () => void;
 }
 
 /** Who speaks when: feeds the turn machine with what is heard, and does what it says. */
@@ -87,7 +89,7 @@ export class TurnTaking {
   }
 
   #policy(): TurnPolicy {
-    const { settings, bargeInMs, draftsPerTurn } = this.#parts.context;
+    const { settings, bargeInMs, draftsPerTurn, nodEveryMs } = this.#parts.context;
     const detection = settings().turnDetection;
     return {
       settleMs: detection?.silenceMs ?? 0,
@@ -96,6 +98,7 @@ export class TurnTaking {
       wary: this.#echoes,
       ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
       ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
+      ...(nodEveryMs === undefined || !settings().speaks ? {} : { nodEveryMs }),
       ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
     };
   }
@@ -122,6 +125,8 @@ export class TurnTaking {
         return speaking.draft(listening.current?.text ?? '');
       case 'draft-drop':
         return speaking.dropDraft();
+      case 'nod':
+        return this.#parts.nod();
       case 'overlap-open':
         this.#aloneMs = 0;
         this.#overlapped = true;

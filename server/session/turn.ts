@@ -7,9 +7,16 @@ import { patienceMs, type Patience } from '../../voices/turn-detector.ts';
 export type TurnState =
   /** `idleSinceMs`: by then the user had heard what was said, and has said nothing since; absent where nobody waits. */
   | { readonly phase: 'listening'; readonly idleSinceMs?: number }
-  | { readonly phase: 'hearing' }
+  /** `quietFromMs`: so long the character has listened without a word. */
+  | { readonly phase: 'hearing'; readonly quietFromMs: number }
   /** `drafted`: an answer to what was said so far is being prepared. */
-  | { readonly phase: 'settling'; readonly sinceMs: number; readonly settleMs: number; readonly drafted: boolean }
+  | {
+      readonly phase: 'settling';
+      readonly sinceMs: number;
+      readonly settleMs: number;
+      readonly drafted: boolean;
+      readonly quietFromMs: number;
+    }
   /** `wary`: a sound over this reply was nothing, and it could be the reply's own echo: no pause for the next. */
   | { readonly phase: 'replying'; readonly wary: boolean }
   | {
@@ -59,6 +66,8 @@ export type TurnAction =
   | { readonly type: 'pause' }
   /** The turn will probably end soon: prepare an answer. */
   | { readonly type: 'draft' }
+  /** The user pauses and will go on: a word that shows somebody listens. */
+  | { readonly type: 'nod' }
   /** The user goes on: what was prepared is void. */
   | { readonly type: 'draft-drop' }
   /** Find out what the sound over the reply is, from `atMs` on. */
@@ -85,6 +94,8 @@ export interface TurnPolicy {
   readonly interrupts: boolean;
   /** Replies are known to be heard by the user's microphone: only words stop them. */
   readonly wary?: boolean;
+  /** How long the user may talk until the next pause brings a nod; absent: for ever. */
+  readonly nodEveryMs?: number;
   /** Silence after a reply from which on the character speaks up; absent means never. */
   readonly idleMs?: number;
 }
@@ -92,6 +103,8 @@ export interface TurnPolicy {
 type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
 type In<Phase extends TurnState['phase']> = Extract<TurnState, { readonly phase: Phase }>;
 
+/** Whoever seems to have finished half of what they wanted to say is answered, not nodded at. */
+const nodBelow = 0.3;
 /** Silence after a sound over the reply in which it may still turn out to be words. */
 const verdictMs = 192;
 /** A sound that has turned out to be an aside may last this much longer than others before it counts as an interruption. */
@@ -114,7 +127,7 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
     case 'clock':
       return onClock(state, event, policy);
     case 'pause-judged':
-      return stay(state.phase === 'settling' ? judged(state, event.completeness, policy) : state);
+      return state.phase === 'settling' ? judged(state, event.completeness, policy) : stay(state);
     case 'overlap-judged':
       return onOverlapJudged(state, event, policy);
     case 'reply-start':
@@ -145,7 +158,8 @@ function listening(idleSinceMs?: number): TurnState {
 function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step {
   if (state.phase === 'listening') return open(atMs, []);
   if (state.phase === 'settling') {
-    return { state: { phase: 'hearing' }, actions: state.drafted ? [{ type: 'draft-drop' }] : [] };
+    const { drafted, quietFromMs } = state;
+    return { state: { phase: 'hearing', quietFromMs }, actions: drafted ? [{ type: 'draft-drop' }] : [] };
   }
   if (state.phase === 'overlapping') {
     const { endedMs: _, ...goingOn } = state;
@@ -160,7 +174,7 @@ function onSpeechStart(state: TurnState, atMs: number, policy: TurnPolicy): Step
 }
 
 function onSpeechEnd(state: TurnState, atMs: number, policy: TurnPolicy): Step {
-  if (state.phase === 'hearing') return settle(atMs, policy, []);
+  if (state.phase === 'hearing') return settle(atMs, state.quietFromMs, policy, []);
   if (state.phase === 'overlapping') return stay({ ...state, endedMs: atMs });
   return stay(state);
 }
@@ -191,11 +205,15 @@ function onSilence(state: In<'settling'>, silentMs: number, policy: TurnPolicy):
   return { state: { ...state, drafted: true }, actions: [{ type: 'draft' }] };
 }
 
-/** A pause known better calls for another draft, unless what is to be answered has not changed. */
-function judged(state: In<'settling'>, completeness: number | undefined, { patience }: TurnPolicy): TurnState {
+/** A pause known better calls for another draft, unless what is to be answered has not changed; or for a nod. */
+function judged(state: In<'settling'>, completeness: number | undefined, policy: TurnPolicy): Step {
+  const { patience, nodEveryMs = Infinity } = policy;
   const settleMs =
     completeness === undefined || patience === undefined ? state.settleMs : patienceMs(completeness, patience);
-  return { ...state, settleMs, drafted: false };
+  const nods =
+    completeness !== undefined && completeness <= nodBelow && state.sinceMs - state.quietFromMs >= nodEveryMs;
+  const quietFromMs = nods ? state.sinceMs : state.quietFromMs;
+  return { state: { ...state, settleMs, drafted: false, quietFromMs }, actions: nods ? [{ type: 'nod' }] : [] };
 }
 
 /** Counted in voice, not in time: the end of a cough is known only a moment after it. */
@@ -227,7 +245,7 @@ function onOverlapJudged(
     untilMs - sinceMs >= leastWordsMs &&
     (state.phase === 'replying' || state.phase === 'listening')
   ) {
-    return settle(untilMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
+    return settle(untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
   }
   return stay(state);
 }
@@ -235,8 +253,8 @@ function onOverlapJudged(
 function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
   const actions = opening(state.sinceMs, policy.interrupts);
   return state.endedMs === undefined
-    ? { state: { phase: 'hearing' }, actions }
-    : settle(state.endedMs, policy, actions);
+    ? { state: { phase: 'hearing', quietFromMs: state.sinceMs }, actions }
+    : settle(state.endedMs, state.sinceMs, policy, actions);
 }
 
 /** The reply goes on. From now on it takes words to stop it: what was no interruption once may come again. */
@@ -263,8 +281,8 @@ function onTaken(state: TurnState): Step {
   return stay(state.phase === 'replying' ? state : listening());
 }
 
-function settle(sinceMs: number, policy: TurnPolicy, before: readonly TurnAction[]): Step {
-  const state: TurnState = { phase: 'settling', sinceMs, settleMs: policy.settleMs, drafted: false };
+function settle(sinceMs: number, quietFromMs: number, policy: TurnPolicy, before: readonly TurnAction[]): Step {
+  const state: TurnState = { phase: 'settling', sinceMs, settleMs: policy.settleMs, drafted: false, quietFromMs };
   return { state, actions: [...before, { type: 'pause' }] };
 }
 
@@ -273,7 +291,7 @@ function stay(state: TurnState): Step {
 }
 
 function open(atMs: number, after: readonly TurnAction[]): Step {
-  return { state: { phase: 'hearing' }, actions: [{ type: 'utterance-open', atMs }, ...after] };
+  return { state: { phase: 'hearing', quietFromMs: atMs }, actions: [{ type: 'utterance-open', atMs }, ...after] };
 }
 
 /** The client is told of the speech before it is told what the speech stopped: stock clients count on that order. */

@@ -11,6 +11,9 @@ import { Replies } from './replies.js';
 const RETOLD = 40;
 
 /** The person's side: what was said, by voice or in writing, and what is expected in answer. */
+/** Silence after a reply from which on the character may speak up. */
+const SILENT_MS = 30_000;
+
 export class Conversation {
   #options;
   #replies;
@@ -62,6 +65,12 @@ export class Conversation {
     else if (isAbout(event, 'conversation.item.') || event.type === 'error') this.#handleWords(event);
     // Progress changes nothing about who is speaking.
     if (event.type !== 'playback.progress') this.#options.onChange();
+  }
+
+  /** @param {boolean} may whether the character may speak up, once, into a long silence of the person */
+  speakUp(may) {
+    const detection = { type: 'semantic_vad', idle_timeout_ms: may ? SILENT_MS : null };
+    this.#options.wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: detection } } } });
   }
 
   /** Asks the character to speak first. */

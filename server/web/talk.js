@@ -18,8 +18,6 @@ import { talkState } from './talk-state.js';
 const CHUNK_MS = 40;
 /** A muted microphone goes on sending silence this long, so that the server notices the end of what was said before. */
 const MUTED_TAIL_MS = 2_000;
-/** Silence after a reply from which on the character may speak up. */
-const SILENT_MS = 30_000;
 /** Lost sound that is worth telling: less is no word. */
 const TOLD_LOSS_MS = 300;
 
@@ -206,16 +204,8 @@ export class Talk {
   #setMicrophone(status) {
     this.#microphoneStatus = status;
     if (status !== 'open') this.#options.onLevel(0);
-    this.#waitForPerson();
+    if (this.#status === 'open') this.#conversation.speakUp(status === 'open');
     this.#changed();
-  }
-
-  /** With an open microphone, the character may speak up once into a long silence. */
-  #waitForPerson() {
-    if (this.#status !== 'open') return;
-    const idleMs = this.#microphoneStatus === 'open' ? SILENT_MS : null;
-    const detection = { type: 'semantic_vad', idle_timeout_ms: idleMs };
-    this.#wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: detection } } } });
   }
 
   /** @param {TalkEvent} event */
@@ -262,7 +252,7 @@ export class Talk {
     const { messages } = this.#options;
     this.#status = 'open';
     messages.clear('connection');
-    if (isNew && this.#microphoneStatus === 'open') this.#waitForPerson();
+    if (isNew && this.#microphoneStatus === 'open') this.#conversation.speakUp(true);
     if (isNew && this.#hadSession) {
       this.#conversation.lose();
       this.#conversation.retell();

@@ -42,6 +42,7 @@ export function openRig(options: {
   readonly settings?: Partial<SessionSettings>;
   readonly draftsPerTurn?: number;
   readonly stopsAtOnce?: boolean;
+  readonly nodEveryMs?: number;
   readonly turnDetector?: TurnDetector;
 }) {
   const clock = new ManualClock();
@@ -59,6 +60,7 @@ export function openRig(options: {
     bargeInMs: 160,
     draftsPerTurn: options.draftsPerTurn ?? 0,
     stopsAtOnce: options.stopsAtOnce === true,
+    ...(options.nodEveryMs === undefined ? {} : { nodEveryMs: options.nodEveryMs }),
     ...(options.turnDetector === undefined ? {} : { turnDetector: options.turnDetector }),
     aheadMs: 400,
     keptAudioMs: 60_000,

@@ -97,6 +97,31 @@ describe('the end of a turn', () => {
   });
 });
 
+describe('a nod', () => {
+  const nodding: TurnPolicy = { ...semantic, nodEveryMs: 2_000 };
+  const paused = (atMs: number, completeness: number): TurnEvent[] => [
+    { type: 'speech-end', atMs },
+    { type: 'pause-judged', completeness },
+    { type: 'speech-start', atMs: atMs + 300 },
+  ];
+  const nodsOf = (...events: TurnEvent[]): number =>
+    types(play([{ type: 'speech-start', atMs: 0 }, ...events], initialTurn, nodding).actions).filter(
+      (type) => type === 'nod',
+    ).length;
+
+  it('comes in a pause of somebody who will go on, not too often', () => {
+    expect(nodsOf(...paused(2_500, 0.1))).toBe(1);
+    expect(nodsOf(...paused(1_500, 0.1))).toBe(0);
+    expect(nodsOf(...paused(2_500, 0.1), ...paused(4_000, 0.1))).toBe(1);
+    expect(nodsOf(...paused(2_500, 0.1), ...paused(4_500, 0.1))).toBe(2);
+  });
+
+  it('does not come where the turn may be over, or where nobody can tell', () => {
+    expect(nodsOf(...paused(2_500, 0.6))).toBe(0);
+    expect(nodsOf({ type: 'speech-end', atMs: 2_500 }, { type: 'pause-judged' })).toBe(0);
+  });
+});
+
 describe('drafts', () => {
   const paused: readonly TurnEvent[] = [
     { type: 'speech-start', atMs: 0 },
