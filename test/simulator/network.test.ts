@@ -68,8 +68,10 @@ describe('bad networks', () => {
     },
     {
       name: 'a reply whose end is played while the connection is away was heard to its end',
+      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '3000' },
+      weather: { latencyMs: 300 },
       engines: { thinks: [story] },
-      script: [say('Tell me a story.'), until('response.done'), cut(2_000), wait(2_000), babble(4), hearOut],
+      script: [say('Tell me a story.'), until('response.done'), meanwhile(wait(600), cut(4_000)), babble(3), hearOut],
       expect: { also: (run) => [!historyOf(run).includes(`assistant: ${story.says}`) && 'its end is lost'] },
     },
     {
