@@ -29,7 +29,7 @@ export class HeardCursor {
     }
     if (samples <= 0 || (samples - this.#told < REPORT_SAMPLES && !isLast)) return;
     this.#told = samples;
-    this.#tell(responseId, Math.round(samples), false);
+    this.#tell(responseId, Math.round(samples), isLast);
   }
 
   /**

@@ -46,6 +46,7 @@ async function* soak(from: number, seeds: number): AsyncIterable<BenchRow> {
 
 async function* tenMinutes(): AsyncIterable<BenchRow> {
   const seconds: number[] = [];
+  const cpuSeconds: number[] = [];
   const speed: number[] = [];
   const measures: Measures[] = [];
   for (let round = 0; round < 8; round += 1) {
@@ -53,16 +54,20 @@ async function* tenMinutes(): AsyncIterable<BenchRow> {
       turn % 4 === 3 ? [babble(4), hear(4)] : [babble(6), hearOut],
     ).flat();
     const startMs = performance.now();
+    const before = process.cpuUsage();
     const played = await play({ name: 'ten minutes', script }, round + 1);
     const realMs = performance.now() - startMs;
+    const { user, system } = process.cpuUsage(before);
     for (const what of violations(played)) console.error(what);
     // The first rounds are compiled while they run.
     if (round < 2) continue;
     seconds.push((realMs / played.durationMs) * 600);
+    cpuSeconds.push(((user + system) / 1000 / played.durationMs) * 600);
     speed.push(played.durationMs / realMs);
     measures.push(measuresOf(played));
   }
   yield summarize(bench, 'ten minutes of conversation take', 's', seconds);
+  yield summarize(bench, 'of these, at work', 's', cpuSeconds);
   yield summarize(bench, 'virtual seconds in a real second', 's', speed);
   const all = (pick: (one: Measures) => readonly number[]): number[] => measures.flatMap(pick);
   const responses = all((one) => one.responseMs);

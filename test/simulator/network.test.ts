@@ -15,6 +15,7 @@ import {
   weather,
   write,
 } from './step.ts';
+import { historyOf } from './outcome.ts';
 import type { Scenario } from './scenario.ts';
 import { wrongIn } from './suite.ts';
 
@@ -64,6 +65,14 @@ describe('bad networks', () => {
       engines: { thinks: [{ says: 'Yes.' }] },
       script: [say('Are you Holmes?'), until('response.output_item.added'), cut(2_000), interrupt, wait(6_000)],
       expect: { history: ['user: Are you Holmes?', 'assistant:'] },
+    },
+    {
+      name: 'a reply whose end is played while the connection is away was heard to its end',
+      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '3000' },
+      weather: { latencyMs: 300 },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), until('response.done'), meanwhile(wait(600), cut(4_000)), babble(3), hearOut],
+      expect: { also: (run) => [!historyOf(run).includes(`assistant: ${story.says}`) && 'its end is lost'] },
     },
     {
       name: 'a reply that broke off is kept as far as it was sent, though the connection breaks while it still plays',
