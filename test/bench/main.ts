@@ -1,11 +1,14 @@
 import { table } from '../../server/cli/table.ts';
-import type { BenchRow } from './stats.ts';
+import type { BenchRow, BenchShare } from './stats.ts';
 
 /** One module a bench; each exports `run`, which yields rows as they are known. */
-const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): AsyncIterable<BenchRow> }>>> = {
+const benches: Readonly<
+  Record<string, () => Promise<{ run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> }>>
+> = {
   'voice-to-voice': () => import('./voice-to-voice.ts'),
   vad: () => import('./vad.ts'),
   endpointing: () => import('./endpointing.ts'),
+  turns: () => import('./turns.ts'),
   recognizer: () => import('./recognizer.ts'),
   synthesizer: () => import('./synthesizer.ts'),
   soak: () => import('./soak.ts'),
@@ -24,13 +27,19 @@ if (load === undefined) {
   console.error(`Usage: npm run bench -- NAME [--json]\nBenches: ${Object.keys(benches).join(', ')}`);
   process.exitCode = 2;
 } else {
-  const rows: BenchRow[] = [];
+  const rows: (BenchRow | BenchShare)[] = [];
   for await (const row of (await load()).run(args.filter((arg) => arg !== name))) {
     rows.push(row);
     if (args.includes('--json')) console.log(JSON.stringify(row));
   }
   if (!args.includes('--json')) {
-    const cells = rows.map((row) => [row.metric, row.unit, row.n, row.median, row.p95, row.p99].map(String));
-    console.log(table(['metric', 'unit', 'n', 'median', 'p95', 'p99'], cells));
+    const shares = rows.flatMap((row) =>
+      'share' in row ? [[row.metric, row.n, row.failures, row.share, `${row.low}–${row.high}`].map(String)] : [],
+    );
+    if (shares.length > 0) console.log(`${table(['metric', 'n', 'failures', 'share', '95 %'], shares)}\n`);
+    const spreads = rows.flatMap((row) =>
+      'share' in row ? [] : [[row.metric, row.unit, row.n, row.median, row.p95, row.p99].map(String)],
+    );
+    console.log(table(['metric', 'unit', 'n', 'median', 'p95', 'p99'], spreads));
   }
 }

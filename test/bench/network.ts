@@ -4,7 +4,7 @@ import { openTalk } from '../../server/client/open-talk.js';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { StageSpeaker } from '../client/stage-speaker.ts';
 import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
-import { englishUtterances, type SpokenClip } from './recordings.ts';
+import { utterances, type SpokenClip } from './recordings.ts';
 import { startServerProcess } from './server-process.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
@@ -37,7 +37,7 @@ interface Seen {
  * over one with jitter and stalls that is cut every five seconds. What is lost, and how long does it take to be back?
  */
 export async function* run(): AsyncIterable<BenchRow> {
-  const clips = (await englishUtterances(320, { minMs: 1_500, maxMs: 5_000 })).slice(0, turns);
+  const clips = (await utterances(320, { minMs: 1_500, maxMs: 5_000 })).slice(0, turns);
   if (clips.length === 0) return;
   const server = await startServerProcess();
   const proxy = await openFlakyProxy(Number(new URL(server.url).port), 1, weather);

@@ -3,7 +3,7 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { resample } from '../../voices/resampler.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { englishUtterances } from './recordings.ts';
+import { utterances } from './recordings.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const windowSamples = 512;
@@ -18,7 +18,7 @@ export async function* run(): AsyncIterable<BenchRow> {
   const recognizer = openMoonshine({});
   const signal = new AbortController().signal;
   await recognizer.warm(signal);
-  const clips = await englishUtterances(500, { minMs: 700, maxMs: 10_000 });
+  const clips = await utterances(500, { minMs: 700, maxMs: 10_000 });
   const ahead: number[] = [];
   const whole: number[] = [];
   for (const clip of clips) {

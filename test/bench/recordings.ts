@@ -9,19 +9,24 @@ import { sharedAvailable, sharedPath } from '../shared.ts';
 export interface SpokenClip {
   readonly name: string;
   readonly samples: Float32Array;
+  /** Sound before the speech. */
+  readonly leadMs: number;
   readonly speechMs: number;
 }
 
 const rate = 24_000;
 const aroundMs = 250;
 
+const english = /^(jfk|LJ|libri|vad-labelled).*\.(wav|flac)$/;
+export const chinese = /^(aishell|zh).*\.wav$/;
+
 /**
- * Utterances cut from the English recordings at their pauses. `joinMs`: pauses shorter than this stay inside an utterance.
- * Empty, with a printed reason, where the recordings are not there.
+ * Utterances cut from the recordings, those in English unless told otherwise, at their pauses. `joinMs`: pauses shorter than
+ * this stay inside an utterance. Empty, with a printed reason, where the recordings are not there.
  */
-export async function englishUtterances(
+export async function utterances(
   joinMs: number,
-  options: { minMs: number; maxMs: number },
+  options: { minMs: number; maxMs: number; files?: RegExp },
 ): Promise<SpokenClip[]> {
   if (!sharedAvailable) {
     console.error('The recordings of ../shared/audio are not here; nothing to measure.');
@@ -30,9 +35,7 @@ export async function englishUtterances(
   const signal = new AbortController().signal;
   const vad = openSilero();
   const clips: SpokenClip[] = [];
-  const names = readdirSync(sharedPath('audio')).filter((name) =>
-    /^(jfk|LJ|libri|vad-labelled).*\.(wav|flac)$/.test(name),
-  );
+  const names = readdirSync(sharedPath('audio')).filter((name) => (options.files ?? english).test(name));
   for (const name of names.toSorted()) {
     const file = sharedPath(`audio/${name}`);
     const [low, high] = await Promise.all(
@@ -47,7 +50,8 @@ export async function englishUtterances(
       if (endMs - startMs < options.minMs || endMs - startMs > options.maxMs) continue;
       const at = (ms: number): number => Math.round((ms * rate) / 1000);
       const samples = high.samples.slice(Math.max(0, at(startMs - aroundMs)), at(endMs + aroundMs));
-      clips.push({ name: `${name}@${(startMs / 1000).toFixed(1)}`, samples, speechMs: endMs - startMs });
+      const leadMs = Math.min(startMs, aroundMs);
+      clips.push({ name: `${name}@${(startMs / 1000).toFixed(1)}`, samples, leadMs, speechMs: endMs - startMs });
     }
   }
   await vad.close();

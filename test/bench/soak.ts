@@ -3,7 +3,7 @@ import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { Replayer } from '../../server/protocol/replay.ts';
 import { readCharacters } from '../../server/serve.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { englishUtterances, type SpokenClip } from './recordings.ts';
+import { utterances, type SpokenClip } from './recordings.ts';
 import { startServerProcess } from './server-process.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
@@ -41,7 +41,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
     Number(args[args.indexOf(`--${name}`) + 1] ?? fallback) || fallback;
   const sessions = args.includes('--sessions') ? option('sessions', 10) : 10;
   const minutes = args.includes('--minutes') ? option('minutes', 5) : 5;
-  const clips = await englishUtterances(320, { minMs: 900, maxMs: 6_000 });
+  const clips = await utterances(320, { minMs: 900, maxMs: 6_000 });
   const server = await startServerProcess();
   const ownLines = new Map([...(await readCharacters({}))].map(([id, one]) => [id, linesOf(one)]));
   const alone = new Map<string, string | null>();

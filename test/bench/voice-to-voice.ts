@@ -3,7 +3,7 @@ import { connectRealtime } from '../../server/protocol/client.ts';
 import { Replayer, type ReplayedTurn } from '../../server/protocol/replay.ts';
 import { startServer } from '../../server/serve.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { englishUtterances } from './recordings.ts';
+import { utterances } from './recordings.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const bench = 'voice-to-voice';
@@ -14,7 +14,7 @@ const stages = ['endpoint_ms', 'transcript_ms', 'first_token_ms', 'first_phrase_
  * a turn: how long from the end of speech to the first audio, stage by stage, and how long after the endpoint decision.
  */
 export async function* run(): AsyncIterable<BenchRow> {
-  const clips = await englishUtterances(320, { minMs: 700, maxMs: 10_000 });
+  const clips = await utterances(320, { minMs: 700, maxMs: 10_000 });
   const server = await startServer(readConfig({ flags: { port: '0', logLevel: 'error' }, environment: {} }));
   const turns: ReplayedTurn[] = [];
   let unanswered = 0;

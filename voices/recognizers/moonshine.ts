@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
-import { DecodeAhead, type Urgency } from './decode-ahead.ts';
+import { DecodeAhead, type DecodeAheadOptions, type Urgency } from './decode-ahead.ts';
 import { concludeHearing, type Hypothesis } from './hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -26,6 +26,7 @@ export interface MoonshineRequest {
 
 const name = 'moonshine';
 const sampleRate = 16_000;
+const languages = ['en'];
 const urgencies: Readonly<Record<Urgency, number>> = { partial: 0, final: 1 };
 
 const otherLanguages =
@@ -49,17 +50,33 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
   const processors = availableParallelism();
   const workers = options.workers ?? Math.max(1, Math.floor(processors / 2));
   const threads = options.threads ?? Math.min(2, processors);
-  const modelDirectory = options.modelDirectory ?? findModel();
+  const modelDirectory = options.modelDirectory ?? findMoonshine();
   const pool = openWorkerPool<MoonshineRequest, Hypothesis>({
     name,
     url: new URL('./moonshine-worker.ts', import.meta.url),
     size: workers,
     workerData: { modelDirectory, threads } satisfies MoonshineModelOptions,
   });
+  const recognizer = moonshineOn({
+    decode: (samples, urgency, signal) => {
+      const request = { samples, carefully: urgency === 'final' };
+      return pool.call(request, { signal, priority: urgencies[urgency], transfer: [samples.buffer] });
+    },
+    busy: () => pool.load >= workers,
+  });
+  return {
+    ...recognizer,
+    warm: (signal) => warm(pool, workers, signal),
+    close: () => pool.close(),
+  };
+}
+
+/** Moonshine, decoded by whatever is given. */
+export function moonshineOn(decoder: Pick<DecodeAheadOptions, 'decode' | 'busy'>): SpeechRecognizer {
   return {
     name,
     sampleRate,
-    languages: ['en'],
+    languages,
     async *transcribe(audio, { signal, language }) {
       signal.throwIfAborted();
       if (language !== undefined && !/^en([-_]|$)/i.test(language)) {
@@ -68,14 +85,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
         return;
       }
       const gone = new AbortController();
-      const listening = new DecodeAhead({
-        decode: (samples, urgency, signal) => {
-          const request = { samples, carefully: urgency === 'final' };
-          return pool.call(request, { signal, priority: urgencies[urgency], transfer: [samples.buffer] });
-        },
-        busy: () => pool.load >= workers,
-        signal: AbortSignal.any([signal, gone.signal]),
-      });
+      const listening = new DecodeAhead({ ...decoder, signal: AbortSignal.any([signal, gone.signal]) });
       try {
         for await (const frame of untilAborted(audio, { signal })) {
           if (frame.sampleRate !== sampleRate) {
@@ -93,8 +103,6 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
         gone.abort(new Error('nobody listens any more'));
       }
     },
-    warm: (signal) => warm(pool, workers, signal),
-    close: () => pool.close(),
   };
 }
 
@@ -104,7 +112,8 @@ async function warm(pool: WorkerPool<MoonshineRequest, Hypothesis>, workers: num
   await Promise.all(Array.from({ length: workers }, () => pool.call(silence(), { signal, priority: urgencies.final })));
 }
 
-function findModel(): string {
+/** Where the model is that comes with `@moonshine-ai/moonshine-js`; `ENGINE_MISSING` where that is not installed. */
+export function findMoonshine(): string {
   const manifest = findPackageJSON('@moonshine-ai/moonshine-js', import.meta.url);
   if (manifest !== undefined) return join(dirname(manifest), 'dist/model/tiny/quantized');
   throw new EngineError(name, 'ENGINE_MISSING', 'the package @moonshine-ai/moonshine-js is missing: run `npm ci`');

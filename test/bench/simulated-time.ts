@@ -1,0 +1,81 @@
+import type { Clock } from '../../server/session/clock.ts';
+
+/** Turns of the event loop without new work after which nothing more is about to happen by itself. */
+const quietTurns = 3;
+/** No sleep is shorter: who sleeps for less than a rounding error would sleep for ever. */
+const shortestMs = 0.001;
+
+interface Sleeper {
+  readonly atMs: number;
+  readonly wake: () => void;
+}
+
+/**
+ * Time that moves only when it is told to, and never while real work is under way: an engine's computing takes exactly as
+ * long as the bench says it does. Sleepers wake in order, each at its own time.
+ */
+export class SimulatedTime implements Clock {
+  #nowMs = 0;
+  #working = 0;
+  #changed: (() => void) | undefined;
+  readonly #sleepers = new Set<Sleeper>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error);
+      const onAbort = (): void => {
+        this.#sleepers.delete(sleeper);
+        reject(signal.reason as Error);
+      };
+      const wake = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const sleeper: Sleeper = { atMs: this.#nowMs + Math.max(shortestMs, ms), wake };
+      this.#sleepers.add(sleeper);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Time stands still until `work` is done. */
+  async during<Result>(work: Promise<Result>): Promise<Result> {
+    this.#working += 1;
+    try {
+      return await work;
+    } finally {
+      this.#working -= 1;
+      this.#changed?.();
+    }
+  }
+
+  /** Moves on, letting everything that becomes due run. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      await this.#settle();
+      const next = [...this.#sleepers].reduce<Sleeper | undefined>(
+        (first, one) => (one.atMs < (first?.atMs ?? Infinity) ? one : first),
+        undefined,
+      );
+      if (next === undefined || next.atMs > untilMs) break;
+      this.#sleepers.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.wake();
+    }
+    this.#nowMs = untilMs;
+  }
+
+  async #settle(): Promise<void> {
+    for (let quiet = 0; quiet < quietTurns; quiet += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      while (this.#working > 0) {
+        await new Promise<void>((resolve) => (this.#changed = resolve));
+        quiet = 0;
+      }
+    }
+  }
+}

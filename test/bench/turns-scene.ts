@@ -1,0 +1,200 @@
+import type { CharacterAgent } from '../../agents/agent.ts';
+import type { Character } from '../../characters/character.ts';
+import { cascade } from '../../server/session/responder.ts';
+import { Session } from '../../server/session/session.ts';
+import { bargeInMs, defaultTurnDetection } from '../../server/session/settings.ts';
+import type { EmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
+import { openProsody } from '../../voices/turn-detectors/prosody.ts';
+import type { Vad } from '../../voices/vad.ts';
+import {
+  simulatedRecognizer,
+  simulatedSynthesizer,
+  simulatedVad,
+  type Decoder,
+  type SpokenBefore,
+} from './simulated-engines.ts';
+import { Loudspeaker } from './simulated-loudspeaker.ts';
+import { SimulatedTime } from './simulated-time.ts';
+import { fromDecibels, mix, rate, samplesIn } from './turns-sounds.ts';
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** One scripted event: what a user's microphone hears, while the character speaks or while it is silent. */
+export interface Scene {
+  readonly name: string;
+  /** It comes while the character speaks. */
+  readonly over: boolean;
+  /** `holds`: falls silent as soon as it is told that a reply is held (`x=hold`, as the page). `stock`: knows nothing of that. */
+  readonly client: 'holds' | 'stock';
+  /** 16 kHz. */
+  readonly sound: Float32Array;
+  /** From the first sound of the reply, or from the beginning. */
+  readonly atMs: number;
+  /** Where in `sound` the user talks; the gaps between are pauses inside the turn. */
+  readonly voice: readonly Span[];
+  /** The microphone hears the loudspeaker as well. */
+  readonly echo?: { readonly delayMs: number; readonly decibels: number };
+  /** Level of the noise in the room, in decibels of full scale. */
+  readonly noiseDecibels: number;
+  /** Ends when the sound is answered; else `tailMs` after it. */
+  readonly untilAnswered: boolean;
+  readonly tailMs: number;
+  readonly character: Character;
+  readonly says: string;
+}
+
+/** What became of it. Times from the start of the scene. */
+export interface Observed {
+  /** When the sound of the scene began. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** When the character could be heard, at the loudspeaker. */
+  readonly heard: readonly Span[];
+  readonly held: readonly number[];
+  readonly resumed: readonly number[];
+  /** Replies that were stopped because somebody spoke. */
+  readonly stopped: readonly number[];
+  /** Replies after the first: when they could be heard first. */
+  readonly answers: readonly number[];
+  readonly transcripts: readonly string[];
+  /** Speech that was sent a second time. */
+  readonly repeatedMs: number;
+}
+
+/** What all scenes share. */
+export interface Stage {
+  readonly vad: Vad;
+  readonly decoder: Decoder;
+  readonly voices: EmbeddedVoices;
+  readonly spoken: SpokenBefore;
+  /** Noise of a room, looped under everything. */
+  readonly room: Float32Array;
+}
+
+/** One packet of a microphone. */
+const packetMs = 20;
+/** No scene lasts so long. */
+const longestMs = 60_000;
+/** After an answer has begun. */
+const enoughMs = 200;
+
+/** Plays one scene against a real session with a clock of its own. */
+export async function playScene(scene: Scene, stage: Stage): Promise<Observed> {
+  const time = new SimulatedTime();
+  const speaker = new Loudspeaker();
+  const { session, done } = openScene(scene, stage, time);
+  const seen = watch(session, scene, time, speaker);
+  if (scene.over) session.send({ type: 'reply', request: { inConversation: true } });
+  let startMs = scene.over ? Infinity : scene.atMs;
+  for (let packet = 0; ; packet += 1) {
+    const nowMs = packet * packetMs;
+    if (nowMs > longestMs) throw new Error(`Nothing becomes of scene ${scene.name}.`);
+    if (startMs === Infinity && speaker.spans[0] !== undefined) startMs = speaker.spans[0].fromMs + scene.atMs;
+    const endMs = startMs + (scene.sound.length / rate) * 1000;
+    const answered =
+      scene.untilAnswered && seen.answers.some((atMs) => atMs >= endMs - 1_000 && atMs < nowMs - enoughMs);
+    if (nowMs > endMs + scene.tailMs || (answered && nowMs > endMs)) {
+      session.close();
+      await done;
+      return { ...seen, startMs, endMs, heard: speaker.spansBy(nowMs) };
+    }
+    const samples = microphone(scene, stage, speaker, nowMs, startMs);
+    await time.advance(packetMs);
+    session.send({ type: 'audio', samples, sampleRate: rate });
+    await time.advance(0);
+  }
+}
+
+function microphone(scene: Scene, { room }: Stage, speaker: Loudspeaker, nowMs: number, startMs: number): Float32Array {
+  const packet = new Float32Array(samplesIn(packetMs));
+  const from = samplesIn(nowMs) % (room.length - packet.length);
+  mix(packet, room.subarray(from, from + packet.length), 0, fromDecibels(scene.noiseDecibels));
+  if (startMs !== Infinity) mix(packet, scene.sound, startMs - nowMs);
+  if (scene.echo !== undefined) {
+    const { delayMs, decibels } = scene.echo;
+    mix(packet, speaker.soundAt(nowMs - delayMs, packetMs), 0, fromDecibels(decibels));
+  }
+  return packet;
+}
+
+function openScene({ character, client, says }: Scene, stage: Stage, time: SimulatedTime) {
+  const { synthesizer, voice } = stage.voices.forCharacter(character.voice);
+  let ids = 0;
+  const session = new Session({
+    responder: cascade({
+      recognizer: simulatedRecognizer(time, stage.decoder),
+      agent: scriptedMind(character, says),
+      synthesizer: simulatedSynthesizer(time, synthesizer, stage.spoken),
+      voice,
+    }),
+    vad: simulatedVad(time, stage.vad),
+    turnDetector: openProsody(),
+    clock: time,
+    settings: {
+      scene: '',
+      speaks: true,
+      transcribes: true,
+      speed: 1,
+      turnDetection: defaultTurnDetection(character.turnTaking),
+    },
+    bargeInMs: bargeInMs(character.turnTaking),
+    draftsPerTurn: 3,
+    stopsAtOnce: client === 'holds',
+    aheadMs: 400,
+    keptAudioMs: 60_000,
+    newId: (kind) => `${kind}_${(ids += 1)}`,
+    onFault: (fault) => console.error(fault),
+  });
+  return { session, done: session.run() };
+}
+
+/** Says one text for ever. */
+function scriptedMind(character: Character, text: string): CharacterAgent {
+  return {
+    character,
+    async *reply(_history, { signal }) {
+      yield { type: 'mind', name: 'script' };
+      for (const delta of text.split(/(?<=\s)/u)) {
+        signal.throwIfAborted();
+        yield { type: 'text-delta', text: delta };
+      }
+      yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+    },
+  };
+}
+
+type Seen = { -readonly [Key in 'held' | 'resumed' | 'stopped' | 'answers']: number[] } & {
+  transcripts: string[];
+  repeatedMs: number;
+};
+
+/** The client: plays what comes, falls silent when it is told to, and takes notes. */
+function watch(session: Session, { client, over }: Scene, time: SimulatedTime, speaker: Loudspeaker): Seen {
+  const seen: Seen = { held: [], resumed: [], stopped: [], answers: [], transcripts: [], repeatedMs: 0 };
+  const sentTo = new WeakMap<ArrayBufferLike, number>();
+  const first = new Set<string>();
+  void (async () => {
+    for await (const event of session.events) {
+      const nowMs = time.now();
+      if (event.type === 'reply-audio') {
+        speaker.play(event.samples, nowMs);
+        const { buffer, byteOffset, byteLength, length } = event.samples;
+        if (byteOffset < (sentTo.get(buffer) ?? 0)) seen.repeatedMs += (length / rate) * 1000;
+        else sentTo.set(buffer, byteOffset + byteLength);
+        if (first.has(event.replyId)) continue;
+        first.add(event.replyId);
+        if (!over || first.size > 1) seen.answers.push(nowMs);
+      } else if (event.type === 'speech-started') speaker.stop(nowMs);
+      else if (event.type === 'reply-held') {
+        seen.held.push(nowMs);
+        if (client === 'holds') speaker.stop(nowMs);
+      } else if (event.type === 'reply-resumed') seen.resumed.push(nowMs);
+      else if (event.type === 'transcript-final') seen.transcripts.push(event.text);
+      else if (event.type === 'reply-ended' && event.end.reason === 'turn_detected') seen.stopped.push(nowMs);
+    }
+  })();
+  return seen;
+}
