@@ -22,6 +22,15 @@ export function heardOf({ receivedMs, baseMs, heldMs }, playedMs = 0) {
 }
 
 /**
+ * Whether an item is held, and nothing of it has come since.
+ *
+ * @param {OpenItem} item
+ */
+export function isSilenced({ receivedMs, baseMs, heldMs }) {
+  return heldMs !== undefined && receivedMs === baseMs;
+}
+
+/**
  * Holds an item: what it has received and not played is thrown away, and what comes from now on is counted after it.
  *
  * @param {OpenItem} item

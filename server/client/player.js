@@ -1,5 +1,5 @@
 import { HeardCursor } from './heard-cursor.js';
-import { heardOf, holdItem } from './open-item.js';
+import { heardOf, holdItem, isSilenced } from './open-item.js';
 import { fromPcm16, WIRE_RATE } from './pcm.js';
 
 /** @import { OpenItem } from './open-item.js' */
@@ -46,8 +46,9 @@ export class Player {
     });
   }
 
+  /** A reply that is held is being played, though silent. */
   get isPlaying() {
-    return this.speaker?.isPlaying ?? false;
+    return this.speaker?.isPlaying === true || [...this.#items.values()].some(({ heldMs }) => heldMs !== undefined);
   }
 
   /** What is played can be heard. */
@@ -94,7 +95,7 @@ export class Player {
         break;
       case 'input_audio_buffer.speech_started':
         // A reply of which nothing has sounded yet is the server's to cancel: there is nothing to take back.
-        if ((this.isPlaying || this.#isHeld) && this.#interrupts) void this.cut();
+        if (this.isPlaying && this.#interrupts) void this.cut();
         break;
       case 'x_dramatis.hold':
         this.#holding = this.#hold();
@@ -135,7 +136,7 @@ export class Player {
     this.#options.onEvent({ type: 'playback.stopped', responseIds });
     const { isAudible } = this;
     const isUnheard = underWayId !== undefined && !this.#begun.has(underWayId);
-    const flushing = this.isPlaying ? this.speaker?.flush() : undefined;
+    const flushing = this.speaker?.isPlaying ? this.speaker.flush() : undefined;
     await this.#holding;
     const played = await flushing;
     for (const item of items) {
@@ -147,8 +148,7 @@ export class Player {
       if (!tells || this.speaker === undefined || (receivedMs === 0 && responseId !== underWayId)) continue;
       if (receivedMs > 0) this.#heard.stopped(responseId, samplesOf(heardMs));
       // A reply that the server has finished is cut only by this.
-      const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
-      this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
+      this.#truncate(itemId, heardMs);
     }
     // What is on its way will not be played either.
     if (tells && this.speaker !== undefined && isUnheard) this.#heard.stopped(underWayId, 0);
@@ -163,8 +163,7 @@ export class Player {
    */
   #refuse(itemId, responseId) {
     if (this.speaker === undefined || this.#begun.has(responseId)) return;
-    const truncation = { item_id: itemId, content_index: 0, audio_end_ms: 0 };
-    this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
+    this.#truncate(itemId, 0);
   }
 
   /** Silence for a moment: the user makes a sound, perhaps only a cough. What was received is thrown away; it comes again. */
@@ -178,8 +177,27 @@ export class Player {
     }
   }
 
-  get #isHeld() {
-    return [...this.#items.values()].some(({ heldMs }) => heldMs !== undefined);
+  /**
+   * Nothing more comes of an item that is held: it ends there.
+   *
+   * @param {OpenItem} item
+   */
+  async #endHeld(item) {
+    const { itemId, responseId } = item;
+    this.#items.delete(itemId);
+    await this.#holding;
+    const heardMs = heardOf(item);
+    this.#options.onEvent({ type: 'playback.cut', responseId, itemId, heardMs });
+    this.#truncate(itemId, heardMs);
+  }
+
+  /**
+   * @param {string} itemId
+   * @param {number} heardMs
+   */
+  #truncate(itemId, heardMs) {
+    const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
+    this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
   }
 
   /** The session is gone: nothing more comes of what was under way. */
@@ -251,10 +269,12 @@ export class Player {
     }
     this.#begun.delete(id);
     const { isAudible } = this;
-    for (const { itemId, responseId, receivedMs } of this.#items.values()) {
+    for (const item of this.#items.values()) {
+      const { itemId, responseId, receivedMs } = item;
       if (responseId !== id) continue;
       this.speaker?.complete(itemId);
       if (receivedMs === 0 || !isAudible) this.#ended(itemId);
+      else if (isSilenced(item)) void this.#endHeld(item);
     }
   }
 

@@ -39,12 +39,12 @@ export class RecentSpeech {
     this.#clauseBegins = endsClause.test(word.text);
   }
 
-  /** What was sent from the start of the clause at `atMs` up to `atMs`, in slices; none where that is no longer known. */
+  /** What was sent from the start of the clause at `atMs` on, in slices, as far as it is still known. */
   clauseBefore(atMs: number): Float32Array[] {
     const before = this.#starts.filter((start) => start.atMs <= atMs);
     const clause = before.findLast((start) => start.clause && atMs - start.atMs <= longestClauseMs);
-    const fromMs = (clause ?? before.at(-1))?.atMs;
-    if (fromMs === undefined) return [];
+    // Before its first word there is nothing to take up: only what follows comes again.
+    const fromMs = (clause ?? before.at(-1))?.atMs ?? atMs;
     return this.#slices.flatMap((slice) => {
       const first = Math.max(0, this.#samplesIn(fromMs - slice.atMs));
       return first < slice.samples.length ? [slice.samples.subarray(first)] : [];

@@ -72,7 +72,7 @@ export class Reply {
     const repeat = part?.type === 'audio' ? part.repeat : undefined;
     // Where it was held, as the client tells after it went on.
     if (repeat !== undefined && heardMs < repeat.untilMs) repeat.fromMs = Math.max(repeat.fromMs, heardMs);
-    if (heardMs > 0) this.trace.markBefore('heard', heardMs);
+    if (heardMs > 0) this.trace.heardSince(heardMs);
   }
 
   /** What a listener can have heard of it by now, in milliseconds. */

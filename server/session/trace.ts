@@ -84,9 +84,10 @@ export class Trace {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now());
   }
 
-  /** Marks a stage that happened `agoMs` ago. */
-  markBefore(stage: Stage, agoMs: number): void {
-    if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now() - agoMs);
+  /** The reply began to be heard `agoMs` ago; not before it was sent, whatever who plays it counts. */
+  heardSince(agoMs: number): void {
+    const sentMs = this.#marks.get('first_audio') ?? -Infinity;
+    if (!this.#marks.has('heard')) this.#marks.set('heard', Math.max(sentMs, this.#clock.now() - agoMs));
   }
 
   /** Milliseconds since the wait began. */

@@ -31,7 +31,8 @@ interface Ends {
 /**
  * One phone call, between Twilio Media Streams and a session that speaks OpenAI Realtime (GA). A mark follows each piece
  * of a reply; when it comes back, the caller has heard up to there, and the session is told so. When the caller barges
- * in, what Twilio still holds is thrown away, and the history is cut to what was heard.
+ * in, what Twilio still holds is thrown away, and the history is cut to what was heard. While it is not known whether a
+ * sound is the caller barging in, that is thrown away too, and the session says the clause again if it was not.
  */
 export class MediaStream {
   readonly #streamSid: string;
@@ -44,6 +45,8 @@ export class MediaStream {
   #playing: { readonly responseId: string; readonly itemId: string; sentBytes: number } | undefined;
   /** The beginning of the next piece. */
   #held = Buffer.alloc(0);
+  /** The item of a reply that is held: what Twilio had of it was thrown away, and nothing has come since. */
+  #silencedItem: string | undefined;
   #interrupts = true;
 
   constructor(streamSid: string, ends: Ends) {
@@ -71,6 +74,8 @@ export class MediaStream {
         return this.#play(event as unknown as AudioDelta);
       case 'response.output_audio.done':
         return this.#playRest();
+      case 'x_dramatis.hold':
+        return this.#hold(event['response_id'] as string);
       case 'input_audio_buffer.speech_started':
         return this.#interrupts ? this.#interrupt() : true;
       default:
@@ -98,6 +103,7 @@ export class MediaStream {
   #sendSound(sound: Buffer): boolean {
     const playing = this.#playing;
     if (playing === undefined || sound.length === 0) return true;
+    this.#silencedItem = undefined;
     const streamSid = this.#streamSid;
     for (let offset = 0; offset < sound.length; offset += pieceBytes) {
       const payload = sound.subarray(offset, offset + pieceBytes).toString('base64');
@@ -120,28 +126,54 @@ export class MediaStream {
       if (earlier === name) break;
     }
     this.#heard = heard;
-    const samples = Math.round((heard.ms / 1000) * wireSampleRate);
-    this.#ends.ask({ type: 'x_dramatis.heard', response_id: heard.responseId, samples });
+    this.#tellHeard(heard.responseId, heard.ms);
+  }
+
+  #tellHeard(responseId: string, ms: number): void {
+    const samples = Math.round((ms / 1000) * wireSampleRate);
+    this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples });
+  }
+
+  /** Silence for a moment. Places in the reply go on counting what came, played or not. */
+  #hold(responseId: string): boolean {
+    const playing = this.#playing;
+    if (playing?.responseId !== responseId) return true;
+    playing.sentBytes += this.#held.length;
+    this.#held = Buffer.alloc(0);
+    this.#silencedItem = playing.itemId;
+    const isReading = this.#throwAway(playing.itemId);
+    const heard = this.#heard;
+    if (heard !== undefined) this.#tellHeard(responseId, heard.itemId === playing.itemId ? heard.ms : 0);
+    return isReading;
   }
 
   /** The session has cut the reply by its own reckoning; where marks come back, they know better. */
   #interrupt(): boolean {
     this.#held = Buffer.alloc(0);
+    const silenced = this.#silencedItem;
+    this.#silencedItem = undefined;
+    const isReading = this.#throwAway();
+    if (silenced !== undefined) this.#truncate(silenced);
+    return isReading;
+  }
+
+  /** Has Twilio throw away what it has not played. What it had of all items but `goesOn` will never be heard. */
+  #throwAway(goesOn?: string): boolean {
     if (this.#marks.size === 0) return true;
     const unheard = new Set([...this.#marks.values()].map(({ itemId }) => itemId));
     this.#marks.clear();
     const isReading = this.#ends.tell({ event: 'clear', streamSid: this.#streamSid });
-    const heard = this.#heard;
-    for (const itemId of heard === undefined ? [] : unheard) {
-      const heardMs = heard?.itemId === itemId ? heard.ms : 0;
-      this.#ends.ask({
-        type: 'conversation.item.truncate',
-        item_id: itemId,
-        content_index: 0,
-        audio_end_ms: Math.round(heardMs),
-      });
-    }
+    for (const itemId of unheard) if (itemId !== goesOn) this.#truncate(itemId);
     return isReading;
+  }
+
+  /** The history is to end where the marks do; where none has come back, the session knows as much as we. */
+  #truncate(itemId: string): void {
+    const heard = this.#heard;
+    if (heard === undefined) return;
+    const heardMs = Math.round(heard.itemId === itemId ? heard.ms : 0);
+    const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
+    this.#ends.ask({ type: 'conversation.item.truncate', ...truncation });
   }
 }
 

@@ -105,6 +105,7 @@ function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: D
       character,
       model: wanted ?? character.id,
       binary: false,
+      holds: true,
       carrier: {
         send: (frame) => stream.send(JSON.parse(String(frame)) as ServerEvent),
         close: (reason) => carrier.close(reason),

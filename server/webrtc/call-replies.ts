@@ -38,7 +38,7 @@ export class CallReplies {
     }
   }
 
-  /** Takes an event of the session that the client has been told. */
+  /** Takes an event of the session; the client has been told of it, unless it is about playing alone. */
   take(event: WireEvent): void {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
@@ -51,6 +51,8 @@ export class CallReplies {
       case 'conversation.item.deleted':
         for (const [id, itemId] of this.#items) if (itemId === event['item_id']) this.#items.delete(id);
         return;
+      case 'x_dramatis.hold':
+        return this.#hold(event['response_id'] as string);
       case 'input_audio_buffer.speech_started':
         // What is still being made, the session stops itself, or lets be.
         if (this.#interrupts) this.#tellHeard(this.#ends.outgoing.cut(({ complete }) => complete));
@@ -79,6 +81,12 @@ export class CallReplies {
   #noteItem(responseId: string, { id, type }: AddedItem): void {
     const response = [...this.#running.values()].find((running) => running.id === responseId);
     if (type === 'message' && response?.conversation_id != null) this.#items.set(responseId, id);
+  }
+
+  /** Silence while it is found out what the user's sound is; then the session says again what was dropped. */
+  #hold(responseId: string): void {
+    const samples = this.#ends.outgoing.hold(responseId);
+    if (samples !== undefined) this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples });
   }
 
   #finish(): void {

@@ -88,7 +88,7 @@ export class Call implements Carrier {
       return true;
     }
     const event = JSON.parse(frame) as WireEvent;
-    const isRead = this.#sendText(frame, event);
+    const isRead = isAboutPlaying(event) || this.#sendText(frame, event);
     this.#replies.take(event);
     return isRead;
   }
@@ -138,6 +138,11 @@ export class Call implements Carrier {
     this.#parts.decoder.close();
     this.#parts.onEnd();
   }
+}
+
+/** What is played is ours to stop and to begin again: clients of calls know nothing of it. */
+function isAboutPlaying({ type }: WireEvent): boolean {
+  return type === 'x_dramatis.hold' || type === 'x_dramatis.resume';
 }
 
 function typeOf(text: string): unknown {

@@ -78,6 +78,7 @@ export class Calls {
         character,
         model: model ?? character.id,
         binary: true,
+        holds: true,
         carrier: held.call,
         startWith: startOf(visitor.secret?.startWith, request.session),
       },

@@ -62,6 +62,11 @@ export class OutgoingSpeech {
     return this.#queue.cut(which);
   }
 
+  /** Silence for a moment: drops what of a response has come. Returns how far it has been played, in samples. */
+  hold(responseId: string): number | undefined {
+    return this.#queue.hold(responseId);
+  }
+
   /** Says no more, and tells nothing. */
   close(): void {
     this.#stop.abort(new Error('the call has ended'));

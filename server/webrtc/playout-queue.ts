@@ -4,14 +4,16 @@ interface Segment {
   readonly blocks: Float32Array[];
   /** Samples of the first block that have been taken. */
   taken: number;
-  /** Samples that have been taken in all. */
+  /** Where its next sample stands, among all that have come. */
+  position: number;
+  /** As far as it has been played: where its last sample stood. */
   played: number;
   started: boolean;
   /** Nothing more will come. */
   complete: boolean;
 }
 
-/** A response whose sound was dropped: how much of it had been played, in samples. */
+/** A response whose sound was dropped: how far it had been played, in samples, counting all that came. */
 export interface CutResponse {
   readonly responseId: string;
   readonly playedSamples: number;
@@ -41,7 +43,7 @@ export class PlayoutQueue {
     if (samples.length === 0 || this.#cut.has(responseId)) return;
     let segment = this.#segments.find((candidate) => candidate.responseId === responseId);
     if (segment === undefined) {
-      segment = { responseId, blocks: [], taken: 0, played: 0, started: false, complete: false };
+      segment = { responseId, blocks: [], taken: 0, position: 0, played: 0, started: false, complete: false };
       this.#segments.push(segment);
     }
     segment.blocks.push(samples);
@@ -70,12 +72,24 @@ export class PlayoutQueue {
     return dropped.map(({ responseId, played }) => ({ responseId, playedSamples: played }));
   }
 
+  /**
+   * Drops what of a response waits to be played; what comes of it later is played. Returns how far it has been played, in
+   * samples; undefined where nothing of it is known.
+   */
+  hold(responseId: string): number | undefined {
+    const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
+    if (segment === undefined) return undefined;
+    segment.position += waitingIn(segment);
+    segment.blocks.length = 0;
+    segment.taken = 0;
+    return segment.played;
+  }
+
   /** The next frame; undefined where there is none, or not yet a whole one. The last of a response is filled with silence. */
   next(): Float32Array | undefined {
     const [segment] = this.#segments;
     if (segment === undefined) return undefined;
-    const waiting = segment.blocks.reduce((sum, block) => sum + block.length, 0) - segment.taken;
-    if (waiting < this.#frameSamples && !segment.complete) return undefined;
+    if (waitingIn(segment) < this.#frameSamples && !segment.complete) return undefined;
     if (!segment.started) {
       segment.started = true;
       this.#tell({ type: 'output_audio_buffer.started', response_id: segment.responseId });
@@ -95,7 +109,8 @@ export class PlayoutQueue {
       frame.set(piece, filled);
       filled += piece.length;
       segment.taken += piece.length;
-      segment.played += piece.length;
+      segment.position += piece.length;
+      segment.played = segment.position;
       if (segment.taken < block.length) break;
       segment.blocks.shift();
       segment.taken = 0;
@@ -112,4 +127,8 @@ export class PlayoutQueue {
       if (segment.started) this.#tell({ type: 'output_audio_buffer.stopped', response_id: segment.responseId });
     }
   }
+}
+
+function waitingIn({ blocks, taken }: Segment): number {
+  return blocks.reduce((sum, block) => sum + block.length, 0) - taken;
 }

@@ -37,7 +37,7 @@ async function playing() {
   take({ type: 'x_dramatis.hold', response_id: 'r' });
   await settle();
   const heard = (): number[] => sent.flatMap((event) => ('samples' in event ? [Number(event['samples']) / 24] : []));
-  return { sent, events, speaker, take, receive, heard };
+  return { player, sent, events, speaker, take, receive, heard };
 }
 
 it('a held reply falls silent at once, and the server is told how much of it was heard', async () => {
@@ -75,4 +75,25 @@ it('is cut off in what was said again when the next interruption comes', async (
   take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
   await settle();
   expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(1_240);
+});
+
+it('is still being played while it is held, for who shows what goes on', async () => {
+  const { player, receive, speaker, take } = await playing();
+  expect([speaker.isPlaying, player.isPlaying]).toEqual([false, true]);
+  receive(200, 0.2);
+  take({ type: 'response.output_audio.done', response_id: 'r', item_id: 'i' });
+  take({ type: 'response.done', response: { id: 'r', status: 'completed' } });
+  expect(player.isPlaying).toBe(true);
+  speaker.advance(400);
+  expect(player.isPlaying).toBe(false);
+});
+
+it('ends where it was held when nothing more comes of it, as where the voice has failed', async () => {
+  const { player, events, sent, take } = await playing();
+  take({ type: 'response.done', response: { id: 'r', status: 'failed' } });
+  await settle();
+  expect(player.isPlaying).toBe(false);
+  expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(500);
+  const truncation = sent.find(({ type }) => type === 'conversation.item.truncate');
+  expect(blocksOf(Number(truncation?.['audio_end_ms']))).toBe(500);
 });

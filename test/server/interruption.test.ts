@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../server/session/conversation.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { openRig } from './session-rig.ts';
 
 const twoClauses = 'One two three four, five six seven eight nine ten eleven twelve.';
@@ -66,6 +67,32 @@ describe('a sound over the reply', () => {
     expect(rig.of('reply-held')).toHaveLength(1);
     expect(rig.of('reply-resumed')).toHaveLength(1);
     expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+  });
+
+  it('before its first word lets it begin anew, and nothing that was thrown away is missing', async () => {
+    const plain = fakeSynthesizer();
+    const synthesizer: typeof plain = {
+      ...plain,
+      async *speak(phrases, options) {
+        // A breath of 400 ms before the first word.
+        for await (const chunk of plain.speak(phrases, options)) {
+          const samples = new Float32Array(chunk.frame.samples.length + 9_600).fill(0.2);
+          const words = chunk.words?.map((word) => ({
+            ...word,
+            startMs: word.startMs + 400,
+            endMs: word.endMs + 400,
+          }));
+          yield { ...chunk, frame: { ...chunk.frame, samples }, ...(words === undefined ? {} : { words }) };
+        }
+      },
+    };
+    const rig = await speaking({ stopsAtOnce: true, synthesizer, says: ['One two three.'], hears: [''] });
+    await rig.speak(200);
+    expect(rig.of('reply-held')).toHaveLength(1);
+    await rig.silence(3_000);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+    // Of its 700 ms at least 400 had been sent, and at most 200 been heard.
+    expect(rig.sentMs()).toBeGreaterThanOrEqual(900);
   });
 
   it('that has words stops it, and history keeps what was heard', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { MediaStream, telephoneSession } from '../../server/twilio/media-stream.ts';
 import type { TwilioCommand } from '../../server/twilio/messages.ts';
 import { floatsFromG711, g711FromFloats } from '../../voices/g711.ts';
+import type { ServerEvent } from '../../server/realtime/connection.ts';
 import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
@@ -14,9 +15,29 @@ export class ScriptedTwilio {
   /** Marks that have been reached, and not yet given back. */
   readonly #reached: string[] = [];
   playedBytes = 0;
+  /** The same, with all that came and was never played: as far into what the session has said as was played. */
+  reachedBytes = 0;
+  #spokenBytes = 0;
+  #toldBytes = 0;
+  /** Where each piece in the queue ends in what was said. */
+  readonly #ends = new Map<TwilioCommand, number>();
+
+  /** So much more of a reply is on its way here. */
+  expect(bytes: number): void {
+    this.#spokenBytes += bytes;
+  }
+
+  /** Nothing of what was said so far will come any more. */
+  skip(): void {
+    this.#toldBytes = this.#spokenBytes;
+  }
 
   take(command: TwilioCommand): boolean {
     this.commands.push(command);
+    if (command.event === 'media') {
+      this.#toldBytes += Buffer.from(command.media.payload, 'base64').length;
+      this.#ends.set(command, this.#toldBytes);
+    }
     if (command.event !== 'clear') this.#queue.push(command);
     else
       for (const waiting of this.#queue.splice(0)) if (waiting.event === 'mark') this.#reached.push(waiting.mark.name);
@@ -32,6 +53,7 @@ export class ScriptedTwilio {
       if (bytes > leftBytes) break;
       leftBytes -= bytes;
       this.playedBytes += bytes;
+      this.reachedBytes = this.#ends.get(next) ?? this.reachedBytes;
       this.#queue.shift();
       while (this.#queue[0]?.event === 'mark') {
         const mark = this.#queue.shift();
@@ -75,7 +97,13 @@ export function call(
   const { audio } = telephoneSession;
   const turnDetection = { type: 'server_vad', interrupt_response: options.interrupts ?? true } as const;
   const startWith = { audio: { ...audio, input: { ...audio?.input, turn_detection: turnDetection } } };
-  const rig = recordConnection(options, { startWith, forward: (event) => stream.send(event) });
+  const forward = (event: ServerEvent): boolean => {
+    if (event.type === 'response.output_audio.delta')
+      twilio.expect(Buffer.from(String(event['delta']), 'base64').length);
+    if (event.type === 'x_dramatis.hold') twilio.skip();
+    return stream.send(event);
+  };
+  const rig = recordConnection(options, { startWith, holds: true, forward });
   const { clock, events } = rig;
   const returnMarks = (): void => {
     if (options.marks === 'never') return;
