@@ -2,7 +2,7 @@ import type { Character } from '../characters/character.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from './agent.ts';
 import { openOpenaiChat, type OpenaiChatOptions } from './chats/openai.ts';
-import { openCircuit } from './circuit.ts';
+import { openCircuit } from '../voices/calls/circuit.ts';
 import { withFallback } from './fallback.ts';
 import { retrievalAgent } from './retrieval.ts';
 import { withScript } from './script.ts';

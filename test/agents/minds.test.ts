@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../agents/actor.ts';
-import { openCircuit } from '../../agents/circuit.ts';
+import { openCircuit } from '../../voices/calls/circuit.ts';
 import { withFallback } from '../../agents/fallback.ts';
 import { openMind } from '../../agents/open.ts';
 import { retrievalAgent } from '../../agents/retrieval.ts';

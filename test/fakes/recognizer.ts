@@ -1,5 +1,6 @@
 import type { AudioFrame } from '../../voices/audio.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
+import { untilAborted } from '../../voices/until-aborted.ts';
 
 type Final = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
@@ -25,8 +26,7 @@ export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | 
       let samples = 0;
       let paused = false;
       let line: (typeof script)[number] | undefined;
-      for await (const frame of audio) {
-        signal.throwIfAborted();
+      for await (const frame of untilAborted(audio, { signal })) {
         samples += frame.samples.length;
         if (line === undefined && frame.voiced !== false) {
           line = script[next % script.length] ?? '';

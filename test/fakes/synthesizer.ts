@@ -1,4 +1,5 @@
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
+import { untilAborted } from '../../voices/until-aborted.ts';
 
 /** Speaks at 100 ms a word, as a tone, each word timed. `spoken` keeps the phrases; `failOn` makes one of them fail. */
 export function fakeSynthesizer(options: { failOn?: string; error?: Error } = {}): SpeechSynthesizer & {
@@ -12,8 +13,9 @@ export function fakeSynthesizer(options: { failOn?: string; error?: Error } = {}
     spoken,
     async *speak(phrases, { signal }) {
       let atMs = 0;
-      for await (const { text } of phrases) {
-        signal.throwIfAborted();
+      signal.throwIfAborted();
+      for await (const { text } of untilAborted(phrases, { signal })) {
+        if (!/[\p{L}\p{N}]/u.test(text)) continue;
         if (options.failOn !== undefined && text.includes(options.failOn)) throw options.error;
         spoken.push(text);
         const tokens = text.split(/(?<=\s)/u).filter((token) => token.trim() !== '');

@@ -5,9 +5,9 @@ import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
 import { DecodeAhead, type Urgency } from './decode-ahead.ts';
-import { concludeHearing, type Hypothesis } from './hypothesis.ts';
+import { concludeHearing, judge, type Hypothesis } from './hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 export interface MoonshineOptions {
   /** Threads that decode, one utterance each at a time, with a model of their own; half the processors unless given. */
@@ -73,6 +73,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
           const request = { samples, carefully: urgency === 'final' };
           return pool.call(request, { signal, priority: urgencies[urgency], transfer: [samples.buffer] });
         },
+        believes: (hypothesis: Hypothesis) => judge(hypothesis) === 'words',
         busy: () => pool.load >= workers,
         signal: AbortSignal.any([signal, gone.signal]),
       });
