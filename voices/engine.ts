@@ -30,13 +30,22 @@ export class EngineError extends Error {
   readonly retryable: boolean;
   /** How long the engine asks to be left alone; absent where it does not say. */
   readonly retryAfterMs?: number;
+  /** The HTTP status it answered with, where that was the fault. */
+  readonly status?: number;
 
   /** `detail` says what went wrong and what to do, without content of the conversation. */
-  constructor(engine: string, code: EngineErrorCode, detail: string, cause?: unknown, retryAfterMs?: number) {
+  constructor(
+    engine: string,
+    code: EngineErrorCode,
+    detail: string,
+    cause?: unknown,
+    answer: { readonly status?: number; readonly retryAfterMs?: number | undefined } = {},
+  ) {
     super(`${engine}: ${detail}`, { cause });
     this.code = code;
     this.detail = detail;
     this.retryable = code === 'ENGINE_UNAVAILABLE' || code === 'ENGINE_TIMEOUT';
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    if (answer.status !== undefined) this.status = answer.status;
+    if (answer.retryAfterMs !== undefined) this.retryAfterMs = answer.retryAfterMs;
   }
 }

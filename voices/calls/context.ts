@@ -26,7 +26,7 @@ export interface Adapter<Engine, Settings = unknown> {
   /** What the engines file may say about it, besides `kind`, `apiKeyEnv` and what `careSchema` lists. */
   readonly settings: z.ZodType<Settings>;
   /** How this kind of engine wants to be called, unless the user says otherwise. */
-  readonly care?: Care;
+  care?(settings: Settings): Care;
   /** Does no work yet: nothing is connected or loaded before the first call, or `warm`. */
   open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
 }

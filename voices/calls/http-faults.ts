@@ -52,7 +52,7 @@ export function statusFault(
   const word = errorWord(body);
   const kind = word === undefined ? `${status}` : `${status} ${word}`;
   const fault = (code: EngineError['code'], detail: string): EngineError =>
-    new EngineError(name, code, detail, undefined, retryAfterMs(headers['retry-after']));
+    new EngineError(name, code, detail, undefined, { status, retryAfterMs: retryAfterMs(headers['retry-after']) });
   if (status >= 300 && status < 400) {
     return fault(
       'ENGINE_REFUSED',

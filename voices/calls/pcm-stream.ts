@@ -24,12 +24,39 @@ export async function* pcmBlocks(
 ): AsyncGenerator<PcmBlock> {
   const source = peekable(bytes);
   const head = await source.head(12);
-  const isWav = head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
-  if (!isWav) {
+  if (!isWav(head)) {
     yield* rawBlocks(source.all(), raw);
     return;
   }
   for await (const { samples, sampleRate } of wavFrames(source.all())) yield { samples, sampleRate };
+}
+
+/**
+ * The same of sound that comes in messages, any of which may be a WAV of its own: some servers begin each with a header, some only
+ * the first, some none. What follows a header without one of its own has the rate of the last.
+ */
+export async function* pcmBlocksOfMessages(messages: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
+  const size = raw.encoding === 'f32' ? 4 : 2;
+  let format = raw;
+  let held: Buffer = Buffer.alloc(0);
+  for await (const message of messages) {
+    if (isWav(message)) {
+      held = Buffer.alloc(0);
+      for await (const block of pcmBlocks([message], format)) {
+        format = { sampleRate: block.sampleRate };
+        yield block;
+      }
+      continue;
+    }
+    const joined = Buffer.concat([held, message]);
+    const whole = joined.subarray(0, joined.length - (joined.length % size));
+    held = joined.subarray(whole.length);
+    yield* pcmBlocks([whole], format);
+  }
+}
+
+function isWav(head: Buffer): boolean {
+  return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
 }
 
 /** Whether a failure is that of the bytes. */

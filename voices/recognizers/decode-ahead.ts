@@ -1,4 +1,5 @@
 import type { AudioFrame } from '../audio.ts';
+import { EngineError } from '../engine.ts';
 import { SpeechPiece } from './speech-piece.ts';
 
 /** How urgent a decoding is. */
@@ -36,6 +37,8 @@ const longPieceMs = 20_000;
 const breathMs = 288;
 /** Where no breath comes, it is cut. */
 const longestPieceMs = 28_000;
+/** Nobody waits longer for an engine that is busy. */
+const longestWaitMs = 2_000;
 
 interface Ahead<Hypothesis> {
   /** The result is of the whole piece as long as its `voicedMs` is this. */
@@ -139,8 +142,10 @@ export class DecodeAhead<Hypothesis extends Heard> {
 
   async #endPiece(): Promise<void> {
     this.#decodeAhead();
-    // What failed some time ago may succeed now.
-    const hypothesis = await this.#ahead?.hypothesis.catch(() => this.#decode('final', this.#options.signal));
+    const hypothesis = await this.#ahead?.hypothesis.catch((cause: unknown) => {
+      if (!mayHaveMended(cause)) throw cause;
+      return this.#decode('final', this.#options.signal);
+    });
     if (hypothesis === undefined) return;
     this.#piece.clear();
     this.#begin(hypothesis);
@@ -164,6 +169,11 @@ export class DecodeAhead<Hypothesis extends Heard> {
   #decode(urgency: Urgency, signal: AbortSignal): Promise<Hypothesis> {
     return this.#options.decode(this.#piece.speech(), urgency, signal);
   }
+}
+
+/** What failed some time ago may succeed now, unless it was refused, or has asked to be left alone for longer. */
+function mayHaveMended(cause: unknown): boolean {
+  return !(cause instanceof EngineError) || (cause.retryable && (cause.retryAfterMs ?? 0) <= longestWaitMs);
 }
 
 /** Texts of pieces as one: with spaces between, but not between characters of Chinese or Japanese. */
