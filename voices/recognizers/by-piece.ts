@@ -61,6 +61,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
         busy: () => calls.isFull,
         signal: AbortSignal.any([signal, gone.signal]),
         aheadAfterMs: decoder.pauseMs,
+        triesAgain: false,
         ...(decoder.partials ? {} : { partialEveryMs: Number.POSITIVE_INFINITY }),
       });
       try {

@@ -1,5 +1,4 @@
 import type { AudioFrame } from '../audio.ts';
-import { EngineError } from '../engine.ts';
 import { SpeechPiece } from './speech-piece.ts';
 
 /** How urgent a decoding is. */
@@ -22,6 +21,8 @@ export interface DecodeAheadOptions<Hypothesis extends Heard> {
   readonly partialEveryMs?: number;
   /** Silence after which the utterance may be over, in milliseconds; 64 unless given. */
   readonly aheadAfterMs?: number;
+  /** False: `decode` has tried often enough itself. */
+  readonly triesAgain?: boolean;
 }
 
 /** Less voiced audio is a click, not a word. */
@@ -37,8 +38,6 @@ const longPieceMs = 20_000;
 const breathMs = 288;
 /** Where no breath comes, it is cut. */
 const longestPieceMs = 28_000;
-/** Nobody waits longer for an engine that is busy. */
-const longestWaitMs = 2_000;
 
 interface Ahead<Hypothesis> {
   /** The result is of the whole piece as long as its `voicedMs` is this. */
@@ -143,7 +142,8 @@ export class DecodeAhead<Hypothesis extends Heard> {
   async #endPiece(): Promise<void> {
     this.#decodeAhead();
     const hypothesis = await this.#ahead?.hypothesis.catch((cause: unknown) => {
-      if (!mayHaveMended(cause)) throw cause;
+      if (this.#options.triesAgain === false) throw cause;
+      // What failed some time ago may succeed now.
       return this.#decode('final', this.#options.signal);
     });
     if (hypothesis === undefined) return;
@@ -169,11 +169,6 @@ export class DecodeAhead<Hypothesis extends Heard> {
   #decode(urgency: Urgency, signal: AbortSignal): Promise<Hypothesis> {
     return this.#options.decode(this.#piece.speech(), urgency, signal);
   }
-}
-
-/** What failed some time ago may succeed now, unless it was refused, or has asked to be left alone for longer. */
-function mayHaveMended(cause: unknown): boolean {
-  return !(cause instanceof EngineError) || (cause.retryable && (cause.retryAfterMs ?? 0) <= longestWaitMs);
 }
 
 /** Texts of pieces as one: with spaces between, but not between characters of Chinese or Japanese. */
