@@ -1,6 +1,5 @@
 import type { AudioFrame } from '../../voices/audio.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
-import { untilAborted } from '../../voices/until-aborted.ts';
 
 type Final = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
@@ -26,7 +25,8 @@ export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | 
       let samples = 0;
       let paused = false;
       let line: (typeof script)[number] | undefined;
-      for await (const frame of untilAborted(audio, { signal })) {
+      for await (const frame of audio) {
+        signal.throwIfAborted();
         samples += frame.samples.length;
         if (line === undefined && frame.voiced !== false) {
           line = script[next % script.length] ?? '';

@@ -70,12 +70,15 @@ const usualPauseMs = 200;
 const longestPauseMs = 2_000;
 
 /** Opens the calls of one engine. `log` gets the cost of each call. */
-export function openCalls(
-  name: string,
-  care: FullCare,
-  options: { readonly log?: ((cost: CallCost) => void) | undefined; readonly circuit?: Circuit } = {},
-): Calls {
-  return new EngineCalls(name, care, options.log, options.circuit ?? openCircuit(care));
+export function openCalls(name: string, care: FullCare, options: CallsSettings = {}): Calls {
+  return new EngineCalls(name, care, options);
+}
+
+export interface CallsSettings {
+  readonly log?: ((cost: CallCost) => void) | undefined;
+  readonly circuit?: Circuit;
+  /** False: whoever calls asks the circuit, and tells it how it went. */
+  readonly gated?: boolean | undefined;
 }
 
 class EngineCalls implements Calls {
@@ -84,16 +87,18 @@ class EngineCalls implements Calls {
   readonly #care: FullCare;
   readonly #log: ((cost: CallCost) => void) | undefined;
   readonly #limiter: Limiter;
+  readonly #gate: Circuit | undefined;
   #calls = 0;
   #failures = 0;
   #isFailing = false;
   #lastFailure: EngineErrorCode | undefined;
 
-  constructor(name: string, care: FullCare, log: ((cost: CallCost) => void) | undefined, circuit: Circuit) {
+  constructor(name: string, care: FullCare, { circuit = openCircuit(care), gated = true, log }: CallsSettings) {
     this.name = name;
     this.circuit = circuit;
     this.#care = care;
     this.#log = log;
+    this.#gate = gated ? circuit : undefined;
     this.#limiter = openLimiter(care.concurrency);
   }
 
@@ -106,7 +111,7 @@ class EngineCalls implements Calls {
     { signal, owner = {} }: CallsOptions,
   ): AsyncGenerator<Part> {
     signal.throwIfAborted();
-    const rests = this.circuit.enter();
+    const rests = this.#gate?.enter();
     if (rests !== undefined) throw new EngineError(this.name, rests, 'it failed several times and is left alone');
     const run = new Run(signal);
     let leave: (() => void) | undefined;
@@ -178,15 +183,15 @@ class EngineCalls implements Calls {
     const { outcome } = run;
     this.#calls += 1;
     if (outcome === 'aborted') {
-      this.circuit.left();
+      this.#gate?.left();
     } else {
       this.#isFailing = outcome !== 'ok';
       if (outcome === 'ok') {
-        this.circuit.succeeded();
+        this.#gate?.succeeded();
       } else {
         this.#failures += 1;
         this.#lastFailure = outcome;
-        this.circuit.failed(outcome);
+        this.#gate?.failed(outcome);
       }
     }
     this.#log?.({ engine: this.name, ...run.cost() });

@@ -27,6 +27,8 @@ export interface Adapter<Engine, Settings = unknown> {
   readonly settings: z.ZodType<Settings>;
   /** How this kind of engine wants to be called, unless the user says otherwise. */
   care?(settings: Settings): Care;
+  /** Whether it can speak with the voice of a clip. */
+  clones?(settings: Settings): boolean;
   /** Does no work yet: nothing is connected or loaded before the first call, or `warm`. */
   open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
 }
@@ -38,6 +40,8 @@ export interface ContextOptions {
   readonly settingNames?: Partial<SettingNames> | undefined;
   /** Gets the cost of each call. */
   readonly log?: ((cost: CallCost) => void) | undefined;
+  /** False where whoever calls asks the circuit itself. */
+  readonly gated?: boolean;
 }
 
 /** The context of the engine that the user calls `name`. */
@@ -53,6 +57,6 @@ export function openContext(name: string, options: ContextOptions = {}): EngineC
       ...options.settingNames,
     },
     timeouts: care.timeouts,
-    calls: openCalls(name, care, { log: options.log }),
+    calls: openCalls(name, care, { log: options.log, gated: options.gated }),
   };
 }

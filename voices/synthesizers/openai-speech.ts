@@ -55,6 +55,7 @@ export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
     concurrency: speechDialects[dialect].concurrency,
     timeouts: { firstByteMs: speechDialects[dialect].streams ? 20_000 : 60_000 },
   }),
+  clones: ({ dialect }) => speechDialects[dialect].clones !== 'no',
   open(chosen, context) {
     const dialect: SpeechDialect = speechDialects[chosen.dialect];
     const server: SpeechServer = {
