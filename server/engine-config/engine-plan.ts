@@ -140,8 +140,9 @@ function planned(name: string, stage: Stage, engine: EngineSettings, environment
     );
   }
   const careNames = new Set(Object.keys(careSchema.shape));
-  const part = (ofCare: boolean): Record<string, unknown> =>
-    Object.fromEntries(Object.entries(rest).filter(([key]) => careNames.has(key) === ofCare));
+  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !careNames.has(key)));
+  const { timeouts, concurrency, retries, failureCount, restMs, graceMs } = rest;
+  const care: Care = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
   const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv] || undefined;
-  return { name, kind, settings: part(false), care: part(true) as Care, key, keyVariable: apiKeyEnv, voices };
+  return { name, kind, settings, care, key, keyVariable: apiKeyEnv, voices };
 }

@@ -56,7 +56,7 @@ export function chatConformance(subject: ChatSubject): void {
       const { engine, upstream } = opened;
       const { signal } = new AbortController();
       for await (const part of engine.chat(messages, { signal })) if (part.type === 'text-delta') break;
-      if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+      await expect.poll(() => upstream?.server.open ?? 0).toBe(0);
     });
 
     it.runIf(subject.behindServer === true).each([

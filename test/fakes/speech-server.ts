@@ -21,7 +21,8 @@ export async function openSpeechServer(
   };
   const form: Route = async (request) => {
     const data = await request.form();
-    return sound(String(data.get('input') ?? data.get('text')));
+    const text = data.get('input') ?? data.get('text');
+    return sound(typeof text === 'string' ? text : '');
   };
   const either: Route = (request) =>
     request.headers['content-type']?.startsWith('multipart/') === true ? form(request) : json(request);

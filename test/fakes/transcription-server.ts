@@ -19,7 +19,7 @@ export async function openTranscriptionServer(
   const transcribe: Route = async (request) => {
     const form = await request.form();
     const file = form.get('file');
-    if (!(file instanceof File) || !/\.wav$/.test(file.name))
+    if (!(file instanceof File) || !file.name.endsWith('.wav'))
       return { status: 400, headers: json, body: '{"detail":"no file"}' };
     const spaced = request.path === '/inference' ? ` ${text}\n` : text;
     if (form.get('response_format') !== 'verbose_json')

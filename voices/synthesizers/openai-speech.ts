@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import { baseUrlSchema, bearer } from '../calls/base-url.ts';
 import { openBase64 } from '../calls/base64-stream.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
