@@ -118,7 +118,8 @@ function abortConformance(
     if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
   });
 
-  it.runIf(subject.behindServer === true)('aborted while the server thinks closes the connection', async () => {
+  if (subject.behindServer !== true) return;
+  it('aborted while the server thinks closes the connection', async () => {
     await using opened = await subject.open();
     const { engine, upstream } = opened;
     if (upstream === undefined) throw new Error('no server');
