@@ -1,6 +1,6 @@
 import { EngineError } from '../voices/engine.ts';
 import type { CharacterAgent, ReplyPart } from './agent.ts';
-import { openCircuit, type Circuit } from './circuit.ts';
+import { openCircuit, type Circuit } from '../voices/calls/circuit.ts';
 import { languageOf } from './language.ts';
 import { evasion } from './retrieval.ts';
 
@@ -18,7 +18,7 @@ export function withFallback(
   return {
     character,
     async *reply(history, options) {
-      const restsBecause = circuit.restsBecause();
+      const restsBecause = circuit.enter();
       if (restsBecause !== undefined) {
         yield* marked(backup.reply(history, options), restsBecause);
         return;
@@ -29,6 +29,7 @@ export function withFallback(
       };
       let spoke = false;
       let acted = false;
+      let judged = false;
       try {
         for await (const part of primary.reply(history, options)) {
           spoke ||= part.type === 'text-delta';
@@ -38,10 +39,12 @@ export function withFallback(
             yield { type: 'text-delta', text: wayOut() };
           yield part;
         }
+        judged = true;
         circuit.succeeded();
       } catch (cause) {
         options.signal.throwIfAborted();
         if (!(cause instanceof EngineError)) throw cause;
+        judged = true;
         circuit.failed(cause.code);
         const instead = marked(backup.reply(history, options), cause.code);
         if (!spoke) {
@@ -52,6 +55,8 @@ export function withFallback(
         for await (const part of instead) {
           yield part.type === 'text-delta' ? { type: 'text-delta', text } : part;
         }
+      } finally {
+        if (!judged) circuit.left();
       }
     },
   };

@@ -1,27 +1,39 @@
 import type { Character } from '../characters/character.ts';
+import type { Circuit } from '../voices/calls/circuit.ts';
+import type { Kinds } from '../voices/open.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from './agent.ts';
-import { openOpenaiChat, type OpenaiChatOptions } from './chats/openai.ts';
-import { openCircuit } from './circuit.ts';
+import type { ChatModel } from './chat.ts';
 import { withFallback } from './fallback.ts';
 import { retrievalAgent } from './retrieval.ts';
 import { withScript } from './script.ts';
 
+/** Every kind of chat model, by its name in the engines file. */
+export const chatKinds: Kinds<ChatModel> = {
+  'openai-chat': () => import('./chats/openai-chat.ts'),
+};
+
+/** A model, and what keeps it from being asked while it fails. */
+export interface MindModel {
+  readonly model: ChatModel;
+  readonly circuit?: Circuit;
+}
+
 /**
- * The minds of one server: for each character an agent, made once. Without a chat server they speak the lines of their
- * packs; with one the model plays them, and the packs step in where it fails.
+ * The minds of one server: for each character an agent, made once. Without a model they speak the lines of their packs; with
+ * some the first plays them, the next steps in where it fails, and the packs where all do.
  */
-export function openMind(llm?: OpenaiChatOptions): (character: Character) => CharacterAgent {
+export function openMind(models: readonly MindModel[] = []): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
-  const chatModel = llm === undefined ? undefined : openOpenaiChat(llm);
-  const circuit = openCircuit();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
-    const agent = withScript(
-      chatModel === undefined ? lines : withFallback(actor(character, chatModel), lines, circuit),
+    const played = models.reduceRight(
+      (backup: CharacterAgent, { model, circuit }) => withFallback(actor(character, model), backup, circuit),
+      lines,
     );
+    const agent = withScript(played);
     agents.set(character, agent);
     return agent;
   };

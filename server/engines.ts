@@ -1,16 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
-import { openMoonshine } from '../voices/recognizers/moonshine.ts';
+import type { CallsHealth } from '../voices/calls/calls.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
-import { openEmbeddedVoices } from '../voices/synthesizers/embedded.ts';
 import { openProsody } from '../voices/turn-detectors/prosody.ts';
 import { openSmartTurn } from '../voices/turn-detectors/smart-turn.ts';
 import type { TurnDetector } from '../voices/turn-detector.ts';
 import { openSilero } from '../voices/vads/silero.ts';
 import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
+import { planEngines, type PlanSettings } from './engine-config/engine-plan.ts';
+import type { CostLog } from './engine-config/open-planned.ts';
+import { openEar, openModels, openMouth } from './engine-config/open-stages.ts';
 import { cascade, type Responder } from './session/responder.ts';
 
 /** The engines of one server, shared by all its sessions. */
@@ -23,9 +25,12 @@ export interface Engines {
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
   /** What hears, thinks and speaks as a character. */
   responderFor(character: Character): Responder;
-  /** Which engine serves each stage, and on what. */
+  /** Which engine serves each stage, on what, and how it fares. */
   readonly summary: readonly EngineSummary[];
-  /** Loads the models, so that the first turn is as fast as the next. */
+  /**
+   * Loads the models, so that the first turn is as fast as the next. Servers are woken up, but not waited for: they may be down
+   * and come back.
+   */
   warm(signal: AbortSignal, characters?: Iterable<Character>): Promise<void>;
   close(): Promise<void>;
 }
@@ -36,66 +41,74 @@ export interface EngineSummary {
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
   readonly provider?: string;
+  /** Of the engines behind servers, by name. */
+  readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-/** Opens what the configuration asks for; without any, the embedded engines. */
-export function openEngines(
-  config: Pick<Config, 'workers' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey' | 'smartTurn' | 'smartTurnHash'>,
-): Engines {
+type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'smartTurn' | 'smartTurnHash'>>;
+
+/** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
+export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
+  const plan = planEngines(config);
+  // In this order: the voices start their threads at once, which nobody would end if something after them failed.
+  const ear = await openEar(plan, workers, log);
+  const mind = await openModels(plan, log);
+  const mouth = await openMouth(plan, workers, log);
+  const parts = [ear, mind, mouth];
   const vad = openSilero();
-  const smartTurn =
-    config.smartTurn === undefined
-      ? undefined
-      : openSmartTurn({
-          modelPath: config.smartTurn,
-          ...(config.smartTurnHash === undefined ? {} : { sha256: config.smartTurnHash }),
-        });
-  const turnDetector = smartTurn ?? openProsody();
-  const recognizer = openMoonshine({ workers });
-  const voices = openEmbeddedVoices({ workers });
-  const { llmBaseUrl, llmModel, llmApiKey } = config;
-  const llm =
-    llmBaseUrl === undefined || llmModel === undefined
-      ? undefined
-      : { baseUrl: llmBaseUrl, model: llmModel, ...(llmApiKey === undefined ? {} : { apiKey: llmApiKey }) };
-  const mind = openMind(llm);
+  const turnDetector = openTurnDetector(config);
+  const thinkAs = openMind(mind.models);
   const responders = new Map<string, Responder>();
   return {
     vad,
     turnDetector,
-    recognizer,
-    voiceOf: (character) => voices.forCharacter(character.voice),
+    recognizer: ear.recognizer,
+    voiceOf: (character) => mouth.voiceOf(character),
     responderFor(character) {
       const known = responders.get(character.id);
       if (known !== undefined) return known;
-      const { greetings, voice } = character;
-      const parts = { recognizer, agent: mind(character), ...voices.forCharacter(voice), greetings };
-      const responder = cascade(parts);
+      const { greetings } = character;
+      const { recognizer } = ear;
+      const responder = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
       responders.set(character.id, responder);
       return responder;
     },
-    summary: [
-      { stage: 'vad', name: vad.name, provider: 'cpu' },
-      { stage: 'turns', name: turnDetector.name },
-      { stage: 'recognizer', name: recognizer.name, languages: recognizer.languages, provider: 'cpu' },
-      { stage: 'mind', name: llm === undefined ? 'retrieval' : `${llm.model}, then retrieval` },
-      { stage: 'synthesizer', name: voices.name, languages: voices.languages, provider: 'cpu' },
-    ],
+    get summary() {
+      return [
+        { stage: 'vad', name: vad.name, provider: 'cpu' } as const,
+        { stage: 'turns', name: turnDetector.name } as const,
+        {
+          stage: 'recognizer',
+          name: ear.recognizer.name,
+          languages: ear.recognizer.languages,
+          ...ear.facts(),
+        } as const,
+        { stage: 'mind', name: mind.name, ...mind.facts() } as const,
+        { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() } as const,
+      ];
+    },
     async warm(signal, characters = []) {
       // A mind indexes its character's lines when it is made: not in somebody's first turn.
-      for (const character of characters) mind(character);
+      for (const character of characters) thinkAs(character);
       const stream = vad.open();
       await Promise.all([
         stream.score(new Float32Array(vad.windowSamples)),
-        smartTurn?.warm(signal),
-        recognizer.warm(signal),
-        voices.warm(signal),
+        turnDetector.warm?.(signal),
+        ...parts.map((part) => part.warm(signal)),
       ]);
       stream.close();
     },
     async close() {
-      await Promise.all([vad.close(), smartTurn?.close(), recognizer.close(), voices.close()]);
+      await Promise.all([vad.close(), turnDetector.close?.(), ...parts.map((part) => part.close())]);
     },
   };
+}
+
+function openTurnDetector({ smartTurn, smartTurnHash }: EngineSettings): TurnDetector & {
+  warm?(signal: AbortSignal): Promise<void>;
+  close?(): Promise<void>;
+} {
+  if (smartTurn === undefined) return openProsody();
+  return openSmartTurn({ modelPath: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) });
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { loadCharacters, type Character } from '../characters/character.ts';
 import type { Config } from './config.ts';
+import type { CostLog } from './engine-config/open-planned.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
@@ -30,7 +31,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
-  const engines = openEngines(config);
+  let tell: CostLog | undefined;
+  const engines = await openEngines(config, (cost) => tell?.(cost));
   const version = packageVersion();
   const { otlpEndpoint } = config;
   try {
@@ -40,6 +42,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
         ? undefined
         : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing });
+    tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     await app.listen({ host: config.host, port: config.port });
     await engines.warm(new AbortController().signal, characters.values());
     const { address, port, family } = app.server.address() as AddressInfo;

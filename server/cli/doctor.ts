@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { openOpenaiChat } from '../../agents/chats/openai.ts';
+import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import type { Config } from '../config.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
@@ -54,7 +54,7 @@ async function checkCharacters(config: Config): Promise<Finding[]> {
 }
 
 async function checkEngines(config: Config): Promise<Finding[]> {
-  const engines = openEngines(config);
+  const engines = await openEngines(config);
   const startMs = performance.now();
   const remedy = 'Run `npm ci` again; the engines are npm packages.';
   const findings = await tried('engines', remedy, async () => {

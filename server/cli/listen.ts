@@ -21,7 +21,7 @@ export async function run(args: string[]): Promise<number> {
   const [file] = parsed.positionals;
   if (file === undefined) throw new UsageError('Name a recording.');
   const signal = interruptSignal();
-  const engines = openEngines(parsed.config);
+  const engines = await openEngines(parsed.config);
   try {
     const audio = await readAudioFile(file, { sampleRate: engines.vad.sampleRate, signal });
     const windows = new Rechunker(engines.vad.windowSamples).push(audio.samples);

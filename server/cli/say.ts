@@ -20,7 +20,7 @@ export async function run(args: string[]): Promise<number> {
   const character = (await readCharacters(parsed.config)).get(id);
   if (character === undefined)
     throw new UsageError(`There is no character "${id}". \`dramatis characters\` lists them.`);
-  const engines = openEngines(parsed.config);
+  const engines = await openEngines(parsed.config);
   try {
     const { synthesizer, voice } = engines.voiceOf(character);
     async function* texts(): AsyncIterable<{ text: string }> {

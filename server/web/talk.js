@@ -122,10 +122,7 @@ export class Talk {
     this.#closeMicrophone();
     messages.clear('silence');
     const obstacle = whyNoMicrophone();
-    if (obstacle !== undefined) {
-      messages.show('microphone', obstacle);
-      return;
-    }
+    if (obstacle !== undefined) return messages.show('microphone', obstacle);
     this.#setMicrophone('opening');
     try {
       const microphone = await openMicrophone({

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../agents/actor.ts';
 import type { Cost } from '../../agents/agent.ts';
-import { openCircuit } from '../../agents/circuit.ts';
+import { openCircuit } from '../../voices/calls/circuit.ts';
 import { withFallback } from '../../agents/fallback.ts';
 import { openMind } from '../../agents/open.ts';
+import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import { retrievalAgent } from '../../agents/retrieval.ts';
 import { withScript } from '../../agents/script.ts';
 import { EngineError } from '../../voices/engine.ts';
@@ -203,7 +204,9 @@ describe('the minds of a server', () => {
 
   it('let the model play where there is one', async () => {
     await using server = await openChatServer(says(['Come ', 'in.']));
-    const agent = openMind({ baseUrl: server.baseUrl, model: 'small-model' })(martha);
+    const agent = openMind([
+      { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: openCircuit() },
+    ])(martha);
     expect(await replyParts(agent, ['Hello'])).toMatchObject([
       { type: 'mind', name: 'small-model' },
       { text: 'Come ' },
@@ -214,7 +217,9 @@ describe('the minds of a server', () => {
 
   it('speak their lines when the model fails, and spare it for all characters', async () => {
     await using server = await openChatServer(fails(401));
-    const mind = openMind({ baseUrl: server.baseUrl, model: 'small-model' });
+    const mind = openMind([
+      { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: openCircuit() },
+    ]);
     for (const character of [martha, smallCharacter(), smallCharacter()]) {
       expect(wordsOf(await replyParts(mind(character), ['Hello']))).toBe('Good day, traveller.');
     }

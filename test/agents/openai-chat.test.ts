@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ChatPart, ChatSettings } from '../../agents/chat.ts';
-import { openOpenaiChat, type OpenaiChatOptions } from '../../agents/chats/openai.ts';
+import { openOpenaiChat, type OpenaiChatOptions } from '../../agents/chats/openai-chat.ts';
 import type { EngineError } from '../../voices/engine.ts';
 import {
   diesAfter,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { actor } from '../../agents/actor.ts';
 import type { ChatPart, Message } from '../../agents/chat.ts';
-import { openOpenaiChat } from '../../agents/chats/openai.ts';
+import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import { withFallback } from '../../agents/fallback.ts';
 import { openMind } from '../../agents/open.ts';
 import { buildPrompt } from '../../agents/prompt.ts';

@@ -41,6 +41,22 @@ export class SimulatedTime implements Clock {
     });
   }
 
+  after(ms: number, run: () => void): () => void {
+    const stopped = new AbortController();
+    void this.sleep(ms, stopped.signal).then(run, () => undefined);
+    return () => stopped.abort();
+  }
+
+  every(ms: number, run: () => void): () => void {
+    let stop = (): void => undefined;
+    const again = (): void => {
+      stop = this.after(ms, again);
+      run();
+    };
+    stop = this.after(ms, again);
+    return () => stop();
+  }
+
   /** Time stands still until `work` is done. */
   async during<Result>(work: Promise<Result>): Promise<Result> {
     this.#working += 1;

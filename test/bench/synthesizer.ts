@@ -14,7 +14,7 @@ const lengths = [
 
 /** Time to the first audio of a phrase, and how much faster than real time the whole is made; one voice of each kind. */
 export async function* run(): AsyncIterable<BenchRow> {
-  const engines = openEngines({});
+  const engines = await openEngines({});
   const signal = new AbortController().signal;
   await engines.warm(signal);
   const characters = await readCharacters({});

@@ -79,7 +79,7 @@ function concealing(decoder: OpusDecoder): () => unknown {
 
 /** Ten seconds or more in one of our own voices. */
 async function speechOf(): Promise<Float32Array> {
-  const engines = openEngines({ workers: 1 });
+  const engines = await openEngines({ workers: 1 });
   const holmes = (await readCharacters({})).get('sherlock-holmes');
   if (holmes === undefined) throw new Error('the pack of Sherlock Holmes is missing');
   const text = holmes.lines

@@ -63,10 +63,10 @@ export interface ReplyShape {
   readonly gapMs?: number;
 }
 
-/** A whole reply: role-only first delta, pings, deltas, finish, usage, `[DONE]`. */
-export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchange {
-  const { finish = 'stop', usage = true, done = true, thoughts = [], calls = [], pieceBytes, gapMs } = shape;
-  const events = [
+/** The events of a whole reply: role-only first delta, pings, deltas, finish, usage, `[DONE]`. */
+export function replyEvents(deltas: readonly string[], shape: ReplyShape = {}): string[] {
+  const { finish = 'stop', usage = true, done = true, thoughts = [], calls = [] } = shape;
+  return [
     ': ping\n\n',
     event(chunk({ role: 'assistant', content: '' })),
     ...thoughts.map((text) => event(chunk({ reasoning_content: text }))),
@@ -76,6 +76,12 @@ export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchang
     ...(usage ? [event({ ...chunk({}), choices: [], usage: { prompt_tokens: 11, completion_tokens: 7 } })] : []),
     ...(done ? ['data: [DONE]\n\n'] : []),
   ];
+}
+
+/** A whole reply, see `replyEvents`. */
+export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchange {
+  const { pieceBytes, gapMs } = shape;
+  const events = replyEvents(deltas, shape);
   return async (response) => {
     startStream(response);
     const pieces = pieceBytes === undefined ? events : cut(Buffer.from(events.join('')), pieceBytes);

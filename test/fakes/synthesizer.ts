@@ -1,5 +1,6 @@
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
 import { silence, tone } from './vad.ts';
+import { untilAborted } from '../../voices/until-aborted.ts';
 
 /**
  * Speaks at 100 ms a word, each word timed: constant pressure, or a tone where it `sings`, for codecs that carry no
@@ -18,8 +19,9 @@ export function fakeSynthesizer(
     spoken,
     async *speak(phrases, { signal }) {
       let atMs = 0;
-      for await (const { text } of phrases) {
-        signal.throwIfAborted();
+      signal.throwIfAborted();
+      for await (const { text } of untilAborted(phrases, { signal })) {
+        if (!/[\p{L}\p{N}]/u.test(text)) continue;
         if (options.failOn !== undefined && text.includes(options.failOn)) throw options.error;
         spoken.push(text);
         const tokens = text.split(/(?<=\s)/u).filter((token) => token.trim() !== '');

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import { openMind } from '../../agents/open.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Engines } from '../../server/engines.ts';
@@ -12,7 +13,6 @@ import { EngineError } from '../../voices/engine.ts';
 import { orderViolations, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { diesAfter, openChatServer } from '../fakes/chat-server.ts';
 import { fakeEngines } from '../fakes/engines.ts';
-import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { serve } from './serve-rig.ts';
@@ -283,11 +283,10 @@ describe('one session beside another', () => {
 
   it('is answered from the lines of the character where the chat server dies in mid-sentence', async () => {
     await using chat = await openChatServer(diesAfter('My dear fellow, ', 'it is elemen'));
-    const mind = openMind({ baseUrl: chat.baseUrl, model: 'fake' });
-    const voice = { kind: 'preset', id: 'fake' } as const;
-    const mouth = { recognizer: fakeRecognizer(['who are you']), synthesizer: fakeSynthesizer(), voice };
-    const responderFor = (who: Character): Responder => cascade({ ...mouth, agent: mind(who) });
-    const { call } = await open(twoWorlds(fakeEngines(), { ...fakeEngines(), responderFor }));
+    const mind = openMind([{ model: openOpenaiChat({ ...chat, model: 'fake' }) }]);
+    const fakes = fakeEngines({ hears: ['who are you'] });
+    const responderFor = (who: Character): Responder => cascade({ ...fakes, ...fakes.voiceOf(who), agent: mind(who) });
+    const { call } = await open(twoWorlds(fakeEngines(), { ...fakes, responderFor }));
     const [other, unlucky] = [await call('alice'), await call('sherlock-holmes')];
     const turn = other.answers();
     unlucky.append(tone(600), silence(1_000));

@@ -39,7 +39,7 @@ const begun = ['hello there', 'One two three.', 'stop that'];
 
 let real: Engines;
 beforeAll(async () => {
-  real = openEngines({ workers: 1 });
+  real = await openEngines({ workers: 1 });
   await real.warm(new AbortController().signal, characters.values());
 }, 120_000);
 afterAll(() => real.close());

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { DecodeAhead, type Urgency } from '../../voices/recognizers/decode-ahead.ts';
-import type { Hypothesis } from '../../voices/recognizers/hypothesis.ts';
+import { judge, type Hypothesis } from '../../voices/recognizers/hypothesis.ts';
 
 interface Call {
   readonly windows: number;
@@ -18,7 +18,7 @@ function heard(text: string, seconds = 1): Hypothesis {
 
 /** A listener whose decodings wait for the test, or answer with how many windows they got. */
 function listen(options: { readonly busy?: boolean; readonly atOnce?: boolean } = {}): {
-  readonly listener: DecodeAhead;
+  readonly listener: DecodeAhead<Hypothesis>;
   readonly calls: Call[];
   readonly say: (windows: number, voiced: boolean | undefined, level?: number) => Promise<void>;
 } {
@@ -26,6 +26,7 @@ function listen(options: { readonly busy?: boolean; readonly atOnce?: boolean } 
   const listener = new DecodeAhead({
     signal: new AbortController().signal,
     busy: () => options.busy ?? false,
+    believes: (hypothesis: Hypothesis) => judge(hypothesis) === 'words',
     decode: (samples, urgency, signal) => {
       const windows = samples.length / 512;
       const { promise, resolve, reject } = Promise.withResolvers<Hypothesis>();

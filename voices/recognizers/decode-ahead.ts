@@ -1,24 +1,35 @@
 import type { AudioFrame } from '../audio.ts';
-import { judge, type Hypothesis } from './hypothesis.ts';
 import { SpeechPiece } from './speech-piece.ts';
 
 /** How urgent a decoding is. */
 export type Urgency = 'partial' | 'final';
 
-export interface DecodeAheadOptions {
+/** What a decoder heard in a piece of audio. */
+export interface Heard {
+  readonly text: string;
+}
+
+export interface DecodeAheadOptions<Hypothesis extends Heard> {
   /** Decodes 16 kHz samples, which it may take over. Aborting drops what has not begun. */
   decode(samples: Float32Array<ArrayBuffer>, urgency: Urgency, signal: AbortSignal): Promise<Hypothesis>;
+  /** Whether these words were said; no others are shown. */
+  believes(heard: Hypothesis): boolean;
   /** True where a decoding would have to wait for others. */
   busy(): boolean;
   readonly signal: AbortSignal;
+  /** Voiced audio between two partials, in milliseconds; 500 unless given, `Infinity` for none. */
+  readonly partialEveryMs?: number;
+  /** Silence after which the utterance may be over, in milliseconds; 64 unless given. */
+  readonly aheadAfterMs?: number;
+  /** False: `decode` has tried often enough itself. */
+  readonly triesAgain?: boolean;
 }
 
 /** Less voiced audio is a click, not a word. */
 const leastVoicedMs = 96;
-/** Voiced audio between two partials. */
-const partialEveryMs = 500;
+const usualPartialEveryMs = 500;
 /** Silence after which the utterance may be over, and when others wait. */
-const aheadAfterMs = 64;
+const usualAheadAfterMs = 64;
 const aheadAfterBusyMs = 192;
 /** Silence that ends a piece; what comes after is decoded on its own. */
 const pauseMs = 1_500;
@@ -28,7 +39,7 @@ const breathMs = 288;
 /** Where no breath comes, it is cut. */
 const longestPieceMs = 28_000;
 
-interface Ahead {
+interface Ahead<Hypothesis> {
   /** The result is of the whole piece as long as its `voicedMs` is this. */
   readonly voicedMs: number;
   readonly hypothesis: Promise<Hypothesis>;
@@ -39,11 +50,13 @@ interface Ahead {
  * Listens to one utterance and has it decoded while it runs: for partials every now and then, and whenever a pause may be
  * its end, so that the final is there when the end is certain. Holds the audio of one piece, 28 seconds at most.
  */
-export class DecodeAhead {
-  readonly #options: DecodeAheadOptions;
+export class DecodeAhead<Hypothesis extends Heard> {
+  readonly #options: DecodeAheadOptions<Hypothesis>;
+  readonly #partialEveryMs: number;
+  readonly #aheadAfterMs: number;
   readonly #piece = new SpeechPiece();
   readonly #heard: Hypothesis[] = [];
-  #ahead: Ahead | undefined;
+  #ahead: Ahead<Hypothesis> | undefined;
   #partialRuns = false;
   /** What `voicedMs` was when a decoding last began, and where the text shown last comes from. */
   #begunMs = 0;
@@ -53,8 +66,10 @@ export class DecodeAhead {
   /** The text of the pieces that are done. */
   readonly #sure: string[] = [];
 
-  constructor(options: DecodeAheadOptions) {
+  constructor(options: DecodeAheadOptions<Hypothesis>) {
     this.#options = options;
+    this.#partialEveryMs = options.partialEveryMs ?? usualPartialEveryMs;
+    this.#aheadAfterMs = options.aheadAfterMs ?? usualAheadAfterMs;
   }
 
   /** Takes audio in order. Settles when there is room for more. */
@@ -68,7 +83,7 @@ export class DecodeAhead {
 
   /** The whole text so far, where it is news and good enough to show. */
   takePartial(): string | undefined {
-    const text = [...this.#sure, this.#current].join(' ').trim();
+    const text = joinTexts([...this.#sure, this.#current]);
     if (text === '' || text === this.#shown) return undefined;
     this.#shown = text;
     return text;
@@ -88,8 +103,8 @@ export class DecodeAhead {
       return;
     }
     const busy = this.#options.busy();
-    if (silentMs >= (busy ? aheadAfterBusyMs : aheadAfterMs)) this.#decodeAhead();
-    else if (silentMs === 0 && voicedMs - this.#begunMs >= partialEveryMs && !busy) this.#decodePartial();
+    if (silentMs >= (busy ? Math.max(aheadAfterBusyMs, this.#aheadAfterMs) : this.#aheadAfterMs)) this.#decodeAhead();
+    else if (silentMs === 0 && voicedMs - this.#begunMs >= this.#partialEveryMs && !busy) this.#decodePartial();
     if (silentMs >= pauseMs || (durationMs >= longPieceMs && silentMs >= breathMs)) await this.#endPiece();
     else if (durationMs >= longestPieceMs) await this.#cutPiece();
   }
@@ -119,15 +134,18 @@ export class DecodeAhead {
     const piece = this.#heard.length;
     const hypothesis = await decoding.catch(() => undefined);
     if (hypothesis === undefined || piece !== this.#heard.length || voicedMs < this.#shownMs) return;
-    if (judge(hypothesis) !== 'words') return;
+    if (!this.#options.believes(hypothesis)) return;
     this.#shownMs = voicedMs;
     this.#current = hypothesis.text;
   }
 
   async #endPiece(): Promise<void> {
     this.#decodeAhead();
-    // What failed some time ago may succeed now.
-    const hypothesis = await this.#ahead?.hypothesis.catch(() => this.#decode('final', this.#options.signal));
+    const hypothesis = await this.#ahead?.hypothesis.catch((cause: unknown) => {
+      if (this.#options.triesAgain === false) throw cause;
+      // What failed some time ago may succeed now.
+      return this.#decode('final', this.#options.signal);
+    });
     if (hypothesis === undefined) return;
     this.#piece.clear();
     this.#begin(hypothesis);
@@ -141,7 +159,7 @@ export class DecodeAhead {
 
   #begin(heard: Hypothesis): void {
     this.#heard.push(heard);
-    if (judge(heard) === 'words') this.#sure.push(heard.text);
+    if (this.#options.believes(heard)) this.#sure.push(heard.text);
     this.#ahead = undefined;
     this.#begunMs = 0;
     this.#shownMs = 0;
@@ -152,3 +170,14 @@ export class DecodeAhead {
     return this.#options.decode(this.#piece.speech(), urgency, signal);
   }
 }
+
+/** Texts of pieces as one: with spaces between, but not between characters of Chinese or Japanese. */
+export function joinTexts(texts: readonly string[]): string {
+  const filled = texts.map((text) => text.trim()).filter((text) => text !== '');
+  return filled.reduce(
+    (joined, text) => `${joined}${spaceless.test(joined.slice(-1) + text.slice(0, 1)) ? '' : ' '}${text}`,
+    filled.shift() ?? '',
+  );
+}
+
+const spaceless = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。，、！？：；「」『』]{2}$/u;

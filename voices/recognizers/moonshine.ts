@@ -5,9 +5,9 @@ import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from './decode-ahead.ts';
-import { concludeHearing, type Hypothesis } from './hypothesis.ts';
+import { concludeHearing, judge, type Hypothesis } from './hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 export interface MoonshineOptions {
   /** Threads that decode, one utterance each at a time, with a model of their own; half the processors unless given. */
@@ -72,7 +72,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
 }
 
 /** Moonshine, decoded by whatever is given. */
-export function moonshineOn(decoder: Pick<DecodeAheadOptions, 'decode' | 'busy'>): SpeechRecognizer {
+export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decode' | 'busy'>): SpeechRecognizer {
   return {
     name,
     sampleRate,
@@ -85,7 +85,11 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions, 'decode' | 'busy'>
         return;
       }
       const gone = new AbortController();
-      const listening = new DecodeAhead({ ...decoder, signal: AbortSignal.any([signal, gone.signal]) });
+      const listening = new DecodeAhead({
+        ...decoder,
+        believes: (hypothesis: Hypothesis) => judge(hypothesis) === 'words',
+        signal: AbortSignal.any([signal, gone.signal]),
+      });
       try {
         for await (const frame of untilAborted(audio, { signal })) {
           if (frame.sampleRate !== sampleRate) {

@@ -1,12 +1,27 @@
 import { APIConnectionError, APIError } from 'openai';
+import type { SettingNames } from '../../voices/calls/context.ts';
 import { EngineError } from '../../voices/engine.ts';
+
+/** What the settings of the chat server are called, unless the engines file names it. */
+const environmentNames: SettingNames = {
+  baseUrl: 'DRAMATIS_LLM_BASE_URL',
+  model: 'DRAMATIS_LLM_MODEL',
+  key: 'DRAMATIS_LLM_API_KEY',
+};
+
+/** Whose fault it would be: the model, and where the user can mend its settings. */
+export interface Blamed {
+  readonly model: string;
+  readonly settingNames?: SettingNames | undefined;
+}
 
 /** The longest pause before a retry; a server that asks for more is given up, since somebody waits for an answer. */
 const longestPauseMs = 2_000;
 const usualPauseMs = 200;
 
 /** What went wrong in a call to the chat server named `model`, without words of the conversation or of the key. */
-export function faultOf(cause: unknown, model: string): EngineError {
+export function faultOf(cause: unknown, blamed: Blamed): EngineError {
+  const { model, settingNames = environmentNames } = blamed;
   if (cause instanceof EngineError) return cause;
   if (cause instanceof SyntaxError) {
     return new EngineError(model, 'ENGINE_BAD_REPLY', 'the server sent something that is not JSON in its stream');
@@ -15,11 +30,13 @@ export function faultOf(cause: unknown, model: string): EngineError {
     return new EngineError(
       model,
       'ENGINE_UNAVAILABLE',
-      'the server cannot be reached or closed the connection. Check DRAMATIS_LLM_BASE_URL and that the server runs.',
+      `the server cannot be reached or closed the connection. Check ${settingNames.baseUrl} and that the server runs.`,
       cause,
     );
   }
-  return cause.status === undefined ? faultInStream(cause, model) : faultOfStatus(cause, cause.status, model);
+  return cause.status === undefined
+    ? faultInStream(cause, model)
+    : faultOfStatus(cause, cause.status, { model, settingNames });
 }
 
 /** How long to wait before a second try, in milliseconds; undefined where a second try would not help. */
@@ -53,31 +70,40 @@ function faultInStream(cause: APIError, model: string): EngineError {
   return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}`);
 }
 
-function faultOfStatus(cause: APIError, status: number, model: string): EngineError {
+function faultOfStatus(cause: APIError, status: number, { model, settingNames }: Required<Blamed>): EngineError {
+  const { baseUrl, model: modelName, key } = settingNames ?? environmentNames;
   const kind = `${status}${kindOf(cause)}`;
+  const fault = (code: EngineError['code'], detail: string): EngineError =>
+    new EngineError(model, code, detail, undefined, { status });
   switch (status) {
     case 401:
     case 403:
-      return new EngineError(
-        model,
-        'ENGINE_REFUSED',
-        `the key was not accepted (${kind}). Check DRAMATIS_LLM_API_KEY.`,
-      );
+      return fault('ENGINE_REFUSED', `the key was not accepted (${kind}). Check ${key}.`);
     case 404:
-      return new EngineError(
-        model,
+      return fault(
         'ENGINE_REFUSED',
-        `the server knows no model "${model}" (${kind}). Check DRAMATIS_LLM_MODEL, and DRAMATIS_LLM_BASE_URL, which ends in /v1 on most servers.`,
+        `the server knows no model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
       );
     case 408:
-      return new EngineError(model, 'ENGINE_TIMEOUT', `the server gave up waiting (${kind})`);
+      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind})`);
     case 429:
-      return new EngineError(model, 'ENGINE_UNAVAILABLE', `too many requests, or the quota is used up (${kind})`);
+      return fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up (${kind})`);
     default:
       return status >= 500
-        ? new EngineError(model, 'ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)
-        : new EngineError(model, 'ENGINE_REFUSED', `the server did not accept the request (${kind})`);
+        ? fault('ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)
+        : fault('ENGINE_REFUSED', `the server did not accept the request (${kind})`);
   }
+}
+
+/** The stream ended in the middle of the reply. */
+export function brokenOff({ model }: Blamed): EngineError {
+  return new EngineError(model, 'ENGINE_UNAVAILABLE', 'the server broke off in the middle of its reply');
+}
+
+/** What came is no stream of tokens. */
+export function notAStream({ model, settingNames = environmentNames }: Blamed): EngineError {
+  const detail = `the server did not answer with a stream of tokens. Check ${settingNames.baseUrl}, which ends in /v1 on most servers.`;
+  return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
 }
 
 /** The server's own word for the error, where it is a bare identifier; its prose may repeat the prompt or the key. */

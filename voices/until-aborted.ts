@@ -1,4 +1,4 @@
-import type { CallOptions } from '../engine.ts';
+import type { CallOptions } from './engine.ts';
 
 /**
  * Passes a stream on. Aborting throws `signal.reason` at once, even while the stream is silent. Keeps nothing of what it

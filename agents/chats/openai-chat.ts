@@ -1,11 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { z } from 'zod';
+import { baseUrlSchema } from '../../voices/calls/base-url.ts';
+import type { Adapter, SettingNames } from '../../voices/calls/context.ts';
+import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../chat.ts';
-import { declinedParameter, faultOf, isRefusal, retryPauseMs } from './openai-faults.ts';
+import { brokenOff, declinedParameter, faultOf, isRefusal, notAStream, retryPauseMs } from './openai-chat-faults.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
+import { withCare } from './with-care.ts';
 
 /** Where a chat server is, and how long it may keep us waiting. */
 export interface OpenaiChatOptions {
@@ -17,7 +22,42 @@ export interface OpenaiChatOptions {
   readonly firstTokenTimeoutMs?: number;
   /** The longest pause between two tokens. */
   readonly stallTimeoutMs?: number;
+  /** Further fields of the body, such as `stop`. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** For messages that say what to mend; the environment variables unless given. */
+  readonly settingNames?: SettingNames;
 }
+
+const settings = z.strictObject({
+  /** With the version, for example `http://localhost:11434/v1`. */
+  baseUrl: baseUrlSchema,
+  model: z.string().min(1),
+  /** Further fields of the body, such as `{"stop": ["<|eot_id|>"]}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type OpenaiChatSettings = z.infer<typeof settings>;
+
+/** A chat model behind any OpenAI-compatible server. */
+export const adapter: Adapter<ChatModel, OpenaiChatSettings> = {
+  settings,
+  // It tries again itself, since it knows which requests to change.
+  care: () => ({ concurrency: 16, retries: 0, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
+  open(chosen, context) {
+    const { timeouts, calls, key, settingNames } = context;
+    const model = openOpenaiChat({
+      ...chosen,
+      ...(key === undefined ? {} : { apiKey: key }),
+      firstTokenTimeoutMs: timeouts.firstByteMs,
+      stallTimeoutMs: timeouts.betweenBytesMs,
+      settingNames,
+    });
+    return {
+      ...withCare(model, calls),
+      check: (options: CallOptions) => checkOpenaiModel(context, chosen, options),
+    };
+  },
+};
 
 /** What some servers or models refuse; each is left out for good once it was refused. */
 const optionalParameters = [
@@ -57,16 +97,20 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
       for (;;) {
         call.signal.throwIfAborted();
         let begun = false;
-        const body = requestBody(model, messages, call, declined);
+        const body = requestBody(options, messages, call, declined);
         try {
-          for await (const part of streamOnce(client, body, call, { firstTokenTimeoutMs, stallTimeoutMs })) {
+          for await (const part of streamOnce(client, body, call, {
+            ...options,
+            firstTokenTimeoutMs,
+            stallTimeoutMs,
+          })) {
             begun = true;
             yield part;
           }
           return;
         } catch (cause) {
           call.signal.throwIfAborted();
-          if (begun) throw faultOf(cause, model);
+          if (begun) throw faultOf(cause, options);
           const parameter = declinedParameter(
             cause,
             optionalParameters.filter((name) => name in body),
@@ -82,7 +126,7 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
             continue;
           }
           const pauseMs = retried ? undefined : retryPauseMs(cause);
-          if (pauseMs === undefined) throw faultOf(cause, model);
+          if (pauseMs === undefined) throw faultOf(cause, options);
           retried = true;
           // The abort that ends this pause is thrown, as the caller's own reason, at the head of the loop.
           await pause(pauseMs, undefined, { signal: call.signal }).catch(() => {});
@@ -94,7 +138,12 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
 
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
-function requestBody(model: string, messages: readonly Message[], settings: ChatSettings, declined: Set<string>): Body {
+function requestBody(
+  { model, extra }: OpenaiChatOptions,
+  messages: readonly Message[],
+  settings: ChatSettings,
+  declined: Set<string>,
+): Body {
   const { maxTokens, temperature, topP, seed, stop, toolbox } = settings;
   const wanted: Partial<Body> = {
     ...toolFields(toolbox),
@@ -110,6 +159,7 @@ function requestBody(model: string, messages: readonly Message[], settings: Chat
     model,
     messages: messages.map(wireMessage),
     stream: true,
+    ...extra,
     ...accepted,
     ...(declined.has('max_tokens') && maxTokens !== undefined ? { max_completion_tokens: maxTokens } : {}),
   };
@@ -120,7 +170,7 @@ async function* streamOnce(
   client: OpenAI,
   body: Body,
   call: CallOptions & ChatSettings,
-  limits: { readonly firstTokenTimeoutMs: number; readonly stallTimeoutMs: number },
+  limits: OpenaiChatOptions & { readonly firstTokenTimeoutMs: number; readonly stallTimeoutMs: number },
 ): AsyncGenerator<ChatPart> {
   const watch = new Watch(body.model, limits.firstTokenTimeoutMs);
   const signal = AbortSignal.any([call.signal, watch.signal]);
@@ -130,7 +180,7 @@ async function* streamOnce(
   let finish: string | undefined;
   try {
     const { data, response } = await client.chat.completions.create(body, { signal }).withResponse();
-    if (/html/.test(response.headers.get('content-type') ?? '')) throw notAStream(body.model);
+    if (/html/.test(response.headers.get('content-type') ?? '')) throw notAStream(limits);
     for await (const chunk of data) {
       const news = readChunk(chunk);
       usage = news.usage ?? usage;
@@ -150,7 +200,7 @@ async function* streamOnce(
     }
     // The SDK ends a stream quietly when its signal is aborted.
     signal.throwIfAborted();
-    if (finish === undefined) throw watch.progressed ? brokenOff(body.model) : notAStream(body.model);
+    if (finish === undefined) throw watch.progressed ? brokenOff(limits) : notAStream(limits);
     const rest = spoken.rest();
     if (rest !== '') yield { type: 'text-delta', text: rest };
     for (const toolCall of collector.calls()) yield { type: 'tool-call', ...toolCall };
@@ -229,14 +279,4 @@ function readChunk(chunk: ChatCompletionChunk | null): {
 function endOf(finish: string): ChatEnd {
   if (finish === 'length') return 'length';
   return finish === 'content_filter' ? 'filter' : 'stop';
-}
-
-function brokenOff(model: string): EngineError {
-  return new EngineError(model, 'ENGINE_UNAVAILABLE', 'the server broke off in the middle of its reply');
-}
-
-function notAStream(model: string): EngineError {
-  const detail =
-    'the server did not answer with a stream of tokens. Check DRAMATIS_LLM_BASE_URL, which ends in /v1 on most servers.';
-  return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
 }

@@ -1,0 +1,148 @@
+import { chatKinds } from '../../agents/open.ts';
+import { careSchema, type Care } from '../../voices/calls/care.ts';
+import type { SettingNames } from '../../voices/calls/context.ts';
+import { recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
+import { ConfigError, type Config } from '../config.ts';
+import { readEnginesFile, readPreset, type EngineSettings, type EnginesFile, type Reference } from './engines-file.ts';
+
+/** What a conversation is made of. */
+export type Stage = 'recognizer' | 'mind' | 'synthesizer';
+
+/** One engine as it is wanted. */
+export interface PlannedEngine {
+  /** As the user calls it. */
+  readonly name: string;
+  readonly kind: string;
+  /** For the adapter to check. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly care: Care;
+  readonly key?: string | undefined;
+  /** The environment variable that should hold it. */
+  readonly keyVariable?: string | undefined;
+  /** Where the user wrote its settings, unless that is the engines file. */
+  readonly settingNames?: SettingNames;
+  /** The engine's own voices, by character, gender or `*`. */
+  readonly voices: Readonly<Record<string, string>>;
+}
+
+/** Which engines serve, in the order in which they are tried. */
+export interface EnginePlan {
+  readonly recognizer: readonly PlannedEngine[];
+  readonly mind: readonly PlannedEngine[];
+  readonly synthesizer: readonly PlannedEngine[];
+  readonly references: Readonly<Record<string, Reference>>;
+  /** What the user should know about the preset. */
+  readonly notes: readonly string[];
+}
+
+/** The settings that bear on it. */
+export type PlanSettings = Partial<
+  Pick<Config, 'engines' | 'preset' | 'recognizer' | 'mind' | 'synthesizer' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>
+>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The engines that need no server; each is the last resort of its stage. */
+export const embeddedKinds: Readonly<Record<Stage, string>> = {
+  recognizer: 'moonshine',
+  mind: 'retrieval',
+  synthesizer: 'embedded',
+};
+
+const kindsOf: Readonly<Record<Stage, Readonly<Record<string, unknown>>>> = {
+  recognizer: recognizerKinds,
+  mind: chatKinds,
+  synthesizer: synthesizerKinds,
+};
+
+/**
+ * Puts together what the settings, the engines file and the preset say: settings count before the file, the file before the
+ * preset, and where none says anything the embedded engines serve. Throws `ConfigError`.
+ */
+export function planEngines(settings: PlanSettings, environment: Environment = process.env): EnginePlan {
+  const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
+  const presetId = settings.preset ?? file?.preset;
+  const preset = presetId === undefined ? undefined : readPreset(presetId);
+  const sources = [file, preset].filter((source) => source !== undefined);
+  const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
+  if (omni !== undefined) {
+    throw new ConfigError(
+      `${omni[0]} hears and speaks by itself, which this version cannot run yet. Choose another preset.`,
+    );
+  }
+  const engines: Record<string, EngineSettings> = { ...preset?.engines, ...file?.engines };
+  const chainOf = (stage: Stage): readonly PlannedEngine[] => {
+    const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
+    return (named ?? [embeddedKinds[stage]]).map((name) => findEngine(name, stage, engines, { settings, environment }));
+  };
+  return {
+    recognizer: chainOf('recognizer'),
+    mind: chainOf('mind'),
+    synthesizer: chainOf('synthesizer'),
+    references: { ...preset?.references, ...file?.references },
+    notes: (preset?.historical ?? []).map(
+      ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
+    ),
+  };
+}
+
+/** The name under which `DRAMATIS_LLM_BASE_URL` and its companions are an engine. */
+const environmentEngine = 'llm';
+
+function namedByEnvironment(stage: Stage, { llmBaseUrl }: PlanSettings): readonly string[] | undefined {
+  return stage === 'mind' && llmBaseUrl !== undefined ? [environmentEngine] : undefined;
+}
+
+function firstOf(sources: readonly Pick<EnginesFile, Stage>[], stage: Stage): readonly string[] | undefined {
+  return sources.map((source) => source[stage]).find((chain) => chain !== undefined);
+}
+
+function findEngine(
+  name: string,
+  stage: Stage,
+  engines: Readonly<Record<string, EngineSettings>>,
+  { settings, environment }: { readonly settings: PlanSettings; readonly environment: Environment },
+): PlannedEngine {
+  const known = engines[name];
+  if (known !== undefined) return planned(name, stage, known, environment);
+  if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, care: {}, voices: {} };
+  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key } = settings;
+  if (stage === 'mind' && name === environmentEngine && baseUrl !== undefined) {
+    const settingNames = { baseUrl: 'DRAMATIS_LLM_BASE_URL', model: 'DRAMATIS_LLM_MODEL', key: 'DRAMATIS_LLM_API_KEY' };
+    return { name, kind: 'openai-chat', settings: { baseUrl, model }, key, care: {}, voices: {}, settingNames };
+  }
+  return fromShorthand(name, stage, engines);
+}
+
+/** `KIND@URL#MODEL`: an engine without a file. */
+function fromShorthand(text: string, stage: Stage, engines: Readonly<Record<string, EngineSettings>>): PlannedEngine {
+  const [, kind = '', url, model] = /^([^@#]+)(?:@([^#]*))?(?:#(.*))?$/.exec(text) ?? [];
+  if (!(kind in kindsOf[stage])) {
+    const named = [embeddedKinds[stage], ...Object.keys(engines)];
+    throw new ConfigError(
+      `There is no ${stage} "${text}". Name one of: ${named.join(', ')}, or KIND@URL#MODEL with KIND one of: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+    );
+  }
+  const settings = { ...(url === undefined ? {} : { baseUrl: url }), ...(model === undefined ? {} : { model }) };
+  const place = `DRAMATIS_${stage.toUpperCase()}`;
+  const settingNames = {
+    baseUrl: `the address in ${place}`,
+    model: `the model in ${place}`,
+    key: '"apiKeyEnv" in an engines file',
+  };
+  return { name: kind, kind, settings, care: {}, voices: {}, settingNames };
+}
+
+function planned(name: string, stage: Stage, engine: EngineSettings, environment: Environment): PlannedEngine {
+  const { kind, apiKeyEnv, voices, ...rest } = engine;
+  if (!(kind in kindsOf[stage])) {
+    throw new ConfigError(
+      `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+    );
+  }
+  const careNames = new Set(Object.keys(careSchema.shape));
+  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !careNames.has(key)));
+  const { timeouts, concurrency, retries, failureCount, restMs, graceMs } = rest;
+  const care: Care = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
+  const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv] || undefined;
+  return { name, kind, settings, care, key, keyVariable: apiKeyEnv, voices };
+}

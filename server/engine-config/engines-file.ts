@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { careSchema } from '../../voices/calls/care.ts';
+import { ConfigError } from '../config.ts';
+
+const engineName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, 'letters, digits, dots and hyphens');
+/** A character's id, or `female`, `male`, `neutral` for all of that gender, or `*` for everybody. */
+const whom = z.string().min(1);
+const chain = z.union([
+  z
+    .string()
+    .min(1)
+    .transform((name) => [name]),
+  z.array(z.string().min(1)).min(1),
+]);
+
+/** What every engine may say; the rest is checked by its adapter. */
+const engineSchema = z.looseObject({
+  kind: z.string().min(1),
+  /** The environment variable that holds the key. The key itself has no place in a file. */
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, not the key itself')
+    .optional(),
+  /** The engine's own voices, by whom they speak for. */
+  voices: z.record(whom, z.string().min(1)).default({}),
+  ...careSchema.shape,
+});
+
+const referenceSchema = z.strictObject({
+  /** A WAV of 3 to 10 seconds, one speaker, no noise; relative to this file. */
+  wav: z.string().min(1),
+  /** What is said in it, to the letter. */
+  transcript: z.string().min(1),
+  /** BCP 47 tag. */
+  language: z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/),
+});
+
+const stages = {
+  /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
+  recognizer: chain.optional(),
+  mind: chain.optional(),
+  synthesizer: chain.optional(),
+  /** One that hears and speaks by itself, in place of the three. */
+  omni: chain.optional(),
+};
+
+const enginesFileSchema = z.strictObject({
+  $schema: z.string().optional(),
+  /** What this file builds on; what it says itself counts. */
+  preset: z.string().min(1).optional(),
+  engines: z.record(engineName, engineSchema).default({}),
+  ...stages,
+  /** Voices to clone. */
+  references: z.record(whom, referenceSchema).default({}),
+});
+
+/** A preset is an engines file that says where it comes from. */
+const presetSchema = enginesFileSchema.omit({ preset: true }).extend({
+  title: z.string().min(1),
+  /** What must run for it, in a few words. */
+  needs: z.string().min(1),
+  /** Models of the paper that are no longer served, and what the preset runs instead. */
+  historical: z.array(z.strictObject({ model: z.string(), ended: z.iso.date(), successor: z.string() })).default([]),
+});
+
+export type EngineSettings = z.infer<typeof engineSchema>;
+export type EnginesFile = z.infer<typeof enginesFileSchema>;
+export type Preset = z.infer<typeof presetSchema>;
+export type Reference = z.infer<typeof referenceSchema>;
+
+const presetsFolder = path.join(import.meta.dirname, 'presets');
+
+/** Ids of the systems of SpeechRole's Table 2. */
+export const presetIds = [
+  'xtts',
+  'cosyvoice2',
+  'e2-tts',
+  'f5-tts',
+  'fireredtts',
+  'spark-tts',
+  'gpt-sovits',
+  'maskgct',
+  'alibaba-cloud',
+  'gpt-4o-audio',
+  'qwen2.5-omni',
+] as const;
+
+/** Reads an engines file; clips are given by absolute paths. Throws `ConfigError`. */
+export function readEnginesFile(file: string): EnginesFile {
+  const place = path.resolve(file);
+  const parsed = parse(enginesFileSchema, place);
+  const references = Object.entries(parsed.references).map(([who, reference]) => [
+    who,
+    { ...reference, wav: path.resolve(path.dirname(place), reference.wav) },
+  ]);
+  return { ...parsed, references: Object.fromEntries(references) };
+}
+
+/** Reads a preset that comes with Dramatis. Throws `ConfigError` that lists them where there is none of that name. */
+export function readPreset(id: string): Preset {
+  if (!(presetIds as readonly string[]).includes(id)) {
+    throw new ConfigError(`There is no preset "${id}". There are: ${presetIds.join(', ')}.`);
+  }
+  return parse(presetSchema, path.join(presetsFolder, `${id}.json`));
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, place: string): z.infer<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(place, 'utf8'));
+  } catch (cause) {
+    // The parser's own message repeats the text, which may hold a key after all.
+    const why = cause instanceof SyntaxError ? 'not valid JSON' : 'cannot be read';
+    throw new ConfigError(`${place}: ${why}`);
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new ConfigError(`${place}: ${issueOf(parsed.error)}`);
+  return parsed.data;
+}
+
+/** The first thing that is wrong, without its value. */
+export function issueOf(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const where = issue?.path.map(String).join('.') ?? '';
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys : [];
+  if (unknown.some((key) => /^(?:api_?)?(?:key|token|secret)$/i.test(key))) {
+    return `"${unknown.join('", "')}" has no place in a file: put it into an environment variable and name that in "apiKeyEnv"`;
+  }
+  if (unknown.length > 0) return `${where === '' ? '' : `${where}: `}there is no setting "${unknown.join('", "')}"`;
+  return `${where === '' ? '' : `${where}: `}${issue?.message ?? 'invalid'}`;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatModel, ChatPart, Message } from '../../agents/chat.ts';
+import { itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
+
+export interface ChatSubject extends Subject<ChatModel> {
+  /** What the model says to anything, in more than one delta. */
+  readonly says: RegExp;
+}
+
+const remark = 'my private remark';
+const messages: readonly Message[] = [
+  { role: 'system', text: 'You are Martha.' },
+  { role: 'user', text: 'Good evening.' },
+  { role: 'assistant', text: 'Good evening to you.' },
+  { role: 'user', text: remark },
+];
+const reason = new Error('the user spoke');
+
+/** What any `ChatModel` must do. With a server behind it also: survive its faults. */
+export function chatConformance(subject: ChatSubject): void {
+  const { title, says } = subject;
+
+  describe(`${title} as a chat model`, () => {
+    it('gives text deltas, then exactly one end', async () => {
+      await using opened = await subject.open();
+      expect(opened.engine.name).not.toBe('');
+      const parts = await chat(opened.engine);
+      expect(textOf(parts)).toMatch(says);
+      const ends = parts.map(({ type }) => type === 'chat-end');
+      expect(ends).toEqual(parts.map((_, index) => index === parts.length - 1));
+      for (const part of parts) if (part.type === 'text-delta') expect(part.text).not.toBe('');
+    });
+
+    it('holds two talks at a time', async () => {
+      await using opened = await subject.open();
+      for (const parts of await Promise.all([chat(opened.engine), chat(opened.engine)])) {
+        expect(textOf(parts)).toMatch(says);
+      }
+    });
+
+    it('takes a talk that begins with nothing but a system message', async () => {
+      await using opened = await subject.open();
+      expect(textOf(await chat(opened.engine, messages.slice(0, 1)))).toMatch(says);
+    });
+
+    it('aborted beforehand asks nobody', async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      const signal = AbortSignal.abort(reason);
+      await expect(Array.fromAsync(engine.chat(messages, { signal }))).rejects.toBe(reason);
+      expect(upstream?.server.requests ?? []).toEqual([]);
+    });
+
+    it('left by its reader lets go of everything', async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      const { signal } = new AbortController();
+      for await (const part of engine.chat(messages, { signal })) if (part.type === 'text-delta') break;
+      await expect.poll(() => upstream?.server.open ?? 0).toBe(0);
+    });
+
+    if (subject.behindServer !== true) return;
+    it.each([
+      ['before it says anything', { kind: 'silence', after: 0 }],
+      ['in the middle of its words', { kind: 'silence', after: 0.5 }],
+    ] as const)('aborted while the server thinks, %s, closes the connection', async (_name, fault) => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      if (upstream === undefined) throw new Error('no server');
+      const { server, route } = upstream;
+      server.breaks(fault, { route });
+      const controller = new AbortController();
+      const reading = Array.fromAsync(engine.chat(messages, { signal: controller.signal }));
+      await expect.poll(() => server.open).toBeGreaterThan(0);
+      controller.abort(reason);
+      await expect(reading).rejects.toBe(reason);
+      await expect.poll(() => server.open).toBe(0);
+      expect(server.abandoned).toBeGreaterThan(0);
+    });
+  });
+
+  if (subject.behindServer !== true) return;
+  describe(`${title} over its protocol`, () => {
+    itSurvivesFaults(subject, outcomeOf, [remark]);
+  });
+}
+
+function chat(model: ChatModel, said: readonly Message[] = messages): Promise<ChatPart[]> {
+  return Array.fromAsync(model.chat(said, { signal: new AbortController().signal }));
+}
+
+async function outcomeOf(model: ChatModel): Promise<Outcome> {
+  let delivered = '';
+  try {
+    for await (const part of model.chat(messages, { signal: new AbortController().signal })) {
+      if (part.type === 'text-delta') delivered += part.text;
+    }
+    return { delivered };
+  } catch (error) {
+    return { delivered, error };
+  }
+}
+
+function textOf(parts: readonly ChatPart[]): string {
+  return parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
+}

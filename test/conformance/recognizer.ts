@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
+import { Queue } from '../../voices/queue.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
+import { itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
+
+export interface RecognizerSubject extends Subject<SpeechRecognizer> {
+  /** At the recognizer's rate: something said, and what is heard in it. */
+  readonly speech: Float32Array;
+  readonly says: RegExp;
+  /** How long a whole test of a slow engine may take. */
+  readonly timeoutMs?: number;
+  /** Why it sees an abort only with the next frame: for the fake alone. */
+  readonly abortsLate?: string;
+}
+
+const reason = new Error('the user hung up');
+
+/** Speech in windows of 32 ms as a session hands it over, and silence behind it; `flagged` false: no VAD has listened. */
+export function* asHeard(speech: Float32Array, sampleRate: number, flagged = true): Generator<AudioFrame> {
+  const windowSamples = Math.round(sampleRate * 0.032);
+  const windows = new Rechunker(windowSamples).push(speech);
+  const silence = Array.from({ length: 25 }, () => new Float32Array(windowSamples));
+  for (const [index, samples] of [...windows, ...silence].entries()) {
+    const frame = { samples, sampleRate, atMs: index * 32 };
+    yield flagged ? { ...frame, voiced: index < windows.length } : frame;
+  }
+}
+
+/** What any `SpeechRecognizer` must do. With a server behind it also: ask no more than needed, and survive its faults. */
+export function recognizerConformance(subject: RecognizerSubject): void {
+  const { title, speech, says } = subject;
+  const options = { timeout: subject.timeoutMs ?? 30_000 };
+  const heard = (recognizer: SpeechRecognizer, flagged = true): Iterable<AudioFrame> =>
+    asHeard(speech, recognizer.sampleRate, flagged);
+
+  describe(`${title} as a recognizer`, options, () => {
+    it('says what it is', async () => {
+      await using opened = await subject.open();
+      const { name, sampleRate, languages } = opened.engine;
+      expect(name).not.toBe('');
+      expect(Number.isInteger(sampleRate) && sampleRate >= 8_000).toBe(true);
+      for (const tag of languages) expect(tag).toMatch(/^[a-z]{2,3}$/);
+    });
+
+    it.each([
+      ['with the word of a VAD', true],
+      ['without', false],
+    ])('gives any number of partials, then exactly one final, %s', async (_name, flagged) => {
+      await using opened = await subject.open();
+      const parts = await transcribe(opened.engine, heard(opened.engine, flagged));
+      expectOneFinal(parts);
+      expect(parts.at(-1)?.text).toMatch(says);
+    });
+
+    it('hears nothing in silence, and asks nobody', async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      const silence = asHeard(new Float32Array(0), engine.sampleRate);
+      expect(await transcribe(engine, silence)).toEqual([{ type: 'transcript-final', text: '' }]);
+      expect(upstream?.server.requests.filter(({ path }) => upstream.route.endsWith(` ${path}`)) ?? []).toEqual([]);
+    });
+
+    it('hears nothing where nothing is', async () => {
+      await using opened = await subject.open();
+      expect(await transcribe(opened.engine, [])).toEqual([{ type: 'transcript-final', text: '' }]);
+    });
+
+    it('hears two people at a time', async () => {
+      await using opened = await subject.open();
+      const both = [1, 2].map(() => transcribe(opened.engine, heard(opened.engine)));
+      for (const parts of await Promise.all(both)) expect(parts.at(-1)?.text).toMatch(says);
+    });
+
+    it('throws the failure of its source', async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      const failure = new Error('the microphone is gone');
+      async function* breaking(): AsyncGenerator<AudioFrame> {
+        yield* [...heard(engine)].slice(0, 5);
+        throw failure;
+      }
+      const { signal } = new AbortController();
+      await expect(Array.fromAsync(engine.transcribe(breaking(), { signal }))).rejects.toBe(failure);
+      if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+    });
+
+    abortConformance(subject, heard);
+  });
+
+  if (subject.behindServer !== true) return;
+  describe(`${title} over its protocol`, options, () => {
+    itSurvivesFaults(subject, (engine) => outcomeOf(engine, heard(engine)), []);
+  });
+}
+
+function abortConformance(
+  subject: RecognizerSubject,
+  heard: (recognizer: SpeechRecognizer) => Iterable<AudioFrame>,
+): void {
+  it('aborted beforehand asks nobody', async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    const signal = AbortSignal.abort(reason);
+    await expect(Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal }))).rejects.toBe(reason);
+    expect(upstream?.server.requests ?? []).toEqual([]);
+  });
+
+  it.skipIf(subject.abortsLate !== undefined)('aborted while it listens throws the reason at once', async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    const controller = new AbortController();
+    const frames = new Queue<AudioFrame>();
+    for (const frame of [...heard(engine)].slice(0, 10)) frames.push(frame);
+    const listening = Array.fromAsync(engine.transcribe(frames, { signal: controller.signal }));
+    setImmediate(() => controller.abort(reason));
+    await expect(listening).rejects.toBe(reason);
+    if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+  });
+
+  if (subject.behindServer !== true) return;
+  it('aborted while the server thinks closes the connection', async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    if (upstream === undefined) throw new Error('no server');
+    const { server, route } = upstream;
+    server.breaks({ kind: 'silence', after: 0 }, { route });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listening = Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal }));
+    await expect.poll(() => server.open).toBeGreaterThan(0);
+    controller.abort(reason);
+    await expect(listening).rejects.toBe(reason);
+    await expect.poll(() => server.open).toBe(0);
+    expect(server.abandoned).toBeGreaterThan(0);
+  });
+}
+
+function expectOneFinal(parts: readonly TranscriptPart[]): void {
+  const finals = parts.map(({ type }) => type === 'transcript-final');
+  expect(finals).toEqual(parts.map((_, index) => index === parts.length - 1));
+  expect(finals.length).toBeGreaterThan(0);
+}
+
+async function transcribe(recognizer: SpeechRecognizer, frames: Iterable<AudioFrame>): Promise<TranscriptPart[]> {
+  const { signal } = new AbortController();
+  return Array.fromAsync(recognizer.transcribe(fromArray(frames), { signal }));
+}
+
+async function outcomeOf(recognizer: SpeechRecognizer, frames: Iterable<AudioFrame>): Promise<Outcome> {
+  try {
+    const parts = await transcribe(recognizer, frames);
+    expectOneFinal(parts);
+    return { delivered: parts.at(-1)?.text ?? '' };
+  } catch (error) {
+    return { delivered: '', error };
+  }
+}
+
+async function* fromArray(frames: Iterable<AudioFrame>): AsyncGenerator<AudioFrame> {
+  yield* frames;
+}

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { durationMs } from '../../voices/audio.ts';
+import { Queue } from '../../voices/queue.ts';
+import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
+
+export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
+  readonly voice: Voice;
+  /** Two phrases with something to say in each, as the phrase cutter makes them. */
+  readonly phrases?: readonly [string, string];
+  readonly timeoutMs?: number;
+}
+
+const reason = new Error('the user spoke');
+const usualPhrases = ['Good evening, my friend. ', 'What brings you here so late at night?'] as const;
+
+/** What any `SpeechSynthesizer` must do. With a server behind it also: survive its faults. */
+export function synthesizerConformance(subject: SynthesizerSubject): void {
+  const { title, voice } = subject;
+  const texts = subject.phrases ?? usualPhrases;
+  const options = { timeout: subject.timeoutMs ?? 30_000 };
+  const speak = (engine: SpeechSynthesizer, ...said: readonly string[]): Promise<SpeechChunk[]> =>
+    Array.fromAsync(engine.speak(phrasesOf(said), { signal: new AbortController().signal, voice }));
+
+  describe(`${title} as a synthesizer`, options, () => {
+    it('says what it is', async () => {
+      await using opened = await subject.open();
+      const { name, sampleRate, languages } = opened.engine;
+      expect(name).not.toBe('');
+      expect(Number.isInteger(sampleRate) && sampleRate >= 8_000).toBe(true);
+      for (const tag of languages) expect(tag).toMatch(/^[a-z]{2,3}$/);
+    });
+
+    it('speaks every phrase: its chunks joined give the text, in order, and sound', async () => {
+      await using opened = await subject.open();
+      const chunks = await speak(opened.engine, ...texts);
+      expect(chunks.map(({ text }) => text).join('')).toBe(texts.join(''));
+      expectSound(chunks, opened.engine.sampleRate);
+    });
+
+    it('times its words within their chunk, in order', async () => {
+      await using opened = await subject.open();
+      for (const { frame, text, words = [] } of await speak(opened.engine, ...texts)) {
+        let fromMs = 0;
+        for (const word of words) {
+          expect(text).toContain(word.text.trim());
+          expect(word.startMs).toBeGreaterThanOrEqual(fromMs);
+          expect(word.endMs).toBeGreaterThanOrEqual(word.startMs);
+          fromMs = word.startMs;
+        }
+        expect(words.at(-1)?.endMs ?? 0).toBeLessThanOrEqual(durationMs(frame) + 0.001);
+      }
+    });
+
+    it.each([
+      ['nothing', []],
+      ['white space', [' ', '\n']],
+      ['marks', ['…', ' — ', '!?']],
+    ])('says nothing to %s, and asks nobody', async (_name, said) => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      expect((await speak(engine, ...said)).map(({ text }) => text)).toEqual([]);
+      expect(upstream?.server.requests.filter(({ path }) => upstream.route.endsWith(` ${path}`)) ?? []).toEqual([]);
+    });
+
+    it('speaks before the second phrase is known', async () => {
+      await using opened = await subject.open();
+      const waiting = new Queue<Phrase>();
+      waiting.push({ text: texts[0] });
+      const { signal } = new AbortController();
+      let said = '';
+      for await (const { text } of opened.engine.speak(waiting, { signal, voice })) {
+        said += text;
+        if (said === texts[0]) waiting.push({ text: texts[1] });
+        if (said === texts[0]) waiting.end();
+      }
+      expect(said).toBe(texts.join(''));
+    });
+
+    it('speaks two replies at a time without mixing them', async () => {
+      await using opened = await subject.open();
+      const [one, other] = await Promise.all([speak(opened.engine, texts[0]), speak(opened.engine, texts[1])]);
+      expect(one.map(({ text }) => text).join('')).toBe(texts[0]);
+      expect(other.map(({ text }) => text).join('')).toBe(texts[1]);
+    });
+
+    it('speaks with another voice where it does not know the one named', async () => {
+      await using opened = await subject.open();
+      const { signal } = new AbortController();
+      const unknown = { kind: 'preset', id: 'nobody-has-this-voice' } as const;
+      const chunks = await Array.fromAsync(opened.engine.speak(phrasesOf([texts[0]]), { signal, voice: unknown }));
+      expect(chunks.map(({ text }) => text).join('')).toBe(texts[0]);
+      expectSound(chunks, opened.engine.sampleRate);
+    });
+
+    it('throws the failure of its source', async () => {
+      await using opened = await subject.open();
+      const failure = new Error('the mind is gone');
+      async function* breaking(): AsyncGenerator<Phrase> {
+        yield { text: texts[0] };
+        throw failure;
+      }
+      const { signal } = new AbortController();
+      await expect(Array.fromAsync(opened.engine.speak(breaking(), { signal, voice }))).rejects.toBe(failure);
+    });
+
+    abortConformance(subject, texts);
+  });
+
+  if (subject.behindServer !== true) return;
+  describe(`${title} over its protocol`, options, () => {
+    itSurvivesFaults(subject, (engine) => outcomeOf(engine, voice, texts[0]), [texts[0].trim()]);
+  });
+}
+
+function abortConformance(subject: SynthesizerSubject, texts: readonly [string, string]): void {
+  const { voice } = subject;
+
+  it('aborted beforehand asks nobody', async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    const signal = AbortSignal.abort(reason);
+    await expect(Array.fromAsync(engine.speak(phrasesOf(texts), { signal, voice }))).rejects.toBe(reason);
+    expect(upstream?.server.requests ?? []).toEqual([]);
+  });
+
+  it('aborted while it waits for a phrase throws the reason at once', async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = new Queue<Phrase>();
+    waiting.push({ text: texts[0] });
+    const speaking = (async () => {
+      for await (const _chunk of engine.speak(waiting, { signal, voice })) setImmediate(() => controller.abort(reason));
+    })();
+    await expect(speaking).rejects.toBe(reason);
+    if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+  });
+
+  it('left by its reader lets go of everything', async () => {
+    await using opened = await subject.open();
+    const { engine, upstream } = opened;
+    const { signal } = new AbortController();
+    for await (const chunk of engine.speak(phrasesOf(texts), { signal, voice })) {
+      expect(chunk.frame.samples.length).toBeGreaterThan(0);
+      break;
+    }
+    if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+  });
+
+  if (subject.behindServer !== true) return;
+  it.each([
+    ['before it sends anything', { kind: 'silence', after: 0 }],
+    ['in the middle of its sound', { kind: 'silence', after: 0.5 }],
+  ] as const)(
+    'aborted while the server thinks, %s, closes the connection, and nothing more is heard',
+    async (_name, fault) => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      if (upstream === undefined) throw new Error('no server');
+      const { server, route } = upstream;
+      server.breaks(fault, { route });
+      const controller = new AbortController();
+      const { signal } = controller;
+      let late = 0;
+      const speaking = (async () => {
+        for await (const _chunk of engine.speak(phrasesOf(texts), { signal, voice })) late += signal.aborted ? 1 : 0;
+      })();
+      await expect.poll(() => server.open).toBeGreaterThan(0);
+      controller.abort(reason);
+      await expect(speaking).rejects.toBe(reason);
+      expect(late).toBe(0);
+      await expect.poll(() => server.open).toBe(0);
+      expect(server.abandoned).toBeGreaterThan(0);
+    },
+  );
+}
+
+function expectSound(chunks: readonly SpeechChunk[], sampleRate: number): void {
+  expect(chunks.length).toBeGreaterThan(0);
+  let atMs = 0;
+  let peak = 0;
+  for (const { frame } of chunks) {
+    expect(frame.sampleRate).toBe(sampleRate);
+    expect(frame.samples.length).toBeGreaterThan(0);
+    expect(frame.atMs).toBeCloseTo(atMs, 3);
+    atMs += durationMs(frame);
+    peak = frame.samples.reduce((most, value) => Math.max(most, Math.abs(value)), peak);
+  }
+  expect(peak).toBeGreaterThan(0.01);
+  expect(peak).toBeLessThanOrEqual(1);
+}
+
+async function outcomeOf(engine: SpeechSynthesizer, voice: Voice, text: string): Promise<Outcome> {
+  const { signal } = new AbortController();
+  let lengthMs = 0;
+  let said = '';
+  const delivered = (): string => `${said} ${Math.round(lengthMs)} ms`;
+  try {
+    for await (const chunk of engine.speak(phrasesOf([text]), { signal, voice })) {
+      lengthMs += durationMs(chunk.frame);
+      said += chunk.text;
+    }
+    return { delivered: delivered() };
+  } catch (error) {
+    return { delivered: delivered(), error };
+  }
+}
+
+async function* phrasesOf(texts: readonly string[]): AsyncGenerator<Phrase> {
+  for (const text of texts) yield { text };
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { sendAnswer, type Answer, type Fault } from './faults.ts';
+
+/** What a client asked. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly bytes: Buffer;
+  json(): Record<string, unknown>;
+  /** Of `multipart/form-data`. */
+  form(): Promise<FormData>;
+}
+
+/** Answers `METHOD /path`; `WS /path` talks. */
+export type Route = (request: SeenRequest) => Answer | Promise<Answer>;
+export type Talk = (socket: WebSocket, request: SeenRequest) => void;
+
+/** An engine's server on loopback: its true protocol, and faults on demand. Unknown paths, and any HEAD, get 404 and 405. */
+export interface EngineServer extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:1234`. */
+  readonly url: string;
+  readonly requests: readonly SeenRequest[];
+  /** Connections that were ever made. */
+  readonly connections: number;
+  /** The most requests that were under way at a time. */
+  readonly mostAtOnce: number;
+  /** Exchanges and talks that are under way. */
+  readonly open: number;
+  /** Those that the client ended before they were complete. */
+  readonly abandoned: number;
+  /** Spoils the next answers, those of `route` alone where one is named. */
+  breaks(fault: Fault, options?: { readonly times?: number | undefined; readonly route?: string }): void;
+  mends(): void;
+}
+
+interface Breakage {
+  readonly fault: Fault;
+  readonly route: string | undefined;
+  times: number;
+}
+
+/** Opens a server with these routes. */
+export async function openEngineServer(
+  routes: Readonly<Record<string, Route>>,
+  talks: Readonly<Record<string, Talk>> = {},
+): Promise<EngineServer> {
+  const requests: SeenRequest[] = [];
+  const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
+  let breakage: Breakage | undefined;
+  const faultFor = (route: string): Fault | undefined => {
+    if (breakage === undefined || breakage.times <= 0) return undefined;
+    if (breakage.route !== undefined && breakage.route !== route) return undefined;
+    breakage.times -= 1;
+    return breakage.fault;
+  };
+  const begin = (): ((complete: boolean) => void) => {
+    counts.open += 1;
+    counts.mostAtOnce = Math.max(counts.mostAtOnce, counts.open);
+    return (complete) => {
+      counts.open -= 1;
+      if (!complete) counts.abandoned += 1;
+    };
+  };
+  const server = createServer((request, response) => {
+    const end = begin();
+    response.once('close', () => end(response.writableFinished));
+    void see(request).then(async (seen) => {
+      requests.push(seen);
+      const route = `${seen.method} ${seen.path}`;
+      const answer = routes[route];
+      if (answer === undefined) return sendAnswer(response, nothingHere(seen.method));
+      return sendAnswer(response, await answer(seen), faultFor(route));
+    });
+  });
+  server.on('connection', () => (counts.connections += 1));
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const hung = new Set<Duplex>();
+  server.on('upgrade', (request, raw, head) => {
+    const seen = asSeen(request, Buffer.alloc(0));
+    requests.push(seen);
+    const route = `WS ${seen.path}`;
+    const talk = talks[route];
+    const fault = talk === undefined ? ({ kind: 'status', status: 404 } as const) : faultFor(route);
+    if (fault?.kind === 'hang') {
+      const end = begin();
+      hung.add(raw);
+      // Taken over from the server, it must be read, or nobody would see it close.
+      raw.resume();
+      raw.once('close', () => end(false));
+      return;
+    }
+    if (fault?.kind === 'reset') return void raw.destroy();
+    if (fault?.kind === 'status') {
+      const headers = Object.entries(fault.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
+      return void raw.end(`HTTP/1.1 ${fault.status} No\r\n${headers.join('')}content-length: 0\r\n\r\n`);
+    }
+    sockets.handleUpgrade(request, raw, head, (socket) => {
+      const end = begin();
+      let closedByUs = false;
+      const spoiled = spoil(socket, fault, () => (closedByUs = true));
+      socket.once('close', (code) => end(closedByUs || code === 1000));
+      talk?.(spoiled, seen);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get connections() {
+      return counts.connections;
+    },
+    get mostAtOnce() {
+      return counts.mostAtOnce;
+    },
+    get open() {
+      return counts.open;
+    },
+    get abandoned() {
+      return counts.abandoned;
+    },
+    breaks(fault, { times = Number.POSITIVE_INFINITY, route } = {}) {
+      breakage = { fault, route, times };
+    },
+    mends() {
+      breakage = undefined;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets.clients) socket.terminate();
+      for (const socket of hung) socket.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The socket as the fault has it: what the server sends gets lost, is replaced, or ends with the connection. */
+function spoil(socket: WebSocket, fault: Fault | undefined, closing: () => void): WebSocket {
+  if (fault === undefined || fault.kind === 'pieces' || fault.kind === 'late') return socket;
+  // Of a talk nobody knows the length: half of it is its first two messages.
+  let left = 'after' in fault ? Math.ceil(fault.after * 4) : 0;
+  const send = socket.send.bind(socket);
+  socket.send = ((data: string | Buffer) => {
+    if (left > 0) {
+      left -= 1;
+      return send(data);
+    }
+    if (fault.kind === 'silence') return;
+    closing();
+    if (fault.kind === 'garbage') send('\u0000\u0001{"]not json');
+    else if (fault.kind === 'page') send('<!doctype html><title>Welcome to nginx</title>');
+    else if (fault.kind === 'empty') socket.close(1000);
+    else socket.terminate();
+  }) as WebSocket['send'];
+  return socket;
+}
+
+function nothingHere(method: string): Answer {
+  const headers = { 'content-type': 'application/json' };
+  return {
+    status: method === 'HEAD' ? 405 : 404,
+    headers,
+    ...(method === 'HEAD' ? {} : { body: '{"detail":"Not Found"}' }),
+  };
+}
+
+async function see(request: IncomingMessage): Promise<SeenRequest> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return asSeen(request, Buffer.concat(pieces));
+}
+
+function asSeen(request: IncomingMessage, bytes: Buffer): SeenRequest {
+  const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+  return {
+    method: request.method ?? '',
+    path: url.pathname,
+    query: url.searchParams,
+    headers: request.headers,
+    bytes,
+    json: () => JSON.parse(bytes.toString('utf8')) as Record<string, unknown>,
+    form: () =>
+      new Response(new Uint8Array(bytes), {
+        headers: { 'content-type': request.headers['content-type'] ?? '' },
+      }).formData(),
+  };
+}

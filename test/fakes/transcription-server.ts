@@ -1,0 +1,45 @@
+import { readWav } from '../../voices/wav.ts';
+import { openEngineServer, type EngineServer, type Route, type SeenRequest } from './engine-server.ts';
+
+const json = { 'content-type': 'application/json' };
+
+/** What an in-test server hears. */
+export interface Hearing {
+  readonly text: string;
+  readonly language?: string;
+  /** Of `verbose_json`. */
+  readonly segments?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** A server with OpenAI's transcription route and whisper.cpp's. Hears `hearing` in everything; refuses what is no WAV. */
+export async function openTranscriptionServer(
+  hearing: Hearing = { text: 'hello there' },
+): Promise<EngineServer & { seconds(): Promise<number[]> }> {
+  const { text, language = 'english', segments } = hearing;
+  const transcribe: Route = async (request) => {
+    const form = await request.form();
+    const file = form.get('file');
+    if (!(file instanceof File) || !file.name.endsWith('.wav'))
+      return { status: 400, headers: json, body: '{"detail":"no file"}' };
+    const spaced = request.path === '/inference' ? ` ${text}\n` : text;
+    if (form.get('response_format') !== 'verbose_json')
+      return { headers: json, body: JSON.stringify({ text: spaced }) };
+    const whole = segments ?? [{ id: 0, start: 0, end: 1, text: ` ${text}`, avg_logprob: -0.2, no_speech_prob: 0.01 }];
+    const body = JSON.stringify({ task: 'transcribe', language, duration: 1, text: spaced, segments: whole });
+    return { headers: json, body };
+  };
+  const server = await openEngineServer({
+    'POST /v1/audio/transcriptions': transcribe,
+    'POST /inference': transcribe,
+    'GET /health': () => ({ headers: json, body: '{"status":"ok"}' }),
+    'GET /v1/models': () => ({ headers: json, body: '{"data":[{"id":"whisper"}]}' }),
+  });
+  const secondsOf = async (request: SeenRequest): Promise<number> => {
+    const file = (await request.form()).get('file') as File;
+    const { samples, sampleRate } = await readWav(new Uint8Array(await file.arrayBuffer()));
+    return samples.length / sampleRate;
+  };
+  return Object.assign(server, {
+    seconds: () => Promise.all(server.requests.filter(({ method }) => method === 'POST').map(secondsOf)),
+  });
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { openCalls, type CallCost, type Calls } from '../../../voices/calls/calls.ts';
+import { fullCare, type Care } from '../../../voices/calls/care.ts';
+import { EngineError } from '../../../voices/engine.ts';
+
+const { signal } = new AbortController();
+const reason = new Error('the user spoke');
+const lost = (retryAfterMs = 0): EngineError =>
+  new EngineError('test', 'ENGINE_UNAVAILABLE', 'lost', undefined, { retryAfterMs });
+
+function opened(care: Care = {}): { calls: Calls; costs: CallCost[] } {
+  const costs: CallCost[] = [];
+  return { calls: openCalls('test', fullCare(care), { log: (cost) => costs.push(cost) }), costs };
+}
+
+/** Gives its parts in turn; an error among them is thrown. */
+async function* gives(...parts: readonly (string | Error)[]): AsyncGenerator<string> {
+  for (const part of parts) {
+    if (part instanceof Error) throw part;
+    yield part;
+  }
+}
+
+describe('a call', () => {
+  it('passes on what comes, and tells what it cost', async () => {
+    const { calls, costs } = opened();
+    const parts = calls.stream(
+      ({ meter }) => {
+        meter.characters = 7;
+        return gives('a', 'b');
+      },
+      { signal },
+    );
+    expect(await Array.fromAsync(parts)).toEqual(['a', 'b']);
+    expect(costs).toMatchObject([{ engine: 'test', outcome: 'ok', tries: 1, characters: 7 }]);
+    expect(costs[0]?.firstMs).toBeLessThanOrEqual(costs[0]?.ms ?? 0);
+  });
+
+  it('is tried again while nothing was delivered', async () => {
+    const { calls, costs } = opened({ retries: 2 });
+    const tries = [gives(lost()), gives(lost()), gives('a')];
+    expect(await Array.fromAsync(calls.stream(() => tries.shift() ?? gives(), { signal }))).toEqual(['a']);
+    expect(costs).toMatchObject([{ outcome: 'ok', tries: 3 }]);
+  });
+
+  it.each([
+    ['something was delivered', 2, [gives('a', lost()), gives('b')], ['a']],
+    ['it was tried often enough', 1, [gives(lost()), gives(lost()), gives('b')], []],
+    ['the engine wants to be left alone', 2, [gives(lost(60_000)), gives('b')], []],
+    ['the engine said no', 2, [gives(new EngineError('test', 'ENGINE_REFUSED', 'no')), gives('b')], []],
+  ])('is not tried again when %s', async (_name, retries, tries, delivered) => {
+    const { calls } = opened({ retries });
+    const got: string[] = [];
+    const reading = (async () => {
+      for await (const part of calls.stream(() => tries.shift() ?? gives(), { signal })) got.push(part);
+    })();
+    await expect(reading).rejects.toBeInstanceOf(EngineError);
+    expect(got).toEqual(delivered);
+  });
+
+  it('waits for a place, in vain at most so long', async () => {
+    const { calls, costs } = opened({ concurrency: 1, timeouts: { queueMs: 20 } });
+    const first = calls.stream(() => gives('a', 'b'), { signal });
+    await first.next();
+    expect(calls.isFull).toBe(true);
+    await expect(Array.fromAsync(calls.stream(() => gives('c'), { signal }))).rejects.toMatchObject({
+      code: 'ENGINE_UNAVAILABLE',
+    });
+    await first.return(undefined);
+    expect(calls.isFull).toBe(false);
+    expect(costs.map(({ outcome }) => outcome)).toEqual(['ENGINE_UNAVAILABLE', 'aborted']);
+  });
+
+  it('is over after its whole time, even where parts go on coming', async () => {
+    const { calls } = opened({ timeouts: { wholeMs: 30 } });
+    let given: AbortSignal | undefined;
+    async function* endless(): AsyncGenerator<string> {
+      for (;;) {
+        yield 'a';
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    const reading = Array.fromAsync(
+      calls.stream(
+        (options) => {
+          given = options.signal;
+          return endless();
+        },
+        { signal },
+      ),
+    );
+    await expect(reading).rejects.toMatchObject({ code: 'ENGINE_TIMEOUT' });
+    expect(given?.aborted).toBe(true);
+  });
+
+  it('that is aborted throws the reason, tells its request, and is no failure of the engine', async () => {
+    const { calls, costs } = opened({ failureCount: 1 });
+    const controller = new AbortController();
+    let given: AbortSignal | undefined;
+    const hangs = calls.once(
+      (options) => {
+        given = options.signal;
+        return new Promise(() => undefined);
+      },
+      { signal: controller.signal },
+    );
+    await expect.poll(() => given).toBeDefined();
+    controller.abort(reason);
+    await expect(hangs).rejects.toBe(reason);
+    expect(given?.aborted).toBe(true);
+    expect(costs).toMatchObject([{ outcome: 'aborted' }]);
+    expect(calls.health()).toMatchObject({ state: 'ok', running: 0, calls: 1, failures: 0 });
+  });
+
+  it('that is aborted keeps its place for a while, where the server goes on working', async () => {
+    const { calls } = opened({ concurrency: 1, graceMs: 20 });
+    const controller = new AbortController();
+    const first = calls.stream(() => gives('a', 'b'), { signal: controller.signal });
+    await first.next();
+    controller.abort(reason);
+    await expect(first.next()).rejects.toBe(reason);
+    expect(calls.isFull).toBe(true);
+    expect(await calls.once(async () => 'b', { signal })).toBe('b');
+  });
+
+  it('is refused while the engine rests, and health says so', async () => {
+    const { calls } = opened({ failureCount: 2, retries: 0 });
+    const fails = (): Promise<unknown> => calls.once(() => Promise.reject(lost()), { signal });
+    await expect(fails()).rejects.toThrow('lost');
+    expect(calls.health().state).toBe('failing');
+    await expect(fails()).rejects.toThrow('lost');
+    await expect(calls.once(async () => 'a', { signal })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    expect(calls.health()).toMatchObject({
+      state: 'resting',
+      calls: 2,
+      failures: 2,
+      lastFailure: 'ENGINE_UNAVAILABLE',
+    });
+  });
+});
+
+describe('the care of an engine', () => {
+  it('is what the user wants, then what the adapter knows, then what is usual', () => {
+    const care = fullCare(
+      { timeouts: { firstByteMs: 1 }, retries: undefined },
+      { timeouts: { firstByteMs: 2, connectMs: 3 }, retries: 4 },
+    );
+    expect(care).toMatchObject({ retries: 4, timeouts: { firstByteMs: 1, connectMs: 3, betweenBytesMs: 15_000 } });
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { openCircuit, type Circuit } from '../../../voices/calls/circuit.ts';
+
+function atTime(settings: { failureCount?: number; restMs?: number } = {}): {
+  circuit: Circuit;
+  clock: { nowMs: number };
+} {
+  const clock = { nowMs: 0 };
+  return { clock, circuit: openCircuit({ ...settings, now: () => clock.nowMs }) };
+}
+
+describe('a circuit', () => {
+  it('lets calls through until enough have failed in a row', () => {
+    const { circuit } = atTime({ failureCount: 3 });
+    circuit.failed('ENGINE_TIMEOUT');
+    circuit.failed('ENGINE_TIMEOUT');
+    circuit.succeeded();
+    circuit.failed('ENGINE_TIMEOUT');
+    circuit.failed('ENGINE_TIMEOUT');
+    expect(circuit.enter()).toBeUndefined();
+    circuit.failed('ENGINE_REFUSED');
+    expect(circuit.enter()).toBe('ENGINE_REFUSED');
+    expect(circuit.restsBecause()).toBe('ENGINE_REFUSED');
+  });
+
+  it('after the rest lets one call try the engine, and no other until that is back', () => {
+    const { circuit, clock } = atTime({ failureCount: 1, restMs: 100 });
+    circuit.failed('ENGINE_UNAVAILABLE');
+    clock.nowMs = 99;
+    expect(circuit.enter()).toBe('ENGINE_UNAVAILABLE');
+    clock.nowMs = 100;
+    expect([circuit.enter(), circuit.enter()]).toEqual([undefined, 'ENGINE_UNAVAILABLE']);
+    circuit.succeeded();
+    expect([circuit.enter(), circuit.enter()]).toEqual([undefined, undefined]);
+  });
+
+  it('rests anew when the try fails', () => {
+    const { circuit, clock } = atTime({ failureCount: 1, restMs: 100 });
+    circuit.failed('ENGINE_UNAVAILABLE');
+    clock.nowMs = 100;
+    expect(circuit.enter()).toBeUndefined();
+    circuit.failed('ENGINE_TIMEOUT');
+    clock.nowMs = 199;
+    expect(circuit.enter()).toBe('ENGINE_TIMEOUT');
+    clock.nowMs = 200;
+    expect(circuit.enter()).toBeUndefined();
+  });
+
+  it('lets the next call try where the first was aborted', () => {
+    const { circuit, clock } = atTime({ failureCount: 1, restMs: 100 });
+    circuit.failed('ENGINE_UNAVAILABLE');
+    clock.nowMs = 100;
+    expect(circuit.enter()).toBeUndefined();
+    circuit.left();
+    expect(circuit.enter()).toBeUndefined();
+  });
+});

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openContext, type EngineContext } from '../../../voices/calls/context.ts';
+import { send, sendForBytes, sendForJson } from '../../../voices/calls/http.ts';
+import type { Timeouts } from '../../../voices/calls/care.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
+
+const { signal } = new AbortController();
+const context = (timeouts: Partial<Timeouts> = {}): EngineContext => openContext('voice', { care: [{ timeouts }] });
+let raw: Server | undefined;
+const sockets = new Set<Socket>();
+
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  raw?.close();
+  raw = undefined;
+});
+
+/** A server that answers every connection with these bytes, and nothing more. */
+async function openRaw(bytes: string): Promise<number> {
+  raw = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(bytes));
+  });
+  raw.listen(0, '127.0.0.1');
+  await once(raw, 'listening');
+  return (raw.address() as AddressInfo).port;
+}
+
+function openEcho(): Promise<EngineServer> {
+  return openEngineServer({
+    'POST /echo': ({ bytes, headers }) => ({ headers: { 'content-type': headers['content-type'] ?? '' }, body: bytes }),
+    'GET /slow': () => ({ body: drips(3, 15) }),
+    'GET /away': () => ({ status: 307, headers: { location: '/slow' } }),
+  });
+}
+
+async function* drips(count: number, everyMs: number): AsyncGenerator<string> {
+  for (let index = 0; index < count; index += 1) {
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    yield 'drip';
+  }
+}
+
+describe('a request', () => {
+  it('sends JSON, bytes or a form', async () => {
+    await using server = await openEcho();
+    const url = `${server.url}/echo`;
+    expect(await sendForJson(context(), { url, json: { a: 1 } }, { signal })).toEqual({ a: 1 });
+    expect((await sendForBytes(context(), { url, bytes: Buffer.from('abc') }, { signal })).toString()).toBe('abc');
+    const form = new FormData();
+    form.set('file', new Blob(['RIFF']), 'a.wav');
+    await sendForBytes(context(), { url, form }, { signal });
+    const sent = await server.requests[2]?.form();
+    expect(sent?.get('file')).toHaveProperty('name', 'a.wav');
+  });
+
+  it('uses its connection again', async () => {
+    await using server = await openEcho();
+    for (const text of ['a', 'b', 'c']) {
+      const bytes = await sendForBytes(context(), { url: `${server.url}/echo`, bytes: Buffer.from(text) }, { signal });
+      expect(bytes.toString()).toBe(text);
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  it('has patience with a slow reader', async () => {
+    await using server = await openEcho();
+    const { body } = await send(context({ betweenBytesMs: 60 }), { url: `${server.url}/slow` }, { signal });
+    let text = '';
+    for await (const piece of body) {
+      text += piece.toString();
+      await new Promise((resolve) => setTimeout(resolve, 80));
+    }
+    expect(text).toBe('dripdripdrip');
+  });
+
+  it.each([
+    [
+      'nobody listens',
+      async (): Promise<string> => 'http://127.0.0.1:1',
+      {},
+      'ENGINE_UNAVAILABLE',
+      'Check "baseUrl" of the engine "voice"',
+    ],
+    [
+      'it is no HTTP',
+      async (): Promise<string> => `http://127.0.0.1:${await openRaw('SSH-2.0-OpenSSH_9.6\r\n')}`,
+      {},
+      'ENGINE_BAD_REPLY',
+      'does not speak HTTP',
+    ],
+    [
+      'it speaks no TLS',
+      async (): Promise<string> => `https://127.0.0.1:${await openRaw('HTTP/1.1 400 Bad Request\r\n\r\n')}`,
+      {},
+      'ENGINE_UNAVAILABLE',
+      'http and https',
+    ],
+    [
+      'the handshake never ends',
+      async (): Promise<string> => `https://127.0.0.1:${await openRaw('')}`,
+      { connectMs: 30 },
+      'ENGINE_TIMEOUT',
+      'no connection',
+    ],
+    [
+      'no answer comes',
+      async (): Promise<string> => `http://127.0.0.1:${await openRaw('')}`,
+      { firstByteMs: 30 },
+      'ENGINE_TIMEOUT',
+      'no answer',
+    ],
+    [
+      'the answer stops',
+      async (): Promise<string> =>
+        `http://127.0.0.1:${await openRaw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc')}`,
+      { betweenBytesMs: 30 },
+      'ENGINE_TIMEOUT',
+      'nothing further',
+    ],
+  ] as const)('says so when %s', async (_name, url, timeouts, code, words) => {
+    const asking = sendForBytes(context(timeouts), { url: await url() }, { signal });
+    await expect(asking).rejects.toMatchObject({ code, detail: expect.stringContaining(words) });
+  });
+
+  it('does not follow the server elsewhere', async () => {
+    await using server = await openEcho();
+    const asking = send(context(), { url: `${server.url}/away` }, { signal });
+    await expect(asking).rejects.toMatchObject({ code: 'ENGINE_REFUSED', status: 307 });
+  });
+
+  it('that is aborted closes its connection at once, and throws the reason', async () => {
+    await using server = await openEcho();
+    const controller = new AbortController();
+    const reason = new Error('the user spoke');
+    const { body } = await send(context(), { url: `${server.url}/slow` }, { signal: controller.signal });
+    const reading = (async () => {
+      for await (const _piece of body) controller.abort(reason);
+    })();
+    await expect(reading).rejects.toBe(reason);
+    await expect.poll(() => server.abandoned).toBe(1);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { openContext } from '../../../voices/calls/context.ts';
+import { openSocket, type UpstreamSocket } from '../../../voices/calls/socket.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
+
+const { signal } = new AbortController();
+const context = openContext('voice', { care: [{ timeouts: { connectMs: 50 } }] });
+
+/** Says what it hears, and "hello" first; "bye" and "die" end the talk. */
+function openEcho(): Promise<EngineServer> {
+  return openEngineServer(
+    {},
+    {
+      'WS /echo': (socket) => {
+        socket.send('hello');
+        socket.on('message', (data: Buffer, isBinary) => {
+          if (data.toString() === 'bye') socket.close(1000);
+          else if (data.toString() === 'die') socket.close(1011, 'out of memory');
+          else socket.send(isBinary ? data : data.toString());
+        });
+      },
+    },
+  );
+}
+
+const connect = (server: EngineServer, options = { signal }): Promise<UpstreamSocket> =>
+  openSocket(context, { url: `${server.url}/echo`, headers: { authorization: 'Bearer key' } }, options);
+
+describe('a socket to an engine', () => {
+  it('carries texts and bytes, in order, until the server says goodbye', async () => {
+    await using server = await openEcho();
+    const socket = await connect(server);
+    socket.send('one');
+    socket.send(Buffer.from([1, 2]));
+    socket.send('bye');
+    const got = [];
+    for (let next = await socket.receive(); next !== undefined; next = await socket.receive()) got.push(next);
+    expect(got).toEqual(['hello', 'one', Buffer.from([1, 2])]);
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer key');
+    socket.close();
+    socket.send('nobody hears this');
+  });
+
+  it.each([
+    ['does not accept the key', { kind: 'status', status: 401 }, 'ENGINE_REFUSED'],
+    ['resets the connection', { kind: 'reset' }, 'ENGINE_UNAVAILABLE'],
+    ['never ends its handshake', { kind: 'hang' }, 'ENGINE_TIMEOUT'],
+  ] as const)('is not opened by a server that %s', async (_name, fault, code) => {
+    await using server = await openEcho();
+    server.breaks(fault);
+    await expect(connect(server)).rejects.toMatchObject({ code });
+  });
+
+  it('fails where the server breaks off', async () => {
+    await using server = await openEcho();
+    const socket = await connect(server);
+    expect(await socket.receive()).toBe('hello');
+    socket.send('die');
+    await expect(socket.receive()).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+  });
+
+  it('waits so long for a message, then hangs up', async () => {
+    await using server = await openEcho();
+    const socket = await connect(server);
+    await socket.receive();
+    await expect(socket.receive(20)).rejects.toMatchObject({ code: 'ENGINE_TIMEOUT' });
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it('that is aborted is cut at once, and throws the reason', async () => {
+    await using server = await openEcho();
+    const controller = new AbortController();
+    const reason = new Error('the user spoke');
+    const socket = await connect(server, controller);
+    await socket.receive();
+    const waiting = socket.receive();
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect.poll(() => server.abandoned).toBe(1);
+  });
+
+  it('that is aborted before it is open throws the reason', async () => {
+    await using server = await openEcho();
+    server.breaks({ kind: 'hang' });
+    const controller = new AbortController();
+    const reason = new Error('the user spoke');
+    const connecting = connect(server, controller);
+    await expect.poll(() => server.requests.length).toBe(1);
+    controller.abort(reason);
+    await expect(connecting).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { AudioFrame } from '../../voices/audio.ts';
+import { EngineError } from '../../voices/engine.ts';
+import { firstThatHears } from '../../voices/recognizers/first-that-hears.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import { firstThatSpeaks } from '../../voices/synthesizers/first-that-speaks.ts';
+import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { asHeard, recognizerConformance } from '../conformance/recognizer.ts';
+import { synthesizerConformance } from '../conformance/synthesizer.ts';
+import type { Opened } from '../conformance/upstream.ts';
+import { fakeRecognizer } from '../fakes/recognizer.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
+import { tone } from '../fakes/vad.ts';
+
+const { signal } = new AbortController();
+const lost = new EngineError('first', 'ENGINE_UNAVAILABLE', 'lost');
+const voice: Voice = { kind: 'preset', id: 'fake' };
+const fresh = <Engine>(make: () => Engine) => ({
+  open: async (): Promise<Opened<Engine>> => ({ engine: make(), [Symbol.asyncDispose]: async () => undefined }),
+});
+
+recognizerConformance({
+  title: 'a chain whose first engine fails',
+  ...fresh(() => firstThatHears([failsAfter(3), fakeRecognizer(['hello there'])])),
+  speech: tone(640, 16_000),
+  says: /^hello there$/,
+  abortsLate: 'as the fake in it',
+});
+synthesizerConformance({
+  title: 'a chain whose first engine fails on the second phrase',
+  ...fresh(() =>
+    firstThatSpeaks([
+      { synthesizer: fakeSynthesizer({ failOn: 'What brings', error: lost }), voice },
+      { synthesizer: fakeSynthesizer(), voice },
+    ]),
+  ),
+  voice,
+});
+
+/** Fails once it has heard so many frames, or at the end. Hears nothing in silence. */
+function failsAfter(frames: number): SpeechRecognizer {
+  return {
+    name: 'first',
+    sampleRate: 16_000,
+    languages: ['de'],
+    async *transcribe(audio, options) {
+      let heard = 0;
+      let voiced = false;
+      options.signal.throwIfAborted();
+      for await (const frame of audio) {
+        options.signal.throwIfAborted();
+        voiced ||= frame.voiced !== false;
+        heard += 1;
+        if (voiced && heard === 1) yield { type: 'transcript-partial', text: 'Hal' };
+        if (voiced && heard === frames) throw lost;
+      }
+      yield { type: 'transcript-final', text: '' };
+    },
+  };
+}
+
+describe('a chain of recognizers', () => {
+  it('has the next engine hear the utterance from its beginning', async () => {
+    const second = fakeRecognizer(['hello there']);
+    async function* frames(): AsyncGenerator<AudioFrame> {
+      yield* asHeard(tone(640, 16_000), 16_000);
+    }
+    const chain = firstThatHears([failsAfter(10), second]);
+    const parts = await Array.fromAsync(chain.transcribe(frames(), { signal }));
+    expect(parts.map(({ text }) => text)).toEqual(['Hal', 'hello', 'hello there', 'hello there']);
+    expect(second.heardMs).toEqual([45 * 32]);
+    expect(chain).toMatchObject({ name: 'first, then fake-recognizer', languages: ['de', 'en'] });
+  });
+
+  it('throws what the last engine throws', async () => {
+    const last = new EngineError('second', 'ENGINE_TIMEOUT', 'late');
+    async function* frames(): AsyncGenerator<AudioFrame> {
+      yield* asHeard(tone(640, 16_000), 16_000);
+    }
+    const listening = firstThatHears([failsAfter(3), fakeRecognizer([last])]).transcribe(frames(), { signal });
+    await expect(Array.fromAsync(listening)).rejects.toBe(last);
+  });
+
+  it('hides no bug of ours', async () => {
+    const bug = new TypeError('a bug');
+    async function* frames(): AsyncGenerator<AudioFrame> {
+      yield* asHeard(tone(640, 16_000), 16_000);
+    }
+    const chain = firstThatHears([fakeRecognizer([bug]), fakeRecognizer(['hello'])]);
+    await expect(Array.fromAsync(chain.transcribe(frames(), { signal }))).rejects.toBe(bug);
+  });
+});
+
+describe('a chain of synthesizers', () => {
+  /** Says so many words of a phrase, then fails. */
+  function stumbles(words: number): SpeechSynthesizer {
+    return {
+      ...fakeSynthesizer(),
+      async *speak(phrases) {
+        for await (const { text } of phrases) {
+          const said = text
+            .split(/(?<=\s)/u)
+            .slice(0, words)
+            .join('');
+          yield { frame: { samples: new Float32Array(2_400).fill(0.1), sampleRate: 24_000, atMs: 0 }, text: said };
+          throw lost;
+        }
+      },
+    };
+  }
+
+  it('goes on with the words that were not said, in the voice of the next engine', async () => {
+    const second = fakeSynthesizer();
+    const voices: Voice[] = [];
+    const spy: SpeechSynthesizer = {
+      ...second,
+      speak(phrases, options) {
+        voices.push(options.voice);
+        return second.speak(phrases, options);
+      },
+    };
+    const other: Voice = { kind: 'preset', id: 'other' };
+    const chain = firstThatSpeaks([
+      { synthesizer: stumbles(2), voice },
+      { synthesizer: spy, voice: other },
+    ]);
+    async function* phrases(): AsyncGenerator<{ text: string }> {
+      yield { text: 'One two three. ' };
+      yield { text: 'Four.' };
+    }
+    const chunks = await Array.fromAsync(chain.speak(phrases(), { signal, voice }));
+    expect(chunks.map(({ text }) => text)).toEqual(['One two ', 'three. ', 'Four.']);
+    expect(chunks.map(({ frame }) => frame.atMs)).toEqual([0, 100, 200]);
+    expect(second.spoken).toEqual(['three. ', 'Four.']);
+    expect(voices).toEqual([other]);
+  });
+});

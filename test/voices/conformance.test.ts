@@ -1,0 +1,63 @@
+import { afterAll } from 'vitest';
+import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
+import { concatSamples } from '../../voices/audio.ts';
+import { resample } from '../../voices/resampler.ts';
+import { isEspeakInstalled, openEspeak } from '../../voices/synthesizers/espeak.ts';
+import { openFlite } from '../../voices/synthesizers/flite.ts';
+import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+import { openProsody } from '../../voices/turn-detectors/prosody.ts';
+import { recognizerConformance } from '../conformance/recognizer.ts';
+import { synthesizerConformance } from '../conformance/synthesizer.ts';
+import { turnDetectorConformance } from '../conformance/turn-detector.ts';
+import type { Opened } from '../conformance/upstream.ts';
+import { fakeRecognizer } from '../fakes/recognizer.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
+import { fakeTurnDetector } from '../fakes/turn-detector.ts';
+import { tone } from '../fakes/vad.ts';
+
+// One of each for all tests: they are slow to load.
+const moonshine = openMoonshine({ workers: 1 });
+const flite = openFlite();
+const espeak = isEspeakInstalled() ? openEspeak() : undefined;
+afterAll(() => Promise.all([moonshine.close(), flite.close(), espeak?.close()]));
+
+const kept = <Engine>(engine: Engine) => ({
+  open: async (): Promise<Opened<Engine>> => ({ engine, [Symbol.asyncDispose]: async () => undefined }),
+});
+const fresh = <Engine>(make: () => Engine) => ({
+  open: async (): Promise<Opened<Engine>> => ({ engine: make(), [Symbol.asyncDispose]: async () => undefined }),
+});
+
+recognizerConformance({
+  title: 'the fake',
+  ...fresh(() => fakeRecognizer(['hello there'])),
+  abortsLate: 'tests of sessions count on how promptly it answers',
+  speech: tone(640, 16_000),
+  says: /^hello there$/,
+});
+
+recognizerConformance({
+  title: 'Moonshine',
+  ...kept(moonshine),
+  speech: await said('The weather is fine today.', flite),
+  says: /is fine/i,
+});
+
+synthesizerConformance({ title: 'the fake', ...fresh(() => fakeSynthesizer()), voice: { kind: 'preset', id: 'fake' } });
+synthesizerConformance({ title: 'Flite', ...kept(flite), voice: { kind: 'preset', id: 'rms' } });
+if (espeak !== undefined) {
+  synthesizerConformance({ title: 'eSpeak NG', ...kept(espeak), voice: { kind: 'preset', id: 'en' } });
+}
+
+turnDetectorConformance({ title: 'the fake', ...fresh(() => fakeTurnDetector([0.5])) });
+turnDetectorConformance({ title: 'prosody', ...fresh(() => openProsody()) });
+
+/** A text as one of our own voices says it, at 16 kHz. */
+async function said(text: string, engine: SpeechSynthesizer): Promise<Float32Array> {
+  async function* phrases(): AsyncGenerator<{ text: string }> {
+    yield { text };
+  }
+  const { signal } = new AbortController();
+  const chunks = await Array.fromAsync(engine.speak(phrases(), { signal, voice: { kind: 'preset', id: 'rms' } }));
+  return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), engine.sampleRate, 16_000);
+}

@@ -1,0 +1,256 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
+import { untilAborted } from '../until-aborted.ts';
+import type { FullCare } from './care.ts';
+import { openCircuit, type Circuit } from './circuit.ts';
+import { openLimiter, type Limiter } from './limiter.ts';
+
+/** What a request is made with. */
+export interface RequestOptions extends CallOptions {
+  /** To be filled in as it becomes known. */
+  readonly meter: Meter;
+}
+
+/** What was spent, besides time. */
+export interface Meter {
+  inputTokens?: number;
+  outputTokens?: number;
+  /** Of text sent to be spoken, in UTF-16 units. */
+  characters?: number;
+  /** Heard or spoken. */
+  audioSeconds?: number;
+}
+
+/** What one call cost; holds no content. */
+export interface CallCost extends Meter {
+  readonly engine: string;
+  readonly outcome: 'ok' | 'aborted' | EngineErrorCode;
+  /** In the queue; not part of `ms`. */
+  readonly queuedMs: number;
+  readonly ms: number;
+  /** Until the first part; absent where none came. */
+  readonly firstMs?: number;
+  readonly tries: number;
+}
+
+/** How an engine has fared. */
+export interface CallsHealth {
+  /** `failing`: its last call failed. `resting`: several did, and it is left alone for a while. */
+  readonly state: 'ok' | 'failing' | 'resting';
+  readonly running: number;
+  readonly waiting: number;
+  readonly calls: number;
+  readonly failures: number;
+  readonly lastFailure?: EngineErrorCode;
+}
+
+export interface CallsOptions extends CallOptions {
+  /** Whoever makes several calls, such as one reply; see `Limiter`. */
+  readonly owner?: object;
+}
+
+/** The one way in which an engine is called. */
+export interface Calls {
+  readonly name: string;
+  /** True where a call would have to wait. */
+  readonly isFull: boolean;
+  readonly circuit: Circuit;
+  /**
+   * Makes one call: in its turn, not while the engine rests, and again as long as nothing was delivered. Throws
+   * `EngineError`, or `signal.reason` at once when aborted; then, and when the reader leaves, the request's signal is aborted.
+   */
+  stream<Part>(request: (options: RequestOptions) => AsyncIterable<Part>, options: CallsOptions): AsyncGenerator<Part>;
+  /** The same for a call with one result. */
+  once<Result>(request: (options: RequestOptions) => Promise<Result>, options: CallsOptions): Promise<Result>;
+  health(): CallsHealth;
+}
+
+const usualPauseMs = 200;
+/** A server that asks for more is given up, since somebody waits for an answer. */
+const longestPauseMs = 2_000;
+
+/** Opens the calls of one engine. `log` gets the cost of each call. */
+export function openCalls(name: string, care: FullCare, options: CallsSettings = {}): Calls {
+  return new EngineCalls(name, care, options);
+}
+
+export interface CallsSettings {
+  readonly log?: ((cost: CallCost) => void) | undefined;
+  readonly circuit?: Circuit;
+  /** False: whoever calls asks the circuit, and tells it how it went. */
+  readonly gated?: boolean | undefined;
+}
+
+class EngineCalls implements Calls {
+  readonly name: string;
+  readonly circuit: Circuit;
+  readonly #care: FullCare;
+  readonly #log: ((cost: CallCost) => void) | undefined;
+  readonly #limiter: Limiter;
+  readonly #gate: Circuit | undefined;
+  #calls = 0;
+  #failures = 0;
+  #isFailing = false;
+  #lastFailure: EngineErrorCode | undefined;
+
+  constructor(name: string, care: FullCare, { circuit = openCircuit(care), gated = true, log }: CallsSettings) {
+    this.name = name;
+    this.circuit = circuit;
+    this.#care = care;
+    this.#log = log;
+    this.#gate = gated ? circuit : undefined;
+    this.#limiter = openLimiter(care.concurrency);
+  }
+
+  get isFull(): boolean {
+    return this.#limiter.running >= this.#limiter.most;
+  }
+
+  async *stream<Part>(
+    request: (options: RequestOptions) => AsyncIterable<Part>,
+    { signal, owner = {} }: CallsOptions,
+  ): AsyncGenerator<Part> {
+    signal.throwIfAborted();
+    const rests = this.#gate?.enter();
+    if (rests !== undefined) throw new EngineError(this.name, rests, 'it failed several times and is left alone');
+    const run = new Run(signal);
+    let leave: (() => void) | undefined;
+    try {
+      const { queueMs, wholeMs } = this.#care.timeouts;
+      run.limit(queueMs, this.#fault(`all of its ${this.#care.concurrency} places are taken`, 'ENGINE_UNAVAILABLE'));
+      leave = await this.#limiter.enter({ signal: run.signal, owner });
+      run.begin();
+      run.limit(wholeMs, this.#fault(`not finished within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
+      yield* this.#tries(run, request);
+      run.outcome = 'ok';
+    } catch (cause) {
+      signal.throwIfAborted();
+      run.outcome = cause instanceof EngineError ? cause.code : 'ENGINE_BAD_REPLY';
+      throw cause;
+    } finally {
+      run.end();
+      const { graceMs } = this.#care;
+      if (leave !== undefined && run.outcome === 'aborted' && graceMs > 0) setTimeout(leave, graceMs).unref();
+      else leave?.();
+      this.#conclude(run);
+    }
+  }
+
+  async once<Result>(request: (options: RequestOptions) => Promise<Result>, options: CallsOptions): Promise<Result> {
+    async function* single(inner: RequestOptions): AsyncGenerator<{ readonly result: Result }> {
+      yield { result: await request(inner) };
+    }
+    const [only] = await Array.fromAsync(this.stream(single, options));
+    return (only as { readonly result: Result }).result;
+  }
+
+  health(): CallsHealth {
+    return {
+      state: this.circuit.restsBecause() !== undefined ? 'resting' : this.#isFailing ? 'failing' : 'ok',
+      running: this.#limiter.running,
+      waiting: this.#limiter.waiting,
+      calls: this.#calls,
+      failures: this.#failures,
+      ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
+    };
+  }
+
+  async *#tries<Part>(run: Run, request: (options: RequestOptions) => AsyncIterable<Part>): AsyncGenerator<Part> {
+    const options = { signal: run.signal, meter: run.meter };
+    for (;;) {
+      run.tries += 1;
+      try {
+        for await (const part of untilAborted(request(options), options)) {
+          run.noteFirst();
+          yield part;
+        }
+        return;
+      } catch (cause) {
+        run.signal.throwIfAborted();
+        const mayTryAgain = run.firstMs === undefined && run.tries <= this.#care.retries;
+        const pauseMs = mayTryAgain ? pauseBeforeNext(cause) : undefined;
+        if (pauseMs === undefined) throw cause;
+        await pause(pauseMs, undefined, options).catch(() => options.signal.throwIfAborted());
+      }
+    }
+  }
+
+  #fault(detail: string, code: EngineErrorCode): EngineError {
+    return new EngineError(this.name, code, detail);
+  }
+
+  #conclude(run: Run): void {
+    const { outcome } = run;
+    this.#calls += 1;
+    if (outcome === 'aborted') {
+      this.#gate?.left();
+    } else {
+      this.#isFailing = outcome !== 'ok';
+      if (outcome === 'ok') {
+        this.#gate?.succeeded();
+      } else {
+        this.#failures += 1;
+        this.#lastFailure = outcome;
+        this.#gate?.failed(outcome);
+      }
+    }
+    this.#log?.({ engine: this.name, ...run.cost() });
+  }
+}
+
+/** One call under way: its clock, its meter, and what ends it early. */
+class Run {
+  readonly meter: Meter = {};
+  readonly signal: AbortSignal;
+  outcome: CallCost['outcome'] = 'aborted';
+  tries = 0;
+  firstMs: number | undefined;
+  readonly #cut = new AbortController();
+  readonly #enteredMs = performance.now();
+  #begunMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(signal: AbortSignal) {
+    this.signal = AbortSignal.any([signal, this.#cut.signal]);
+  }
+
+  /** Ends the call with `fault` after `ms`, in place of the limit before. */
+  limit(ms: number, fault: EngineError): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#cut.abort(fault), ms);
+  }
+
+  begin(): void {
+    this.#begunMs = performance.now();
+  }
+
+  noteFirst(): void {
+    this.firstMs ??= performance.now() - (this.#begunMs ?? this.#enteredMs);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#cut.abort(new Error('nobody listens any more'));
+  }
+
+  cost(): Omit<CallCost, 'engine'> {
+    const endMs = performance.now();
+    const begunMs = this.#begunMs ?? endMs;
+    const { outcome, tries, firstMs, meter } = this;
+    return {
+      outcome,
+      queuedMs: Math.round(begunMs - this.#enteredMs),
+      ms: Math.round(endMs - begunMs),
+      ...(firstMs === undefined ? {} : { firstMs: Math.round(firstMs) }),
+      tries,
+      ...meter,
+    };
+  }
+}
+
+/** How long to wait before another try, in milliseconds; undefined where none would help. */
+function pauseBeforeNext(cause: unknown): number | undefined {
+  if (!(cause instanceof EngineError) || !cause.retryable) return undefined;
+  const { retryAfterMs = usualPauseMs } = cause;
+  return retryAfterMs <= longestPauseMs ? retryAfterMs : undefined;
+}

@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { EngineError } from '../engine.ts';
+import type { EngineContext } from './context.ts';
+
+/** The part of a context that faults are told with. */
+export type Upstream = Pick<EngineContext, 'name' | 'settingNames' | 'timeouts'>;
+
+/** What a failed connection means. `answered`: the answer had begun. */
+export function connectionFault(upstream: Upstream, cause: unknown, answered: boolean): EngineError {
+  if (cause instanceof EngineError) return cause;
+  const { name, settingNames } = upstream;
+  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  if (code.startsWith('HPE_')) {
+    const detail = `what answers there does not speak HTTP (${code}). Check ${settingNames.baseUrl}.`;
+    return new EngineError(name, 'ENGINE_BAD_REPLY', detail);
+  }
+  if (answered) return brokenOff(upstream);
+  if (/CERT|SSL|TLS|EPROTO/.test(code)) {
+    const detail = `no secure connection (${code}). Check whether ${settingNames.baseUrl} begins with the right one of http and https.`;
+    return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
+  }
+  const why = code === '' ? '' : ` (${code})`;
+  const detail = `the server cannot be reached${why}. Check ${settingNames.baseUrl} and that the server runs.`;
+  return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
+}
+
+/** The connection was lost in the middle of an answer. */
+export function brokenOff({ name }: Upstream): EngineError {
+  return new EngineError(
+    name,
+    'ENGINE_UNAVAILABLE',
+    'the server broke off in the middle of its answer. Look into its log.',
+  );
+}
+
+/** What came is not what this kind of server sends; `what` completes "the server sent …". */
+export function badReply({ name, settingNames }: Upstream, what: string): EngineError {
+  return new EngineError(
+    name,
+    'ENGINE_BAD_REPLY',
+    `the server sent ${what}. Check ${settingNames.baseUrl} and what runs there.`,
+  );
+}
+
+/** What a status other than 2xx means. Nothing of the body is repeated but the server's own word for the error. */
+export function statusFault(
+  { name, settingNames }: Upstream,
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: string,
+): EngineError {
+  const word = errorWord(body);
+  const kind = word === undefined ? `${status}` : `${status} ${word}`;
+  const fault = (code: EngineError['code'], detail: string): EngineError =>
+    new EngineError(name, code, detail, undefined, { status, retryAfterMs: retryAfterMs(headers['retry-after']) });
+  if (status >= 300 && status < 400) {
+    return fault(
+      'ENGINE_REFUSED',
+      `the server sends us elsewhere (${kind}). Write the final address into ${settingNames.baseUrl}.`,
+    );
+  }
+  switch (status) {
+    case 401:
+    case 403:
+      return fault('ENGINE_REFUSED', `the key was not accepted (${kind}). Check ${settingNames.key}.`);
+    case 404:
+      return fault(
+        'ENGINE_REFUSED',
+        `the server knows no such model or address (${kind}). Check ${settingNames.model} and ${settingNames.baseUrl}.`,
+      );
+    case 408:
+      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind})`);
+    case 429:
+      return fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up (${kind})`);
+    default:
+      return status >= 500
+        ? fault('ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)
+        : fault('ENGINE_REFUSED', `the server did not accept the request (${kind}). Look into its log.`);
+  }
+}
+
+/** The server's own word for the error, where it is a bare identifier; its prose may repeat the prompt or the key. */
+export function errorWord(body: string): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const fields = [parsed, field(parsed, 'error'), field(parsed, 'detail')];
+  const words = fields.flatMap((each) => [field(each, 'code'), field(each, 'type'), field(each, 'error')]);
+  return words.find((word): word is string => typeof word === 'string' && /^[a-z][a-z_]{2,40}$/i.test(word));
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** `Retry-After` in milliseconds, in seconds or as a date. */
+function retryAfterMs(header: string | undefined): number | undefined {
+  if (header === undefined || header === '') return undefined;
+  const seconds = Number(header);
+  const askedMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1_000;
+  return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs);
+}

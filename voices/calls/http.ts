@@ -1,0 +1,179 @@
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { badReply, brokenOff, connectionFault, statusFault, type Upstream } from './http-faults.ts';
+
+/** One request. */
+export interface HttpRequest {
+  readonly url: string | URL;
+  /** `POST` where there is a body, else `GET`. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, or as it is, or as `multipart/form-data`. */
+  readonly json?: unknown;
+  readonly bytes?: Uint8Array;
+  readonly form?: FormData;
+}
+
+/** An answer with a status of 2xx. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** To be read to its end, or left: both give the connection back. Throws like `send`. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
+const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
+/** Of an answer that is read whole. */
+const mostBytes = 64 * 2 ** 20;
+const mostErrorBytes = 64 * 2 ** 10;
+
+/**
+ * Sends a request and resolves when the status has come. Each stage has its time; an abort closes the connection at once and
+ * throws `signal.reason`. Any other failure is an `EngineError`: of the connection, of the status, of time.
+ */
+export async function send(upstream: Upstream, request: HttpRequest, { signal }: CallOptions): Promise<HttpReply> {
+  signal.throwIfAborted();
+  const { body, type } = await encode(request);
+  signal.throwIfAborted();
+  const url = new URL(request.url);
+  const secure = url.protocol === 'https:';
+  const outgoing = (secure ? https : http).request(url, {
+    agent: agents[secure ? 'https:' : 'http:'],
+    method: request.method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      accept: '*/*',
+      ...(body === undefined ? {} : { 'content-type': type, 'content-length': String(body.byteLength) }),
+      ...request.headers,
+    },
+  });
+  const exchange = new Exchange(upstream, outgoing, signal);
+  outgoing.end(body);
+  const response = await exchange.answered();
+  const status = response.statusCode ?? 0;
+  if (status < 200 || status > 299) {
+    const text = await readText(exchange.bytesOf(response), mostErrorBytes).catch(() => '');
+    signal.throwIfAborted();
+    throw statusFault(upstream, status, response.headers, text);
+  }
+  return { status, headers: response.headers, body: exchange.bytesOf(response) };
+}
+
+/** Sends a request and reads the whole answer, 64 MiB at most. */
+export async function sendForBytes(upstream: Upstream, request: HttpRequest, options: CallOptions): Promise<Buffer> {
+  const { body } = await send(upstream, request, options);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > mostBytes) throw badReply(upstream, 'more than 64 MiB');
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Sends a request whose answer is JSON; anything else is `ENGINE_BAD_REPLY`. */
+export async function sendForJson(upstream: Upstream, request: HttpRequest, options: CallOptions): Promise<unknown> {
+  const bytes = await sendForBytes(upstream, request, options);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw badReply(upstream, 'something that is not JSON');
+  }
+}
+
+/** One request under way. */
+class Exchange {
+  readonly #upstream: Upstream;
+  readonly #outgoing: ClientRequest;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => void this.#outgoing.destroy();
+  #timer: NodeJS.Timeout | undefined;
+  #late: EngineError | undefined;
+
+  constructor(upstream: Upstream, outgoing: ClientRequest, signal: AbortSignal) {
+    this.#upstream = upstream;
+    this.#outgoing = outgoing;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    // What fails after the answer has begun is met where its body is read.
+    outgoing.on('error', () => undefined);
+    this.#expect('connectMs', 'no connection');
+    outgoing.on('socket', (socket) => {
+      const begin = (): void => this.#expect('firstByteMs', 'no answer');
+      if (!socket.connecting) begin();
+      else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', begin);
+    });
+  }
+
+  answered(): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      this.#outgoing.once('response', resolve);
+      this.#outgoing.once('error', (cause) => {
+        this.#end();
+        reject(this.#faultOf(cause, false));
+      });
+    });
+  }
+
+  async *bytesOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+    try {
+      for await (const piece of response as AsyncIterable<Buffer>) {
+        // What the reader needs to take this in is not the server's time.
+        clearTimeout(this.#timer);
+        yield piece;
+        this.#signal.throwIfAborted();
+        this.#expect('betweenBytesMs', 'nothing further');
+      }
+      if (!response.complete) throw brokenOff(this.#upstream);
+    } catch (cause) {
+      throw this.#faultOf(cause, true);
+    } finally {
+      this.#end();
+      if (!response.complete) this.#outgoing.destroy();
+    }
+  }
+
+  /** Closes the connection unless the stage is over in its time. */
+  #expect(stage: 'connectMs' | 'firstByteMs' | 'betweenBytesMs', what: string): void {
+    clearTimeout(this.#timer);
+    if (this.#signal.aborted || this.#outgoing.destroyed) return;
+    const limitMs = this.#upstream.timeouts[stage];
+    const detail = `${what} within ${limitMs / 1_000} s. Is the server overloaded, or still loading its model?`;
+    this.#timer = setTimeout(() => {
+      this.#late = new EngineError(this.#upstream.name, 'ENGINE_TIMEOUT', detail);
+      this.#outgoing.destroy();
+    }, limitMs);
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  #faultOf(cause: unknown, answered: boolean): unknown {
+    if (this.#signal.aborted) return this.#signal.reason;
+    return this.#late ?? connectionFault(this.#upstream, cause, answered);
+  }
+}
+
+async function encode(request: HttpRequest): Promise<{ readonly body: Uint8Array | undefined; readonly type: string }> {
+  if (request.json !== undefined) return { body: Buffer.from(JSON.stringify(request.json)), type: 'application/json' };
+  if (request.form === undefined) return { body: request.bytes, type: 'application/octet-stream' };
+  const encoded = new Response(request.form);
+  return {
+    body: new Uint8Array(await encoded.arrayBuffer()),
+    type: encoded.headers.get('content-type') ?? 'multipart/form-data',
+  };
+}
+
+async function readText(bytes: AsyncIterable<Buffer>, most: number): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of bytes) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length >= most) break;
+  }
+  return Buffer.concat(pieces).toString('utf8', 0, most);
+}

@@ -1,0 +1,54 @@
+import { EngineError, type CallOptions } from '../engine.ts';
+import { addressOf, bearer } from './base-url.ts';
+import type { EngineContext } from './context.ts';
+import { sendForJson } from './http.ts';
+
+/**
+ * Asks an OpenAI-compatible server for its models: says what was found, throws an `EngineError` where it cannot be reached,
+ * does not accept the key, or lacks the model. A server that lists none is believed to have it.
+ */
+export async function checkOpenaiModel(
+  context: EngineContext,
+  { baseUrl, model }: { readonly baseUrl: string; readonly model?: string | undefined },
+  options: CallOptions,
+): Promise<string> {
+  const { name, settingNames, key } = context;
+  const request = { url: addressOf(baseUrl, '/models'), headers: bearer(key) };
+  let listed: readonly ModelEntry[];
+  try {
+    listed = entriesOf(await sendForJson(context, request, options));
+  } catch (cause) {
+    // It answers, and not about the key.
+    const lacksList =
+      cause instanceof EngineError &&
+      (cause.code === 'ENGINE_BAD_REPLY' || cause.status === 404 || cause.status === 405);
+    if (!lacksList) throw cause;
+    return `${new URL(baseUrl).host} answers (it does not list its models)`;
+  }
+  const found = listed.find(({ id }) => id === model);
+  if (found === undefined && model !== undefined && listed.length > 0) {
+    const known = listed.slice(0, 5).map(({ id }) => id);
+    const more = listed.length > known.length ? ', …' : '';
+    throw new EngineError(
+      name,
+      'ENGINE_REFUSED',
+      `the server has no model "${model}", but ${known.join(', ')}${more}. Set ${settingNames.model} to one of them, or install it there.`,
+    );
+  }
+  const ends = found?.endsOn === undefined ? '' : `, which will be shut down on ${found.endsOn}`;
+  return `${new URL(baseUrl).host} has ${model ?? 'models'}${ends}`;
+}
+
+interface ModelEntry {
+  readonly id: string;
+  readonly endsOn: string | undefined;
+}
+
+function entriesOf(reply: unknown): readonly ModelEntry[] {
+  const data = typeof reply === 'object' && reply !== null ? (reply as { readonly data?: unknown }).data : undefined;
+  if (!Array.isArray(data)) return [];
+  return data.flatMap((entry: unknown) => {
+    const { id, shutdown_date: endsOn } = (entry ?? {}) as Record<string, unknown>;
+    return typeof id === 'string' ? [{ id, endsOn: typeof endsOn === 'string' ? endsOn : undefined }] : [];
+  });
+}

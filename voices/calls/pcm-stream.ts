@@ -1,0 +1,117 @@
+import { floatsFromPcm16 } from '../audio.ts';
+import { wavFrames, WavFormatError } from '../wav.ts';
+
+/** Samples in [-1, 1), mono. */
+export interface PcmBlock {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+}
+
+/** What the bytes are where they are no WAV: little-endian, mono. */
+export interface RawFormat {
+  readonly sampleRate: number;
+  readonly encoding?: 's16' | 'f32';
+}
+
+/**
+ * Audio as servers send it: a WAV, whatever its header says about lengths, or raw PCM, whatever the content type says. Blocks
+ * come as the bytes do; a sample that is cut in two waits for its other half. Throws `WavFormatError` on a WAV that cannot be
+ * read. To be called anew for each message where every message may bring a header.
+ */
+export async function* pcmBlocks(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  raw: RawFormat,
+): AsyncGenerator<PcmBlock> {
+  const source = peekable(bytes);
+  const head = await source.head(12);
+  if (!isWav(head)) {
+    yield* rawBlocks(source.all(), raw);
+    return;
+  }
+  for await (const { samples, sampleRate } of wavFrames(source.all())) yield { samples, sampleRate };
+}
+
+/**
+ * The same of sound that comes in messages, any of which may be a WAV of its own: some servers begin each with a header, some only
+ * the first, some none. What follows a header without one of its own has the rate of the last.
+ */
+export async function* pcmBlocksOfMessages(messages: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
+  const size = raw.encoding === 'f32' ? 4 : 2;
+  let format = raw;
+  let held: Buffer = Buffer.alloc(0);
+  for await (const message of messages) {
+    if (isWav(message)) {
+      held = Buffer.alloc(0);
+      for await (const block of pcmBlocks([message], format)) {
+        format = { sampleRate: block.sampleRate };
+        yield block;
+      }
+      continue;
+    }
+    const joined = Buffer.concat([held, message]);
+    const whole = joined.subarray(0, joined.length - (joined.length % size));
+    held = joined.subarray(whole.length);
+    yield* pcmBlocks([whole], format);
+  }
+}
+
+function isWav(head: Buffer): boolean {
+  return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
+}
+
+/** Whether a failure is that of the bytes. */
+export function isFormatFault(cause: unknown): boolean {
+  return cause instanceof WavFormatError;
+}
+
+async function* rawBlocks(
+  bytes: AsyncIterable<Buffer>,
+  { sampleRate, encoding = 's16' }: RawFormat,
+): AsyncGenerator<PcmBlock> {
+  const size = encoding === 's16' ? 2 : 4;
+  let held: Buffer = Buffer.alloc(0);
+  for await (const piece of bytes) {
+    const joined = held.length === 0 ? piece : Buffer.concat([held, piece]);
+    const whole = joined.subarray(0, joined.length - (joined.length % size));
+    held = joined.subarray(whole.length);
+    if (whole.length === 0) continue;
+    yield { samples: encoding === 's16' ? floatsFromPcm16(whole) : floatsFromPcm32(whole), sampleRate };
+  }
+}
+
+/** 32-bit floats; what is no number becomes silence. */
+function floatsFromPcm32(bytes: Buffer): Float32Array {
+  return Float32Array.from({ length: bytes.length / 4 }, (_, index) => {
+    const value = bytes.readFloatLE(index * 4);
+    return Number.isFinite(value) ? value : 0;
+  });
+}
+
+/** A byte stream whose beginning can be looked at first. */
+function peekable(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): {
+  head(length: number): Promise<Buffer>;
+  all(): AsyncGenerator<Buffer>;
+} {
+  const pieces = (async function* (): AsyncGenerator<Buffer> {
+    for await (const piece of bytes) yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  })();
+  let begun: Buffer = Buffer.alloc(0);
+  return {
+    async head(length) {
+      while (begun.length < length) {
+        const next = await pieces.next();
+        if (next.done === true) break;
+        begun = Buffer.concat([begun, next.value]);
+      }
+      return begun;
+    },
+    async *all() {
+      try {
+        if (begun.length > 0) yield begun;
+        yield* pieces;
+      } finally {
+        await pieces.return(undefined);
+      }
+    },
+  };
+}

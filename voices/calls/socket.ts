@@ -1,0 +1,133 @@
+import { WebSocket } from 'ws';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { Queue } from '../queue.ts';
+import { brokenOff, connectionFault, statusFault, type Upstream } from './http-faults.ts';
+
+export interface SocketRequest {
+  /** `ws:` or `wss:`; `http:` and `https:` mean the same. */
+  readonly url: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly protocols?: readonly string[];
+}
+
+/** A WebSocket to an engine. Every failure is an `EngineError`, an abort throws `signal.reason`. */
+export interface UpstreamSocket {
+  /** Texts as strings, bytes as binary frames. After the connection has ended it does nothing: `receive` tells why. */
+  send(message: string | Uint8Array): void;
+  /**
+   * The next message, texts as strings; undefined once the server has closed the connection in order (1000, 1001 or no code). Fails
+   * with `ENGINE_TIMEOUT` and closes the connection where none comes within `limitMs`; without a limit it waits. One caller at a time.
+   */
+  receive(limitMs?: number): Promise<string | Buffer | undefined>;
+  /** Says goodbye. To be called in the end in any case. */
+  close(): void;
+}
+
+const mostBytes = 64 * 2 ** 20;
+const goodbyeMs = 1_000;
+
+/** Connects, within `connectMs`. Aborting cuts the connection at once, then and later. */
+export async function openSocket(
+  upstream: Upstream,
+  request: SocketRequest,
+  { signal }: CallOptions,
+): Promise<UpstreamSocket> {
+  signal.throwIfAborted();
+  const url = new URL(request.url);
+  url.protocol = url.protocol.replace(/^http/, 'ws');
+  const { connectMs } = upstream.timeouts;
+  const socket = new WebSocket(url, [...(request.protocols ?? [])], {
+    headers: { ...request.headers },
+    handshakeTimeout: connectMs,
+    perMessageDeflate: false,
+    maxPayload: mostBytes,
+  });
+  const messages = new Queue<string | Buffer>();
+  const onAbort = (): void => {
+    messages.fail(signal.reason);
+    socket.terminate();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  socket.on('message', (data: Buffer, isBinary) => messages.push(isBinary ? data : data.toString('utf8')));
+  // Never without a listener: an error event nobody listens to ends the process.
+  socket.on('error', (cause) =>
+    messages.fail(connectionFault(upstream, cause, socket.readyState !== WebSocket.CONNECTING)),
+  );
+  socket.on('close', (code) => {
+    signal.removeEventListener('abort', onAbort);
+    if ([1000, 1001, 1005].includes(code)) messages.end();
+    else messages.fail(brokenOff(upstream));
+  });
+  await opened(socket, upstream, signal);
+  return new Connection(socket, upstream, messages);
+}
+
+class Connection implements UpstreamSocket {
+  readonly #socket: WebSocket;
+  readonly #upstream: Upstream;
+  readonly #messages: AsyncIterator<string | Buffer>;
+
+  constructor(socket: WebSocket, upstream: Upstream, messages: Queue<string | Buffer>) {
+    this.#socket = socket;
+    this.#upstream = upstream;
+    this.#messages = messages[Symbol.asyncIterator]();
+  }
+
+  send(message: string | Uint8Array): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+  }
+
+  async receive(limitMs?: number): Promise<string | Buffer | undefined> {
+    const late = Promise.withResolvers<never>();
+    const detail = `nothing within ${(limitMs ?? 0) / 1_000} s. Is the server overloaded, or still loading its model?`;
+    const timer =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            late.reject(new EngineError(this.#upstream.name, 'ENGINE_TIMEOUT', detail));
+            this.#socket.terminate();
+          }, limitMs);
+    try {
+      const next = await Promise.race([this.#messages.next(), late.promise]);
+      return next.done === true ? undefined : next.value;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    this.#socket.close(1000);
+    setTimeout(() => this.#socket.terminate(), goodbyeMs).unref();
+  }
+}
+
+/** Settles when the handshake is over. */
+function opened(socket: WebSocket, upstream: Upstream, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('open', resolve);
+    socket.once('unexpected-response', (_request, response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => (body = (body + text).slice(0, 65_536)));
+      response.once('close', () => {
+        reject(statusFault(upstream, response.statusCode ?? 0, response.headers, body));
+        socket.terminate();
+      });
+    });
+    socket.once('error', (cause) => {
+      const { connectMs } = upstream.timeouts;
+      const late = /handshake has timed out/i.test(cause.message);
+      const detail = `no connection within ${connectMs / 1_000} s. Is the server overloaded, or still loading its model?`;
+      reject(
+        signal.aborted
+          ? (signal.reason as Error)
+          : late
+            ? new EngineError(upstream.name, 'ENGINE_TIMEOUT', detail)
+            : connectionFault(upstream, cause, false),
+      );
+    });
+    socket.once('close', () => signal.removeEventListener('abort', onAbort));
+  });
+}

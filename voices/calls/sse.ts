@@ -1,0 +1,42 @@
+/** One server-sent event: `data` with its lines joined; `event` is empty where the stream names none. */
+export interface ServerSentEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/**
+ * Reads `text/event-stream`, however its bytes are cut: any line ends, comments (pings) passed over, several data lines. An
+ * event that the end of the stream cuts off counts, since some servers leave out the last empty line. `[DONE]` is an event like any other.
+ */
+export async function* serverSentEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+  let event = '';
+  let data: string[] = [];
+  for await (const line of linesOf(bytes)) {
+    if (line === '') {
+      if (data.length > 0) yield { event, data: data.join('\n') };
+      event = '';
+      data = [];
+      continue;
+    }
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'data') data.push(value);
+    else if (field === 'event') event = value;
+  }
+  if (data.length > 0) yield { event, data: data.join('\n') };
+}
+
+/** Lines without their ends; a carriage return at the end of a piece may be half of one. */
+async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let held = '';
+  for await (const piece of bytes) {
+    held += decoder.decode(piece, { stream: true });
+    const lines = held.split(/\r\n|\n|\r(?!$)/);
+    held = lines.pop() ?? '';
+    yield* lines;
+  }
+  held += decoder.decode();
+  if (held !== '') yield held.replace(/\r$/, '');
+}

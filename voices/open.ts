@@ -1,0 +1,16 @@
+import type { Adapter } from './calls/context.ts';
+import type { SpeechRecognizer } from './recognizer.ts';
+import type { SpeechSynthesizer } from './synthesizer.ts';
+
+/** The kinds of one sort of engine, by their names in the engines file. */
+export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly adapter: Adapter<Engine> }>>>;
+
+/** Every kind of recognizer behind a server or in an optional package. */
+export const recognizerKinds: Kinds<SpeechRecognizer> = {
+  'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
+};
+
+/** The same of synthesizers. */
+export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
+  'openai-speech': () => import('./synthesizers/openai-speech.ts'),
+};

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply } from '../calls/http-faults.ts';
+import { sendForBytes } from '../calls/http.ts';
+import { checkOpenaiModel } from '../calls/openai-models.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { wavBytes } from '../wav.ts';
+import { recognizeByPiece, type HeardPiece } from './by-piece.ts';
+import { languageTagOf, whisperLanguages } from './whisper-languages.ts';
+
+interface Dialect {
+  readonly path: string;
+  readonly place: 'base' | 'root';
+  /** Whether it can tell how sure it is (`verbose_json`). */
+  readonly verbose: boolean;
+  readonly concurrency: number;
+  /** Whether it is asked while somebody speaks: where requests cost nothing and do not wait for each other. */
+  readonly partials: boolean;
+  /** What it wants to be told where nobody knows the language; absent: nothing. */
+  readonly unknownLanguage?: string;
+}
+
+const usual = { path: '/audio/transcriptions', place: 'base', verbose: true, concurrency: 4, partials: true } as const;
+
+const dialects = {
+  openai: { ...usual, verbose: false, concurrency: 8, partials: false },
+  speaches: usual,
+  vllm: { ...usual, verbose: false, concurrency: 32 },
+  xinference: usual,
+  funasr: { ...usual, verbose: false },
+  // One request at a time, and English unless told otherwise.
+  'whisper-cpp': {
+    ...usual,
+    path: '/inference',
+    place: 'root',
+    concurrency: 1,
+    partials: false,
+    unknownLanguage: 'auto',
+  },
+} as const satisfies Readonly<Record<string, Dialect>>;
+
+type DialectName = keyof typeof dialects;
+
+const settings = z.strictObject({
+  /** With the version where the server has one, such as `http://127.0.0.1:8000/v1`. */
+  baseUrl: baseUrlSchema,
+  model: z.string().min(1).optional(),
+  dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),
+  /** What is spoken, where the session does not know: a BCP 47 primary tag. */
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}$/)
+    .optional(),
+  /** What the model understands; Whisper's languages unless given. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(whisperLanguages),
+  /** Words to expect, such as names. */
+  prompt: z.string().min(1).optional(),
+  /** Where it is not as usual in this dialect: */
+  verbose: z.boolean().optional(),
+  partials: z.boolean().optional(),
+  /** Silence after which the utterance may be over, in milliseconds. */
+  pauseMs: z.number().int().min(32).max(2_000).default(128),
+  /** Further fields of the form, such as `{"hotwords": "Baskerville"}`. */
+  extra: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+});
+
+export type OpenaiTranscriptionsSettings = z.infer<typeof settings>;
+
+/** For a model that has to be loaded first. */
+const warmUpMs = 180_000;
+
+/** Speech recognition by any server with OpenAI's transcription route, or whisper.cpp's. */
+export const adapter: Adapter<SpeechRecognizer, OpenaiTranscriptionsSettings> = {
+  settings,
+  care: ({ dialect }) => ({ concurrency: dialects[dialect].concurrency, timeouts: { firstByteMs: 30_000 } }),
+  open(chosen, context) {
+    const dialect: Dialect = dialects[chosen.dialect];
+    const server = { ...dialect, ...chosen, verbose: chosen.verbose ?? dialect.verbose };
+    const decoder = {
+      languages: chosen.languages,
+      partials: chosen.partials ?? dialect.partials,
+      pauseMs: chosen.pauseMs,
+      decode: (samples: Float32Array, options: CallOptions & { readonly language?: string | undefined }) =>
+        transcribe(samples, server, context, options),
+    };
+    return {
+      ...recognizeByPiece(decoder, context),
+      check: (options: CallOptions) =>
+        chosen.dialect === 'whisper-cpp'
+          ? checkWhisperCpp(context, chosen.baseUrl, options)
+          : checkOpenaiModel(context, { baseUrl: chosen.baseUrl, model: chosen.model }, options),
+      async warm(options: CallOptions) {
+        const patient = { ...context, timeouts: { ...context.timeouts, firstByteMs: warmUpMs } };
+        await transcribe(new Float32Array(16_000), server, patient, options);
+      },
+    };
+  },
+};
+
+type Server = Omit<Dialect, 'partials'> & OpenaiTranscriptionsSettings;
+
+async function transcribe(
+  samples: Float32Array,
+  server: Server,
+  context: EngineContext,
+  options: CallOptions & { readonly language?: string | undefined },
+): Promise<HeardPiece> {
+  const form = new FormData();
+  const wav = await wavBytes(samples, 16_000);
+  form.set('file', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'speech.wav');
+  const language = options.language?.toLowerCase().split('-')[0] ?? server.language ?? server.unknownLanguage;
+  const fields = {
+    model: server.model,
+    language,
+    prompt: server.prompt,
+    response_format: server.verbose ? 'verbose_json' : 'json',
+    temperature: 0,
+    ...server.extra,
+  };
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.set(name, String(value));
+  const request = { url: addressOf(server.baseUrl, server.path, server.place), form, headers: bearer(context.key) };
+  const body = await sendForBytes(context, request, options);
+  return heardIn(body, context);
+}
+
+interface Segment {
+  readonly text: string;
+  readonly logProbability: number | undefined;
+  readonly noSpeech: number;
+}
+
+/** What Whisper's makers take for silence. */
+const likelySilence = { noSpeech: 0.6, logProbability: -1 };
+
+function heardIn(body: Buffer, context: EngineContext): HeardPiece {
+  const reply = parse(body, context);
+  if (typeof reply['text'] !== 'string') throw badReply(context, 'JSON without a text');
+  const segments = Array.isArray(reply['segments']) ? reply['segments'].map(segmentOf) : [];
+  const spoken = segments.filter(
+    ({ noSpeech, logProbability = 0 }) =>
+      noSpeech <= likelySilence.noSpeech || logProbability >= likelySilence.logProbability,
+  );
+  const whole = segments.length === 0 || spoken.length === segments.length;
+  const text = whole
+    ? reply['text'].trim()
+    : spoken
+        .map((segment) => segment.text)
+        .join('')
+        .trim();
+  const sure = spoken.flatMap(({ logProbability }) => (logProbability === undefined ? [] : [logProbability]));
+  const confidence =
+    sure.length === 0 ? undefined : Math.exp(sure.reduce((sum, value) => sum + value, 0) / sure.length);
+  return { text, language: languageTagOf(reply['language']), confidence };
+}
+
+function segmentOf(value: unknown): Segment {
+  const { text, avg_logprob: logProbability, no_speech_prob: noSpeech } = (value ?? {}) as Record<string, unknown>;
+  return {
+    text: typeof text === 'string' ? text : '',
+    logProbability: typeof logProbability === 'number' && logProbability <= 0 ? logProbability : undefined,
+    noSpeech: typeof noSpeech === 'number' ? noSpeech : 0,
+  };
+}
+
+function parse(body: Buffer, context: EngineContext): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw badReply(context, 'something that is not JSON');
+}
+
+/** Its error handler turns the 503 of a model that is being loaded into a 404. */
+async function checkWhisperCpp(context: EngineContext, baseUrl: string, options: CallOptions): Promise<string> {
+  try {
+    await sendForBytes(context, { url: addressOf(baseUrl, '/health', 'root') }, options);
+    return `${new URL(baseUrl).host} has its model`;
+  } catch (cause) {
+    if (!(cause instanceof EngineError) || (cause.status !== 404 && cause.status !== 503)) throw cause;
+    throw new EngineError(
+      context.name,
+      'ENGINE_UNAVAILABLE',
+      'the server is still loading its model. Try again in a minute.',
+    );
+  }
+}

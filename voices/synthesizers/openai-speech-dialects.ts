@@ -1,0 +1,250 @@
+import { basename } from 'node:path';
+import { addressOf } from '../calls/base-url.ts';
+import type { HttpRequest } from '../calls/http.ts';
+import type { ReferenceVoice } from '../synthesizer.ts';
+import type { ReferenceClip } from './reference-clip.ts';
+
+/** What is to be said, and how. */
+export interface SpeechOrder {
+  readonly text: string;
+  /** A voice of the server's own, where one is wanted and known. */
+  readonly voiceId: string | undefined;
+  /** The voice to clone, where one is wanted. */
+  readonly reference: (ReferenceVoice & { readonly clip: ReferenceClip }) | undefined;
+  readonly language: string | undefined;
+  readonly speed: number;
+  readonly emotion: string | undefined;
+}
+
+/** Where and how the server wants to be asked. */
+export interface SpeechServer {
+  readonly baseUrl: string;
+  readonly model: string | undefined;
+  /** False: the server makes the whole clip before it sends any. */
+  readonly streams: boolean;
+  readonly instructions: string | undefined;
+  /** The server's folder of reference clips, for servers that read them from their own disk. */
+  readonly serverDirectory: string | undefined;
+  /** Further fields of the body, as they are. */
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** What a family of servers does its own way. */
+export interface SpeechDialect {
+  /** `upload`: the clip goes along; `server-path`: the server must have it on its disk. */
+  readonly clones: 'no' | 'upload' | 'server-path';
+  readonly streams: boolean;
+  /** Of sound without a header, in hertz. */
+  readonly sampleRate: number;
+  readonly concurrency: number;
+  readonly defaultVoice?: string;
+  /** Longer texts are cut, in UTF-16 units. */
+  readonly maxCharacters: number;
+  request(order: SpeechOrder, server: SpeechServer): HttpRequest;
+  /** Brings a clip to the server, before the first request whose `voiceId` it then is. */
+  upload?(clip: ReferenceClip, cloneName: string, server: SpeechServer): HttpRequest;
+}
+
+const usual = { clones: 'no', streams: true, sampleRate: 24_000, concurrency: 8, maxCharacters: 400 } as const;
+
+/** The body that all have in common. */
+function plain({ text, voiceId, speed }: SpeechOrder, { model, extra }: SpeechServer): Record<string, unknown> {
+  return {
+    ...(model === undefined ? {} : { model }),
+    input: text,
+    ...(voiceId === undefined ? {} : { voice: voiceId }),
+    ...(speed === 1 ? {} : { speed }),
+    ...extra,
+  };
+}
+
+function speech(server: SpeechServer, json: unknown): HttpRequest {
+  return { url: addressOf(server.baseUrl, '/audio/speech'), json };
+}
+
+function dataUrl(clip: ReferenceClip): string {
+  return `data:audio/wav;base64,${clip.wav.toString('base64')}`;
+}
+
+function serverPath(reference: ReferenceVoice, { serverDirectory }: SpeechServer): string {
+  return serverDirectory === undefined
+    ? reference.wavPath
+    : `${serverDirectory.replace(/\/+$/, '')}/${basename(reference.wavPath)}`;
+}
+
+function form(
+  fields: Readonly<Record<string, string>>,
+  clip: ReferenceClip,
+  field: string,
+  name = 'voice.wav',
+): FormData {
+  const data = new FormData();
+  for (const [key, value] of Object.entries(fields)) data.set(key, value);
+  data.set(field, new Blob([new Uint8Array(clip.wav)], { type: 'audio/wav' }), name);
+  return data;
+}
+
+/** vLLM-Omni's route, which the sidecar contract takes over. */
+function withReference(order: SpeechOrder, server: SpeechServer): Record<string, unknown> {
+  const { reference, speed } = order;
+  // Its stream has one pace only.
+  const streams = server.streams && speed === 1;
+  return {
+    ...(reference === undefined ? {} : { ref_audio: dataUrl(reference.clip), ref_text: reference.transcript }),
+    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+    response_format: streams ? 'pcm' : 'wav',
+    ...(streams ? { stream: true, stream_format: 'audio' } : {}),
+    ...plain(order, server),
+  };
+}
+
+/** Every dialect of `POST /v1/audio/speech`, by its name in the engines file. */
+export const speechDialects = {
+  openai: {
+    ...usual,
+    defaultVoice: 'alloy',
+    maxCharacters: 1_000,
+    request: (order, server) =>
+      speech(server, {
+        response_format: 'pcm',
+        ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+        ...plain(order, server),
+      }),
+  },
+  'vllm-omni': {
+    ...usual,
+    clones: 'upload',
+    request: (order, server) => speech(server, withReference(order, server)),
+  },
+  sidecar: {
+    ...usual,
+    clones: 'upload',
+    concurrency: 1,
+    request: (order, server) =>
+      speech(server, {
+        ...(order.language === undefined ? {} : { language: order.language }),
+        ...withReference(order, server),
+      }),
+  },
+  kokoro: {
+    ...usual,
+    defaultVoice: 'af_heart',
+    concurrency: 4,
+    request: (order, server) => speech(server, { response_format: 'pcm', stream: true, ...plain(order, server) }),
+  },
+  speaches: {
+    ...usual,
+    defaultVoice: 'af_heart',
+    concurrency: 4,
+    request: (order, server) =>
+      speech(server, { response_format: 'pcm', sample_rate: 24_000, ...plain(order, server) }),
+  },
+  flashtts: {
+    ...usual,
+    clones: 'upload',
+    sampleRate: 16_000,
+    request(order, server) {
+      const { reference, text } = order;
+      if (reference === undefined)
+        return speech(server, { response_format: 'pcm', stream: true, ...plain(order, server) });
+      const fields = { text, reference_text: reference.transcript, response_format: 'pcm', stream: 'true' };
+      const url = addressOf(server.baseUrl, '/clone_voice', 'root');
+      return { url, form: form(fields, reference.clip, 'reference_audio_file') };
+    },
+  },
+  chatterbox: {
+    ...usual,
+    clones: 'upload',
+    streams: false,
+    concurrency: 1,
+    request: (order, server) => speech(server, { response_format: 'wav', ...plain(order, server) }),
+    upload: (clip, cloneName, server) => ({
+      url: addressOf(server.baseUrl, '/upload_reference', 'root'),
+      form: form({}, clip, 'files', cloneName),
+    }),
+  },
+  'chatterbox-api': {
+    ...usual,
+    clones: 'upload',
+    concurrency: 1,
+    request(order, server) {
+      const { reference, text } = order;
+      const path = '/audio/speech/stream';
+      if (reference === undefined) return { url: addressOf(server.baseUrl, path), json: plain(order, server) };
+      return {
+        url: addressOf(server.baseUrl, `${path}/upload`),
+        form: form({ input: text }, reference.clip, 'voice_file'),
+      };
+    },
+  },
+  indextts: {
+    ...usual,
+    clones: 'server-path',
+    streams: false,
+    concurrency: 1,
+    request(order, server) {
+      const { reference, text } = order;
+      if (reference === undefined) return speech(server, plain(order, server));
+      const url = addressOf(server.baseUrl, '/tts_url');
+      return { url, json: { text, audio_paths: [serverPath(reference, server)], ...server.extra } };
+    },
+  },
+  indextts2: {
+    ...usual,
+    clones: 'server-path',
+    streams: false,
+    concurrency: 1,
+    request(order, server) {
+      const { reference, text, voiceId, emotion } = order;
+      const path = reference === undefined ? voiceId : serverPath(reference, server);
+      const mood = emotion === undefined ? {} : { emo_control_method: 3, emo_text: emotion };
+      return {
+        url: addressOf(server.baseUrl, '/tts_url'),
+        json: { text, spk_audio_path: path, ...mood, ...server.extra },
+      };
+    },
+  },
+  idiap: {
+    ...usual,
+    clones: 'server-path',
+    streams: false,
+    concurrency: 1,
+    request(order, server) {
+      const { reference } = order;
+      const voiceId = reference === undefined ? order.voiceId : serverPath(reference, server);
+      return speech(server, { response_format: 'wav', ...plain({ ...order, voiceId }, server) });
+    },
+  },
+  'sglang-omni': {
+    ...usual,
+    clones: 'upload',
+    request: (order, server) =>
+      speech(server, {
+        response_format: 'wav',
+        ...(server.streams ? { stream: true } : {}),
+        ...(order.reference === undefined
+          ? {}
+          : { references: [{ audio_path: dataUrl(order.reference.clip), text: order.reference.transcript }] }),
+        ...plain(order, server),
+      }),
+  },
+  xinference: {
+    ...usual,
+    clones: 'upload',
+    streams: false,
+    concurrency: 2,
+    request(order, server) {
+      const { reference } = order;
+      const format = server.streams ? { response_format: 'pcm', stream: true } : { response_format: 'wav' };
+      if (reference === undefined) return speech(server, { ...format, voice: '', ...plain(order, server) });
+      const { extra, ...rest } = server;
+      const body = { ...format, voice: '', ...plain(order, { ...rest, extra: {} }) };
+      const fields = Object.fromEntries(Object.entries(body).map(([key, value]) => [key, String(value)]));
+      const kwargs = JSON.stringify({ prompt_text: reference.transcript, ...extra });
+      const url = addressOf(server.baseUrl, '/audio/speech');
+      return { url, form: form({ ...fields, kwargs }, reference.clip, 'prompt_speech') };
+    },
+  },
+} as const satisfies Readonly<Record<string, SpeechDialect>>;
+
+export type SpeechDialectName = keyof typeof speechDialects;

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { baseUrlSchema, bearer } from '../calls/base-url.ts';
+import { openBase64 } from '../calls/base64-stream.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply } from '../calls/http-faults.ts';
+import { send, sendForBytes, type HttpReply, type HttpRequest } from '../calls/http.ts';
+import { checkOpenaiModel } from '../calls/openai-models.ts';
+import { pcmBlocks, pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
+import { serverSentEvents } from '../calls/sse.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
+import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import {
+  speechDialects,
+  type SpeechDialect,
+  type SpeechDialectName,
+  type SpeechOrder,
+  type SpeechServer,
+} from './openai-speech-dialects.ts';
+import { openClips, type ReferenceClip } from './reference-clip.ts';
+
+const names = Object.keys(speechDialects) as [SpeechDialectName, ...SpeechDialectName[]];
+
+const settings = z.strictObject({
+  /** With the version where the server has one, such as `http://127.0.0.1:8880/v1`. */
+  baseUrl: baseUrlSchema,
+  model: z.string().min(1).optional(),
+  dialect: z.enum(names).default('openai'),
+  /** Who speaks where the voice that is wanted is not known to the server. */
+  defaultVoice: z.string().min(1).optional(),
+  /** Whether the server sends sound while it makes it, where it is not as usual in this dialect. */
+  streams: z.boolean().optional(),
+  /** Of sound without a header, in hertz, where it is not as usual. */
+  sampleRate: z.number().int().min(8_000).max(96_000).optional(),
+  /** BCP 47 primary tags of what the model speaks. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default([]),
+  /** How to speak, for models that take such instructions. */
+  instructions: z.string().min(1).optional(),
+  /** Where the server keeps the reference clips, for servers that read them from their own disk. */
+  serverDirectory: z.string().min(1).optional(),
+  /** Further fields of the request, such as `{"seed": 3}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type OpenaiSpeechSettings = z.infer<typeof settings>;
+
+/** Speech from any server with OpenAI's route, or one close to it; see `speechDialects`. */
+export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
+  settings,
+  care: ({ dialect }) => ({
+    concurrency: speechDialects[dialect].concurrency,
+    timeouts: { firstByteMs: speechDialects[dialect].streams ? 20_000 : 60_000 },
+  }),
+  clones: ({ dialect }) => speechDialects[dialect].clones !== 'no',
+  open(chosen, context) {
+    const dialect: SpeechDialect = speechDialects[chosen.dialect];
+    const server: SpeechServer = {
+      baseUrl: chosen.baseUrl,
+      model: chosen.model,
+      streams: chosen.streams ?? dialect.streams,
+      instructions: chosen.instructions,
+      serverDirectory: chosen.serverDirectory,
+      extra: chosen.extra,
+    };
+    const speaker = new Speaker(context, dialect, server, chosen);
+    const renderer = {
+      languages: chosen.languages,
+      maxCharacters: dialect.maxCharacters,
+      comesWhole: !server.streams,
+      render: (text: string, options: RenderOptions) => speaker.render(text, options),
+    };
+    return {
+      ...speakByPhrase(renderer, context),
+      check: (options: CallOptions) => checkOpenaiModel(context, { ...chosen, model: chosen.model }, options),
+    };
+  },
+};
+
+class Speaker {
+  readonly #context: EngineContext;
+  readonly #dialect: SpeechDialect;
+  readonly #server: SpeechServer;
+  readonly #sampleRate: number;
+  readonly #defaultVoice: string | undefined;
+  readonly #readClip: ReturnType<typeof openClips>;
+  /** Names of the clips that are on the server. */
+  readonly #kept = new Set<string>();
+  /** Voices that the server turned out not to know. */
+  readonly #unknown = new Set<string>();
+
+  constructor(context: EngineContext, dialect: SpeechDialect, server: SpeechServer, chosen: OpenaiSpeechSettings) {
+    this.#context = context;
+    this.#dialect = dialect;
+    this.#server = server;
+    this.#sampleRate = chosen.sampleRate ?? dialect.sampleRate;
+    this.#defaultVoice = chosen.defaultVoice ?? dialect.defaultVoice;
+    this.#readClip = openClips(context.name, { mostSeconds: 30 });
+  }
+
+  async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+    const order = await this.#order(text, options);
+    const reply = await this.#ask(order, options);
+    yield* this.#soundOf(reply);
+  }
+
+  async #order(text: string, options: RenderOptions): Promise<SpeechOrder> {
+    const { voice, language, speed, emotion } = options;
+    const order = { text, language, speed, emotion };
+    if (voice.kind === 'preset') {
+      const voiceId = this.#unknown.has(voice.id) ? this.#defaultVoice : voice.id;
+      return { ...order, voiceId, reference: undefined };
+    }
+    if (this.#dialect.clones === 'no') return { ...order, voiceId: this.#defaultVoice, reference: undefined };
+    const clip = await this.#readClip(voice);
+    const reference = { ...voice, clip };
+    if (this.#dialect.upload === undefined) return { ...order, voiceId: undefined, reference };
+    return { ...order, voiceId: await this.#uploaded(clip, options), reference: undefined };
+  }
+
+  /** What the clip is called on the server, once it is there. */
+  async #uploaded(clip: ReferenceClip, { signal }: CallOptions): Promise<string> {
+    const cloneName = `${createHash('sha256').update(clip.wav).digest('hex').slice(0, 16)}.wav`;
+    const request = this.#dialect.upload?.(clip, cloneName, this.#server);
+    if (request === undefined || this.#kept.has(cloneName)) return cloneName;
+    await sendForBytes(this.#context, this.#signed(request), { signal });
+    this.#kept.add(cloneName);
+    return cloneName;
+  }
+
+  async #ask(order: SpeechOrder, { signal }: CallOptions): Promise<HttpReply> {
+    const ask = (wanted: SpeechOrder): Promise<HttpReply> =>
+      send(this.#context, this.#signed(this.#dialect.request(wanted, this.#server)), { signal });
+    try {
+      return await ask(order);
+    } catch (cause) {
+      const isNoVoice = cause instanceof EngineError && [400, 404, 422].includes(cause.status ?? 0);
+      const { voiceId } = order;
+      // A server that was started anew has lost its clips.
+      this.#kept.delete(voiceId ?? '');
+      if (!isNoVoice || voiceId === undefined || voiceId === this.#defaultVoice) throw cause;
+      const reply = await ask({ ...order, voiceId: this.#defaultVoice }).catch(() => {
+        signal.throwIfAborted();
+        throw cause;
+      });
+      this.#unknown.add(voiceId);
+      return reply;
+    }
+  }
+
+  #signed(request: HttpRequest): HttpRequest {
+    return { ...request, headers: { ...bearer(this.#context.key), ...request.headers } };
+  }
+
+  async *#soundOf({ headers, body }: HttpReply): AsyncGenerator<PcmBlock> {
+    const type = headers['content-type'] ?? '';
+    const raw = { sampleRate: Number(headers['x-sample-rate']) || this.#sampleRate };
+    if (/event-stream/.test(type)) yield* pcmBlocksOfMessages(this.#spokenEvents(body), raw);
+    else if (/html|json|text\//.test(type)) throw badReply(this.#context, `${type.split(';')[0]} instead of sound`);
+    else yield* pcmBlocks(body, raw);
+  }
+
+  /** `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and `audio.speech.chunk` (SGLang-Omni). */
+  async *#spokenEvents(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const base64 = openBase64();
+    let isOver = false;
+    for await (const { data } of serverSentEvents(body)) {
+      if (data === '[DONE]') return;
+      const event = this.#parse(data);
+      if (event['error'] !== undefined && event['error'] !== null) {
+        throw new EngineError(
+          this.#context.name,
+          'ENGINE_UNAVAILABLE',
+          'the server reported an error in its stream. Look into its log.',
+        );
+      }
+      isOver ||= event['type'] === 'speech.audio.done' || typeof event['finish_reason'] === 'string';
+      const audio = event['audio'];
+      const piece = typeof audio === 'object' && audio !== null ? (audio as Record<string, unknown>)['data'] : audio;
+      if (typeof piece === 'string' && piece !== '') yield base64.decode(piece);
+    }
+    if (!isOver) throw badReply(this.#context, 'a stream without an end');
+  }
+
+  #parse(data: string): Record<string, unknown> {
+    try {
+      const parsed: unknown = JSON.parse(data);
+      if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
+    } catch {
+      // Told below.
+    }
+    throw badReply(this.#context, 'something that is not JSON in its stream');
+  }
+}
