@@ -130,6 +130,12 @@ describe('barge-in', () => {
       expect: { replies: ['completed', 'completed'] },
     },
     {
+      name: 'who interrupts a finished reply, and then the next, leaves the first as it was heard',
+      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '3000' },
+      engines: { thinks: [story, story] },
+      script: [say('Tell me a story.'), until('response.done'), babble(3), hear(3), babble(3), hearOut],
+    },
+    {
       name: 'a button that is pressed when nothing sounds does nothing',
       script: [interrupt, say('Tell me a story.'), hearOut, interrupt, interrupt],
       expect: { replies: ['completed'], errors: [] },
