@@ -43,6 +43,7 @@ export function openRig(options: {
   readonly draftsPerTurn?: number;
   readonly stopsAtOnce?: boolean;
   readonly turnDetector?: TurnDetector;
+  readonly keptAudioMs?: number;
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -61,7 +62,7 @@ export function openRig(options: {
     stopsAtOnce: options.stopsAtOnce === true,
     ...(options.turnDetector === undefined ? {} : { turnDetector: options.turnDetector }),
     aheadMs: 400,
-    keptAudioMs: 60_000,
+    keptAudioMs: options.keptAudioMs ?? 20_000,
     newId: (kind) => `${kind}_${(ids += 1)}`,
     onFault: (fault) => faults.push(fault),
   });

@@ -144,9 +144,8 @@ describe('a sound over the reply of a WebRTC call', () => {
     expect(last).toBeGreaterThanOrEqual(heard - 4);
     expect(last).toBeLessThanOrEqual(heard - 2);
     expect(last).toBeGreaterThan(9);
-    const { heard_ms: firstMs, first_audio_ms: sentMs } = call.events.find(({ type }) => type === 'response.done')?.[
-      'response'
-    ].x_dramatis.latency;
+    const done: Record<string, any> | undefined = call.events.find(({ type }) => type === 'response.done');
+    const { heard_ms: firstMs, first_audio_ms: sentMs } = done?.['response'].x_dramatis.latency;
     expect(firstMs).toBeGreaterThanOrEqual(sentMs);
   });
 
