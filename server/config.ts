@@ -76,6 +76,7 @@ const schema = z.strictObject({
   ...callFields,
   store: flag.default(false),
   resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
+  keptAudioSeconds: number(z.number().min(0).max(3_600)).default(20),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
   draftsPerTurn: number(z.number().int().min(0).max(10)).default(3),
   smartTurn: z.string().min(1).optional(),
@@ -161,6 +162,10 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   ...callFacts,
   store: { env: 'DRAMATIS_STORE', help: 'keep resumable sessions on disk, through restarts (what was said is stored)' },
   resumeGraceSeconds: { env: 'DRAMATIS_RESUME_GRACE_SECONDS', help: 'how long a dropped client may come back' },
+  keptAudioSeconds: {
+    env: 'DRAMATIS_KEPT_AUDIO_SECONDS',
+    help: 'sound of each conversation kept for conversation.item.retrieve; older sound is forgotten, its text stays',
+  },
   playoutAheadMs: { env: 'DRAMATIS_PLAYOUT_AHEAD_MS', help: 'how far ahead of real time replies are sent' },
   draftsPerTurn: {
     env: 'DRAMATIS_DRAFTS_PER_TURN',

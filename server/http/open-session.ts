@@ -84,6 +84,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       model,
       about: aboutOpening(opening, deps),
       aheadMs: config.playoutAheadMs,
+      keptAudioMs: config.keptAudioSeconds * 1000,
       clock,
       maxSessionMs,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),

@@ -46,6 +46,8 @@ export interface ConnectionParts {
   /** Told to the client in `session.created`. */
   readonly about: unknown;
   readonly aheadMs: number;
+  /** Sound kept for `conversation.item.retrieve`, in all. */
+  readonly keptAudioMs: number;
   readonly clock: Clock;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
@@ -114,7 +116,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     settings: settingsOf(wire, parts.character),
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,
-    keptAudioMs: 60_000,
+    keptAudioMs: parts.keptAudioMs,
     ...(restored === undefined ? {} : { items: restored.items }),
     newId,
     onFault: parts.onFault,

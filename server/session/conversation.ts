@@ -96,16 +96,26 @@ function lengthOf(field: unknown): number {
 
 const longestTextSent = 4_000;
 
+/** Adds sound to what is said. Of all of it the first `keptMs` are kept, unless they have been forgotten meanwhile. */
+export function addSound(part: SpokenContent, block: Int16Array, keptMs: number): void {
+  const endMs = part.durationMs + (block.length / part.sampleRate) * 1000;
+  const isKept = part.durationMs === 0 || part.audio.length > 0;
+  // Sums of fractions may be a little too much.
+  if (isKept && Math.floor(endMs) <= keptMs) part.audio.push(block);
+  part.durationMs = endMs;
+}
+
 /** The items of a conversation. It holds what was heard, not what was generated. */
 export class Conversation {
   readonly #items: Item[] = [];
-  readonly #keptAudioMs: number;
+  /** Sound that is kept, of all items together, in milliseconds. */
+  readonly keptAudioMs: number;
   /** What parts were before they were cut: where exactly, the client may tell later than we had to guess it. */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
 
   /** `items`: a conversation to go on with. Audio older than the last `keptAudioMs` of the conversation's sound is forgotten; its text stays. */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
-    this.#keptAudioMs = keptAudioMs;
+    this.keptAudioMs = keptAudioMs;
     this.#items.push(...items);
   }
 
@@ -159,8 +169,9 @@ export class Conversation {
       for (const part of item.type === 'message' ? item.content : []) {
         if (part.type === 'audio' && part.audio.length > 0) {
           const uncut = this.#uncut.get(part);
-          keptMs += (uncut ?? part).durationMs;
-          if (keptMs <= this.#keptAudioMs) continue;
+          const { audio, sampleRate } = uncut ?? part;
+          keptMs += (audio.reduce((sum, { length }) => sum + length, 0) / sampleRate) * 1000;
+          if (Math.floor(keptMs) <= this.keptAudioMs) continue;
           part.audio = [];
           if (uncut !== undefined) uncut.audio = [];
         } else if (part.type === 'opaque') {

@@ -1,4 +1,4 @@
-import type { Conversation, MessageItem, SpokenContent } from './conversation.ts';
+import type { Conversation, MessageItem } from './conversation.ts';
 import type { Reply } from './reply.ts';
 
 /** Replies whose end is so recent that the client may still tell what it heard of them. */
@@ -11,8 +11,8 @@ interface Ended {
   readonly cancelled: boolean;
   /** The user has spoken since, and that stopped it. */
   interrupted: boolean;
-  /** What it said before we cut it, and how much we left of it. */
-  cut?: { readonly whole: SpokenContent; readonly leftMs: number };
+  /** How much we left of it, where we cut it. */
+  leftMs?: number;
 }
 
 /**
@@ -61,12 +61,10 @@ export class EndedReplies {
 
   /** Leaves so much of a reply, be it more than before; unless the client has truncated it itself. */
   #recut(ended: Ended, heardMs: number): void {
-    const { item, cut } = ended;
+    const { item, leftMs } = ended;
     const [part] = item.content;
-    if (part?.type !== 'audio' || (cut !== undefined && part.durationMs !== cut.leftMs)) return;
-    const whole = cut?.whole ?? { ...part };
-    Object.assign(part, whole);
+    if (part?.type !== 'audio' || (leftMs !== undefined && part.durationMs !== leftMs)) return;
     this.#conversation.truncate(item, heardMs);
-    ended.cut = { whole, leftMs: part.durationMs };
+    ended.leftMs = part.durationMs;
   }
 }

@@ -117,8 +117,9 @@ export class Listening {
 
   #begin(atMs: number, over: Utterance['over']): Utterance {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    const { responder, clock, newId } = this.#context;
-    const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock));
+    const { responder, clock, newId, conversation } = this.#context;
+    const { keptAudioMs } = conversation;
+    const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
     for (const frame of this.#before) if (frame.atMs >= Math.max(0, atMs - padding)) utterance.add(frame);
     this.#unsettled.add(utterance);
@@ -152,7 +153,7 @@ export class Listening {
     const content = item.content.find((part) => part.type === 'audio');
     if (content === undefined || content.transcript !== null) return;
     const { clock } = this.#context;
-    const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), content);
+    const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), 0, content);
     utterance.item = item;
     this.#unsettled.add(utterance);
     void this.#recognize(utterance);

@@ -113,6 +113,12 @@ export class Playout {
     return { fromMs, untilMs: this.#sentMs, laterMs: this.#recent.lengthOf(this.#again) };
   }
 
+  /** Nothing more will be sent of it, a second time either: the sound is let go. */
+  forget(): void {
+    this.#again = [];
+    this.#recent.forget();
+  }
+
   /** Slices of one chunk, each when it is due. */
   async *pace(chunk: SpeechChunk): AsyncIterable<SpeechSlice> {
     const { samples, sampleRate } = chunk.frame;

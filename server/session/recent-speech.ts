@@ -1,3 +1,4 @@
+import { floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 
 /** Longest stretch that may have to be said again; longer clauses are taken up at a word. */
@@ -9,7 +10,7 @@ const endsClause = /[,;:.!?…—，、；：。！？]["'”’»)\]]*\s*$/u;
 
 /** The last seconds of a reply as they were sent, to take it up again where a clause began. Times count what was sent. */
 export class RecentSpeech {
-  #slices: { readonly atMs: number; readonly samples: Float32Array }[] = [];
+  #slices: { readonly atMs: number; readonly block: Int16Array }[] = [];
   #sampleRate = 24_000;
   #sentMs = 0;
   /** Where words begin, and which of them begin a clause. */
@@ -28,7 +29,8 @@ export class RecentSpeech {
   }
 
   push(samples: Float32Array): void {
-    this.#slices.push({ atMs: this.#sentMs, samples });
+    // Copied, as it is a part of something longer; in 16 bits, as it is sent.
+    this.#slices.push({ atMs: this.#sentMs, block: int16FromFloats(samples) });
     this.#sentMs += this.lengthOf([samples]);
     while ((this.#slices[0]?.atMs ?? Infinity) < this.#sentMs - keptMs) this.#slices.shift();
     while ((this.#starts[0]?.atMs ?? Infinity) < this.#sentMs - keptMs) this.#starts.shift();
@@ -47,8 +49,14 @@ export class RecentSpeech {
     const fromMs = (clause ?? before.at(-1))?.atMs ?? atMs;
     return this.#slices.flatMap((slice) => {
       const first = Math.max(0, this.#samplesIn(fromMs - slice.atMs));
-      return first < slice.samples.length ? [slice.samples.subarray(first)] : [];
+      return first < slice.block.length ? [floatsFromInt16(slice.block.subarray(first))] : [];
     });
+  }
+
+  /** Lets go of all of it. */
+  forget(): void {
+    this.#slices = [];
+    this.#starts = [];
   }
 
   /** Milliseconds that these slices last. */

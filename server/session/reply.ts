@@ -4,7 +4,7 @@ import type { Emotion } from '../../characters/emotion.ts';
 import { int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
-import type { CallItem, MessageItem, SpokenContent } from './conversation.ts';
+import { addSound, type CallItem, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { SessionContext } from './context.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
@@ -36,6 +36,7 @@ export class Reply {
   #usage: Omit<Extract<SpokenPart, { type: 'usage' }>, 'type'> = { inputTokens: 0, outputTokens: 0, cutShort: false };
   /** Settles when it may go out; undefined where it may at once. */
   readonly confirmed: Promise<void> | undefined;
+  readonly #keptAudioMs: number;
   #madeMs = 0;
   readonly #playout: Playout;
   readonly #stop = new AbortController();
@@ -45,13 +46,19 @@ export class Reply {
     request: ReplyRequest,
     speaks: boolean,
     trace: Trace,
-    options: { readonly clock: Clock; readonly aheadMs: number; readonly confirmed?: Promise<void> },
+    options: {
+      readonly clock: Clock;
+      readonly aheadMs: number;
+      readonly keptAudioMs: number;
+      readonly confirmed?: Promise<void>;
+    },
   ) {
     this.id = id;
     this.request = request;
     this.speaks = speaks;
     this.trace = trace;
     this.confirmed = options.confirmed;
+    this.#keptAudioMs = options.keptAudioMs;
     this.#playout = new Playout({ clock: options.clock, aheadMs: options.aheadMs, signal: this.#stop.signal });
   }
 
@@ -149,11 +156,12 @@ export class Reply {
       if (part?.type === 'text') part.text += step.text;
     } else if (step.type === 'slice') {
       const part = this.item?.content[0];
-      if (part?.type === 'audio') appendSlice(part, step.slice);
+      if (part?.type === 'audio') appendSlice(part, step.slice, this.#keptAudioMs);
     }
   }
 
   end(failure?: ReplyEnd['problem']): ReplyEnd {
+    this.#playout.forget();
     const spoken = this.item?.content[0];
     const base = {
       ...(this.#mind === undefined ? {} : { mind: this.#mind }),
@@ -177,22 +185,23 @@ export class Reply {
 
 /** A reply of a session; `confirmed` makes it a draft. */
 export function newReply(
-  { settings, clock, aheadMs, newId }: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId'>,
+  context: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId' | 'conversation'>,
   request: ReplyRequest,
   trace: Trace,
   confirmed?: Promise<void>,
 ): Reply {
+  const { settings, clock, aheadMs, newId, conversation } = context;
   const speaks = request.speaks ?? settings().speaks;
   return new Reply(newId('resp'), request, speaks, trace, {
     clock,
     aheadMs,
+    keptAudioMs: conversation.keptAudioMs,
     ...(confirmed === undefined ? {} : { confirmed }),
   });
 }
 
-function appendSlice(part: SpokenContent, slice: SpeechSlice): void {
-  part.audio.push(int16FromFloats(slice.samples));
-  part.durationMs += (slice.samples.length / slice.sampleRate) * 1000;
+function appendSlice(part: SpokenContent, slice: SpeechSlice, keptMs: number): void {
+  addSound(part, int16FromFloats(slice.samples), keptMs);
   part.transcript = (part.transcript ?? '') + slice.text;
   part.words.push(...(slice.words as TimedWord[]));
 }

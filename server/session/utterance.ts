@@ -1,13 +1,10 @@
-import { durationMs, floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
+import { concatSamples, durationMs, floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
-import type { MessageItem, SpokenContent } from './conversation.ts';
+import { addSound, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { Sounded } from './echo.ts';
 import type { Responder } from './responder.ts';
 import type { Trace } from './trace.ts';
-
-/** Sound kept of one utterance for `conversation.item.retrieve`. */
-const keptMs = 60_000;
 
 /** Sound kept of its end, for who wants to know whether it is over: what smart-turn listens to. */
 const tailMs = 8_000;
@@ -38,13 +35,15 @@ export class Utterance {
   /** The first and the last of it that was voiced. */
   voiced: { readonly fromMs: number; readonly toMs: number } | undefined;
   readonly #frames = new Queue<AudioFrame>();
-  readonly #tail: AudioFrame[] = [];
+  readonly #tail: { readonly atMs: number; readonly block: Int16Array }[] = [];
+  readonly #keptMs: number;
   readonly #stop = new AbortController();
   #lastPartial = '';
 
-  /** `spoken`: sound that is there already; it is heard first. */
-  constructor(id: string, sampleRate: number, trace: Trace, spoken?: SpokenContent) {
+  /** `keptMs`: how much of its sound is kept. `spoken`: sound that is there already; it is heard first. */
+  constructor(id: string, sampleRate: number, trace: Trace, keptMs: number, spoken?: SpokenContent) {
     this.id = id;
+    this.#keptMs = keptMs;
     this.trace = trace;
     this.content = spoken ?? { type: 'audio', transcript: null, durationMs: 0, audio: [], sampleRate, words: [] };
     for (const block of spoken?.audio ?? [])
@@ -62,22 +61,18 @@ export class Utterance {
   add(frame: AudioFrame): void {
     this.#frames.push(frame);
     this.startMs ??= frame.atMs;
-    this.#tail.push(frame);
+    // The same samples as are kept: two bytes each, and once.
+    const block = int16FromFloats(frame.samples);
+    this.#tail.push({ atMs: frame.atMs, block });
     const endMs = frame.atMs + durationMs(frame);
     while ((this.#tail[0]?.atMs ?? endMs) < endMs - tailMs) this.#tail.shift();
     if (frame.voiced === true) this.voiced = { fromMs: this.voiced?.fromMs ?? frame.atMs, toMs: endMs };
-    if (this.content.durationMs < keptMs) this.content.audio.push(int16FromFloats(frame.samples));
-    this.content.durationMs += (frame.samples.length / frame.sampleRate) * 1000;
+    addSound(this.content, block, this.#keptMs);
   }
 
   /** Its last seconds. */
   tail(): AudioFrame {
-    const samples = new Float32Array(this.#tail.reduce((sum, frame) => sum + frame.samples.length, 0));
-    let offset = 0;
-    for (const frame of this.#tail) {
-      samples.set(frame.samples, offset);
-      offset += frame.samples.length;
-    }
+    const samples = concatSamples(this.#tail.map(({ block }) => floatsFromInt16(block)));
     return { samples, sampleRate: this.content.sampleRate, atMs: this.#tail[0]?.atMs ?? 0 };
   }
 

@@ -153,7 +153,7 @@ function typeOf(text: string): unknown {
   }
 }
 
-/** An item retrieved may hold a minute of sound, in base64; what it says remains. */
+/** An item retrieved may hold a lot of sound, in base64; what it says remains. */
 function withoutSound(event: Readonly<Record<string, unknown>>): unknown {
   const isItem = event['type'] === 'conversation.item.retrieved';
   return isItem ? JSON.parse(JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))) : event;

@@ -33,6 +33,7 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
       recognizerName: 'fake-recognizer',
       about: { character: { id: holmes.id } },
       aheadMs: 400,
+      keptAudioMs: 20_000,
       clock,
       maxSessionMs: 60_000,
       ...parts,

@@ -171,6 +171,7 @@ describe('the bound on what one client sends', () => {
         recognizerName: 'fake',
         about: {},
         aheadMs: 400,
+        keptAudioMs: 20_000,
         clock,
         maxSessionMs: 60_000,
         onFault: (fault) => expect.fail(String(fault)),

@@ -44,6 +44,7 @@ export function openRig(options: {
   readonly stopsAtOnce?: boolean;
   readonly nodEveryMs?: number;
   readonly turnDetector?: TurnDetector;
+  readonly keptAudioMs?: number;
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -63,7 +64,7 @@ export function openRig(options: {
     ...(options.nodEveryMs === undefined ? {} : { nodEveryMs: options.nodEveryMs }),
     ...(options.turnDetector === undefined ? {} : { turnDetector: options.turnDetector }),
     aheadMs: 400,
-    keptAudioMs: 60_000,
+    keptAudioMs: options.keptAudioMs ?? 20_000,
     newId: (kind) => `${kind}_${(ids += 1)}`,
     onFault: (fault) => faults.push(fault),
   });

@@ -82,6 +82,23 @@ describe('a talk in the terminal', () => {
     await alice.hangUp();
   });
 
+  it('falls silent at a cough, and goes on from the clause, its words printed once', async () => {
+    const line = `One two three, four five six${' seven eight nine ten'.repeat(4)}.`;
+    const { url } = await serve({ engines: fakeEngines({ says: [line], hears: [''] }) });
+    const alice = talk(url);
+    await expect.poll(() => alice.player.bytes).toBeGreaterThan(500 * 48);
+    alice.hear(tone(200));
+    await expect.poll(() => alice.player.flushes).toBe(1);
+    const before = alice.player.bytes;
+    alice.hear(silence(600));
+    await expect.poll(() => alice.player.bytes, { timeout: 5_000 }).toBeGreaterThan(before);
+    await expect.poll(alice.printed, { timeout: 10_000 }).toBe(`alice: ${line}\n`);
+    // It plays to its end: 2.2 s, and the clause from its beginning once more.
+    await expect.poll(() => alice.player.bytes, { timeout: 5_000 }).toBeGreaterThan(2_400 * 48);
+    expect(alice.player.flushes).toBe(1);
+    await alice.hangUp();
+  }, 30_000);
+
   it('goes on where it was when the connection breaks', async () => {
     const engines = fakeEngines({ says: ['Good day.', 'Curiouser.'] });
     const { port, sessions } = await serve({ engines });
@@ -184,6 +201,23 @@ describe('a loudspeaker behind a pipe', () => {
     vi.advanceTimersByTime(500);
     expect(writtenMs() - before).toBeGreaterThanOrEqual(100);
     expect(speaker.isPlaying).toBe(false);
+  });
+
+  it('is started again by more of what was flushed, and counts that from its own beginning', async () => {
+    const { player, speaker, played, told, writtenMs } = open();
+    speaker.play('one', tone(2_000), 0);
+    vi.advanceTimersByTime(500);
+    await speaker.flush();
+    const before = writtenMs();
+    vi.advanceTimersByTime(1_000);
+    expect(writtenMs()).toBe(before);
+    speaker.play('one', tone(300), 0);
+    speaker.complete('one');
+    vi.advanceTimersByTime(100);
+    expect(played.get('one')).toBeLessThanOrEqual(100);
+    vi.advanceTimersByTime(900);
+    expect(writtenMs() - before).toBeGreaterThanOrEqual(300);
+    expect([told, speaker.isPlaying, player.flushes]).toEqual([['one'], false, 1]);
   });
 
   it('does not make up for a moment in which the program was starved', () => {
