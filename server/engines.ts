@@ -27,6 +27,8 @@ export interface Engines {
   responderFor(character: Character): Responder;
   /** Which engine serves each stage, on what, and how it fares. */
   readonly summary: readonly EngineSummary[];
+  /** What the user should know about the preset. */
+  readonly notes: readonly string[];
   /**
    * Loads the models, so that the first turn is as fast as the next. Servers are woken up, but not waited for: they may be down
    * and come back.
@@ -74,6 +76,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       responders.set(character.id, responder);
       return responder;
     },
+    notes: plan.notes,
     get summary() {
       return [
         { stage: 'vad', name: vad.name, provider: 'cpu' } as const,

@@ -1,9 +1,10 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import type { Config } from '../config.ts';
+import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
+import { checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from './sound-tools.ts';
 import { parseCommand } from './usage.ts';
 
@@ -24,7 +25,7 @@ export async function run(args: string[]): Promise<number> {
   if (parsed === undefined) return 0;
   const { config } = parsed;
   const findings: Finding[] = [];
-  for (const check of [checkNode, checkCharacters, checkEngines, checkData, checkPort, checkSound, checkLlm]) {
+  for (const check of [checkNode, checkCharacters, checkEngines, checkData, checkPort, checkSound, checkServers]) {
     for (const finding of await check(config)) {
       findings.push(finding);
       if (parsed.values.json !== true) print(finding);
@@ -54,10 +55,11 @@ async function checkCharacters(config: Config): Promise<Finding[]> {
 }
 
 async function checkEngines(config: Config): Promise<Finding[]> {
-  const engines = await openEngines(config);
+  const { workers, smartTurn, smartTurnHash } = config;
+  const engines = await openEngines({ workers, smartTurn, smartTurnHash });
   const startMs = performance.now();
   const remedy = 'Run `npm ci` again; the engines are npm packages.';
-  const findings = await tried('engines', remedy, async () => {
+  const findings = await tried('embedded', remedy, async () => {
     await engines.warm(AbortSignal.timeout(60_000));
     const list = engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ');
     return `${list} (loaded in ${((performance.now() - startMs) / 1000).toFixed(1)} s)`;
@@ -105,24 +107,29 @@ async function checkSound(): Promise<Finding[]> {
   ];
 }
 
-async function checkLlm(config: Config): Promise<Finding[]> {
-  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey } = config;
-  if (baseUrl === undefined || model === undefined) {
-    const says = 'none configured: characters answer from their own lines';
-    const remedy =
-      'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';
-    return [{ what: 'LLM', ok: false, says, remedy, optional: true }];
+/** The engines of the configuration that are not embedded, one line each. */
+async function checkServers(config: Config): Promise<Finding[]> {
+  const what = 'engines';
+  let plan: ReturnType<typeof planEngines>;
+  try {
+    plan = planEngines(config);
+  } catch (fault) {
+    return [{ what, ok: false, says: fault instanceof Error ? fault.message : String(fault) }];
   }
-  return tried('LLM', 'Check DRAMATIS_LLM_BASE_URL, DRAMATIS_LLM_MODEL and DRAMATIS_LLM_API_KEY.', async () => {
-    const chat = openOpenaiChat({ baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) });
-    const startMs = performance.now();
-    let firstMs = 0;
-    const messages = [{ role: 'user', text: 'Say yes.' }] as const;
-    for await (const part of chat.chat(messages, { signal: AbortSignal.timeout(30_000), maxTokens: 8 })) {
-      if (part.type === 'text-delta' && firstMs === 0) firstMs = performance.now() - startMs;
-    }
-    return `${model} answers; first token after ${firstMs.toFixed(0)} ms`;
-  });
+  const characters = await readCharacters(config);
+  const character = characters.get(config.defaultCharacter) ?? [...characters.values()][0];
+  if (character === undefined) return [{ what, ok: false, says: 'there is nobody to speak as' }];
+  const findings = await checkPlannedEngines(plan, character);
+  const notes = plan.notes.map((says) => ({ what: 'preset', ok: true, says }));
+  if (findings.some(({ stage }) => stage === 'mind')) return [...notes, ...findings.map(asFinding)];
+  const says = 'no chat model configured: characters answer from their own lines';
+  const remedy =
+    'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';
+  return [...notes, ...findings.map(asFinding), { what: 'mind', ok: false, says, remedy, optional: true }];
+}
+
+function asFinding({ stage, name, ok, says }: EngineFinding): Finding {
+  return { what: stage, ok, says: `${name}, ${says}` };
 }
 
 async function tried(what: string, remedy: string, check: () => Promise<string>): Promise<Finding[]> {

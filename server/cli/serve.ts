@@ -19,6 +19,7 @@ export async function run(args: string[]): Promise<number> {
   console.log(
     `  ${server.characters.size} characters; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
   );
+  for (const note of server.engines.notes) console.log(`  ${note}`);
   if (config.tlsDev) console.log(`  ${trustAdvice(config.dataDir)}`);
   console.log('  Open the address in a browser, pick a character, and speak. Ctrl-C stops the server.\n');
   await new Promise<void>((resolve) => {

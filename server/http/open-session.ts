@@ -102,7 +102,6 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     { session: connection.id, character: character.id },
     restored === undefined ? 'session opened' : 'session restored',
   );
-  if (restored === undefined) void engines.responderFor(character).prepare?.({ signal: AbortSignal.timeout(60_000) });
   const stayOpen = limitTime(link, {
     clock,
     limitMs: maxSessionMs,
@@ -134,7 +133,9 @@ function enginesOf(
   engines: Engines,
 ): Pick<ConnectionParts, 'responder' | 'vad' | 'turnDetector' | 'recognizerName'> {
   const { vad, turnDetector, recognizer } = engines;
-  return { responder: engines.responderFor(character), vad, turnDetector, recognizerName: recognizer.name };
+  const responder = engines.responderFor(character);
+  void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
+  return { responder, vad, turnDetector, recognizerName: recognizer.name };
 }
 
 /** What carries the frames of a session, and what is kept of it on disk where the client may come back. */

@@ -29,6 +29,7 @@ export function fakeEngines(
     voiceOf: () => ({ synthesizer, voice }),
     responderFor: () => cascade({ recognizer, agent, synthesizer, voice }),
     summary: [{ stage: 'vad', name: vad.name, provider: 'cpu' }],
+    notes: [],
     warm: async () => undefined,
     close: async () => undefined,
   };

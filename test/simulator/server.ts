@@ -83,6 +83,7 @@ export class SimulatedServer {
         const { recognizer, agent, synthesizer } = engines();
         return cascade({ recognizer, agent, synthesizer, voice });
       },
+      notes: [],
       summary: [{ stage: 'vad', name: 'simulated', provider: 'cpu' }],
       warm: async () => undefined,
       close: async () => undefined,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
+import { Queue } from '../../voices/queue.ts';
 import { firstThatHears } from '../../voices/recognizers/first-that-hears.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { firstThatSpeaks } from '../../voices/synthesizers/first-that-speaks.ts';
@@ -92,6 +93,33 @@ describe('a chain of recognizers', () => {
 });
 
 describe('a chain of synthesizers', () => {
+  it('loses no phrase that the failed engine had asked for', async () => {
+    const asksAhead: SpeechSynthesizer = {
+      ...fakeSynthesizer(),
+      // oxlint-disable-next-line require-yield -- it fails before it says anything
+      async *speak(phrases) {
+        const iterator = phrases[Symbol.asyncIterator]();
+        await iterator.next();
+        void iterator.next();
+        throw lost;
+      },
+    };
+    const source = new Queue<{ text: string }>();
+    source.push({ text: 'One. ' });
+    setImmediate(() => {
+      source.push({ text: 'Two. ' });
+      source.push({ text: 'Three.' });
+      source.end();
+    });
+    const second = fakeSynthesizer();
+    const chain = firstThatSpeaks([
+      { synthesizer: asksAhead, voice },
+      { synthesizer: second, voice },
+    ]);
+    await Array.fromAsync(chain.speak(source, { signal, voice }));
+    expect(second.spoken).toEqual(['One. ', 'Two. ', 'Three.']);
+  });
+
   /** Says so many words of a phrase, then fails. */
   function stumbles(words: number): SpeechSynthesizer {
     return {

@@ -1,6 +1,7 @@
-import type { AudioFrame } from '../audio.ts';
+import { durationMs, type AudioFrame } from '../audio.ts';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
+import { Replay } from '../replay.ts';
 import { resample } from '../resampler.ts';
 
 /** Utterances are kept for the next engine up to this length; what is longer fails with the engine that hears it. */
@@ -18,7 +19,7 @@ export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...Speec
     sampleRate: first.sampleRate,
     languages: [...new Set(recognizers.flatMap(({ languages }) => languages))],
     async *transcribe(audio, options) {
-      const source = new Replay(audio);
+      const source = new Recording(audio);
       try {
         for (const [place, recognizer] of recognizers.entries()) {
           try {
@@ -37,46 +38,34 @@ export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...Speec
   };
 }
 
-/** A stream of frames that can be read again from its start, by one reader after the other. */
-class Replay {
-  readonly #iterator: AsyncIterator<AudioFrame>;
-  readonly #kept: AudioFrame[] = [];
-  /** Asked for, but not by a reader that is still there. */
-  #pending: Promise<IteratorResult<AudioFrame>> | undefined;
-  #keptMs = 0;
-  isWhole = true;
+/** The utterance from its start, kept for the next reader while it is not too long. */
+class Recording {
+  readonly #frames: Replay<AudioFrame>;
+  #heardMs = 0;
+  #heard = 0;
 
   constructor(frames: AsyncIterable<AudioFrame>) {
-    this.#iterator = frames[Symbol.asyncIterator]();
+    this.#frames = new Replay(frames);
+  }
+
+  /** False once it cannot be read from its start any more. */
+  get isWhole(): boolean {
+    return this.#heardMs <= mostKeptMs;
   }
 
   async *fromStart(): AsyncGenerator<AudioFrame> {
     for (let index = 0; ; index += 1) {
-      if (index >= this.#kept.length && !(await this.#pull())) return;
-      const frame = this.#kept[index];
-      if (frame !== undefined) yield frame;
-      if (!this.isWhole) {
-        // Nobody will read it again: only what comes next is needed.
-        this.#kept.length = 0;
-        index = -1;
-      }
+      const frame = await this.#frames.at(index);
+      if (frame === undefined) return;
+      if (index >= this.#heard) this.#heardMs += durationMs(frame);
+      this.#heard = Math.max(this.#heard, index + 1);
+      yield frame;
+      if (!this.isWhole) this.#frames.forget(index + 1);
     }
   }
 
   close(): void {
-    // Not awaited: a source that waits for its own input would not answer before that comes.
-    void this.#iterator.return?.().catch(() => undefined);
-  }
-
-  async #pull(): Promise<boolean> {
-    this.#pending ??= this.#iterator.next();
-    const next = await this.#pending;
-    if (next.done === true) return false;
-    this.#pending = undefined;
-    this.#kept.push(next.value);
-    this.#keptMs += (next.value.samples.length / next.value.sampleRate) * 1000;
-    if (this.#keptMs > mostKeptMs) this.isWhole = false;
-    return true;
+    this.#frames.close();
   }
 }
 

@@ -1,5 +1,6 @@
 import { durationMs } from '../audio.ts';
 import { EngineError } from '../engine.ts';
+import { Replay } from '../replay.ts';
 import { resample } from '../resampler.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 
@@ -47,46 +48,41 @@ export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): Spe
 
 /** Phrases of which some may have been said. */
 class Script {
-  readonly #iterator: AsyncIterator<Phrase>;
-  /** Taken from the source and not said to their end. */
-  #open: Phrase[] = [];
-  #pending: Promise<IteratorResult<Phrase>> | undefined;
+  readonly #phrases: Replay<Phrase>;
+  /** Of each phrase in turn, how much of it was said, in UTF-16 units. */
+  readonly #said: number[] = [];
+  /** Those before are said to their end. */
+  #next = 0;
 
   constructor(phrases: AsyncIterable<Phrase>) {
-    this.#iterator = phrases[Symbol.asyncIterator]();
+    this.#phrases = new Replay(phrases);
   }
 
   /** What is left to say, then what still comes. */
   async *rest(): AsyncGenerator<Phrase> {
-    yield* this.#open.slice();
-    for (;;) {
-      this.#pending ??= this.#iterator.next();
-      const next = await this.#pending;
-      if (next.done === true) return;
-      this.#pending = undefined;
-      this.#open.push(next.value);
-      yield next.value;
+    for (let index = this.#next; ; index += 1) {
+      const phrase = await this.#phrases.at(index);
+      if (phrase === undefined) return;
+      yield { ...phrase, text: phrase.text.slice(this.#said[index] ?? 0) };
     }
   }
 
   /** Words were said: the chunks of a phrase, joined, are its text; a phrase with nothing to say gives none. */
   said(text: string): void {
     for (let left = text.length; left > 0;) {
-      const [phrase, ...later] = this.#open;
+      const phrase = this.#phrases.taken[this.#next];
       if (phrase === undefined) return;
-      if (!/[\p{L}\p{N}]/u.test(phrase.text)) {
-        this.#open = later;
-        continue;
-      }
-      const rest = phrase.text.slice(left);
-      this.#open = rest === '' ? later : [{ ...phrase, text: rest }, ...later];
-      left -= Math.min(left, phrase.text.length);
+      const before = this.#said[this.#next] ?? 0;
+      const sayable = before > 0 || /[\p{L}\p{N}]/u.test(phrase.text);
+      const now = sayable ? Math.min(left, phrase.text.length - before) : 0;
+      left -= now;
+      this.#said[this.#next] = before + now;
+      if (!sayable || before + now === phrase.text.length) this.#next += 1;
     }
   }
 
   close(): void {
-    // Not awaited: a source that waits for its own input would not answer before that comes.
-    void this.#iterator.return?.().catch(() => undefined);
+    this.#phrases.close();
   }
 }
 

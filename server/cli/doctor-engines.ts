@@ -1,0 +1,98 @@
+import type { ChatModel } from '../../agents/chat.ts';
+import type { Character } from '../../characters/character.ts';
+import { EngineError } from '../../voices/engine.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+import { ConfigError } from '../config.ts';
+import { embeddedKinds, type EnginePlan, type PlannedEngine, type Stage } from '../engine-config/engine-plan.ts';
+import { openChat, openRecognizer, openSynthesizer, type OpenedEngine } from '../engine-config/open-planned.ts';
+import { voiceOf } from '../engine-config/voice-of.ts';
+
+/** How an engine of the configuration was found. */
+export interface EngineFinding {
+  readonly stage: Stage;
+  readonly name: string;
+  readonly ok: boolean;
+  /** One line: what works, or what is wrong and how to mend it. */
+  readonly says: string;
+}
+
+const patienceMs = 60_000;
+
+/** Tries every engine of a plan that is not embedded: is it there, has it its model, does it do a small piece of work. */
+export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
+  const tasks = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
+    plan[stage]
+      .filter(({ kind }) => kind !== embeddedKinds[stage])
+      .map((planned) => find(stage, planned, () => trials[stage](planned, plan, character))),
+  );
+  return Promise.all(tasks);
+}
+
+type Trial = (planned: PlannedEngine, plan: EnginePlan, character: Character) => Promise<string>;
+
+const trials: Readonly<Record<Stage, Trial>> = {
+  recognizer: async (planned) => tried(await openRecognizer(planned), listen),
+  mind: async (planned) => tried(await openChat(planned), think),
+  synthesizer: async (planned, { references }, character) =>
+    tried(await openSynthesizer(planned), (engine, signal, clones) =>
+      speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones })),
+    ),
+};
+
+async function find(stage: Stage, { name, kind }: PlannedEngine, trial: () => Promise<string>): Promise<EngineFinding> {
+  try {
+    return { stage, name, ok: true, says: `${kind}: ${await trial()}` };
+  } catch (fault) {
+    const known =
+      fault instanceof EngineError ? fault.detail : fault instanceof ConfigError ? fault.message : undefined;
+    const says = known ?? (fault instanceof Error ? fault.message : String(fault));
+    return { stage, name, ok: false, says: `${kind}: ${says.split('\n')[0]}` };
+  }
+}
+
+/** Looks first: a server that can say what it lacks says it better than a call that fails. */
+async function tried<Engine>(
+  { engine, clones }: OpenedEngine<Engine>,
+  work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,
+): Promise<string> {
+  const signal = AbortSignal.timeout(patienceMs);
+  try {
+    const looks = await engine.check?.({ signal });
+    const startMs = performance.now();
+    const works = await work(engine, signal, clones);
+    return [looks, `${works} after ${(performance.now() - startMs).toFixed(0)} ms`].filter(Boolean).join('; ');
+  } finally {
+    await engine.close?.();
+  }
+}
+
+/** A second of noise: what is heard in it does not matter. */
+async function listen(engine: SpeechRecognizer, signal: AbortSignal): Promise<string> {
+  const frame = { sampleRate: engine.sampleRate, atMs: 0, voiced: true };
+  async function* noise(): AsyncGenerator<typeof frame & { samples: Float32Array }> {
+    const samples = Float32Array.from({ length: engine.sampleRate }, () => 0.1 * (Math.random() - 0.5));
+    yield { ...frame, samples };
+  }
+  await Array.fromAsync(engine.transcribe(noise(), { signal }));
+  return 'hears';
+}
+
+async function think(engine: ChatModel, signal: AbortSignal): Promise<string> {
+  for await (const part of engine.chat([{ role: 'user', text: 'Say yes.' }], { signal, maxTokens: 8 })) {
+    if (part.type === 'text-delta') break;
+  }
+  return 'answers';
+}
+
+async function speak(
+  engine: SpeechSynthesizer,
+  signal: AbortSignal,
+  voice: ReturnType<typeof voiceOf>,
+): Promise<string> {
+  async function* phrases(): AsyncGenerator<{ text: string }> {
+    yield { text: 'Good evening, my friend.' };
+  }
+  for await (const _chunk of engine.speak(phrases(), { signal, voice })) break;
+  return voice.kind === 'reference' ? 'speaks with a cloned voice' : 'speaks';
+}
