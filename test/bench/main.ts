@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   soak: () => import('./soak.ts'),
   network: () => import('./network.ts'),
   protocol: () => import('./protocol.ts'),
+  adapters: () => import('./adapters.ts'),
 };
 
 const args = process.argv.slice(2);
