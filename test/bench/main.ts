@@ -18,6 +18,7 @@ const benches: Readonly<
   overhead: () => import('./overhead.ts'),
   capacity: () => import('./capacity.ts'),
   webrtc: () => import('./webrtc.ts'),
+  adapters: () => import('./adapters.ts'),
 };
 
 const args = process.argv.slice(2);

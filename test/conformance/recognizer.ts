@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
+import type { AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
+import { asHeard } from '../fakes/speech-frames.ts';
 import { itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
 
 export interface RecognizerSubject extends Subject<SpeechRecognizer> {
@@ -15,17 +16,6 @@ export interface RecognizerSubject extends Subject<SpeechRecognizer> {
 }
 
 const reason = new Error('the user hung up');
-
-/** Speech in windows of 32 ms as a session hands it over, and silence behind it; `flagged` false: no VAD has listened. */
-export function* asHeard(speech: Float32Array, sampleRate: number, flagged = true): Generator<AudioFrame> {
-  const windowSamples = Math.round(sampleRate * 0.032);
-  const windows = new Rechunker(windowSamples).push(speech);
-  const silence = Array.from({ length: 25 }, () => new Float32Array(windowSamples));
-  for (const [index, samples] of [...windows, ...silence].entries()) {
-    const frame = { samples, sampleRate, atMs: index * 32 };
-    yield flagged ? { ...frame, voiced: index < windows.length } : frame;
-  }
-}
 
 /** What any `SpeechRecognizer` must do. With a server behind it also: ask no more than needed, and survive its faults. */
 export function recognizerConformance(subject: RecognizerSubject): void {

@@ -92,6 +92,7 @@ export async function openEngineServer(
       hung.add(raw);
       // Taken over from the server, it must be read, or nobody would see it close.
       raw.resume();
+      raw.once('end', () => raw.destroy());
       raw.once('close', () => end(false));
       return;
     }

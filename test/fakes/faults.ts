@@ -37,7 +37,7 @@ export interface FaultCase {
   readonly care?: Care;
 }
 
-const impatient: Care = { timeouts: { firstByteMs: 200, betweenBytesMs: 200 }, retries: 0 };
+const impatient: Care = { timeouts: { connectMs: 200, firstByteMs: 200, betweenBytesMs: 200 }, retries: 0 };
 const lost: readonly EngineErrorCode[] = ['ENGINE_UNAVAILABLE', 'ENGINE_BAD_REPLY'];
 
 /** What goes wrong with engine servers in the field. */
