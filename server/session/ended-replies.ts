@@ -41,7 +41,10 @@ export class EndedReplies {
   interrupt(): void {
     for (const [id, ended] of this.#ended) {
       // There is nothing more to learn of those that were stopped earlier.
-      if (ended.interrupted) this.#ended.delete(id);
+      if (ended.interrupted) {
+        this.#ended.delete(id);
+        continue;
+      }
       ended.interrupted = true;
       const { reply } = ended;
       if (this.#isTold && !ended.cancelled && reply.unheardMs > 0) this.#recut(ended, reply.heardMs);

@@ -81,6 +81,8 @@ export class TurnTaking {
 
   /** A sound over the reply has been understood, or its recognition has failed. */
   overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
+    // Under push to talk nothing opens by itself.
+    if (this.#parts.context.settings().turnDetection === null) return;
     const is = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
     if (is === undefined || utterance.voiced === undefined) return;
     const { fromMs: sinceMs, toMs: untilMs } = utterance.voiced;
