@@ -1,4 +1,4 @@
-import { durationMs } from '../../voices/audio.ts';
+import { durationMs, int16FromFloats } from '../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
 import type { Repeat } from './conversation.ts';
@@ -7,6 +7,8 @@ import { RecentSpeech } from './recent-speech.ts';
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
 export interface SpeechSlice {
   readonly samples: Float32Array;
+  /** The same in 16 bits, to be kept: nobody changes it, and all share it. */
+  readonly block: Int16Array;
   readonly sampleRate: number;
   readonly text: string;
   /** Times from the start of the reply; joined, their texts are `text`. */
@@ -131,12 +133,12 @@ export class Playout {
       yield* this.#repeat(sampleRate);
       const slice = samples.subarray(offset, offset + sliceSamples);
       const last = offset + sliceSamples >= samples.length;
-      this.#send(slice, sampleRate);
+      const block = this.#send(slice, sampleRate);
       const due = last ? pieces.length : pieces.findIndex((piece) => piece.startMs >= this.#sentMs - this.#repeatedMs);
       const words = pieces.slice(told, due < 0 ? pieces.length : due).map((piece) => later(piece, this.#repeatedMs));
       told += words.length;
       for (const word of words) this.#recent.note(word);
-      yield { samples: slice, sampleRate, text: words.map((word) => word.text).join(''), words };
+      yield { samples: slice, block, sampleRate, text: words.map((word) => word.text).join(''), words };
     }
   }
 
@@ -152,16 +154,18 @@ export class Playout {
       const [samples, ...others] = this.#again;
       this.#again = others;
       if (samples === undefined) return;
-      this.#send(samples, sampleRate);
+      const block = this.#send(samples, sampleRate);
       this.#repeatedMs += (samples.length / sampleRate) * 1000;
-      yield { samples, sampleRate, text: '', words: [] };
+      yield { samples, block, sampleRate, text: '', words: [] };
       await this.#due();
     }
   }
 
-  #send(samples: Float32Array, sampleRate: number): void {
+  #send(samples: Float32Array, sampleRate: number): Int16Array {
     this.#sentMs += (samples.length / sampleRate) * 1000;
-    this.#recent.push(samples);
+    const block = int16FromFloats(samples);
+    this.#recent.push(block);
+    return block;
   }
 
   async #due(): Promise<void> {

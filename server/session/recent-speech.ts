@@ -1,4 +1,4 @@
-import { floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
+import { floatsFromInt16 } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 
 /** Longest stretch that may have to be said again; longer clauses are taken up at a word. */
@@ -28,10 +28,9 @@ export class RecentSpeech {
     this.#sampleRate = sampleRate;
   }
 
-  push(samples: Float32Array): void {
-    // Copied, as it is a part of something longer; in 16 bits, as it is sent.
-    this.#slices.push({ atMs: this.#sentMs, block: int16FromFloats(samples) });
-    this.#sentMs += this.lengthOf([samples]);
+  push(block: Int16Array): void {
+    this.#slices.push({ atMs: this.#sentMs, block });
+    this.#sentMs += this.lengthOf([block]);
     while ((this.#slices[0]?.atMs ?? Infinity) < this.#sentMs - keptMs) this.#slices.shift();
     while ((this.#starts[0]?.atMs ?? Infinity) < this.#sentMs - keptMs) this.#starts.shift();
   }
@@ -60,7 +59,7 @@ export class RecentSpeech {
   }
 
   /** Milliseconds that these slices last. */
-  lengthOf(slices: readonly Float32Array[]): number {
+  lengthOf(slices: readonly { readonly length: number }[]): number {
     return (slices.reduce((sum, { length }) => sum + length, 0) / this.#sampleRate) * 1000;
   }
 

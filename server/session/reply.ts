@@ -1,7 +1,6 @@
 import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Emotion } from '../../characters/emotion.ts';
-import { int16FromFloats } from '../../voices/audio.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Clock } from './clock.ts';
 import { addSound, type CallItem, type MessageItem, type SpokenContent } from './conversation.ts';
@@ -201,7 +200,7 @@ export function newReply(
 }
 
 function appendSlice(part: SpokenContent, slice: SpeechSlice, keptMs: number): void {
-  addSound(part, int16FromFloats(slice.samples), keptMs);
+  addSound(part, slice.block, keptMs);
   part.transcript = (part.transcript ?? '') + slice.text;
   part.words.push(...(slice.words as TimedWord[]));
 }

@@ -79,6 +79,8 @@ export class Utterance {
   /** No more sound will come: the final transcript is due. */
   close(): void {
     this.#frames.end();
+    // Many small blocks take a third more memory.
+    this.content.audio = this.content.audio.length === 0 ? [] : [joined(this.content.audio)];
   }
 
   /** Forgets it: no transcript is wanted any more. */
@@ -106,4 +108,14 @@ export class Utterance {
     this.stable = agreed;
     return grown;
   }
+}
+
+function joined(blocks: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(blocks.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const block of blocks) {
+    all.set(block, offset);
+    offset += block.length;
+  }
+  return all;
 }

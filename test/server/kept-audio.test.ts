@@ -56,7 +56,7 @@ describe('the sound of a conversation', () => {
 
 it('what a reply has said last is let go with the reply', () => {
   const recent = new RecentSpeech();
-  recent.push(new Float32Array(24_000));
+  recent.push(new Int16Array(24_000));
   recent.note({ text: 'One', startMs: 0, endMs: 500 });
   expect(recent.lengthOf(recent.clauseBefore(800))).toBe(1_000);
   recent.forget();
