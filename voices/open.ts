@@ -13,4 +13,5 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
 /** The same of synthesizers. */
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
+  'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
 };
