@@ -14,4 +14,5 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
+  cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
 };

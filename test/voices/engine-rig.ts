@@ -70,21 +70,32 @@ export async function* untilLeft(server: () => EngineServer, sampleRate: number)
   }
 }
 
-/** The user begins to speak while the server still sends: it sees the connection close, and nothing more is heard. */
-export async function expectHangsUp(engine: SpeechSynthesizer, voice: Voice, server: EngineServer): Promise<void> {
+/**
+ * The user begins to speak while the server still sends: it sees the connection close, and nothing more is heard. `when` the
+ * user speaks: after the first sound, or, where sound comes whole, once the server is at work.
+ */
+export async function expectHangsUp(
+  engine: SpeechSynthesizer,
+  voice: Voice,
+  server: EngineServer,
+  when: 'heard' | 'asked' = 'heard',
+): Promise<void> {
   const controller = new AbortController();
+  const { signal } = controller;
   const reason = new Error('the user spoke');
   let late = 0;
   const listening = (async () => {
-    for await (const _chunk of engine.speak(phrasesOf('Mind the step.', 'And the door.'), {
-      signal: controller.signal,
-      voice,
-    })) {
-      late += controller.signal.aborted ? 1 : 0;
+    for await (const _chunk of engine.speak(phrasesOf('Mind the step.', 'And the door.'), { signal, voice })) {
+      late += signal.aborted ? 1 : 0;
       controller.abort(reason);
     }
   })();
-  await expect(listening).rejects.toBe(reason);
+  const ended = expect(listening).rejects.toBe(reason);
+  if (when === 'asked') {
+    await expect.poll(() => server.open).toBe(1);
+    controller.abort(reason);
+  }
+  await ended;
   await expect.poll(() => [server.abandoned, server.open]).toEqual([1, 0]);
   expect(late).toBe(0);
 }
