@@ -3,7 +3,8 @@ import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { send, sendForJson } from '../calls/http.ts';
-import { pcmBlocks, type PcmBlock } from '../calls/pcm-stream.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { soundOf } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
@@ -137,12 +138,10 @@ function isMute(cause: unknown): boolean {
 
 async function* ask(path: string, form: FormData, { chosen, context, signal }: Asking): AsyncGenerator<PcmBlock> {
   const url = addressOf(chosen.baseUrl, path);
-  const { headers, body } = await send(context, { url, form, headers: bearer(context.key) }, { signal });
-  const type = headers['content-type'] ?? '';
-  if (/html|json|text\//.test(type)) throw badReply(context, `${type.split(';')[0]} instead of sound`);
+  const reply = await send(context, { url, form, headers: bearer(context.key) }, { signal });
   let isHeard = false;
   try {
-    for await (const block of pcmBlocks(body, { sampleRate: chosen.version === 1 ? 22_050 : 24_000 })) {
+    for await (const block of soundOf(context, reply, { sampleRate: chosen.version === 1 ? 22_050 : 24_000 })) {
       isHeard = true;
       yield block;
     }

@@ -3,7 +3,8 @@ import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { send } from '../calls/http.ts';
-import { pcmBlocks, type PcmBlock } from '../calls/pcm-stream.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
@@ -95,11 +96,8 @@ interface Asking extends CallOptions {
 
 async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Asking): AsyncGenerator<PcmBlock> {
   const { context, signal } = asking;
-  const url = addressOf(baseUrl, '/tts');
-  const { headers, body } = await send(context, { url, json, headers: bearer(context.key) }, { signal });
-  const type = headers['content-type'] ?? '';
-  if (/html|json|text\//.test(type)) throw badReply(context, `${type.split(';')[0]} instead of sound`);
-  for await (const block of pcmBlocks(body, { sampleRate: 32_000 })) {
+  const request = { url: addressOf(baseUrl, '/tts'), json, headers: bearer(context.key) };
+  for await (const block of sendForSound(context, request, { sampleRate: 32_000 }, { signal })) {
     if (block.sampleRate === stumblingRate && block.samples.every((value) => value === 0)) {
       const detail = 'the server stumbled over this text and sent silence. Look into its log.';
       throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
