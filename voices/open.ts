@@ -14,6 +14,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
+  'fish-speech': () => import('./synthesizers/fish-speech.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
 };
