@@ -15,6 +15,7 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
   'fish-speech': () => import('./synthesizers/fish-speech.ts'),
+  gradio: () => import('./synthesizers/gradio.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
 };

@@ -72,13 +72,14 @@ export async function* untilLeft(server: () => EngineServer, sampleRate: number)
 
 /**
  * The user begins to speak while the server still sends: it sees the connection close, and nothing more is heard. `when` the
- * user speaks: after the first sound, or, where sound comes whole, once the server is at work.
+ * user speaks: after the first sound, or, where sound comes whole, once the server
+ * is at work.
  */
 export async function expectHangsUp(
   engine: SpeechSynthesizer,
   voice: Voice,
   server: EngineServer,
-  when: 'heard' | 'asked' = 'heard',
+  when: 'heard' | 'asked' | (() => boolean) = 'heard',
 ): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -91,8 +92,8 @@ export async function expectHangsUp(
     }
   })();
   const ended = expect(listening).rejects.toBe(reason);
-  if (when === 'asked') {
-    await expect.poll(() => server.open).toBe(1);
+  if (when !== 'heard') {
+    await expect.poll(when === 'asked' ? () => server.open === 1 : when).toBe(true);
     controller.abort(reason);
   }
   await ended;
