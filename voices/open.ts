@@ -16,6 +16,7 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
   'fish-speech': () => import('./synthesizers/fish-speech.ts'),
   gradio: () => import('./synthesizers/gradio.ts'),
+  sidecar: () => import('./synthesizers/sidecar.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
 };

@@ -71,32 +71,31 @@ export async function* untilLeft(server: () => EngineServer, sampleRate: number)
 }
 
 /**
- * The user begins to speak while the server still sends: it sees the connection close, and nothing more is heard. `when` the
- * user speaks: after the first sound, or, where sound comes whole, once the server
- * is at work.
+ * The user begins to speak while the server still sends; the server must see the connection close. Resolves to how many chunks
+ * come out after that. `when` the user speaks: after the first sound, or, where sound comes whole, once the server is at work.
  */
-export async function expectHangsUp(
+export async function chunksAfterHangUp(
   engine: SpeechSynthesizer,
   voice: Voice,
   server: EngineServer,
   when: 'heard' | 'asked' | (() => boolean) = 'heard',
-): Promise<void> {
+): Promise<number> {
   const controller = new AbortController();
   const { signal } = controller;
   const reason = new Error('the user spoke');
   let late = 0;
-  const listening = (async () => {
+  const listen = async (): Promise<void> => {
     for await (const _chunk of engine.speak(phrasesOf('Mind the step.', 'And the door.'), { signal, voice })) {
       late += signal.aborted ? 1 : 0;
       controller.abort(reason);
     }
-  })();
-  const ended = expect(listening).rejects.toBe(reason);
+  };
+  const ended = listen().catch((cause: unknown) => cause);
   if (when !== 'heard') {
     await expect.poll(when === 'asked' ? () => server.open === 1 : when).toBe(true);
     controller.abort(reason);
   }
-  await ended;
+  expect(await ended).toBe(reason);
   await expect.poll(() => [server.abandoned, server.open]).toEqual([1, 0]);
-  expect(late).toBe(0);
+  return late;
 }

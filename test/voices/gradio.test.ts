@@ -5,7 +5,7 @@ import { adapter } from '../../voices/synthesizers/gradio.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { f5Inputs, maskgctInputs, openGradioServer, uploadedTo } from '../fakes/gradio-server.ts';
-import { clipForTests, expectHangsUp, openEngine, opened, say } from './engine-rig.ts';
+import { clipForTests, chunksAfterHangUp, openEngine, opened, say } from './engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
 const clip = expect.objectContaining({ path: uploadedTo, meta: { _type: 'gradio.FileData' } });
@@ -88,7 +88,7 @@ describe('a Gradio app', () => {
     await using server: EngineServer = await openGradioServer({ instead: working });
     const engine = openEngine(adapter, { baseUrl: server.url });
     const events = (): boolean => server.requests.some(({ path }) => path.endsWith('/e0'));
-    await expectHangsUp(engine, voice, server, events);
+    expect(await chunksAfterHangUp(engine, voice, server, events)).toBe(0);
   });
 
   it('is known by the endpoint it speaks by', async () => {
