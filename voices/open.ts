@@ -13,4 +13,10 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
 /** The same of synthesizers. */
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
+  'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
+  'fish-speech': () => import('./synthesizers/fish-speech.ts'),
+  gradio: () => import('./synthesizers/gradio.ts'),
+  sidecar: () => import('./synthesizers/sidecar.ts'),
+  xtts: () => import('./synthesizers/xtts.ts'),
+  cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
 };

@@ -1,7 +1,7 @@
-import { basename } from 'node:path';
 import { addressOf } from '../calls/base-url.ts';
 import type { HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
+import { pathOnServer } from './default-clip.ts';
 import type { ReferenceClip } from './reference-clip.ts';
 
 /** What is to be said, and how. */
@@ -66,10 +66,8 @@ function dataUrl(clip: ReferenceClip): string {
   return `data:audio/wav;base64,${clip.wav.toString('base64')}`;
 }
 
-function serverPath(reference: ReferenceVoice, { serverDirectory }: SpeechServer): string {
-  return serverDirectory === undefined
-    ? reference.wavPath
-    : `${serverDirectory.replace(/\/+$/, '')}/${basename(reference.wavPath)}`;
+function serverPath({ wavPath }: ReferenceVoice, { serverDirectory }: SpeechServer): string {
+  return pathOnServer(wavPath, serverDirectory);
 }
 
 function form(

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { CallCost } from '../../voices/calls/calls.ts';
+import type { Care } from '../../voices/calls/care.ts';
+import { openContext, type Adapter } from '../../voices/calls/context.ts';
+import type { EngineUpkeep } from '../../voices/engine.ts';
+import type { ReferenceVoice, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { writeWav } from '../../voices/wav.ts';
+import { secretKey, type Opened } from '../conformance/upstream.ts';
+import type { EngineServer } from '../fakes/engine-server.ts';
+import { pcmOf } from '../fakes/sound.ts';
+import { tone } from '../fakes/vad.ts';
+
+/** A reference clip for the tests of one file. */
+export async function clipForTests(options: { readonly ms?: number; readonly language?: string } = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-clip-'));
+  const wavPath = path.join(folder, 'martha.wav');
+  const transcript = 'I keep the house.';
+  const language = options.language ?? 'en';
+  beforeAll(() => writeWav(wavPath, tone(options.ms ?? 4_000, 16_000), 16_000));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const voice: ReferenceVoice = { kind: 'reference', wavPath, transcript, language };
+  return { voice, folder, defaultClip: { wav: wavPath, transcript, language } };
+}
+
+/** An engine of this kind, as the engines file would open it. */
+export function openEngine<Engine, Settings>(
+  adapter: Adapter<Engine, Settings>,
+  given: Record<string, unknown>,
+  care: Care = {},
+  log?: (cost: CallCost) => void,
+): Engine & EngineUpkeep {
+  const settings = adapter.settings.parse(given);
+  return adapter.open(settings, openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+}
+
+/** A synthesizer with its server, for the conformance suite; both are closed after each test. */
+export async function opened<Settings>(
+  adapter: Adapter<SpeechSynthesizer, Settings>,
+  given: Record<string, unknown>,
+  { server, route, care }: { readonly server: EngineServer; readonly route: string; readonly care?: Care | undefined },
+): Promise<Opened<SpeechSynthesizer>> {
+  // No place is kept for what the tests abandon: their servers drop it at once.
+  const engine = openEngine(adapter, { baseUrl: server.url, ...given }, { graceMs: 0, ...care });
+  return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+export async function say(
+  engine: SpeechSynthesizer,
+  voice: Voice,
+  options: { readonly speed?: number; readonly language?: string; readonly text?: string } = {},
+): Promise<SpeechChunk[]> {
+  const { text = 'Mind the step.', ...rest } = options;
+  const { signal } = new AbortController();
+  return Array.fromAsync(engine.speak(phrasesOf(text), { signal, voice, ...rest }));
+}
+
+export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<{ text: string }> {
+  for (const text of texts) yield { text };
+}
+
+/** Sound that goes on until its listener has left. */
+export async function* untilLeft(server: () => EngineServer, sampleRate: number): AsyncGenerator<Buffer> {
+  while (server().abandoned === 0) {
+    yield pcmOf('never', sampleRate).subarray(0, 961);
+    await pause(1);
+  }
+}
+
+/**
+ * The user begins to speak while the server still sends; the server must see the connection close. Resolves to how many chunks
+ * come out after that. `when` the user speaks: after the first sound, or, where sound comes whole, once the server is at work.
+ */
+export async function chunksAfterHangUp(
+  engine: SpeechSynthesizer,
+  voice: Voice,
+  server: EngineServer,
+  when: 'heard' | 'asked' | (() => boolean) = 'heard',
+): Promise<number> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const reason = new Error('the user spoke');
+  let late = 0;
+  const listen = async (): Promise<void> => {
+    for await (const _chunk of engine.speak(phrasesOf('Mind the step.', 'And the door.'), { signal, voice })) {
+      late += signal.aborted ? 1 : 0;
+      controller.abort(reason);
+    }
+  };
+  const ended = listen().catch((cause: unknown) => cause);
+  if (when !== 'heard') {
+    await expect.poll(when === 'asked' ? () => server.open === 1 : when).toBe(true);
+    controller.abort(reason);
+  }
+  expect(await ended).toBe(reason);
+  await expect.poll(() => [server.abandoned, server.open]).toEqual([1, 0]);
+  return late;
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply } from '../calls/http-faults.ts';
+import { send, sendForJson } from '../calls/http.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { soundOf } from '../calls/sound-reply.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
+import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import { clipOf, defaultClipSchema, primaryTag } from './default-clip.ts';
+import { openClips, type ReferenceClip } from './reference-clip.ts';
+
+/** What CosyVoice3 wants to read before anything else. */
+const opening = 'You are a helpful assistant.';
+const endOfPrompt = '<|endofprompt|>';
+
+const settings = z.strictObject({
+  /** Of `runtime/python/fastapi/server.py`, such as `http://127.0.0.1:50000`. */
+  baseUrl: baseUrlSchema,
+  /** Which CosyVoice runs there: 1 speaks at 22.05 kHz, and alone has voices of its own. */
+  version: z.union([z.literal(1), z.literal(2), z.literal(3)]).default(2),
+  /** Of version 1: the voice of its own that speaks where it does not have the one that is wanted. */
+  defaultVoice: z.string().min(1).optional(),
+  defaultClip: defaultClipSchema.optional(),
+  /** How to speak, such as "whisper"; of versions 2 and 3, in place of what the clip's transcript tells. */
+  instructions: z.string().min(1).optional(),
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(['zh', 'en', 'ja', 'ko', 'yue']),
+});
+
+export type CosyvoiceSettings = z.infer<typeof settings>;
+
+/**
+ * CosyVoice by its own FastAPI server. The clip goes along with every request; what comes back is raw sound, sentence by
+ * sentence, and whatever goes wrong goes wrong after the server has said 200.
+ */
+export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
+  settings,
+  care: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  clones: () => true,
+  open(chosen, context) {
+    // At 24 kHz every version can use it: some want 16 kHz at least, some 24.
+    const readClip = openClips(context.name, { sampleRate: 24_000, mostSeconds: 30 });
+    const renderer = {
+      languages: chosen.languages,
+      maxCharacters: 200,
+      comesWhole: true,
+      async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+        const { voice, signal } = options;
+        if (chosen.version === 1 && voice.kind === 'preset' && chosen.defaultVoice !== undefined) {
+          yield* ownVoice(text, voice.id, { chosen, context, signal });
+          return;
+        }
+        const reference = clipOf(voice, chosen.defaultClip, context);
+        const clip = await readClip(reference);
+        const { path, fields } = orderOf(text, reference, options, chosen);
+        yield* ask(path, formOf(fields, clip), { chosen, context, signal });
+      },
+    };
+    return {
+      ...speakByPhrase(renderer, context),
+      check: ({ signal }: CallOptions) => check({ chosen, context, signal }),
+    };
+  },
+};
+
+interface Asking extends CallOptions {
+  readonly chosen: CosyvoiceSettings;
+  readonly context: EngineContext;
+}
+
+interface Order {
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Which route says it as it is wanted. A clip in another language gives its voice alone: its transcript would colour the speech. */
+function orderOf(
+  text: string,
+  reference: { readonly transcript: string; readonly language: string },
+  { language, emotion }: RenderOptions,
+  { version, instructions }: CosyvoiceSettings,
+): Order {
+  const manner = [instructions, emotion].filter((part) => part !== undefined).join(', ');
+  const prefix = version === 3 ? opening : '';
+  if (manner !== '' && version > 1) {
+    // Without its end mark the instruction would be spoken too.
+    return {
+      path: '/inference_instruct2',
+      fields: { tts_text: text, instruct_text: `${prefix}${manner}${endOfPrompt}` },
+    };
+  }
+  const isForeign = language !== undefined && primaryTag(language) !== primaryTag(reference.language);
+  if (isForeign || reference.transcript === '') {
+    const said = version === 3 ? `${opening}${endOfPrompt}${text}` : text;
+    return { path: '/inference_cross_lingual', fields: { tts_text: said } };
+  }
+  const prompt = version === 3 ? `${opening}${endOfPrompt}${reference.transcript}` : reference.transcript;
+  return { path: '/inference_zero_shot', fields: { tts_text: text, prompt_text: prompt } };
+}
+
+function formOf(fields: Readonly<Record<string, string>>, clip?: ReferenceClip): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  if (clip !== undefined)
+    form.set('prompt_wav', new Blob([new Uint8Array(clip.wav)], { type: 'audio/wav' }), 'voice.wav');
+  return form;
+}
+
+/** There is no list of the server's voices: one that it does not know shows by an answer without sound. */
+async function* ownVoice(text: string, voiceId: string, asking: Asking): AsyncGenerator<PcmBlock> {
+  const { defaultVoice = voiceId } = asking.chosen;
+  const speakAs = (id: string): AsyncGenerator<PcmBlock> =>
+    ask('/inference_sft', formOf({ tts_text: text, spk_id: id }), asking);
+  if (voiceId === defaultVoice) return yield* speakAs(voiceId);
+  let isHeard = false;
+  try {
+    for await (const block of speakAs(voiceId)) {
+      isHeard = true;
+      yield block;
+    }
+  } catch (cause) {
+    asking.signal.throwIfAborted();
+    if (isHeard || !isMute(cause)) throw cause;
+    yield* speakAs(defaultVoice);
+  }
+}
+
+const muteDetail =
+  'the server said 200 and sent no sound. Look into its log. Code of CosyVoice from December 2025 on cannot read any clip ("Invalid file"): take an older one.';
+
+function isMute(cause: unknown): boolean {
+  return cause instanceof EngineError && cause.detail === muteDetail;
+}
+
+async function* ask(path: string, form: FormData, { chosen, context, signal }: Asking): AsyncGenerator<PcmBlock> {
+  const url = addressOf(chosen.baseUrl, path);
+  const reply = await send(context, { url, form, headers: bearer(context.key) }, { signal });
+  let isHeard = false;
+  try {
+    for await (const block of soundOf(context, reply, { sampleRate: chosen.version === 1 ? 22_050 : 24_000 })) {
+      isHeard = true;
+      yield block;
+    }
+  } catch (cause) {
+    const isCut = cause instanceof EngineError && cause.code === 'ENGINE_UNAVAILABLE';
+    if (signal.aborted || isHeard || !isCut) throw cause;
+  }
+  if (!isHeard) throw new EngineError(context.name, 'ENGINE_BAD_REPLY', muteDetail);
+}
+
+/** It has no route for its health, but FastAPI's description of itself. */
+async function check({ chosen, context, signal }: Asking): Promise<string> {
+  const url = addressOf(chosen.baseUrl, '/openapi.json');
+  const described = await sendForJson(context, { url, headers: bearer(context.key) }, { signal });
+  if (!JSON.stringify(described).includes('/inference_zero_shot'))
+    throw badReply(context, 'the routes of something else');
+  return `${new URL(chosen.baseUrl).host} is CosyVoice’s server`;
+}

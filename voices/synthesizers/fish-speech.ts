@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply } from '../calls/http-faults.ts';
+import { sendForBytes, sendForJson } from '../calls/http.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { sendForSound } from '../calls/sound-reply.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import { openClips } from './reference-clip.ts';
+
+const settings = z.strictObject({
+  /** Of `tools/api_server.py`, such as `http://127.0.0.1:8080`. */
+  baseUrl: baseUrlSchema,
+  /** A voice registered at the server that speaks where it does not have the one that is wanted; else any voice speaks. */
+  defaultVoice: z.string().min(1).optional(),
+  /** Of its stream, which has no header, in hertz. */
+  sampleRate: z.number().int().min(8_000).max(96_000).default(44_100),
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(['en', 'zh', 'ja', 'de', 'fr', 'es', 'ko', 'ar', 'ru', 'nl', 'it', 'pl', 'pt']),
+  /** Further fields of the request, such as `{"temperature": 0.7}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type FishSpeechSettings = z.infer<typeof settings>;
+
+/**
+ * fish-speech by its own API server. Clips are registered there once, then named. While it speaks, the whole server answers
+ * nobody else: so one request at a time, and long waits.
+ */
+export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
+  settings,
+  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
+  clones: () => true,
+  open(chosen, context) {
+    const referenceFor = openReferences({ chosen, context });
+    const renderer = {
+      languages: chosen.languages,
+      maxCharacters: 200,
+      comesWhole: true,
+      async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+        const reference_id = await referenceFor(options.voice, options);
+        const json = {
+          text,
+          format: 'wav',
+          // Labelled as a WAV, it is none: raw sound.
+          streaming: true,
+          ...(reference_id === undefined ? {} : { reference_id, use_memory_cache: 'on' }),
+          ...chosen.extra,
+        };
+        const request = { url: addressOf(chosen.baseUrl, '/v1/tts'), json, headers: bearer(context.key) };
+        yield* sendForSound(context, request, { sampleRate: chosen.sampleRate }, options);
+      },
+    };
+    return {
+      ...speakByPhrase(renderer, context),
+      check: (options: CallOptions) => check({ chosen, context }, options),
+    };
+  },
+};
+
+interface Site {
+  readonly chosen: FishSpeechSettings;
+  readonly context: EngineContext;
+}
+
+/** What a voice is called at the server; undefined where it may choose. */
+function openReferences(site: Site): (voice: Voice, options: CallOptions) => Promise<string | undefined> {
+  const { chosen, context } = site;
+  const readClip = openClips(context.name, { mostSeconds: 30 });
+  const registered = new Set<string>();
+  let listed: ReadonlySet<string> | undefined;
+
+  async function register(voice: ReferenceVoice, options: CallOptions): Promise<string> {
+    const { wav } = await readClip(voice);
+    const id = createHash('sha256').update(wav).update(voice.transcript).digest('hex').slice(0, 24);
+    if (registered.has(id)) return id;
+    const form = new FormData();
+    form.set('id', id);
+    form.set('text', voice.transcript);
+    form.set('audio', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'voice.wav');
+    await sendForBytes(context, { ...asked(site, '/v1/references/add'), form }, options).catch((cause: unknown) => {
+      // Registered by an earlier run.
+      if (!(cause instanceof EngineError && cause.status === 409)) throw cause;
+    });
+    registered.add(id);
+    return id;
+  }
+
+  return async (voice, options) => {
+    if (voice.kind === 'reference') return register(voice, options);
+    // Of a name that it does not know the server makes an empty voice, and says nothing.
+    listed ??= await listOf(site, options);
+    return [voice.id, chosen.defaultVoice].find((id) => id !== undefined && listed?.has(id));
+  };
+}
+
+async function listOf(site: Site, options: CallOptions): Promise<ReadonlySet<string>> {
+  const reply = await sendForJson(site.context, asked(site, '/v1/references/list'), options);
+  const { reference_ids: ids } = (reply ?? {}) as Record<string, unknown>;
+  if (!Array.isArray(ids)) throw badReply(site.context, 'no list of its voices');
+  return new Set(ids.map(String));
+}
+
+/** Unless it is asked for JSON, the server answers in MessagePack. */
+function asked(
+  { chosen, context }: Site,
+  path: string,
+): { readonly url: string; readonly headers: Record<string, string> } {
+  return {
+    url: addressOf(chosen.baseUrl, path),
+    headers: { accept: 'application/json', ...bearer(context.key) },
+  };
+}
+
+async function check(site: Site, options: CallOptions): Promise<string> {
+  const { status } = ((await sendForJson(site.context, asked(site, '/v1/health'), options)) ?? {}) as Record<
+    string,
+    unknown
+  >;
+  if (status !== 'ok') throw badReply(site.context, 'no word about its health');
+  return `${new URL(site.chosen.baseUrl).host} is fish-speech’s server`;
+}

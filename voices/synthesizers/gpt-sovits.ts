@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply } from '../calls/http-faults.ts';
+import { send } from '../calls/http.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { sendForSound } from '../calls/sound-reply.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
+import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import { clipOf, defaultClipSchema, pathOnServer, primaryTag } from './default-clip.ts';
+import { openClips } from './reference-clip.ts';
+
+const spoken = ['zh', 'en', 'ja', 'ko', 'yue'] as const;
+/** What the models speak at; other rates come from the server's stand-in for speech that failed. */
+const stumblingRate = 16_000;
+/** The server refuses other clips, in the middle of its answer. */
+const clipSeconds = { least: 3, most: 10 };
+
+const settings = z.strictObject({
+  /** Of `api_v2.py`, such as `http://127.0.0.1:9880`. */
+  baseUrl: baseUrlSchema,
+  /** The folder on the server in which the clips lie; unless given, they lie there where they lie here. */
+  serverDirectory: z.string().min(1).optional(),
+  defaultClip: defaultClipSchema.optional(),
+  /** 1: sentence by sentence, the best sound; 2: as it is made; 3: the same in pieces of fixed length, roughest and soonest. */
+  streamingMode: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]).default(1),
+  languages: z
+    .array(z.enum(spoken))
+    .readonly()
+    .default([...spoken]),
+  /** Further fields of the request, such as `{"temperature": 0.8}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type GptSovitsSettings = z.infer<typeof settings>;
+
+/**
+ * GPT-SoVITS by its own `api_v2.py`. It reads the clips from its own disk. One request at a time: different clips at once spoil
+ * each other, and an abandoned request goes on for a moment.
+ */
+export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
+  settings,
+  care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
+  clones: () => true,
+  open(chosen, context) {
+    const readClip = openClips(context.name, { leastSeconds: clipSeconds.least });
+    const renderer = {
+      languages: chosen.languages,
+      maxCharacters: 300,
+      comesWhole: chosen.streamingMode < 2,
+      async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+        const reference = clipOf(options.voice, chosen.defaultClip, context);
+        const { seconds } = await readClip(reference);
+        if (seconds > clipSeconds.most) throw tooLong(context, reference, seconds);
+        yield* ask(bodyOf(text, reference, options, chosen), chosen, { context, signal: options.signal });
+      },
+    };
+    return {
+      ...speakByPhrase(renderer, context),
+      check: (options: CallOptions) => check(chosen, context, options),
+    };
+  },
+};
+
+function bodyOf(
+  text: string,
+  reference: ReferenceVoice,
+  { language, speed }: RenderOptions,
+  { serverDirectory, streamingMode, extra }: GptSovitsSettings,
+): Record<string, unknown> {
+  return {
+    text,
+    text_lang: tagFor(language),
+    ref_audio_path: pathOnServer(reference.wavPath, serverDirectory),
+    prompt_text: reference.transcript,
+    prompt_lang: tagFor(reference.language),
+    // The text is a phrase already.
+    text_split_method: 'cut0',
+    media_type: 'wav',
+    streaming_mode: streamingMode,
+    ...(speed === 1 ? {} : { speed_factor: speed }),
+    ...extra,
+  };
+}
+
+/** Lower case, since the server compares it as it is; what it does not know it finds out by itself. */
+function tagFor(language: string | undefined): string {
+  const tag = language === undefined ? '' : primaryTag(language);
+  return spoken.find((known) => known === tag) ?? 'auto';
+}
+
+interface Asking extends CallOptions {
+  readonly context: EngineContext;
+}
+
+async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Asking): AsyncGenerator<PcmBlock> {
+  const { context, signal } = asking;
+  const request = { url: addressOf(baseUrl, '/tts'), json, headers: bearer(context.key) };
+  for await (const block of sendForSound(context, request, { sampleRate: 32_000 }, { signal })) {
+    if (block.sampleRate === stumblingRate && block.samples.every((value) => value === 0)) {
+      const detail = 'the server stumbled over this text and sent silence. Look into its log.';
+      throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
+    }
+    yield block;
+  }
+}
+
+function tooLong({ name }: EngineContext, { wavPath }: ReferenceVoice, seconds: number): EngineError {
+  const detail = `the reference clip ${wavPath} is ${seconds.toFixed(1)} s long: GPT-SoVITS takes ${clipSeconds.least} to ${clipSeconds.most} s. Cut it.`;
+  return new EngineError(name, 'ENGINE_REFUSED', detail);
+}
+
+/** There is no route for it: a request without its fields is refused by a server that is up. */
+async function check({ baseUrl }: GptSovitsSettings, context: EngineContext, options: CallOptions): Promise<string> {
+  try {
+    await send(context, { url: addressOf(baseUrl, '/tts'), headers: bearer(context.key) }, options);
+  } catch (cause) {
+    if (cause instanceof EngineError && [400, 422].includes(cause.status ?? 0))
+      return `${new URL(baseUrl).host} answers`;
+    throw cause;
+  }
+  throw badReply(context, 'an answer to a request that says nothing');
+}
