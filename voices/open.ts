@@ -7,10 +7,13 @@ export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly ada
 
 /** Every kind of recognizer behind a server or in an optional package. */
 export const recognizerKinds: Kinds<SpeechRecognizer> = {
+  dashscope: () => import('./recognizers/dashscope.ts'),
+  funasr: () => import('./recognizers/funasr.ts'),
   'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
 };
 
 /** The same of synthesizers. */
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
+  dashscope: () => import('./synthesizers/dashscope.ts'),
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
 };

@@ -82,7 +82,8 @@ export async function openEngineServer(
     const route = `WS ${seen.path}`;
     const talk = talks[route];
     const fault = talk === undefined ? ({ kind: 'status', status: 404 } as const) : faultFor(route);
-    if (fault?.kind === 'hang') return;
+    // Nobody reads it, so nobody would see that the client has left.
+    if (fault?.kind === 'hang') return void raw.resume().once('end', () => raw.destroy());
     if (fault?.kind === 'reset') return void raw.destroy();
     if (fault?.kind === 'status') {
       const headers = Object.entries(fault.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
