@@ -1,4 +1,5 @@
 import type { Adapter } from './calls/context.ts';
+import type { OmniModel } from './omni.ts';
 import type { SpeechRecognizer } from './recognizer.ts';
 import type { SpeechSynthesizer } from './synthesizer.ts';
 
@@ -16,4 +17,9 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   dashscope: () => import('./synthesizers/dashscope.ts'),
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
+};
+
+/** The same of models that hear and speak by themselves. */
+export const omniKinds: Kinds<OmniModel> = {
+  'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
 };
