@@ -12,7 +12,8 @@ import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
 import { planEngines, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
-import { openEar, openModels, openMouth } from './engine-config/open-stages.ts';
+import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
+import { omniResponder } from './session/omni-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
 
 /** The engines of one server, shared by all its sessions. */
@@ -36,7 +37,7 @@ export interface Engines {
 }
 
 export interface EngineSummary {
-  readonly stage: 'vad' | 'turns' | 'recognizer' | 'mind' | 'synthesizer';
+  readonly stage: 'vad' | 'turns' | 'recognizer' | 'omni' | 'mind' | 'synthesizer';
   readonly name: string;
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
@@ -54,8 +55,9 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   // In this order: the voices start their threads at once, which nobody would end if something after them failed.
   const ear = await openEar(plan, workers, log);
   const mind = await openModels(plan, log);
+  const omnis = await openOmnis(plan, log);
   const mouth = await openMouth(plan, workers, log);
-  const parts = [ear, mind, mouth];
+  const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(config);
   const thinkAs = openMind(mind.models);
@@ -64,8 +66,13 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     turnDetector,
     recognizer: ear.recognizer,
     voiceOf: (character) => mouth.voiceOf(character),
-    responderFor: (character) =>
-      cascade({ recognizer: ear.recognizer, agent: thinkAs(character), ...mouth.voiceOf(character) }),
+    responderFor(character) {
+      const { recognizer } = ear;
+      const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character) });
+      return omnis
+        .castFor(character)
+        .reduceRight<Responder>((backup, cast) => omniResponder({ ...cast, character, recognizer, backup }), usual);
+    },
     get summary() {
       return [
         { stage: 'vad', name: vad.name, provider: 'cpu' } as const,
@@ -76,6 +83,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
           languages: ear.recognizer.languages,
           ...ear.facts(),
         } as const,
+        ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
         { stage: 'mind', name: mind.name, ...mind.facts() } as const,
         { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() } as const,
       ];

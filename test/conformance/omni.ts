@@ -59,9 +59,12 @@ export function omniConformance(subject: OmniSubject): void {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
       const { signal } = new AbortController();
+      let sounds = 0;
       for await (const part of engine.reply(messages, { signal, voice: 'coral', speaks: true })) {
-        if (part.type === 'sound') break;
+        sounds += part.type === 'sound' ? 1 : 0;
+        if (sounds > 0) break;
       }
+      expect(sounds).toBe(1);
       if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
     });
 

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import type { SessionCommand, SessionEvent } from '../../server/session/events.ts';
-import { cascade } from '../../server/session/responder.ts';
+import { cascade, type Responder } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import type { SessionSettings } from '../../server/session/settings.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
@@ -30,6 +30,8 @@ export function openRig(options: {
   readonly draftsPerTurn?: number;
   readonly stopsAtOnce?: boolean;
   readonly turnDetector?: TurnDetector;
+  /** In place of the fakes that would hear, think and speak. */
+  readonly responder?: Responder;
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -39,7 +41,7 @@ export function openRig(options: {
   const faults: unknown[] = [];
   let ids = 0;
   const session = new Session({
-    responder: cascade({ recognizer, agent, synthesizer, voice: { kind: 'preset', id: 'fake' } }),
+    responder: options.responder ?? cascade({ recognizer, agent, synthesizer, voice: { kind: 'preset', id: 'fake' } }),
     vad,
     clock,
     settings: { ...defaultSettings, ...options.settings },

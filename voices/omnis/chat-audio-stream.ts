@@ -47,26 +47,18 @@ interface Reading {
 export async function* readChatAudio(bytes: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<OmniPart> {
   const { upstream, meter, speaks } = reading;
   const sound = openSound(upstream);
-  let textIn: 'content' | 'transcript' | undefined;
+  const wordsIn = openWords();
   let finish: string | undefined;
   let soundMs = 0;
   for await (const { data } of serverSentEvents(bytes)) {
     if (data === '[DONE]') break;
     const chunk = readChunk(data, upstream);
-    meter.inputTokens = chunk.usage?.prompt_tokens ?? meter.inputTokens ?? 0;
-    meter.outputTokens = chunk.usage?.completion_tokens ?? meter.outputTokens ?? 0;
-    for (const { delta, finish_reason: reason } of chunk.choices ?? []) {
-      finish = reason ?? finish;
-      const isSound = chunk.modality === 'audio';
-      const transcript = delta?.audio?.transcript || undefined;
-      const content = isSound ? undefined : delta?.content || undefined;
-      // Some send both: the words would be said twice.
-      textIn ??= transcript === undefined ? (content === undefined ? undefined : 'content') : 'transcript';
-      const text = textIn === 'content' ? content : transcript;
-      if (text !== undefined) yield { type: 'text-delta', text };
-      const encoded = (isSound ? delta?.content : delta?.audio?.data) || undefined;
-      if (encoded === undefined || !speaks) continue;
-      for (const block of await sound.take(encoded)) {
+    count(chunk, meter);
+    for (const choice of chunk.choices ?? []) {
+      finish = choice.finish_reason ?? finish;
+      const text = wordsIn(chunk, choice);
+      if (text !== '') yield { type: 'text-delta', text };
+      for (const block of speaks ? await sound.take(soundIn(chunk, choice)) : []) {
         soundMs += (block.samples.length / block.sampleRate) * 1000;
         meter.audioSeconds = Math.round(soundMs) / 1000;
         yield { type: 'sound', ...block };
@@ -80,6 +72,29 @@ export async function* readChatAudio(bytes: AsyncIterable<Uint8Array>, reading: 
   }
   const reason = finish === 'length' ? 'length' : finish === 'content_filter' ? 'filter' : 'stop';
   yield { type: 'omni-end', reason, inputTokens: meter.inputTokens ?? 0, outputTokens: meter.outputTokens ?? 0 };
+}
+
+type Choice = NonNullable<Chunk['choices']>[number];
+
+function count({ usage }: Chunk, meter: Meter): void {
+  meter.inputTokens = usage?.prompt_tokens ?? meter.inputTokens ?? 0;
+  meter.outputTokens = usage?.completion_tokens ?? meter.outputTokens ?? 0;
+}
+
+/** Some servers send both, and the words would be said twice: what comes first is taken. */
+function openWords(): (chunk: Chunk, choice: Choice) => string {
+  let place: 'content' | 'transcript' | undefined;
+  return ({ modality }, { delta }) => {
+    const content = modality === 'audio' ? '' : (delta?.content ?? '');
+    const transcript = delta?.audio?.transcript ?? '';
+    if (content !== '') place ??= transcript === '' ? 'content' : 'transcript';
+    if (transcript !== '') place ??= 'transcript';
+    return place === 'content' ? content : transcript;
+  };
+}
+
+function soundIn({ modality }: Chunk, { delta }: Choice): string {
+  return (modality === 'audio' ? delta?.content : delta?.audio?.data) ?? '';
 }
 
 function readChunk(data: string, upstream: Upstream): Chunk {
