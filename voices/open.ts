@@ -22,4 +22,5 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
 /** The same of models that hear and speak by themselves. */
 export const omniKinds: Kinds<OmniModel> = {
   'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
+  'openai-realtime': () => import('./omnis/openai-realtime.ts'),
 };
