@@ -2,8 +2,13 @@ import { concatSamples } from './audio.ts';
 import type { OmniPart } from './omni.ts';
 import { Resampler } from './resampler.ts';
 import type { SpeechChunk } from './synthesizer.ts';
-import { unitsOf, type Pace } from './synthesizers/told-words.ts';
+import { unitsOf } from './synthesizers/told-words.ts';
 import { wordTimes } from './word-times.ts';
+
+/** How fast a model has spoken so far: milliseconds per unit of text; undefined before it has. */
+export interface OmniPace {
+  msPerUnit: number | undefined;
+}
 
 /** A middling voice. */
 const usualMsPerUnit = 75;
@@ -17,7 +22,7 @@ const word =
  * What a model says, at 24 kHz, as a synthesizer would give it: each sound with the words it says, as well as can be guessed from
  * the pace, since words and sound come apart from each other. The texts joined are all that the model said.
  */
-export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: Pace): AsyncGenerator<SpeechChunk> {
+export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace): AsyncGenerator<SpeechChunk> {
   let pending = '';
   let told = 0;
   let atMs = 0;

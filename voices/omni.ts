@@ -30,8 +30,8 @@ export type OmniPart =
 
 /** What a reply is made with. */
 export interface OmniOptions extends CallOptions {
-  /** One of the model's own. */
-  readonly voice: string;
+  /** One of the model's own; absent: its default. */
+  readonly voice?: string | undefined;
   /** False: words alone. */
   readonly speaks: boolean;
   readonly maxTokens?: number;

@@ -47,7 +47,7 @@ export interface Mouth extends Upkeep {
 /** What hears and speaks by itself: none, or several, each of which steps in where those before it fail. */
 export interface Omnis extends Upkeep {
   readonly name: string;
-  castFor(character: Character): readonly { readonly model: OmniModel; readonly voice: string }[];
+  castFor(character: Character): readonly { readonly model: OmniModel; readonly voice?: string | undefined }[];
 }
 
 /** Opens the recognizers of a plan. */
@@ -107,10 +107,10 @@ export async function openOmnis({ omni: planned }: EnginePlan, log?: CostLog): P
   return {
     name: planned.map(({ name }) => name).join(', then '),
     castFor: (character) =>
-      opened.map(({ engine, planned: { voices } }) => {
-        const voice = voiceOf(character, { voices, references: {}, clones: false });
-        return { model: engine, voice: voice.kind === 'preset' ? voice.id : character.id };
-      }),
+      opened.map(({ engine, planned: { voices } }) => ({
+        model: engine,
+        voice: voices[character.id] ?? voices[character.voice.gender] ?? voices['*'],
+      })),
     ...upkeepOf(opened, undefined),
   };
 }

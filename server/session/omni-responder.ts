@@ -4,15 +4,14 @@ import type { Character } from '../../characters/character.ts';
 import { concatSamples, durationMs, type AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { OmniModel, OmniPart, OmniSound } from '../../voices/omni.ts';
-import { speechOf } from '../../voices/omni-speech.ts';
+import { speechOf, type OmniPace } from '../../voices/omni-speech.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
-import type { Pace } from '../../voices/synthesizers/told-words.ts';
 import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
 
 export interface OmniResponderParts {
   readonly model: OmniModel;
-  /** One of the model's own. */
-  readonly voice: string;
+  /** One of the model's own; absent: its default. */
+  readonly voice?: string | undefined;
   readonly character: Character;
   /** Tells the client, the turns and the history what the user said; the model hears for itself. */
   readonly recognizer: SpeechRecognizer;
@@ -27,7 +26,7 @@ const keptMs = 60_000;
 /** A model that hears and speaks in place of mind and voice: the user's sound in, its own sound out. Made for one session. */
 export function omniResponder({ model, voice, character, recognizer, backup }: OmniResponderParts): Responder {
   const heard: Utterance[] = [];
-  const pace: Pace = { msPerUnit: undefined };
+  const pace: OmniPace = { msPerUnit: undefined };
   return {
     sampleRate: recognizer.sampleRate,
     async *listen(audio, options): AsyncGenerator<TranscriptPart> {
@@ -43,7 +42,7 @@ export function omniResponder({ model, voice, character, recognizer, backup }: O
       const sound = soundOf(history, heard);
       const messages = omniPrompt(character, history, { scene: options.scene, situation: options.situation, sound });
       const { signal, speaks, maxTokens } = options;
-      const call = { signal, voice, speaks, ...(maxTokens === undefined ? {} : { maxTokens }) };
+      const call = { signal, speaks, voice, ...(maxTokens === undefined ? {} : { maxTokens }) };
       let isHeard = false;
       try {
         for await (const part of spokenParts(model.reply(messages, call), pace, options)) {
@@ -94,7 +93,7 @@ function soundOf(history: readonly Message[], heard: readonly Utterance[]): Omni
 
 async function* spokenParts(
   parts: AsyncIterable<OmniPart>,
-  pace: Pace,
+  pace: OmniPace,
   { speaks, trace, spent }: ReplyOptions,
 ): AsyncGenerator<SpokenPart> {
   let end: Extract<OmniPart, { type: 'omni-end' }> | undefined;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { sendAnswer, type Answer, type Fault } from './faults.ts';
 
@@ -25,6 +26,8 @@ export interface EngineServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:1234`. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];
+  /** Connections that were ever made. */
+  readonly connections: number;
   /** The most requests that were under way at a time. */
   readonly mostAtOnce: number;
   /** Exchanges and talks that are under way. */
@@ -48,7 +51,7 @@ export async function openEngineServer(
   talks: Readonly<Record<string, Talk>> = {},
 ): Promise<EngineServer> {
   const requests: SeenRequest[] = [];
-  const counts = { open: 0, mostAtOnce: 0, abandoned: 0 };
+  const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
   let breakage: Breakage | undefined;
   const faultFor = (route: string): Fault | undefined => {
     if (breakage === undefined || breakage.times <= 0) return undefined;
@@ -75,15 +78,24 @@ export async function openEngineServer(
       return sendAnswer(response, await answer(seen), faultFor(route));
     });
   });
+  server.on('connection', () => (counts.connections += 1));
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const hung = new Set<Duplex>();
   server.on('upgrade', (request, raw, head) => {
     const seen = asSeen(request, Buffer.alloc(0));
     requests.push(seen);
     const route = `WS ${seen.path}`;
     const talk = talks[route];
     const fault = talk === undefined ? ({ kind: 'status', status: 404 } as const) : faultFor(route);
-    // Nobody reads it, so nobody would see that the client has left.
-    if (fault?.kind === 'hang') return void raw.resume().once('end', () => raw.destroy());
+    if (fault?.kind === 'hang') {
+      const end = begin();
+      hung.add(raw);
+      // Taken over from the server, it must be read, or nobody would see it close.
+      raw.resume();
+      raw.once('end', () => raw.destroy());
+      raw.once('close', () => end(false));
+      return;
+    }
     if (fault?.kind === 'reset') return void raw.destroy();
     if (fault?.kind === 'status') {
       const headers = Object.entries(fault.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -102,6 +114,9 @@ export async function openEngineServer(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    get connections() {
+      return counts.connections;
+    },
     get mostAtOnce() {
       return counts.mostAtOnce;
     },
@@ -119,6 +134,7 @@ export async function openEngineServer(
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets.clients) socket.terminate();
+      for (const socket of hung) socket.destroy();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -42,9 +42,9 @@ function answer(tell: (event: object) => void, says: string, speaks: boolean): v
   tell({ type: 'response.created', response: {} });
   const words = speaks ? 'response.output_audio_transcript.delta' : 'response.output_text.delta';
   for (const delta of says.split(/(?<= )/)) tell({ type: words, delta });
-  const pcm = pcmOf(says, 24_000);
+  const pcm = speaks ? pcmOf(says, 24_000) : Buffer.alloc(0);
   // Pieces that cut samples in two.
-  for (let at = 0; speaks && at < pcm.length; at += 4_801) {
+  for (let at = 0; at < pcm.length; at += 4_801) {
     tell({ type: 'response.output_audio.delta', delta: pcm.subarray(at, at + 4_801).toString('base64') });
   }
   const usage = { input_tokens: 60, output_tokens: 40 };

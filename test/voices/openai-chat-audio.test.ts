@@ -71,6 +71,12 @@ describe('a request for a spoken reply', () => {
     expect(await asked({ dialect: 'vllm-omni' })).toMatchObject({ speaker: 'ash' });
   });
 
+  it('has a voice of its own where none is named', async () => {
+    await using server = await openChatAudioServer();
+    await Array.fromAsync(openAt(server).reply(talk, { signal, speaks: true }));
+    expect(server.requests[0]?.json()).toMatchObject({ audio: { voice: 'alloy' } });
+  });
+
   it('puts the persona in front of the talk for Qwen2.5-Omni', async () => {
     const { messages } = await asked({ personaIn: 'user', system: 'You are Qwen.' });
     expect(messages).toMatchObject([

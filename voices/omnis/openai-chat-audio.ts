@@ -16,13 +16,14 @@ interface Dialect {
   readonly soundPrefix: string;
   /** Where the name of the voice goes. */
   readonly voiceIn: 'audio' | 'speaker';
+  readonly defaultVoice: string;
 }
 
 const dialects = {
-  openai: { format: 'pcm16', soundPrefix: '', voiceIn: 'audio' },
+  openai: { format: 'pcm16', soundPrefix: '', voiceIn: 'audio', defaultVoice: 'alloy' },
   // It takes no bare base64.
-  dashscope: { format: 'wav', soundPrefix: 'data:;base64,', voiceIn: 'audio' },
-  'vllm-omni': { format: 'wav', soundPrefix: '', voiceIn: 'speaker' },
+  dashscope: { format: 'wav', soundPrefix: 'data:;base64,', voiceIn: 'audio', defaultVoice: 'Chelsie' },
+  'vllm-omni': { format: 'wav', soundPrefix: '', voiceIn: 'speaker', defaultVoice: 'chelsie' },
 } as const satisfies Readonly<Record<string, Dialect>>;
 
 type DialectName = keyof typeof dialects;
@@ -32,6 +33,8 @@ const settings = z.strictObject({
   baseUrl: baseUrlSchema,
   model: z.string().min(1),
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),
+  /** Who speaks where "voices" names nobody for a character. */
+  defaultVoice: z.string().min(1).optional(),
   /** `user`: in front of the talk, for Qwen2.5-Omni, which speaks only under a system message of its own. */
   personaIn: z.enum(['system', 'user']).default('system'),
   /** The system message where the persona does not stand in it. */
@@ -63,8 +66,9 @@ async function* ask(
   chosen: OpenaiChatAudioSettings,
   context: EngineContext,
 ): AsyncGenerator<OmniPart> {
-  const { signal, meter, speaks, voice, maxTokens } = options;
-  const { format, soundPrefix, voiceIn }: Dialect = dialects[chosen.dialect];
+  const { signal, meter, speaks, maxTokens } = options;
+  const { format, soundPrefix, voiceIn, defaultVoice }: Dialect = dialects[chosen.dialect];
+  const voice = options.voice ?? chosen.defaultVoice ?? defaultVoice;
   // OpenAI's models refuse a talk in which nothing is sound.
   const wantsSound = speaks || messages.every((message) => message.sound === undefined);
   const json = {

@@ -13,6 +13,8 @@ const settings = z.strictObject({
   /** With the version, such as `wss://api.openai.com/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1),
+  /** Who speaks where "voices" names nobody for a character. */
+  defaultVoice: z.string().min(1).optional(),
   /** Further fields of the session, such as `{"max_output_tokens": 500}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
@@ -76,16 +78,17 @@ function requestTo({ baseUrl, model }: OpenaiRealtimeSettings, { key }: EngineCo
 
 function sessionFor(
   messages: readonly OmniMessage[],
-  { speaks, voice }: OmniOptions,
-  { extra }: OpenaiRealtimeSettings,
+  { speaks, voice: wanted }: OmniOptions,
+  { defaultVoice, extra }: OpenaiRealtimeSettings,
 ): object {
   const format = { type: 'audio/pcm', rate: sampleRate };
+  const voice = wanted ?? defaultVoice;
   return {
     type: 'realtime',
     instructions: messages.flatMap(({ role, text }) => (role === 'system' ? [text] : [])).join('\n\n'),
     output_modalities: [speaks ? 'audio' : 'text'],
     // The turns are ours.
-    audio: { input: { format, turn_detection: null }, output: { format, voice } },
+    audio: { input: { format, turn_detection: null }, output: { format, ...(voice === undefined ? {} : { voice }) } },
     ...extra,
   };
 }
