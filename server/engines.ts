@@ -12,7 +12,8 @@ import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
 import { planEngines, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
-import { openEar, openModels, openMouth } from './engine-config/open-stages.ts';
+import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
+import { omniResponder } from './session/omni-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
 
 /** The engines of one server, shared by all its sessions. */
@@ -38,7 +39,7 @@ export interface Engines {
 }
 
 export interface EngineSummary {
-  readonly stage: 'vad' | 'turns' | 'recognizer' | 'mind' | 'synthesizer';
+  readonly stage: 'vad' | 'turns' | 'recognizer' | 'omni' | 'mind' | 'synthesizer';
   readonly name: string;
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
@@ -56,8 +57,9 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   // In this order: the voices start their threads at once, which nobody would end if something after them failed.
   const ear = await openEar(plan, workers, log);
   const mind = await openModels(plan, log);
+  const omnis = await openOmnis(plan, log);
   const mouth = await openMouth(plan, workers, log);
-  const parts = [ear, mind, mouth];
+  const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(config);
   const thinkAs = openMind(mind.models);
@@ -72,7 +74,10 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       if (known !== undefined) return known;
       const { greetings } = character;
       const { recognizer } = ear;
-      const responder = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
+      const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
+      const responder = omnis
+        .castFor(character)
+        .reduceRight<Responder>((backup, cast) => omniResponder({ ...cast, character, recognizer, backup }), usual);
       responders.set(character.id, responder);
       return responder;
     },
@@ -87,6 +92,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
           languages: ear.recognizer.languages,
           ...ear.facts(),
         } as const,
+        ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
         { stage: 'mind', name: mind.name, ...mind.facts() } as const,
         { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() } as const,
       ];

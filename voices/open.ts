@@ -1,4 +1,5 @@
 import type { Adapter } from './calls/context.ts';
+import type { OmniModel } from './omni.ts';
 import type { SpeechRecognizer } from './recognizer.ts';
 import type { SpeechSynthesizer } from './synthesizer.ts';
 
@@ -7,11 +8,14 @@ export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly ada
 
 /** Every kind of recognizer behind a server or in an optional package. */
 export const recognizerKinds: Kinds<SpeechRecognizer> = {
+  dashscope: () => import('./recognizers/dashscope.ts'),
+  funasr: () => import('./recognizers/funasr.ts'),
   'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
 };
 
 /** The same of synthesizers. */
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
+  dashscope: () => import('./synthesizers/dashscope.ts'),
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
   'fish-speech': () => import('./synthesizers/fish-speech.ts'),
@@ -19,4 +23,10 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   sidecar: () => import('./synthesizers/sidecar.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
+};
+
+/** The same of models that hear and speak by themselves. */
+export const omniKinds: Kinds<OmniModel> = {
+  'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
+  'openai-realtime': () => import('./omnis/openai-realtime.ts'),
 };

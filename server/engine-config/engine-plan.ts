@@ -1,12 +1,14 @@
 import { chatKinds } from '../../agents/open.ts';
 import { careSchema, type Care } from '../../voices/calls/care.ts';
 import type { SettingNames } from '../../voices/calls/context.ts';
-import { recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
 import { ConfigError, type Config } from '../config.ts';
 import { readEnginesFile, readPreset, type EngineSettings, type EnginesFile, type Reference } from './engines-file.ts';
 
 /** What a conversation is made of. */
 export type Stage = 'recognizer' | 'mind' | 'synthesizer';
+/** The same, or all of it but the ear in one. */
+type Role = Stage | 'omni';
 
 /** One engine as it is wanted. */
 export interface PlannedEngine {
@@ -30,6 +32,8 @@ export interface EnginePlan {
   readonly recognizer: readonly PlannedEngine[];
   readonly mind: readonly PlannedEngine[];
   readonly synthesizer: readonly PlannedEngine[];
+  /** Hears and speaks in place of mind and synthesizer, which step in where all of these fail; mostly none. */
+  readonly omni: readonly PlannedEngine[];
   readonly references: Readonly<Record<string, Reference>>;
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
@@ -48,10 +52,11 @@ export const embeddedKinds: Readonly<Record<Stage, string>> = {
   synthesizer: 'embedded',
 };
 
-const kindsOf: Readonly<Record<Stage, Readonly<Record<string, unknown>>>> = {
+const kindsOf: Readonly<Record<Role, Readonly<Record<string, unknown>>>> = {
   recognizer: recognizerKinds,
   mind: chatKinds,
   synthesizer: synthesizerKinds,
+  omni: omniKinds,
 };
 
 /**
@@ -64,11 +69,6 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const preset = presetId === undefined ? undefined : readPreset(presetId);
   const sources = [file, preset].filter((source) => source !== undefined);
   const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
-  if (omni !== undefined) {
-    throw new ConfigError(
-      `${omni[0]} hears and speaks by itself, which this version cannot run yet. Choose another preset.`,
-    );
-  }
   const engines: Record<string, EngineSettings> = { ...preset?.engines, ...file?.engines };
   const chainOf = (stage: Stage): readonly PlannedEngine[] => {
     const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
@@ -78,6 +78,7 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     recognizer: chainOf('recognizer'),
     mind: chainOf('mind'),
     synthesizer: chainOf('synthesizer'),
+    omni: omniOf(omni ?? [], engines, environment),
     references: { ...preset?.references, ...file?.references },
     notes: (preset?.historical ?? []).map(
       ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
@@ -132,7 +133,19 @@ function fromShorthand(text: string, stage: Stage, engines: Readonly<Record<stri
   return { name: kind, kind, settings, care: {}, voices: {}, settingNames };
 }
 
-function planned(name: string, stage: Stage, engine: EngineSettings, environment: Environment): PlannedEngine {
+function omniOf(
+  names: readonly string[],
+  engines: Readonly<Record<string, EngineSettings>>,
+  environment: Environment,
+): PlannedEngine[] {
+  return names.map((name) => {
+    const known = engines[name];
+    if (known !== undefined) return planned(name, 'omni', known, environment);
+    throw new ConfigError(`There is no engine "${name}", which "omni" names. Describe it under "engines".`);
+  });
+}
+
+function planned(name: string, stage: Role, engine: EngineSettings, environment: Environment): PlannedEngine {
   const { kind, apiKeyEnv, voices, ...rest } = engine;
   if (!(kind in kindsOf[stage])) {
     throw new ConfigError(

@@ -3,7 +3,8 @@ import type { ChatModel } from '../../agents/chat.ts';
 import type { CallCost, Calls } from '../../voices/calls/calls.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import { EngineError, type EngineUpkeep } from '../../voices/engine.ts';
-import { recognizerKinds, synthesizerKinds, type Kinds } from '../../voices/open.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds, type Kinds } from '../../voices/open.ts';
+import type { OmniModel } from '../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
 import { ConfigError } from '../config.ts';
@@ -29,6 +30,11 @@ export function openRecognizer(planned: PlannedEngine, log?: CostLog): Promise<O
 /** The same for a synthesizer. */
 export function openSynthesizer(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<SpeechSynthesizer>> {
   return open(planned, synthesizerKinds, log);
+}
+
+/** The same for a model that hears and speaks by itself. */
+export function openOmni(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<OmniModel>> {
+  return open(planned, omniKinds, log);
 }
 
 /** The same for a chat model, whose circuit is asked by the mind that calls it. */

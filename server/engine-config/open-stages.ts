@@ -1,6 +1,7 @@
 import type { MindModel } from '../../agents/open.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallsHealth } from '../../voices/calls/calls.ts';
+import type { OmniModel } from '../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { firstThatHears } from '../../voices/recognizers/first-that-hears.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
@@ -8,7 +9,14 @@ import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
 import { firstThatSpeaks, type Speaker } from '../../voices/synthesizers/first-that-speaks.ts';
 import { embeddedKinds, type EnginePlan } from './engine-plan.ts';
-import { openChat, openRecognizer, openSynthesizer, type CostLog, type OpenedEngine } from './open-planned.ts';
+import {
+  openChat,
+  openOmni,
+  openRecognizer,
+  openSynthesizer,
+  type CostLog,
+  type OpenedEngine,
+} from './open-planned.ts';
 import { voiceOf } from './voice-of.ts';
 
 /** What all stages have: facts for the summary, and an upkeep. */
@@ -34,6 +42,12 @@ export interface Mouth extends Upkeep {
   readonly name: string;
   readonly languages: readonly string[];
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+}
+
+/** What hears and speaks by itself: none, or several, each of which steps in where those before it fail. */
+export interface Omnis extends Upkeep {
+  readonly name: string;
+  castFor(character: Character): readonly { readonly model: OmniModel; readonly voice?: string | undefined }[];
 }
 
 /** Opens the recognizers of a plan. */
@@ -84,6 +98,20 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
       return { synthesizer: speakers.length === 1 ? synthesizer : firstThatSpeaks(speakers), voice };
     },
     ...upkeepOf(opened, embedded),
+  };
+}
+
+/** Opens the omni models of a plan. */
+export async function openOmnis({ omni: planned }: EnginePlan, log?: CostLog): Promise<Omnis> {
+  const opened = await Promise.all(planned.map((each) => openOmni(each, log)));
+  return {
+    name: planned.map(({ name }) => name).join(', then '),
+    castFor: (character) =>
+      opened.map(({ engine, planned: { voices } }) => ({
+        model: engine,
+        voice: voices[character.id] ?? voices[character.voice.gender] ?? voices['*'],
+      })),
+    ...upkeepOf(opened, undefined),
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import type { SessionCommand, SessionEvent } from '../../server/session/events.ts';
-import { cascade } from '../../server/session/responder.ts';
+import { cascade, type Responder } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import type { SessionSettings } from '../../server/session/settings.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
@@ -45,6 +45,8 @@ export function openRig(options: {
   readonly nodEveryMs?: number;
   readonly turnDetector?: TurnDetector;
   readonly keptAudioMs?: number;
+  /** In place of the fakes that would hear, think and speak. */
+  readonly responder?: Responder;
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -54,7 +56,7 @@ export function openRig(options: {
   const faults: unknown[] = [];
   let ids = 0;
   const session = new Session({
-    responder: cascade({ recognizer, agent, synthesizer, voice: { kind: 'preset', id: 'fake' } }),
+    responder: options.responder ?? cascade({ recognizer, agent, synthesizer, voice: { kind: 'preset', id: 'fake' } }),
     vad,
     clock,
     settings: { ...defaultSettings, ...options.settings },

@@ -1,0 +1,36 @@
+import type { Character } from '../characters/character.ts';
+import type { OmniMessage, OmniSound } from '../voices/omni.ts';
+import type { Situation } from './agent.ts';
+import type { Message } from './chat.ts';
+import { buildPrompt } from './prompt.ts';
+
+/** What a spoken reply is made for. */
+export interface OmniTurn {
+  readonly scene?: string;
+  readonly situation?: Situation | undefined;
+  /** What the visitor said last, in place of its words: how they said it counts too. */
+  readonly sound?: OmniSound | undefined;
+}
+
+/** What a model that hears and speaks is sent: the prompt of any model, with sound where there is some. */
+export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
+  const { scene = '', situation, sound } = turn;
+  const direction = directionFor(character, situation);
+  const prompt = buildPrompt(character, history, { scene: [scene, direction].filter(Boolean).join('\n') });
+  const messages = prompt.flatMap((message): OmniMessage[] =>
+    message.role === 'tool' ? [] : [{ role: message.role, text: message.text }],
+  );
+  const last = messages.at(-1);
+  const remark = history.at(-1)?.text.trim() ?? '';
+  if (sound === undefined || last?.role !== 'user' || !last.text.endsWith(remark)) return messages;
+  const notes = last.text.slice(0, last.text.length - remark.length).trim();
+  return [...messages.slice(0, -1), { role: 'user', text: notes, sound }];
+}
+
+function directionFor(character: Character, situation: Situation | undefined): string {
+  if (situation === 'greeting') {
+    const [greeting] = character.greetings;
+    return `Your visitor has just come in. Greet them${greeting === undefined ? '' : `, such as: ${greeting}`}`;
+  }
+  return situation === 'unclear' ? 'You did not understand what your visitor just said. Ask them to say it again.' : '';
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { OmniMessage, OmniModel, OmniPart } from '../../voices/omni.ts';
+import { tone } from '../fakes/vad.ts';
+import { itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
+
+export interface OmniSubject extends Subject<OmniModel> {
+  /** What the model says to anything. */
+  readonly says: RegExp;
+}
+
+const persona = 'my private persona';
+const messages: readonly OmniMessage[] = [
+  { role: 'system', text: persona },
+  { role: 'user', text: 'Good evening.' },
+  { role: 'assistant', text: 'Good evening to you.' },
+  { role: 'user', text: '', sound: { samples: tone(800, 16_000), sampleRate: 16_000 } },
+];
+const reason = new Error('the user spoke');
+
+/** What any `OmniModel` must do. With a server behind it also: survive its faults. */
+export function omniConformance(subject: OmniSubject): void {
+  const { title, says } = subject;
+
+  describe(`${title} as an omni model`, () => {
+    it('gives words and sound, then exactly one end', async () => {
+      await using opened = await subject.open();
+      expect(opened.engine.name).not.toBe('');
+      const parts = await reply(opened.engine);
+      expect(textOf(parts)).toMatch(says);
+      expect(msOf(parts)).toBeGreaterThan(50);
+      const ends = parts.map(({ type }) => type === 'omni-end');
+      expect(ends).toEqual(parts.map((_, index) => index === parts.length - 1));
+      for (const part of parts) if (part.type === 'text-delta') expect(part.text).not.toBe('');
+      for (const part of parts) if (part.type === 'sound') expect(peakOf(part.samples)).toBeLessThanOrEqual(1);
+    });
+
+    it('gives words alone where nobody listens', async () => {
+      await using opened = await subject.open();
+      const parts = await reply(opened.engine, false);
+      expect(textOf(parts)).toMatch(says);
+      expect(msOf(parts)).toBe(0);
+    });
+
+    it('holds two talks at a time', async () => {
+      await using opened = await subject.open();
+      for (const parts of await Promise.all([reply(opened.engine), reply(opened.engine)])) {
+        expect(textOf(parts)).toMatch(says);
+      }
+    });
+
+    it('aborted beforehand asks nobody', async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      await expect(reply(engine, true, AbortSignal.abort(reason))).rejects.toBe(reason);
+      expect(upstream?.server.requests ?? []).toEqual([]);
+    });
+
+    it('left by its reader lets go of everything', async () => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      const { signal } = new AbortController();
+      let sounds = 0;
+      for await (const part of engine.reply(messages, { signal, voice: 'coral', speaks: true })) {
+        sounds += part.type === 'sound' ? 1 : 0;
+        if (sounds > 0) break;
+      }
+      expect(sounds).toBe(1);
+      if (upstream !== undefined) await expect.poll(() => upstream.server.open).toBe(0);
+    });
+
+    it.runIf(subject.behindServer === true).each([
+      ['before it says anything', { kind: 'silence', after: 0 }],
+      ['in the middle of its words', { kind: 'silence', after: 0.5 }],
+    ] as const)('aborted while the server thinks, %s, closes the connection', async (_name, fault) => {
+      await using opened = await subject.open();
+      const { engine, upstream } = opened;
+      if (upstream === undefined) throw new Error('no server');
+      const { server, route } = upstream;
+      server.breaks(fault, { route });
+      const controller = new AbortController();
+      const reading = reply(engine, true, controller.signal);
+      await expect.poll(() => server.open).toBeGreaterThan(0);
+      controller.abort(reason);
+      await expect(reading).rejects.toBe(reason);
+      await expect.poll(() => server.open).toBe(0);
+      expect(server.abandoned).toBeGreaterThan(0);
+    });
+  });
+
+  if (subject.behindServer !== true) return;
+  describe(`${title} over its protocol`, () => {
+    itSurvivesFaults(subject, outcomeOf, [persona]);
+  });
+}
+
+async function reply(engine: OmniModel, speaks = true, given?: AbortSignal): Promise<OmniPart[]> {
+  const signal = given ?? new AbortController().signal;
+  return Array.fromAsync(engine.reply(messages, { signal, voice: 'coral', speaks }));
+}
+
+async function outcomeOf(engine: OmniModel): Promise<Outcome> {
+  try {
+    const parts = await reply(engine);
+    return { delivered: `${textOf(parts)} ${Math.round(msOf(parts))} ms` };
+  } catch (error) {
+    return { delivered: '', error };
+  }
+}
+
+function textOf(parts: readonly OmniPart[]): string {
+  return parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
+}
+
+function msOf(parts: readonly OmniPart[]): number {
+  return parts.reduce(
+    (sum, part) => sum + (part.type === 'sound' ? (part.samples.length / part.sampleRate) * 1000 : 0),
+    0,
+  );
+}
+
+function peakOf(samples: Float32Array): number {
+  return samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}

@@ -1,0 +1,165 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../agents/chat.ts';
+import { planEngines } from '../../server/engine-config/engine-plan.ts';
+import { omniResponder } from '../../server/session/omni-responder.ts';
+import { cascade, type Responder, type SpokenPart } from '../../server/session/responder.ts';
+import { Trace } from '../../server/session/trace.ts';
+import type { AudioFrame } from '../../voices/audio.ts';
+import { openContext } from '../../voices/calls/context.ts';
+import type { OmniModel } from '../../voices/omni.ts';
+import { adapter } from '../../voices/omnis/openai-chat-audio.ts';
+import { asHeard } from '../fakes/speech-frames.ts';
+import { fakeAgent } from '../fakes/agent.ts';
+import { openChatAudioServer } from '../fakes/chat-audio-server.ts';
+import { ManualClock } from '../fakes/clock.ts';
+import type { EngineServer } from '../fakes/engine-server.ts';
+import { fakeRecognizer } from '../fakes/recognizer.ts';
+import { fakeSynthesizer } from '../fakes/synthesizer.ts';
+import { tone } from '../fakes/vad.ts';
+import { characters } from './serve-rig.ts';
+import { openRig } from './session-rig.ts';
+
+const [character] = characters.values();
+if (character === undefined) throw new Error('no pack');
+const recognizer = fakeRecognizer(['hello there']);
+const backup = cascade({
+  recognizer,
+  agent: fakeAgent(['I am only the backup.']),
+  synthesizer: fakeSynthesizer(),
+  voice: { kind: 'preset', id: 'fake' },
+});
+
+function respondWith(model: OmniModel): Responder {
+  return omniResponder({ model, voice: 'coral', character: character!, recognizer, backup });
+}
+
+function openAt(server: EngineServer): Responder {
+  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio' });
+  return respondWith(adapter.open(settings, openContext('omni', { care: [{ retries: 0 }] })));
+}
+
+const spoken: readonly Message[] = [{ role: 'user', text: 'hello there' }];
+
+async function hear(responder: Responder): Promise<void> {
+  async function* frames(): AsyncGenerator<AudioFrame> {
+    yield* asHeard(tone(640, 16_000), 16_000);
+  }
+  await Array.fromAsync(responder.listen(frames(), { signal: new AbortController().signal }));
+}
+
+function reply(
+  responder: Responder,
+  history = spoken,
+  { speaks = true, signal = new AbortController().signal } = {},
+): Promise<SpokenPart[]> {
+  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
+  return Array.fromAsync(responder.reply(history, options));
+}
+
+function lastMessageOf(server: EngineServer): { readonly content: unknown } {
+  const body = server.requests.at(-1)?.json() as { readonly messages: { readonly content: unknown }[] } | undefined;
+  return body?.messages.at(-1) ?? { content: undefined };
+}
+
+describe('a session on a model that hears and speaks', () => {
+  it('gives it the sound of the user, not the words, and speaks with its voice', async () => {
+    await using server = await openChatAudioServer();
+    const responder = openAt(server);
+    await hear(responder);
+    const parts = await reply(responder);
+    expect(parts[0]).toEqual({ type: 'mind', name: 'omni' });
+    const texts = parts.map((part) => (part.type === 'speech' ? part.chunk.text : ''));
+    expect(texts.join('')).toBe('Good evening, my friend.');
+    expect(texts.filter((text) => text !== '').length).toBeGreaterThan(1);
+    expect(parts.at(-1)).toEqual({ type: 'usage', inputTokens: 60, outputTokens: 40, cutShort: false });
+    const { content } = lastMessageOf(server);
+    const sent = JSON.stringify(content);
+    expect(sent).not.toContain('hello there');
+    const wav = Buffer.from(/"data":"([^"]+)"/.exec(sent)?.[1] ?? '', 'base64');
+    // 640 ms of speech and 800 ms of silence at 16 kHz.
+    expect(wav.readUInt32LE(40)).toBe(1_440 * 32);
+  });
+
+  it('gives it words where the user has typed', async () => {
+    await using server = await openChatAudioServer();
+    const responder = openAt(server);
+    await hear(responder);
+    await reply(responder, [{ role: 'user', text: 'typed words' }]);
+    expect(lastMessageOf(server).content).toContain('typed words');
+  });
+
+  it('writes where nobody listens', async () => {
+    await using server = await openChatAudioServer();
+    const parts = await reply(openAt(server), spoken, { speaks: false });
+    const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    expect(text).toBe('Good evening, my friend.');
+  });
+
+  it('answers all the same when the model is down, and says why', async () => {
+    await using server = await openChatAudioServer();
+    server.breaks({ kind: 'status', status: 500 });
+    const parts = await reply(openAt(server));
+    expect(parts[0]).toMatchObject({ type: 'mind', because: 'ENGINE_UNAVAILABLE' });
+    const text = parts.map((part) => (part.type === 'speech' ? part.chunk.text : '')).join('');
+    expect(text.trim()).toBe('I am only the backup.');
+  });
+
+  it('closes the connection when the reply is stopped', async () => {
+    await using server = await openChatAudioServer();
+    server.breaks({ kind: 'silence', after: 0.5 });
+    const controller = new AbortController();
+    const replying = reply(openAt(server), spoken, { signal: controller.signal });
+    await expect.poll(() => server.open).toBe(1);
+    const reason = new Error('the user spoke');
+    controller.abort(reason);
+    await expect(replying).rejects.toBe(reason);
+    await expect.poll(() => server.open).toBe(0);
+    expect(server.abandoned).toBe(1);
+  });
+
+  it('stops the model at once when the user interrupts', async () => {
+    let stopped: AbortSignal | undefined;
+    const model: OmniModel = {
+      name: 'fake-omni',
+      async *reply(_messages, { signal }) {
+        stopped = signal;
+        yield { type: 'text-delta', text: 'One two three four five six seven eight nine ten.' };
+        for (let count = 0; count < 50; count += 1) {
+          signal.throwIfAborted();
+          yield { type: 'sound', samples: tone(200, 24_000), sampleRate: 24_000 };
+        }
+        yield { type: 'omni-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
+      },
+    };
+    const rig = openRig({ responder: respondWith(model) });
+    await rig.speak(500);
+    await rig.silence(1_000);
+    expect(rig.of('reply-audio').length).toBeGreaterThan(0);
+    expect(stopped?.aborted).toBe(false);
+    await rig.speak(1_000);
+    expect(stopped?.aborted).toBe(true);
+    expect(rig.of('reply-ended').at(-1)?.end.status).toBe('cancelled');
+    expect(rig.faults).toEqual([]);
+  });
+});
+
+describe('an engines file with an omni model', () => {
+  it('plans it before mind and synthesizer, which step in', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-omni-'));
+    const file = path.join(folder, 'engines.json');
+    const omni = {
+      kind: 'openai-chat-audio',
+      baseUrl: 'http://127.0.0.1:9/v1',
+      model: 'gpt-audio',
+      voices: { '*': 'ash' },
+    };
+    await writeFile(file, JSON.stringify({ engines: { talker: omni }, omni: 'talker' }));
+    const plan = planEngines({ engines: file }, {});
+    await rm(folder, { recursive: true });
+    expect(plan.omni).toMatchObject([{ name: 'talker', kind: 'openai-chat-audio', voices: { '*': 'ash' } }]);
+    expect(plan.synthesizer).toMatchObject([{ kind: 'embedded' }]);
+  });
+});

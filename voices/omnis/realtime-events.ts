@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { floatsFromPcm16 } from '../audio.ts';
+import { openBase64 } from '../calls/base64-stream.ts';
+import type { Meter } from '../calls/calls.ts';
+import { badReply, brokenOff, type Upstream } from '../calls/http-faults.ts';
+import type { UpstreamSocket } from '../calls/socket.ts';
+import { EngineError } from '../engine.ts';
+import type { OmniPart } from '../omni.ts';
+
+const eventSchema = z.object({
+  type: z.string(),
+  delta: z.string().optional(),
+  error: z.object({ code: z.string().nullish(), type: z.string().nullish() }).optional(),
+  response: z
+    .object({
+      status: z.string().nullish(),
+      status_details: z
+        .object({
+          reason: z.string().nullish(),
+          error: z.object({ code: z.string().nullish(), type: z.string().nullish() }).nullish(),
+        })
+        .nullish(),
+      usage: z.object({ input_tokens: z.number().nullish(), output_tokens: z.number().nullish() }).nullish(),
+    })
+    .optional(),
+});
+type RealtimeEvent = z.infer<typeof eventSchema>;
+
+const sampleRate = 24_000;
+/** Less is no speech. */
+const leastMs = 50;
+
+interface Reading {
+  readonly upstream: Upstream;
+  readonly meter: Meter;
+  readonly speaks: boolean;
+}
+
+/** The next event, within `limitMs`. An error event is thrown. */
+export async function nextEvent(socket: UpstreamSocket, upstream: Upstream, limitMs: number): Promise<RealtimeEvent> {
+  const message = await socket.receive(limitMs);
+  if (message === undefined) throw brokenOff(upstream);
+  let event: RealtimeEvent;
+  try {
+    event = eventSchema.parse(JSON.parse(message.toString()));
+  } catch {
+    throw badReply(upstream, 'something that is no event of the Realtime API');
+  }
+  if (event.type === 'error') throw faultOf(event.error, upstream);
+  return event;
+}
+
+/** One response, from its request to its `response.done`. */
+export async function* readResponse(
+  socket: UpstreamSocket,
+  { upstream, meter, speaks }: Reading,
+): AsyncGenerator<OmniPart> {
+  const { firstByteMs, betweenBytesMs } = upstream.timeouts;
+  const base64 = openBase64();
+  let held: Buffer = Buffer.alloc(0);
+  let soundMs = 0;
+  let hasBegun = false;
+  for (;;) {
+    const event = await nextEvent(socket, upstream, hasBegun ? betweenBytesMs : firstByteMs);
+    const { type, delta = '' } = event;
+    if (type === 'response.output_audio_transcript.delta' || type === 'response.output_text.delta') {
+      hasBegun = true;
+      if (delta !== '') yield { type: 'text-delta', text: delta };
+    } else if (type === 'response.output_audio.delta' && speaks) {
+      hasBegun = true;
+      const bytes = Buffer.concat([held, base64.decode(delta)]);
+      const whole = bytes.subarray(0, bytes.length - (bytes.length % 2));
+      held = bytes.subarray(whole.length);
+      const samples = floatsFromPcm16(whole);
+      soundMs += (samples.length / sampleRate) * 1000;
+      meter.audioSeconds = Math.round(soundMs) / 1000;
+      if (samples.length > 0) yield { type: 'sound', samples, sampleRate };
+    } else if (type === 'response.done') {
+      const end = endOf(event, upstream);
+      meter.inputTokens = end.inputTokens;
+      meter.outputTokens = end.outputTokens;
+      if (speaks && soundMs < leastMs) {
+        throw new EngineError(
+          upstream.name,
+          'ENGINE_BAD_REPLY',
+          'the model answered without sound. Look into its log.',
+        );
+      }
+      yield end;
+      return;
+    }
+  }
+}
+
+function endOf({ response }: RealtimeEvent, upstream: Upstream): Extract<OmniPart, { type: 'omni-end' }> {
+  const { status, status_details: details, usage } = response ?? {};
+  const reason = details?.reason;
+  if (status === 'failed') throw faultOf(details?.error ?? undefined, upstream);
+  // Nobody here has cancelled it.
+  if (status === 'cancelled') throw brokenOff(upstream);
+  return {
+    type: 'omni-end',
+    reason: reason === 'max_output_tokens' ? 'length' : reason === 'content_filter' ? 'filter' : 'stop',
+    inputTokens: usage?.input_tokens ?? 0,
+    outputTokens: usage?.output_tokens ?? 0,
+  };
+}
+
+/** What the server's own word for the error means; its prose may repeat what was said. */
+function faultOf(error: RealtimeEvent['error'], { name, settingNames }: Upstream): EngineError {
+  const code = error?.code ?? error?.type ?? '';
+  const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
+  if (code === 'invalid_api_key') {
+    return new EngineError(name, 'ENGINE_REFUSED', `the key was not accepted${word}. Check ${settingNames.key}.`);
+  }
+  if (/rate_limit|quota|session_expired|server_error|internal|ENGINE_UNAVAILABLE|ENGINE_TIMEOUT/i.test(code)) {
+    return new EngineError(
+      name,
+      'ENGINE_UNAVAILABLE',
+      `the server failed, or has too much to do${word}. Try again later.`,
+    );
+  }
+  return new EngineError(
+    name,
+    'ENGINE_REFUSED',
+    `the server did not accept the request${word}. Check ${settingNames.model}, and that the voice is one of this model.`,
+  );
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { Meter } from '../calls/calls.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { checkDashscope, dashscopeUrl, openTask } from '../calls/dashscope-task.ts';
+import type { CallOptions } from '../engine.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { recognizeByStream } from './by-stream.ts';
+import { joinTexts } from './decode-ahead.ts';
+import type { LiveSound } from './live-sound.ts';
+
+const settings = z.strictObject({
+  baseUrl: dashscopeUrl,
+  workspace: z.string().min(1).optional(),
+  model: z.string().min(1).default('paraformer-realtime-v2'),
+  /** What the model understands, and is told to expect where the session knows what is spoken. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(['zh', 'en', 'ja', 'yue', 'ko', 'de', 'fr', 'ru']),
+  /** Silence that ends a sentence, in milliseconds. It does not end the utterance: the session does. */
+  sentencePauseMs: z.number().int().min(200).max(6_000).default(500),
+  /** Further parameters of the task, such as `{"vocabulary_id": "vocab-1"}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type DashscopeRecognizerSettings = z.infer<typeof settings>;
+
+/** Paraformer realtime v2, and its relatives, on Alibaba Cloud Model Studio. */
+export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
+  settings,
+  // An utterance lasts as long as somebody speaks.
+  care: () => ({ concurrency: 16, timeouts: { wholeMs: 3_600_000 } }),
+  open: (chosen, context) => ({
+    ...recognizeByStream(
+      { languages: chosen.languages, blockMs: 100, hear: (sound, options) => hear(sound, chosen, context, options) },
+      context,
+    ),
+    check: (options: CallOptions) => checkDashscope(context, chosen, options),
+  }),
+};
+
+async function* hear(
+  sound: LiveSound,
+  chosen: DashscopeRecognizerSettings,
+  context: EngineContext,
+  options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },
+): AsyncGenerator<string> {
+  const language = options.language?.toLowerCase().split('-')[0];
+  const parameters = {
+    format: 'pcm',
+    sample_rate: 16_000,
+    max_sentence_silence: chosen.sentencePauseMs,
+    ...(language !== undefined && chosen.languages.includes(language) ? { language_hints: [language] } : {}),
+    ...chosen.extra,
+  };
+  const task = await openTask(
+    context,
+    chosen,
+    { task: 'asr', function: 'recognition', model: chosen.model, parameters },
+    options,
+  );
+  const unfollow = sound.follow({ block: (bytes) => task.send(bytes), end: () => task.finish() });
+  const ended: string[] = [];
+  try {
+    for await (const answer of task.answers) {
+      const sentence = Buffer.isBuffer(answer) ? undefined : sentenceIn(answer);
+      if (sentence === undefined) continue;
+      if (sentence.hasEnded) ended.push(sentence.text);
+      yield joinTexts(sentence.hasEnded ? ended : [...ended, sentence.text]);
+    }
+  } finally {
+    unfollow();
+    task.close();
+  }
+}
+
+const sentenceSchema = z.object({
+  sentence: z.object({
+    /** All of the sentence so far. */
+    text: z.string(),
+    end_time: z.number().nullish(),
+    sentence_end: z.boolean().nullish(),
+    heartbeat: z.boolean().nullish(),
+  }),
+});
+
+function sentenceIn(answer: unknown): { readonly text: string; readonly hasEnded: boolean } | undefined {
+  const parsed = sentenceSchema.safeParse(answer);
+  if (!parsed.success || parsed.data.sentence.heartbeat === true) return undefined;
+  const { text, end_time: endTime, sentence_end: sentenceEnd } = parsed.data.sentence;
+  // Older servers tell the end of a sentence only by its time.
+  return { text, hasEnded: sentenceEnd ?? typeof endTime === 'number' };
+}

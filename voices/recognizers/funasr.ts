@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { Meter } from '../calls/calls.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { openDeadline } from '../calls/deadline.ts';
+import { badReply, brokenOff } from '../calls/http-faults.ts';
+import { openSocket } from '../calls/socket.ts';
+import type { CallOptions } from '../engine.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { recognizeByStream } from './by-stream.ts';
+import { openFunasrText } from './funasr-text.ts';
+import type { LiveSound } from './live-sound.ts';
+
+const settings = z.strictObject({
+  /** Such as `ws://127.0.0.1:10095`; `wss:` where the server has a certificate that Node trusts. */
+  baseUrl: baseUrlSchema,
+  /** `2pass` shows words early and corrects them at the end; `online` only shows, `offline` only corrects. */
+  mode: z.enum(['2pass', 'online', 'offline']).default('2pass'),
+  /** What the model understands. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(['zh', 'en']),
+  /** Words to expect: as the Python server wants them, or with their weights, as the C++ server does. */
+  hotwords: z.union([z.string().min(1), z.record(z.string(), z.number())]).optional(),
+  /** How long to wait for more after a result that may be the last, in milliseconds: the servers do not all say. */
+  settleMs: z.number().int().min(0).max(5_000).default(300),
+  /** Further fields of the first message, such as `{"svs_lang": "zh"}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type FunasrSettings = z.infer<typeof settings>;
+
+/** What the server wants at a time: 60 ms times the step, over `chunk_interval`. */
+const chunks = { chunk_size: [5, 10, 5], chunk_interval: 10, encoder_chunk_look_back: 4, decoder_chunk_look_back: 1 };
+const blockMs = (60 * 10) / chunks.chunk_interval;
+
+/** FunASR's own WebSocket server, in Python or C++. */
+export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
+  settings,
+  // An utterance lasts as long as somebody speaks.
+  care: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
+  open: (chosen, context) => ({
+    ...recognizeByStream(
+      { languages: chosen.languages, blockMs, hear: (sound, options) => hear(sound, chosen, context, options) },
+      context,
+    ),
+    async check(options: CallOptions) {
+      const socket = await openSocket(context, requestTo(chosen, context), options);
+      socket.close();
+      return `${new URL(chosen.baseUrl).host} takes connections`;
+    },
+  }),
+};
+
+async function* hear(
+  sound: LiveSound,
+  chosen: FunasrSettings,
+  context: EngineContext,
+  { signal }: CallOptions & { readonly meter: Meter },
+): AsyncGenerator<string> {
+  const { firstByteMs, betweenBytesMs } = context.timeouts;
+  const deadline = openDeadline(context.name);
+  const socket = await openSocket(context, requestTo(chosen, context), {
+    signal: AbortSignal.any([signal, deadline.signal]),
+  });
+  const text = openFunasrText(chosen.mode);
+  socket.send(JSON.stringify(beginning(chosen)));
+  const unfollow = sound.follow({
+    block: (bytes) => socket.send(bytes),
+    end() {
+      socket.send('{"is_speaking":false,"is_end":true}');
+      text.end();
+      deadline.expect(firstByteMs);
+    },
+  });
+  try {
+    while (text.state !== 'over') {
+      const message = await (text.state === 'maybe-over' ? soon(socket.receive(), chosen.settleMs) : socket.receive());
+      if (message === 'silence') return;
+      if (message === undefined) throw brokenOff(context);
+      if (Buffer.isBuffer(message)) throw badReply(context, 'bytes in place of text');
+      const result = resultIn(message);
+      if (result === undefined) throw badReply(context, 'something that is no result of FunASR');
+      text.take(result);
+      if (text.state === 'maybe-over') deadline.clear();
+      else if (text.hasEnded) deadline.expect(betweenBytesMs);
+      yield text.text;
+    }
+  } finally {
+    deadline.clear();
+    unfollow();
+    socket.close();
+  }
+}
+
+/** The message, unless it takes longer. */
+async function soon<Message>(message: Promise<Message>, ms: number): Promise<Message | 'silence'> {
+  const over = Promise.withResolvers<'silence'>();
+  const timer = setTimeout(() => over.resolve('silence'), ms);
+  try {
+    return await Promise.race([message, over.promise]);
+  } finally {
+    clearTimeout(timer);
+    // Nobody waits for it any more.
+    message.catch(() => undefined);
+  }
+}
+
+function requestTo({ baseUrl }: FunasrSettings, { key }: EngineContext) {
+  return { url: baseUrl, headers: bearer(key), protocols: ['binary'] };
+}
+
+function beginning({ mode, hotwords, extra }: FunasrSettings): object {
+  return {
+    mode,
+    ...chunks,
+    wav_name: 'utterance',
+    wav_format: 'pcm',
+    audio_fs: 16_000,
+    is_speaking: true,
+    itn: true,
+    ...(hotwords === undefined ? {} : { hotwords: typeof hotwords === 'string' ? hotwords : JSON.stringify(hotwords) }),
+    ...extra,
+  };
+}
+
+const resultSchema = z.object({
+  mode: z.enum(['2pass-online', '2pass-offline', 'online', 'offline', '2pass']),
+  text: z.string().default(''),
+  is_final: z.boolean().optional(),
+  is_end: z.boolean().optional(),
+});
+
+function resultIn(message: string): z.infer<typeof resultSchema> | undefined {
+  try {
+    return resultSchema.parse(JSON.parse(message));
+  } catch {
+    return undefined;
+  }
+}

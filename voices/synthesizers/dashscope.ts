@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { checkDashscope, dashscopeUrl, openTask } from '../calls/dashscope-task.ts';
+import { pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
+import { speakByPhrase, spokenSampleRate, type RenderOptions } from './by-phrase.ts';
+
+const settings = z.strictObject({
+  baseUrl: dashscopeUrl,
+  workspace: z.string().min(1).optional(),
+  model: z.string().min(1).default('cosyvoice-v2'),
+  /** Who speaks where the voice that is wanted is none of the model's: one of the list, or one that was cloned for this model. */
+  defaultVoice: z.string().min(1).default('longxiaochun_v2'),
+  /** BCP 47 primary tags of what the voices speak. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(['zh', 'en']),
+  /** Further parameters of the task, such as `{"instruction": "..."}`. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+export type DashscopeSynthesizerSettings = z.infer<typeof settings>;
+
+/** CosyVoice v2, and its relatives, on Alibaba Cloud Model Studio. */
+export const adapter: Adapter<SpeechSynthesizer, DashscopeSynthesizerSettings> = {
+  settings,
+  care: () => ({ concurrency: 8 }),
+  open(chosen, context) {
+    /** Voices that turned out to be none of the model's. */
+    const unknown = new Set<string>();
+    const renderer = {
+      languages: chosen.languages,
+      // Of 20,000 a message, in which a Chinese character counts as two.
+      maxCharacters: 2_000,
+      comesWhole: false,
+      render: (text: string, options: RenderOptions) => render(text, { chosen, context, unknown }, options),
+    };
+    return {
+      ...speakByPhrase(renderer, context),
+      check: (options: CallOptions) => checkDashscope(context, chosen, options),
+    };
+  },
+};
+
+interface Parts {
+  readonly chosen: DashscopeSynthesizerSettings;
+  readonly context: EngineContext;
+  readonly unknown: Set<string>;
+}
+
+async function* render(text: string, parts: Parts, options: RenderOptions): AsyncGenerator<PcmBlock> {
+  const { chosen, unknown } = parts;
+  const wanted = options.voice.kind === 'preset' ? options.voice.id : chosen.defaultVoice;
+  const voice = unknown.has(wanted) ? chosen.defaultVoice : wanted;
+  let hasSpoken = false;
+  try {
+    for await (const block of say(text, voice, parts, options)) {
+      hasSpoken = true;
+      yield block;
+    }
+  } catch (cause) {
+    // The handshake, which has a status, says nothing of voices.
+    const isVoice = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED' && cause.status === undefined;
+    if (!isVoice || hasSpoken || voice === chosen.defaultVoice) throw cause;
+    for await (const block of say(text, chosen.defaultVoice, parts, options)) {
+      unknown.add(voice);
+      yield block;
+    }
+  }
+}
+
+async function* say(
+  text: string,
+  voice: string,
+  { chosen, context }: Parts,
+  { signal, speed }: RenderOptions,
+): AsyncGenerator<PcmBlock> {
+  const parameters = {
+    text_type: 'PlainText',
+    voice,
+    format: 'pcm',
+    sample_rate: spokenSampleRate,
+    rate: Math.min(2, Math.max(0.5, speed)),
+    ...chosen.extra,
+  };
+  const order = { task: 'tts', function: 'SpeechSynthesizer', model: chosen.model, parameters } as const;
+  const task = await openTask(context, chosen, order, { signal });
+  async function* sound(): AsyncGenerator<Buffer> {
+    for await (const answer of task.answers) if (Buffer.isBuffer(answer)) yield answer;
+  }
+  try {
+    task.say(text);
+    task.finish();
+    yield* pcmBlocksOfMessages(sound(), { sampleRate: spokenSampleRate });
+  } finally {
+    task.close();
+  }
+}
