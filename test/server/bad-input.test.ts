@@ -29,7 +29,7 @@ afterEach(() => {
 
 /** The server of the rig, with these engines, and clients that keep at a conversation. */
 async function open(engines: Engines = fakeEngines()) {
-  const server = await serve({ engines });
+  const server = await serve({ engines, flags: { keptAudioSeconds: '60' } });
   return {
     ...server,
     call: (character = '') => call(`ws://${server.at}/v1/realtime?model=${character}`),

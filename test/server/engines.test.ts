@@ -23,7 +23,12 @@ async function open(file: string, log?: (cost: CallCost) => void): Promise<Engin
 /** A server on these engines, with a VAD that needs no model. */
 async function serveOn(engines: Engines): Promise<Awaited<ReturnType<typeof serve>>> {
   const summary = { get: () => engines.summary };
-  const parts = { ...engines, vad: fakeVad(), turnDetector: fakeTurnDetector() };
+  // What it speaks is counted, so no greeting is prepared.
+  const responderFor: Engines['responderFor'] = (character) => {
+    const { prepare: _, ...responder } = engines.responderFor(character);
+    return responder;
+  };
+  const parts = { ...engines, responderFor, vad: fakeVad(), turnDetector: fakeTurnDetector() };
   return serve({ engines: Object.defineProperty(parts, 'summary', summary) });
 }
 
