@@ -3,6 +3,14 @@ import type { Latency } from '../session/trace.ts';
 import type { RealtimeClient, ServerEvent } from './client.ts';
 import { wireSampleRate } from './limits.ts';
 
+/** What a response tells of the answers that were begun before it. */
+interface SpeculationTold {
+  readonly drafts: number;
+  readonly used: boolean;
+  readonly wasted_tokens: number;
+  readonly wasted_speech_ms: number;
+}
+
 /** One exchange of a replayed recording: what was heard, and what came back. */
 export interface ReplayedTurn {
   /** Null where nothing was understood. */
@@ -17,6 +25,8 @@ export interface ReplayedTurn {
   mind: { readonly name: string; readonly because?: string } | null;
   /** The server's ledger: milliseconds since the end of speech, and who owns them. */
   latency: Latency | null;
+  /** What was begun before the end of the turn; null where nothing is. */
+  speculation: SpeculationTold | null;
   /** Client's clock: end of the user's speech to the first reply audio received; null where there was none. */
   firstAudioMs: number | null;
 }
@@ -187,6 +197,7 @@ export class Replayer {
     turn.status = response.status;
     turn.mind = response.x_dramatis?.mind ?? null;
     turn.latency = response.x_dramatis?.latency ?? null;
+    turn.speculation = response.x_dramatis?.speculation ?? null;
     const endpointMs = turn.latency?.endpoint_ms;
     // The server says how long after the end of speech it found the endpoint; our own clock measures from there.
     if (turn.firstAudioMs !== null && typeof endpointMs === 'number') turn.firstAudioMs += endpointMs;
@@ -204,6 +215,7 @@ export class Replayer {
       status: null,
       mind: null,
       latency: null,
+      speculation: null,
       firstAudioMs: null,
     };
     this.#turns.push(turn);
@@ -214,5 +226,9 @@ export class Replayer {
 interface FinishedResponse {
   readonly status: string;
   readonly status_details?: { readonly error?: { readonly code: string; readonly message: string } } | null;
-  readonly x_dramatis?: { readonly mind: ReplayedTurn['mind']; readonly latency: ReplayedTurn['latency'] };
+  readonly x_dramatis?: {
+    readonly mind: ReplayedTurn['mind'];
+    readonly latency: ReplayedTurn['latency'];
+    readonly speculation?: ReplayedTurn['speculation'];
+  };
 }

@@ -14,6 +14,7 @@ const benches: Readonly<
   soak: () => import('./soak.ts'),
   network: () => import('./network.ts'),
   protocol: () => import('./protocol.ts'),
+  speculation: () => import('./speculation.ts'),
   simulator: () => import('./simulator.ts'),
   overhead: () => import('./overhead.ts'),
   capacity: () => import('./capacity.ts'),
