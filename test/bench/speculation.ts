@@ -90,13 +90,16 @@ export async function* run(): AsyncIterable<BenchRow> {
   );
 }
 
-async function serve(engines: Engines, drafts: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+async function serve(
+  engines: Engines,
+  drafts: string,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const config = readConfig({ flags: { port: '0', logLevel: 'silent', draftsPerTurn: drafts }, environment: {} });
   const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
   const app = await buildApp({ config, engines, characters, version: '0' });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: async () => void (await app.close()) };
+  return { url: `http://127.0.0.1:${port}`, close: () => app.close() };
 }
 
 function withDelays(engines: Engines): Engines {

@@ -25,8 +25,12 @@ async function serveOn(engines: Engines): Promise<Awaited<ReturnType<typeof serv
   const summary = { get: () => engines.summary };
   // What it speaks is counted, so no greeting is prepared.
   const responderFor: Engines['responderFor'] = (character) => {
-    const { prepare: _, ...responder } = engines.responderFor(character);
-    return responder;
+    const responder = engines.responderFor(character);
+    return {
+      sampleRate: responder.sampleRate,
+      listen: (audio, options) => responder.listen(audio, options),
+      reply: (history, options) => responder.reply(history, options),
+    };
   };
   const parts = { ...engines, responderFor, vad: fakeVad(), turnDetector: fakeTurnDetector() };
   return serve({ engines: Object.defineProperty(parts, 'summary', summary) });
