@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { emotions } from './emotion.ts';
 
 const shortText = z.string().trim().min(1).max(400);
-const longText = z.string().trim().min(1).max(8_000);
+const longText = z.string().trim().min(1).max(40_000);
+/** A text that a character can do without. */
+const ownText = z.string().trim().max(40_000);
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/, 'a BCP 47 tag such as "en" or "zh"');
 
 /** How one embedded synthesizer speaks as this character. `pitch` and `rate` are factors, 1 = the voice as it is. */
@@ -13,12 +15,35 @@ const presetVoice = z.strictObject({
   rate: z.number().min(0.5).max(2).default(1),
 });
 
-/** A fact the mind recalls when one of its keys is mentioned (a lorebook entry). */
+/** A fact the mind recalls when one of its keys is mentioned: an entry of a lorebook (Character Card V2 and V3). */
 const loreEntry = z.strictObject({
-  keys: z.array(shortText).min(1).max(20),
-  content: z.string().trim().min(1).max(2_000),
+  /** May be empty for constant entries only. */
+  keys: z.array(shortText).max(100),
+  /** May begin with decorators of Character Card V3, one `@@name value` a line. */
+  content: z.string().trim().min(1).max(20_000),
   /** Always in the prompt, mentioned or not. */
   constant: z.boolean().default(false),
+  /** Where there are some, one of them must be mentioned as well. */
+  secondaryKeys: z.array(shortText).max(100).optional(),
+  caseSensitive: z.boolean().optional(),
+  /** Keys are regular expressions (RE2: no look-around, no references to groups; in return they are quick). */
+  regex: z.boolean().optional(),
+  /** Lower stands earlier in the prompt; the highest goes first where the budget is short. */
+  order: z.number().optional(),
+  /** The lowest is dropped first where the budget is short, before the order is looked at. */
+  priority: z.number().optional(),
+  enabled: z.boolean().optional(),
+  name: z.string().max(400).optional(),
+});
+
+/** How the lorebook is read. */
+const loreReading = z.strictObject({
+  /** How many of the latest messages are searched for keys. */
+  scanDepth: z.number().int().min(0).max(1_000).default(3),
+  /** The most estimated tokens that recalled entries take. */
+  budgetTokens: z.number().int().min(0).max(100_000).default(600),
+  /** Whether recalled entries are searched for the keys of others. */
+  recursive: z.boolean().default(false),
 });
 
 /**
@@ -47,12 +72,12 @@ export const cardSchema = z.strictObject({
   /** Age, station, looks, occupation. */
   profile: longText,
   /** Life so far. */
-  background: longText,
-  relationships: z.array(z.strictObject({ name: shortText, relation: shortText })).max(40),
+  background: ownText,
+  relationships: z.array(z.strictObject({ name: shortText, relation: shortText })).max(100),
   /** Adjectives and short traits. */
-  temperament: z.array(shortText).min(1).max(20),
+  temperament: z.array(shortText).max(40),
   /** How the character talks: diction, rhythm, habits. */
-  style: longText,
+  style: ownText,
   catchphrases: z.array(shortText).max(20),
   mbti: z
     .string()
@@ -67,12 +92,22 @@ export const cardSchema = z.strictObject({
     unknown: longText,
   }),
   /** Spoken when a session opens; one is chosen. */
-  greetings: z.array(shortText).min(1).max(20),
+  greetings: z.array(z.string().trim().min(1).max(1_200)).min(1).max(100),
   /** In-character ways out, for remarks that no known line answers. */
   evasions: z.array(shortText).min(6).max(60),
   /** In-character requests to say it again, for speech that was not understood. */
   repeatRequests: z.array(shortText).min(3).max(20),
-  lorebook: z.array(loreEntry).max(500).default([]),
+  /** Where and when the talk takes place. */
+  scenario: ownText.optional(),
+  /** What the card's maker tells whoever plays the character. It never outranks the rules of the house. */
+  directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
+  lorebook: z
+    .array(
+      loreEntry.refine((entry) => entry.constant || entry.keys.length > 0, 'an entry needs keys, or "constant": true'),
+    )
+    .max(20_000)
+    .default([]),
+  loreReading: loreReading.prefault({}),
   voice: z.strictObject({
     gender: z.enum(['female', 'male', 'neutral']),
     /** A few words for a human who casts a cloned voice: age, timbre, accent, pace. */
@@ -80,6 +115,14 @@ export const cardSchema = z.strictObject({
     flite: presetVoice.optional(),
     espeak: presetVoice.optional(),
   }),
+  speech: z
+    .strictObject({
+      /** A factor: below 1 slower, above 1 faster than the voice is by itself. */
+      pace: z.number().min(0.5).max(2).default(1),
+      /** How words are said that the voice says wrongly: the word as written, and a spelling that sounds right. */
+      pronunciations: z.record(shortText, shortText).default({}),
+    })
+    .prefault({}),
   turnTaking: z
     .strictObject({
       /** 0 answers the moment you pause, 1 waits long before answering. */

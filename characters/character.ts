@@ -29,10 +29,13 @@ export async function loadCharacter(folder: string): Promise<Character> {
   return Object.freeze({ ...card, lines: Object.freeze(lines) });
 }
 
-/** Reads every pack in a folder of packs, sorted by id. Sub-folders without a `card.json` are no packs and are passed over. */
+/** Reads every pack in a folder of packs, sorted by id. Sub-folders without a `card.json`, and those
+ * that begin with a dot (packs half written), are passed over. */
 export async function loadCharacters(folder: string): Promise<readonly Character[]> {
   const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const names = entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name);
   const packs = await Promise.all(
     names.toSorted().map(async (name) => {
       const files = await readdir(path.join(folder, name));

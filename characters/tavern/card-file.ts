@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { CharacterError } from '../character.ts';
+import { lorebookSchema } from './lorebook.ts';
+
+/** JSON as it stands in a file. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+const text = z.string().max(400_000);
+const texts = z.array(text).max(1_000);
+// Writers put null where they have nothing.
+const textOrNothing = text.nullish().transform((value) => value ?? '');
+const textsOrNothing = texts.nullish().transform((value) => value ?? []);
+
+/**
+ * What every version of a Character Card holds, under the names of the specifications (malfoyslastname/character-card-spec-v2,
+ * kwaroran/character-card-spec-v3). Keys nobody has named are kept. Absent texts of old cards read as empty ones.
+ */
+const dataSchema = z.looseObject({
+  name: text,
+  description: textOrNothing,
+  personality: textOrNothing,
+  scenario: textOrNothing,
+  first_mes: textOrNothing,
+  mes_example: textOrNothing,
+  creator_notes: textOrNothing,
+  system_prompt: textOrNothing,
+  post_history_instructions: textOrNothing,
+  alternate_greetings: textsOrNothing,
+  tags: textsOrNothing,
+  creator: textOrNothing,
+  character_version: textOrNothing,
+  extensions: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .transform((value) => value ?? {}),
+  character_book: lorebookSchema.nullish(),
+  nickname: text.nullish(),
+  creator_notes_multilingual: z.record(z.string(), text).nullish(),
+  source: texts.nullish(),
+  group_only_greetings: texts.nullish(),
+  creation_date: z.number().nullish(),
+  modification_date: z.number().nullish(),
+  assets: z
+    .array(z.looseObject({ type: text, uri: text, name: text, ext: text }))
+    .max(10_000)
+    .nullish(),
+});
+
+/** The contents of a card, under the names of the specifications. */
+export type TavernData = z.infer<typeof dataSchema>;
+
+/** A Character Card of any version. */
+export interface TavernCard {
+  readonly spec: 'v1' | 'v2' | 'v3';
+  readonly data: TavernData;
+  /** The file's JSON, untouched: what an export starts from, so that no key of anybody's is lost. */
+  readonly whole: JsonObject;
+}
+
+const deepestNesting = 64;
+
+/** Reads the JSON of a card. Throws `CharacterError` naming the field that is wrong. */
+export function readCardJson(json: string, where: string): TavernCard {
+  let value: unknown;
+  try {
+    value = JSON.parse(json.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new CharacterError(`${where}: not valid JSON; save the card again from the program that made it`, { cause });
+  }
+  return readCard(value, where);
+}
+
+/** The same for JSON that is already parsed. */
+export function readCard(value: unknown, where: string): TavernCard {
+  if (!isObject(value)) throw new CharacterError(`${where}: a card is a JSON object`);
+  if (isDeeperThan(value, deepestNesting))
+    throw new CharacterError(`${where}: nested deeper than ${deepestNesting} levels; this is no card`);
+  if (value['spec'] === 'lorebook_v3')
+    throw new CharacterError(`${where}: a lorebook by itself; put it into a card's "character_book"`);
+  const spec = specOf(value, where);
+  const parsed = dataSchema.safeParse(spec === 'v1' ? value : value['data']);
+  if (!parsed.success) throw new CharacterError(`${where}: not a Character Card\n${z.prettifyError(parsed.error)}`);
+  if (parsed.data.name.trim() === '') throw new CharacterError(`${where}: the card has no name; fill in "name"`);
+  return { spec, data: parsed.data, whole: value };
+}
+
+/**
+ * The card as JSON of the version asked for. A card of that version comes out as it came in; keys which a version does not know
+ * are kept, because both specifications ask readers to keep what they do not know.
+ */
+export function cardJson(card: TavernCard, spec: 'v2' | 'v3'): JsonObject {
+  if (card.spec === spec) return card.whole;
+  const { data } = card.spec === 'v1' ? { data: card.whole } : (card.whole as { data: JsonObject });
+  const filled = { ...(spec === 'v3' ? v3Blanks : {}), ...v2Blanks, ...data };
+  const around = card.spec === 'v1' ? {} : card.whole;
+  return { ...around, spec: `chara_card_${spec}`, spec_version: spec === 'v2' ? '2.0' : '3.0', data: filled };
+}
+
+/** A card of ours, made anew. */
+export function newCard(data: Partial<TavernData> & { readonly name: string }): TavernCard {
+  const whole = { spec: 'chara_card_v3', spec_version: '3.0', data: { ...v3Blanks, ...v2Blanks, ...data } };
+  return readCard(whole, data.name);
+}
+
+/** The same card with other contents in some fields of `data`. */
+export function withData(card: TavernCard, changes: JsonObject): TavernCard {
+  if (Object.keys(changes).length === 0) return card;
+  const whole =
+    card.spec === 'v1'
+      ? { ...card.whole, ...changes }
+      : { ...card.whole, data: { ...(card.whole['data'] as JsonObject), ...changes } };
+  return readCard(whole, card.data.name);
+}
+
+const v2Blanks = {
+  description: '',
+  personality: '',
+  scenario: '',
+  first_mes: '',
+  mes_example: '',
+  creator_notes: '',
+  system_prompt: '',
+  post_history_instructions: '',
+  alternate_greetings: [],
+  tags: [],
+  creator: '',
+  character_version: '',
+  extensions: {},
+};
+
+const v3Blanks = { group_only_greetings: [] };
+
+function specOf(value: JsonObject, where: string): TavernCard['spec'] {
+  if (value['spec'] === undefined && value['data'] === undefined) return 'v1';
+  if (value['spec'] === 'chara_card_v2') return 'v2';
+  // The specification asks readers to take later versions of V3 as V3.
+  if (value['spec'] === 'chara_card_v3') return 'v3';
+  throw new CharacterError(
+    `${where}: "spec" is ${JSON.stringify(value['spec'])?.slice(0, 60)}; known are chara_card_v2 and chara_card_v3, or a V1 card without "spec"`,
+  );
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Without recursion, which a hostile file could drive too deep. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let layer: unknown[] = [value];
+  for (let depth = 0; layer.length > 0; depth += 1) {
+    if (depth > levels) return true;
+    layer = layer.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return false;
+}

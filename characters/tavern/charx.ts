@@ -1,0 +1,54 @@
+import { strFromU8, strToU8, unzipSync, zipSync, type UnzipFileInfo } from 'fflate';
+import { CharacterError } from '../character.ts';
+
+/** A CHARX file: the card's JSON and the files its assets name (`embeded://path`). V3 §CHARX. */
+export interface Charx {
+  readonly json: string;
+  /** By path inside the archive. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+const largestCardBytes = 8 * 1024 * 1024;
+const largestFileBytes = 64 * 1024 * 1024;
+const largestTotalBytes = 256 * 1024 * 1024;
+const mostFiles = 2_000;
+
+/** True for bytes that begin as a zip archive does. */
+export function isZip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04;
+}
+
+/** Reads an archive. Throws `CharacterError` for one without `card.json`, cut off, or larger inside than a card can be. */
+export function readCharx(archive: Uint8Array, where: string): Charx {
+  let count = 0;
+  let totalBytes = 0;
+  const measured = ({ name, size, originalSize }: UnzipFileInfo): boolean => {
+    count += 1;
+    // A stored entry takes as many bytes as lie in the archive, whatever it claims.
+    const bytes = Math.max(size, originalSize);
+    totalBytes += bytes;
+    const limit = name === 'card.json' ? largestCardBytes : largestFileBytes;
+    if (bytes > limit || totalBytes > largestTotalBytes || count > mostFiles)
+      throw new CharacterError(
+        `${where}: unpacks to more than a card may hold (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
+      );
+    // Folders, and paths that would leave the archive, are no assets.
+    return !name.endsWith('/') && !name.startsWith('/') && !name.split(/[/\\]/).includes('..');
+  };
+  let unpacked: Record<string, Uint8Array>;
+  try {
+    unpacked = unzipSync(archive, { filter: measured });
+  } catch (cause) {
+    if (cause instanceof CharacterError) throw cause;
+    throw new CharacterError(`${where}: the archive is damaged; download it again`, { cause });
+  }
+  const { 'card.json': card, ...files } = unpacked;
+  if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is no CHARX`);
+  return { json: strFromU8(card), files: new Map(Object.entries(files)) };
+}
+
+/** Packs a card and its files. Pictures and sounds are compressed already, so they are only stored. */
+export function writeCharx({ json, files }: Charx): Uint8Array {
+  const entries = [...files].map(([name, body]) => [name, [body, { level: 0 }]] as const);
+  return zipSync({ 'card.json': [strToU8(json), { level: 6 }], ...Object.fromEntries(entries) });
+}

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Card, DialoguePair } from '../card.ts';
+import { newCard, withData, type JsonObject, type TavernCard } from './card-file.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { toPack } from './to-pack.ts';
+
+/** What a card is made of: a character without the methods of its folder. */
+export interface PackContents {
+  readonly card: Card;
+  readonly lines: readonly DialoguePair[];
+}
+
+/**
+ * The card of a pack. A pack that was imported and not changed since gives back the card it came from, key for key; one that was
+ * changed gives that card with the changed fields; one of ours becomes a new V3 card. What the specifications have no field for
+ * travels in `extensions.x_voice`, `x_speech` and `x_dramatis`.
+ */
+export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
+  const data = dataOf(pack);
+  if (source === undefined) return newCard({ ...data, name: pack.card.name, extensions: extensionsOf(pack, data, {}) });
+  const imported = toPack(source, pack.card.id, pack.card.id);
+  if (isDeepStrictEqual(plain(imported), plain(pack))) return source;
+  const before = dataOf(imported);
+  const changes = Object.fromEntries(
+    Object.entries(data).filter(([field, value]) => !isDeepStrictEqual(value, before[field])),
+  );
+  const changed = withData(source, changes);
+  return withData(changed, { extensions: extensionsOf(pack, changed.data, source.data.extensions) });
+}
+
+function extensionsOf(pack: PackContents, data: JsonObject, others: JsonObject): JsonObject {
+  const { card, lines } = pack;
+  const written = newCard({ ...data, name: card.name });
+  return {
+    ...others,
+    x_voice: card.voice,
+    x_speech: { ...card.speech, ...card.turnTaking },
+    x_dramatis: { of: fingerprintOf(written.data), card, lines },
+  };
+}
+
+/** The fields of the specifications that a pack has something for. */
+function dataOf({ card, lines }: PackContents): JsonObject {
+  const [greeting = '', ...otherGreetings] = card.greetings;
+  return {
+    name: card.name,
+    description: descriptionOf(card),
+    personality: [card.temperament.join(', '), card.style].filter(Boolean).join('. '),
+    scenario: card.scenario ?? '',
+    first_mes: greeting,
+    alternate_greetings: otherGreetings,
+    mes_example: lines.map((pair) => `<START>\n{{user}}: ${pair.asks[0] ?? ''}\n{{char}}: ${pair.reply}`).join('\n'),
+    system_prompt: card.directions?.before ?? '',
+    post_history_instructions: card.directions?.after ?? '',
+    creator_notes: `${card.tagline}\n\n${card.work.title}: ${card.work.rights}`,
+    ...(card.lorebook.length === 0 ? {} : { character_book: bookOf(card) }),
+  };
+}
+
+function descriptionOf(card: Card): string {
+  const people = card.relationships.map(({ name, relation }) => `${name}: ${relation}`).join('\n');
+  const parts = [
+    card.profile.startsWith(card.identity) ? '' : card.identity,
+    card.profile,
+    card.background,
+    people === '' ? '' : `People {{char}} knows:\n${people}`,
+    `What {{char}} knows: ${card.knowledge.knows}`,
+    `What {{char}} does not know: ${card.knowledge.unknown}`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function bookOf(card: Card): JsonObject {
+  return {
+    name: card.name,
+    scan_depth: card.loreReading.scanDepth,
+    token_budget: card.loreReading.budgetTokens,
+    recursive_scanning: card.loreReading.recursive,
+    extensions: {},
+    entries: card.lorebook.map((entry, index) => ({
+      keys: entry.keys,
+      content: entry.content,
+      extensions: {},
+      enabled: entry.enabled ?? true,
+      insertion_order: entry.order ?? index,
+      case_sensitive: entry.caseSensitive ?? false,
+      use_regex: entry.regex ?? false,
+      constant: entry.constant,
+      ...(entry.name === undefined ? {} : { name: entry.name }),
+      ...(entry.priority === undefined ? {} : { priority: entry.priority }),
+      ...(entry.secondaryKeys === undefined ? {} : { selective: true, secondary_keys: entry.secondaryKeys }),
+    })),
+  };
+}
+
+/** As it stands in a file: without what is undefined. */
+function plain({ card, lines }: PackContents): unknown {
+  return JSON.parse(JSON.stringify({ card, lines }));
+}

@@ -1,0 +1,71 @@
+import { readFile, stat } from 'node:fs/promises';
+import { CharacterError } from '../character.ts';
+import { cardJson, readCardJson, type TavernCard } from './card-file.ts';
+import { isZip, readCharx, writeCharx } from './charx.ts';
+import { blankPng, isPng, readPngTexts, writePngTexts } from './png.ts';
+
+/** A card as it lies on a disk: the card, its picture, and the files its assets name. */
+export interface CardFile {
+  readonly card: TavernCard;
+  readonly picture?: Uint8Array;
+  /** By path inside the archive. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** What a card can be written as. */
+export const cardFormats = ['png', 'json', 'charx'] as const;
+export type CardFormat = (typeof cardFormats)[number];
+
+const largestFileBytes = 256 * 1024 * 1024;
+
+/** Reads a card from a JSON, PNG or CHARX file; the contents tell which. Throws `CharacterError` that names the file. */
+export async function openCard(file: string): Promise<CardFile> {
+  let bytes: Uint8Array;
+  try {
+    const { size } = await stat(file);
+    if (size > largestFileBytes) throw new CharacterError(`${file}: larger than ${largestFileBytes / 1024 / 1024} MB`);
+    bytes = await readFile(file);
+  } catch (cause) {
+    if (cause instanceof CharacterError) throw cause;
+    throw new CharacterError(`${file}: cannot be read`, { cause });
+  }
+  return readCardBytes(bytes, file);
+}
+
+/** The same for bytes that are already here. */
+export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
+  if (isPng(bytes)) {
+    const texts = readPngTexts(bytes, where);
+    const encoded = texts.get('ccv3') ?? texts.get('chara');
+    if (encoded === undefined)
+      throw new CharacterError(
+        `${where}: this picture holds no card; editing or converting a picture takes the card out`,
+      );
+    return {
+      card: readCardJson(Buffer.from(encoded, 'base64').toString('utf8'), where),
+      picture: bytes,
+      files: new Map(),
+    };
+  }
+  if (isZip(bytes)) {
+    const { json, files } = readCharx(bytes, where);
+    return { card: readCardJson(json, `${where}: card.json`), files };
+  }
+  return { card: readCardJson(new TextDecoder().decode(bytes), where), files: new Map() };
+}
+
+/** A card as bytes. A PNG carries V2 under `chara`, which every program reads, and with `v3` that version under `ccv3` too. */
+export function writeCardBytes({ card, picture, files }: CardFile, format: CardFormat, spec: 'v2' | 'v3'): Uint8Array {
+  const json = (version: 'v2' | 'v3'): string => JSON.stringify(cardJson(card, version));
+  if (format === 'json') return Buffer.from(`${JSON.stringify(cardJson(card, spec), undefined, 2)}\n`);
+  if (format === 'charx') return writeCharx({ json: json(spec), files });
+  const encode = (version: 'v2' | 'v3'): string => Buffer.from(json(version)).toString('base64');
+  const texts = new Map([['chara', encode('v2')], ...(spec === 'v3' ? [['ccv3', encode('v3')] as const] : [])]);
+  const base = picture ?? blankPng(card.data.name);
+  return writePngTexts(spec === 'v3' ? base : withoutV3(base, card.data.name), texts, card.data.name);
+}
+
+/** A picture whose own V3 card would be read before the V2 card that is asked for. */
+function withoutV3(png: Uint8Array, where: string): Uint8Array {
+  return readPngTexts(png, where).has('ccv3') ? writePngTexts(png, new Map([['ccv3', undefined]]), where) : png;
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from '../card.ts';
+import { CharacterError } from '../character.ts';
+import { slugOf } from '../slug.ts';
+import type { TavernCard, TavernData } from './card-file.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { exchangesOf } from './example-dialogue.ts';
+import { loreOf } from './lore-entries.ts';
+import { plainMacros } from './macros.ts';
+import { aloudOf, firstSentence, languageOfText } from './plain-text.ts';
+import { wayOut } from './ways-out.ts';
+
+/** A character pack that was made from a card. */
+export interface Pack {
+  readonly card: Card;
+  readonly lines: readonly DialoguePair[];
+  /** What did not fit and was shortened or left out, for whoever imports. */
+  readonly notes: readonly string[];
+}
+
+const ours = z.looseObject({ of: z.string(), card: cardSchema, lines: z.array(dialoguePairSchema) });
+const xSpeech = z
+  .looseObject({
+    pace: z.number(),
+    pronunciations: z.record(z.string(), z.string()),
+    patience: z.number(),
+    interruptibility: z.number(),
+    backchannels: z.number(),
+  })
+  .partial();
+
+/**
+ * The pack of a card: what our prompts, voices and turn taking need, drawn from what the card says. A card that Dramatis wrote
+ * (`extensions.x_dramatis`) gives its pack back. Throws `CharacterError` where a card cannot be played.
+ */
+export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
+  const notes: string[] = [];
+  const own = ours.safeParse(tavern.data.extensions['x_dramatis']);
+  if (own.success && own.data.of === fingerprintOf(tavern.data)) {
+    const { card, lines } = own.data;
+    return { card: { ...card, id: id ?? card.id }, lines, notes };
+  }
+  if (own.success) notes.push('edited elsewhere since Dramatis wrote it; read as a card of another program');
+  const drafted = draft(tavern.data, id ?? slugOf(tavern.data.nickname || tavern.data.name), notes);
+  const parsed = cardSchema.safeParse(drafted);
+  if (!parsed.success) throw new CharacterError(`${where}: cannot be played\n${z.prettifyError(parsed.error)}`);
+  const lines = exchangesOf(tavern.data).flatMap((pair) => {
+    const checked = dialoguePairSchema.safeParse(pair);
+    return checked.success ? [checked.data] : [];
+  });
+  return { card: parsed.data, lines, notes };
+}
+
+function draft(data: TavernData, id: string, notes: string[]): unknown {
+  const name = (data.nickname || data.name).trim().slice(0, 120);
+  const say = (text: string): string => plainMacros(text, { char: name, user: 'the visitor' }).trim();
+  const fit = (text: string, longest: number, field: string): string => {
+    const said = say(text);
+    if (said.length > longest) notes.push(`${field} has ${said.length} characters; the first ${longest} are used`);
+    return said.slice(0, longest).trim();
+  };
+  const description = fit(data.description, 40_000, 'description');
+  const personality = fit(data.personality, 40_000, 'personality');
+  const traits = traitsOf(personality);
+  const language = languageOfText(`${description} ${data.first_mes}`);
+  const greetings = [data.first_mes, ...data.alternate_greetings]
+    .map((text) => aloudOf(say(text), 1_200))
+    .filter(Boolean);
+  const summary = firstSentence(description) || `${name} speaks with whoever comes.`;
+  const lore = loreOf(data.character_book ?? undefined, say, notes);
+  const out = wayOut(language);
+  return {
+    id,
+    name,
+    tagline: firstSentence(say(data.creator_notes)).slice(0, 120).trim() || summary.slice(0, 120).trim(),
+    identity: summary.slice(0, 400).trim(),
+    work: { title: data.source?.[0]?.slice(0, 400) || 'an imported card', rights: rightsOf(data) },
+    languages: [language],
+    profile: description || summary,
+    background: '',
+    relationships: [],
+    temperament: traits,
+    style: traits.length > 0 ? '' : personality,
+    catchphrases: [],
+    knowledge: { knows: out.knows, unknown: out.unknown },
+    scenario: fit(data.scenario, 40_000, 'scenario'),
+    directions: {
+      before: fit(data.system_prompt.replaceAll('{{original}}', ''), 40_000, 'system_prompt'),
+      after: fit(data.post_history_instructions.replaceAll('{{original}}', ''), 40_000, 'post_history_instructions'),
+    },
+    greetings: greetings.length > 0 ? greetings.slice(0, 100) : [out.greeting(name)],
+    evasions: out.evasions,
+    repeatRequests: out.repeatRequests,
+    lorebook: lore.entries,
+    loreReading: lore.reading,
+    voice: { gender: genderOf(description), description: `the voice of ${name}` },
+    ...manners(data),
+  };
+}
+
+/** "shy, kind, stubborn" is a list of traits; anything longer is a text about the person. */
+function traitsOf(personality: string): string[] {
+  const parts = personality.split(/\s*[,;，；、\n]\s*/).filter((part) => part !== '');
+  return parts.length >= 2 && parts.length <= 40 && parts.every((part) => part.length <= 60) ? parts : [];
+}
+
+function manners(data: TavernData): object {
+  const parsed = xSpeech.safeParse(data.extensions['x_speech']);
+  if (!parsed.success) return {};
+  const { pace, pronunciations, patience, interruptibility, backchannels } = parsed.data;
+  const known = (values: object): object =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return {
+    speech: known({ pace, pronunciations }),
+    turnTaking: known({ patience, interruptibility, backchannels }),
+  };
+}
+
+function rightsOf(data: TavernData): string {
+  return data.creator === ''
+    ? 'unknown; ask whoever made the card before you publish it'
+    : `made by ${data.creator.slice(0, 200)}; ask them before you publish it`;
+}
+
+/** Whom the description speaks of, by its pronouns. */
+function genderOf(description: string): 'female' | 'male' | 'neutral' {
+  const count = (pattern: RegExp): number => description.match(pattern)?.length ?? 0;
+  const female = count(/\b(?:she|her|hers|woman|girl|female)\b|[她女]/giu);
+  const male = count(/\b(?:he|him|his|man|boy|male)\b|[他男]/giu);
+  if (female === male) return 'neutral';
+  return female > male ? 'female' : 'male';
+}

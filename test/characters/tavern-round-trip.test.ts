@@ -1,0 +1,93 @@
+import { mkdtempSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadCharacter, loadCharacters } from '../../characters/character.ts';
+import { readPicture, readSource, writePack } from '../../characters/pack-folder.ts';
+import { cardJson, readCard, readCardJson } from '../../characters/tavern/card-file.ts';
+import { fromPack } from '../../characters/tavern/from-pack.ts';
+import { openCard, readCardBytes, writeCardBytes } from '../../characters/tavern/open-card.ts';
+import { blankPng } from '../../characters/tavern/png.ts';
+import { toPack } from '../../characters/tavern/to-pack.ts';
+import { builtInCharacters } from '../../server/serve.ts';
+import { cards } from './tavern-cards.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cards-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe.each(Object.entries(cards))('%s', (name, whole) => {
+  const card = readCard(asJson(whole), name);
+
+  it('is imported into a pack folder and exported again unchanged', async () => {
+    const { notes: _, ...pack } = toPack(card, name, `trip-${Object.keys(cards).indexOf(name)}`);
+    const made = await writePack(folder, { ...pack, source: JSON.stringify(card.whole) });
+    const { lines, ...read } = await loadCharacter(made);
+    const source = readCardJson((await readSource(made)) ?? '', made);
+    const back = fromPack({ card: read, lines }, source);
+    expect(back.whole).toEqual(asJson(whole));
+    // and once more, from what was exported
+    expect(toPack(back, name, pack.card.id)).toMatchObject(pack);
+  });
+
+  it.each(['v2', 'v3'] as const)('survives PNG, CHARX and JSON as %s with every key', (spec) => {
+    const expected = asJson(cardJson(card, spec));
+    for (const format of ['png', 'json', 'charx'] as const) {
+      const files = new Map([['assets/icon/main.png', Uint8Array.from(blankPng('icon'))]]);
+      const bytes = writeCardBytes({ card, files }, format, spec);
+      const read = readCardBytes(bytes, `${name}.${format}`);
+      expect(asJson(read.card.whole)).toEqual(expected);
+      if (format === 'charx') expect(read.files).toEqual(files);
+    }
+  });
+
+  it('keeps every key of the data in another version', () => {
+    const data = card.spec === 'v1' ? card.whole : card.whole['data'];
+    for (const spec of ['v2', 'v3'] as const) expect(cardJson(card, spec)['data']).toMatchObject(data as object);
+  });
+});
+
+describe('cards of ours', () => {
+  it.each(['png', 'json', 'charx'] as const)('shipped packs come back whole from %s', async (format) => {
+    for (const character of await loadCharacters(builtInCharacters)) {
+      const { lines, ...card } = character;
+      const bytes = writeCardBytes({ card: fromPack({ card, lines }), files: new Map() }, format, 'v3');
+      const back = toPack(readCardBytes(bytes, card.id).card, card.id);
+      expect(asJson({ card: back.card, lines: back.lines })).toEqual(asJson({ card, lines }));
+      expect(back.notes).toEqual([]);
+    }
+  });
+
+  it('a card that was edited elsewhere is read as it now says, with a note', async () => {
+    const { lines, ...card } = await loadCharacter(path.join(builtInCharacters, 'alice'));
+    const written = fromPack({ card, lines });
+    const edited = readCard({ ...written.whole, data: { ...written.data, scenario: 'On the moon.' } }, 'edited');
+    const pack = toPack(edited, 'edited');
+    expect(pack.card.scenario).toBe('On the moon.');
+    expect(pack.notes[0]).toMatch(/edited elsewhere/);
+  });
+
+  it('a changed field of an imported pack changes that field of the card and keeps the others', () => {
+    const source = readCard(asJson(cards['V2 with the extensions of others']), 'source');
+    const { notes: _, ...pack } = toPack(source, 'source');
+    const back = fromPack({ ...pack, card: { ...pack.card, scenario: 'A calm day.' } }, source);
+    expect(back.data.scenario).toBe('A calm day.');
+    expect(back.data.system_prompt).toBe(source.data.system_prompt);
+    expect(back.data.extensions).toMatchObject(source.data.extensions);
+    expect(toPack(back, 'back').card.scenario).toBe('A calm day.');
+  });
+
+  it('a picture that carries a card keeps its pixels and its other texts', async () => {
+    const card = readCard(asJson(cards['V3, every field']), 'v3');
+    const file = path.join(folder, 'mara.png');
+    await writeFile(file, writeCardBytes({ card, picture: blankPng('Mara'), files: new Map() }, 'png', 'v3'));
+    const opened = await openCard(file);
+    const again = writeCardBytes(opened, 'png', 'v2');
+    expect(readCardBytes(again, 'again').card.spec).toBe('v2');
+    expect(again.length).toBeLessThan((opened.picture?.length ?? 0) + 1);
+    const made = await writePack(folder, { ...opened, ...toPack(card, 'v3', 'pictured') });
+    expect(await readPicture(made)).toEqual(Buffer.from(opened.picture ?? []));
+  });
+});
