@@ -5,6 +5,7 @@ import type { ChatModel, ChatPart } from './chat.ts';
 import { costMeter } from './cost.ts';
 import { emotionTags, type EmotionTags, type FeltText } from './emotion-tags.ts';
 import { indexLines } from './line-index.ts';
+import { lorebookOf } from './lorebook.ts';
 import { ownWords, type OwnWords } from './own-words.ts';
 import { buildPrompt } from './prompt.ts';
 
@@ -27,6 +28,7 @@ const maxTokensWithTools = 1_000;
 export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
   const { temperature = 0.8, maxTokens = 220, historyTokens } = settings;
   const find = indexLines(character.lines, character.name);
+  const recall = lorebookOf(character);
 
   return {
     character,
@@ -39,6 +41,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const { signal, toolbox, sampling } = options;
       const prompt = buildPrompt(character, history, {
         examples,
+        recalled: recall(history),
         hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
         ...(historyTokens === undefined ? {} : { historyTokens }),

@@ -1,6 +1,7 @@
 import type { Cost } from './agent.ts';
 import type { ChatPart, Message } from './chat.ts';
-import { estimatePrompt, estimateShare } from './prompt.ts';
+import { estimatePrompt } from './prompt.ts';
+import { estimateShare } from './token-estimate.ts';
 
 /** Adds up what a reply costs, part by part: by estimate, until the model gives its own count, if it ever does. */
 export function costMeter(prompt: readonly Message[]): (part: ChatPart) => Cost {

@@ -2,6 +2,7 @@ import type { Character } from '../characters/character.ts';
 import type { OmniMessage, OmniSound } from '../voices/omni.ts';
 import type { Situation } from './agent.ts';
 import type { Message } from './chat.ts';
+import { lorebookOf } from './lorebook.ts';
 import { buildPrompt } from './prompt.ts';
 
 /** What a spoken reply is made for. */
@@ -16,7 +17,10 @@ export interface OmniTurn {
 export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
   const { scene = '', situation, sound } = turn;
   const direction = directionFor(character, situation);
-  const prompt = buildPrompt(character, history, { scene: [scene, direction].filter(Boolean).join('\n') });
+  const prompt = buildPrompt(character, history, {
+    scene: [scene, direction].filter(Boolean).join('\n'),
+    recalled: lorebookOf(character)(history),
+  });
   const messages = prompt.flatMap((message): OmniMessage[] =>
     message.role === 'tool' ? [] : [{ role: message.role, text: message.text }],
   );

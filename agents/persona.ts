@@ -1,6 +1,7 @@
 import type { Character } from '../characters/character.ts';
 import type { DialoguePair } from '../characters/card.ts';
 import { emotions } from '../characters/emotion.ts';
+import { constantLore } from './lorebook.ts';
 
 /** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
 export const notesTag = 'notes';
@@ -8,7 +9,7 @@ export const notesTag = 'notes';
 /** The part of the prompt that is the same for every turn and every visitor of a character. */
 export function personaOf(character: Character): string {
   const { name, knowledge } = character;
-  const facts = character.lorebook.filter((entry) => entry.constant).map((entry) => `- ${entry.content}`);
+  const facts = constantLore(character).map((content) => `- ${content}`);
   const people = character.relationships.map((person) => `- ${person.name}: ${person.relation}`);
   const until =
     knowledge.untilYear === undefined ? '' : ` You know of nothing that happened after ${asYear(knowledge.untilYear)}.`;
@@ -24,6 +25,8 @@ export function personaOf(character: Character): string {
     section('What you do not know', `${knowledge.unknown} Meet such things as ${name} would, and do not explain them.`),
     section('Facts', facts.join('\n')),
     section('How you sound', samples(character).map(asExample).join('\n')),
+    section('Where you are', character.scenario ?? ''),
+    section("From the card's maker", makersDirections(character)),
     section('How to answer', rules),
   ]
     .filter((part) => part !== '')
@@ -53,6 +56,11 @@ function catchphrases(character: Character): string {
   if (character.catchphrases.length === 0) return '';
   const quoted = character.catchphrases.map((phrase) => `"${phrase}"`).join(' ');
   return `${quoted} Use one only where it comes by itself, and hardly ever twice.`;
+}
+
+/** What strangers wrote about playing the character; the rules that follow stand above it. */
+function makersDirections({ directions }: Character): string {
+  return [directions?.before ?? '', directions?.after ?? ''].filter((text) => text !== '').join('\n');
 }
 
 /** A few exchanges from all over the pack, always the same ones. */

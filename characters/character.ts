@@ -2,16 +2,12 @@ import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from './card.ts';
+import { CharacterError } from './character-error.ts';
+import { lorePattern } from './lore-pattern.ts';
 
 /** A character: its card and its example dialogue, read from one folder, frozen. */
 export interface Character extends Card {
   readonly lines: readonly DialoguePair[];
-}
-
-/** A pack that cannot be read: which file, which row, and what is wrong. */
-export class CharacterError extends Error {
-  override readonly name = 'CharacterError';
-  readonly code = 'character_invalid';
 }
 
 /** Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the file and row that are wrong. */
@@ -20,6 +16,9 @@ export async function loadCharacter(folder: string): Promise<Character> {
   const card = parseFile(cardSchema, await readText(cardPath), cardPath);
   if (card.id !== path.basename(folder)) {
     throw new CharacterError(`${cardPath}: id "${card.id}" must equal the folder's name "${path.basename(folder)}"`);
+  }
+  for (const entry of card.lorebook.filter(({ regex }) => regex === true)) {
+    for (const key of entry.keys) lorePattern(key, entry.caseSensitive === true, cardPath);
   }
   const linesPath = path.join(folder, 'lines.jsonl');
   const rows = (await readText(linesPath)).split('\n');

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Card, DialoguePair } from './card.ts';
-import { CharacterError } from './character.ts';
+import { CharacterError } from './character-error.ts';
 
 /** All the files of a pack. */
 export interface PackFiles {
@@ -56,7 +56,16 @@ export async function readPicture(folder: string): Promise<Uint8Array | undefine
   return readFile(path.join(folder, pictureName)).catch(nothing);
 }
 
-export const assetsName = 'assets';
+/** The files of a card's assets, by path inside its archive. */
+export async function readAssets(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const top = path.join(folder, assetsName);
+  const entries = await readdir(top, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const nameOf = (file: string): string => path.relative(top, file).split(path.sep).join('/');
+  return new Map(await Promise.all(files.map(async (file) => [nameOf(file), await readFile(file)] as const)));
+}
+
+const assetsName = 'assets';
 const sourceName = 'source.json';
 const pictureName = 'picture.png';
 

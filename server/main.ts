@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts';
-import { CharacterError } from '../characters/character.ts';
+import { CharacterError } from '../characters/character-error.ts';
 import { usage, UsageError } from './cli/usage.ts';
 
 /** One module a command; each exports `run(args)`, which resolves to the exit status. */

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { CharacterError } from '../characters/character-error.ts';
 import { loadCharacters, type Character } from '../characters/character.ts';
 import type { Config } from './config.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
@@ -65,11 +66,39 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 }
 
-/** Built-in packs, then those of the user's own folder, which win where ids are the same. */
-export async function readCharacters(config: Pick<Config, 'charactersDir'>): Promise<ReadonlyMap<string, Character>> {
-  const packs = [...(await loadCharacters(builtInCharacters))];
-  if (config.charactersDir !== undefined) packs.push(...(await loadCharacters(config.charactersDir)));
-  return new Map(packs.map((pack) => [pack.id, pack]));
+/** Where `dramatis characters import` puts them. */
+export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return path.resolve(dataDir, 'characters');
+}
+
+/** Built-in packs, then imported ones, then those of the user's own folder; the last of an id wins. */
+export async function readCharacters(config: CharacterPlaces): Promise<ReadonlyMap<string, Character>> {
+  const found = await Promise.all(foldersOf(config).map(loadCharacters));
+  return new Map(found.flat().map((pack) => [pack.id, pack]));
+}
+
+/** One of them, and the folder it lies in. Throws `CharacterError` that names those there are. */
+export async function findCharacter(
+  config: CharacterPlaces,
+  id: string,
+): Promise<{ readonly character: Character; readonly folder: string }> {
+  for (const parent of foldersOf(config).toReversed()) {
+    const character = (await loadCharacters(parent)).find((pack) => pack.id === id);
+    if (character !== undefined) return { character, folder: path.resolve(parent, id) };
+  }
+  const known = [...(await readCharacters(config)).keys()].join(', ');
+  throw new CharacterError(`There is no character "${id}"; there is ${known}`);
+}
+
+type CharacterPlaces = Partial<Pick<Config, 'charactersDir' | 'dataDir'>>;
+
+function foldersOf(config: CharacterPlaces): string[] {
+  const imported = config.dataDir === undefined ? [] : [importedCharacters({ dataDir: config.dataDir })];
+  return [
+    builtInCharacters,
+    ...imported.filter((folder) => existsSync(folder)),
+    ...(config.charactersDir === undefined ? [] : [config.charactersDir]),
+  ];
 }
 
 /** The version in package.json. */

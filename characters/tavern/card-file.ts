@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CharacterError } from '../character.ts';
+import { CharacterError } from '../character-error.ts';
 import { lorebookSchema } from './lorebook.ts';
 
 /** JSON as it stands in a file. */

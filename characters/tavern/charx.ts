@@ -1,5 +1,5 @@
 import { strFromU8, strToU8, unzipSync, zipSync, type UnzipFileInfo } from 'fflate';
-import { CharacterError } from '../character.ts';
+import { CharacterError } from '../character-error.ts';
 
 /** A CHARX file: the card's JSON and the files its assets name (`embeded://path`). V3 §CHARX. */
 export interface Charx {

@@ -1,4 +1,5 @@
 import type { Card } from '../card.ts';
+import { lorePattern } from '../lore-pattern.ts';
 import type { Lorebook, LorebookEntry } from './lorebook.ts';
 
 type Lore = Card['lorebook'][number];
@@ -13,7 +14,7 @@ export function loreOf(
 ): { readonly entries: readonly Lore[]; readonly reading: Partial<Card['loreReading']> } {
   if (book === undefined) return { entries: [], reading: {} };
   const entries = book.entries.flatMap((entry, index) => {
-    const made = entryOf(entry, say);
+    const made = entryOf(entry, say, notes);
     if (made === undefined) notes.push(`lorebook entry ${index + 1} has no content, or no key, and is left out`);
     return made ?? [];
   });
@@ -27,9 +28,11 @@ export function loreOf(
   };
 }
 
-function entryOf(entry: LorebookEntry, say: (text: string) => string): Lore | undefined {
+function entryOf(entry: LorebookEntry, say: (text: string) => string, notes: string[]): Lore | undefined {
   const keysOf = (keys: readonly string[]): string[] =>
-    keys.map((key) => key.trim().slice(0, 400)).filter((key) => key !== '');
+    keys
+      .map((key) => key.trim().slice(0, 400))
+      .filter((key) => key !== '' && (entry.use_regex !== true || isUsable(key, notes)));
   const keys = keysOf(entry.keys).slice(0, 100);
   const content = say(entry.content).slice(0, longestContent).trim();
   const constant = entry.constant === true;
@@ -47,4 +50,15 @@ function entryOf(entry: LorebookEntry, say: (text: string) => string): Lore | un
     ...(entry.enabled ? {} : { enabled: false }),
     ...(entry.name ? { name: entry.name.slice(0, 400) } : {}),
   };
+}
+
+/** Patterns of strangers that cannot be run in time are left out. */
+function isUsable(key: string, notes: string[]): boolean {
+  try {
+    lorePattern(key, false);
+    return true;
+  } catch (fault) {
+    notes.push(fault instanceof Error ? fault.message : String(fault));
+    return false;
+  }
 }

@@ -37,11 +37,6 @@ export function plainMacros(text: string, names: MacroNames): string {
   return fillMacros(text, names, { random: () => 0, pick: () => 0 });
 }
 
-/** Keys that `{{hidden_key:…}}` adds to what a lorebook searches, without being seen. */
-export function hiddenKeys(text: string): string[] {
-  return [...text.matchAll(/\{\{hidden_key:([^{}]{0,400})\}\}/giu)].map(([, key]) => (key ?? '').trim());
-}
-
 function nameOf(tag: string, names: MacroNames): string {
   return tag.toLowerCase() === 'user' ? names.user : names.char;
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { CharacterError } from '../character.ts';
+import { CharacterError } from '../character-error.ts';
 import { cardJson, readCardJson, type TavernCard } from './card-file.ts';
 import { isZip, readCharx, writeCharx } from './charx.ts';
 import { blankPng, isPng, readPngTexts, writePngTexts } from './png.ts';

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { CharacterError } from '../character.ts';
+import { CharacterError } from '../character-error.ts';
 
 /** One chunk of a PNG: four letters and what they hold (PNG specification, §5.3). */
 interface Chunk {

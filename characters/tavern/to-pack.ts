@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from '../card.ts';
-import { CharacterError } from '../character.ts';
+import { CharacterError } from '../character-error.ts';
 import { slugOf } from '../slug.ts';
 import type { TavernCard, TavernData } from './card-file.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -85,8 +85,8 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
     knowledge: { knows: out.knows, unknown: out.unknown },
     scenario: fit(data.scenario, 40_000, 'scenario'),
     directions: {
-      before: fit(data.system_prompt.replaceAll('{{original}}', ''), 40_000, 'system_prompt'),
-      after: fit(data.post_history_instructions.replaceAll('{{original}}', ''), 40_000, 'post_history_instructions'),
+      before: fit(withoutOriginal(data.system_prompt), 40_000, 'system_prompt'),
+      after: fit(withoutOriginal(data.post_history_instructions), 40_000, 'post_history_instructions'),
     },
     greetings: greetings.length > 0 ? greetings.slice(0, 100) : [out.greeting(name)],
     evasions: out.evasions,
@@ -96,6 +96,11 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
     voice: { gender: genderOf(description), description: `the voice of ${name}` },
     ...manners(data),
   };
+}
+
+/** `{{original}}` stands for the reader's own prompt, which ours always sends as well. */
+function withoutOriginal(text: string): string {
+  return text.replaceAll(/\{\{original\}\}/giu, '');
 }
 
 /** "shy, kind, stubborn" is a list of traits; anything longer is a text about the person. */

@@ -1,33 +1,19 @@
-import { readCharacters } from '../serve.ts';
-import { table } from './table.ts';
-import { parseCommand } from './usage.ts';
+import { UsageError } from './usage.ts';
 
-/** `dramatis characters`: who there is to talk to. */
+/** One module a verb; each exports `run(args)`, which resolves to the exit status. */
+const verbs: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
+  list: () => import('./characters/list.ts'),
+  show: () => import('./characters/show.ts'),
+  import: () => import('./characters/import.ts'),
+  export: () => import('./characters/export.ts'),
+  remove: () => import('./characters/remove.ts'),
+};
+
+/** `dramatis characters [VERB]`: who there is to talk to, and cards in and out. */
 export async function run(args: string[]): Promise<number> {
-  const parsed = parseCommand('characters', '[--json]', args, {
-    json: { type: 'boolean', help: 'print one JSON array' },
-  });
-  if (parsed === undefined) return 0;
-  const characters = [...(await readCharacters(parsed.config)).values()];
-  if (parsed.values.json === true) {
-    const rows = characters.map(({ id, name, tagline, languages, work, lines }) => ({
-      id,
-      name,
-      tagline,
-      languages,
-      work: work.title,
-      pairs: lines.length,
-    }));
-    console.log(JSON.stringify(rows, undefined, 2));
-    return 0;
-  }
-  const rows = characters.map((one) => [
-    one.id,
-    one.name,
-    one.languages.join(' '),
-    String(one.lines.length),
-    one.tagline,
-  ]);
-  console.log(table(['id', 'name', 'languages', 'pairs', 'who'], rows));
-  return 0;
+  const [verb = 'list', ...rest] = args[0]?.startsWith('-') === false ? args : ['list', ...args];
+  const load = verbs[verb];
+  if (load === undefined)
+    throw new UsageError(`There is no "characters ${verb}"; there is ${Object.keys(verbs).join(', ')}.`);
+  return (await load()).run(rest);
 }

@@ -14,7 +14,7 @@ export const commandHelp = {
   latency: 'hold many turns; print who owns which millisecond of the wait',
   listen: 'show what the ear makes of a recording: speech, segments, transcript',
   say: 'speak a text in a character’s voice, into a WAV file',
-  characters: 'list the characters',
+  characters: 'list, show, import, export and remove characters',
   doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
 } as const;
 

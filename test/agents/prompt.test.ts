@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { buildPrompt, estimateTokens } from '../../agents/prompt.ts';
+import { lorebookOf } from '../../agents/lorebook.ts';
+import { buildPrompt } from '../../agents/prompt.ts';
+import { estimateTokens } from '../../agents/token-estimate.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 
 const martha = smallCharacter();
@@ -68,7 +70,8 @@ describe('a prompt', () => {
 
   it('recalls the lore that was mentioned, and the examples, in notes before the last remark', () => {
     const examples = [{ asks: ['What is on the sign?'], reply: 'A boar, they say.' }];
-    const prompt = buildPrompt(martha, asHistory(['Hello', 'Good day.', 'Who painted the boar?']), { examples });
+    const said = asHistory(['Hello', 'Good day.', 'Who painted the boar?']);
+    const prompt = buildPrompt(martha, said, { examples, recalled: lorebookOf(martha)(said) });
     expect(prompt.at(-1)?.text).toMatch(
       /^<notes>\nYou recall: The sign was painted[^\n]*\n.*keep the tone[^\n]*\nVisitor: What is on the sign\?\nYou: A boar, they say\.\n<\/notes>\n\nWho painted the boar\?$/s,
     );

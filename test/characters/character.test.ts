@@ -2,7 +2,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CharacterError, loadCharacter, loadCharacters } from '../../characters/character.ts';
+import { CharacterError } from '../../characters/character-error.ts';
+import { loadCharacter, loadCharacters } from '../../characters/character.ts';
 
 const packsFolder = path.resolve(import.meta.dirname, '../../characters');
 let folder = '';

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { CharacterError } from '../../characters/character.ts';
+import { CharacterError } from '../../characters/character-error.ts';
 import { readCard } from '../../characters/tavern/card-file.ts';
 import { readCardBytes, writeCardBytes } from '../../characters/tavern/open-card.ts';
 import { blankPng, largestPngBytes } from '../../characters/tavern/png.ts';

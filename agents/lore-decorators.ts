@@ -1,0 +1,81 @@
+/** What a lorebook entry asks for in the lines before its content (Character Card V3 §Decorators), as far as it matters here. */
+export interface Decorators {
+  /** Recalled only after this many replies of the character. */
+  readonly activateOnlyAfter?: number;
+  /** Recalled only in each n-th reply. */
+  readonly activateOnlyEvery?: number;
+  /** Once mentioned it stays, or never comes back. */
+  readonly afterMatch?: 'keep' | 'rest';
+  readonly scanDepth?: number;
+  readonly additionalKeys?: readonly string[];
+  readonly excludeKeys?: readonly string[];
+  readonly activate?: boolean;
+}
+
+const line = /^@@(@*)\s*([a-z_]+)\s*(.*)$/u;
+
+/**
+ * Parts an entry's content into decorators and text. A decorator that is not known gives way to its fallback, the line with one `@`
+ * more that follows it; without one it is dropped, as the specification asks. Where to put a text (`depth`, `role`, `position`) is
+ * decided by our prompt alone: recalled facts stand in the notes before the last remark.
+ */
+export function decoratorsOf(content: string): { readonly decorators: Decorators; readonly content: string } {
+  const lines = content.split('\n');
+  let decorators: Decorators = {};
+  let at = 0;
+  // After a decorator that was understood, its fallbacks are passed over.
+  let settled = false;
+  for (; at < lines.length; at += 1) {
+    const match = line.exec((lines[at] ?? '').trim());
+    if (match === null) break;
+    const [, more = '', name = '', value = ''] = match;
+    if (more !== '' && settled) continue;
+    const read = readDecorator(name, value.trim());
+    settled = read !== undefined;
+    decorators = { ...decorators, ...read };
+  }
+  return { decorators, content: lines.slice(at).join('\n').trim() };
+}
+
+/** Whether an entry may be recalled in the reply that follows so many others. */
+export function isDue({ activateOnlyAfter = 0, activateOnlyEvery = 1 }: Decorators, replies: number): boolean {
+  return replies >= activateOnlyAfter && (replies + 1) % Math.max(1, activateOnlyEvery) === 0;
+}
+
+const placement = new Set(
+  'depth instruct_depth reverse_depth reverse_instruct_depth role position ignore_on_max_context disable_ui_prompt'.split(
+    ' ',
+  ),
+);
+
+/** Undefined for what is not known. */
+function readDecorator(name: string, value: string): Decorators | undefined {
+  if (placement.has(name)) return {};
+  const count = /^\d{1,6}$/.test(value) ? Number(value) : undefined;
+  const keys = value
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '');
+  switch (name) {
+    case 'activate_only_after':
+      return count === undefined ? undefined : { activateOnlyAfter: count };
+    case 'activate_only_every':
+      return count === undefined ? undefined : { activateOnlyEvery: count };
+    case 'keep_activate_after_match':
+      return { afterMatch: 'keep' };
+    case 'dont_activate_after_match':
+      return { afterMatch: 'rest' };
+    case 'scan_depth':
+      return count === undefined ? undefined : { scanDepth: count };
+    case 'additional_keys':
+      return { additionalKeys: keys };
+    case 'exclude_keys':
+      return { excludeKeys: keys };
+    case 'activate':
+      return { activate: true };
+    case 'dont_activate':
+      return { activateOnlyAfter: Number.POSITIVE_INFINITY };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+import { RE2JS } from 're2js';
+import { CharacterError } from './character-error.ts';
+
+const slashed = /^\/(.*)\/([a-z]*)$/su;
+
+/**
+ * A key of a lorebook entry that is a regular expression, bare or as `/pattern/flags` (flags i, m, s; others change nothing here).
+ * Runs in time linear in the text, whatever the pattern: it comes from strangers. Throws `CharacterError` for a pattern that is wrong,
+ * or that needs look-around or references to groups.
+ */
+export function lorePattern(key: string, caseSensitive: boolean, where = 'card'): (text: string) => boolean {
+  const [, inside = key, letters = ''] = slashed.exec(key) ?? [];
+  let flags = letters.includes('i') || !caseSensitive ? RE2JS.CASE_INSENSITIVE : 0;
+  if (letters.includes('m')) flags |= RE2JS.MULTILINE;
+  if (letters.includes('s')) flags |= RE2JS.DOTALL;
+  try {
+    const compiled = RE2JS.compile(inside, flags);
+    return (text) => compiled.matcher(text).find();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CharacterError(
+      `${where}: lorebook key ${key.slice(0, 80)}: ${why}; look-around and references to groups are not possible`,
+      { cause },
+    );
+  }
+}

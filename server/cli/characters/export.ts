@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readAssets, readPicture, readSource } from '../../../characters/pack-folder.ts';
+import { readCardJson } from '../../../characters/tavern/card-file.ts';
+import { fromPack } from '../../../characters/tavern/from-pack.ts';
+import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
+import { findCharacter } from '../../serve.ts';
+import { parseCommand, UsageError } from '../usage.ts';
+
+/** `dramatis characters export ID`: a card that other programs open. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('characters', 'export ID [--format png|json|charx] [--spec v2|v3] [--out FILE]', args, {
+    format: {
+      type: 'string',
+      value: 'FORMAT',
+      help: 'png (a picture that carries the card), json or charx; default png',
+    },
+    spec: { type: 'string', value: 'VERSION', help: 'v2, or v3 (default): the version of the Character Card' },
+    out: { type: 'string', value: 'FILE', help: 'where to write it (default: ID.FORMAT)' },
+  });
+  if (parsed === undefined) return 0;
+  const [id, ...more] = parsed.positionals;
+  if (id === undefined || more.length > 0) throw new UsageError('Which one? dramatis characters export ID');
+  const { format = 'png', spec = 'v3', out } = parsed.values;
+  if (!isFormat(format)) throw new UsageError(`--format is one of ${cardFormats.join(', ')}.`);
+  if (spec !== 'v2' && spec !== 'v3') throw new UsageError('--spec is v2 or v3.');
+  const { character, folder } = await findCharacter(parsed.config, id);
+  const { lines, ...card } = character;
+  const source = await readSource(folder);
+  const tavern = fromPack({ card, lines }, source === undefined ? undefined : readCardJson(source, folder));
+  const picture = await readPicture(folder);
+  const files = await readAssets(folder);
+  const file = typeof out === 'string' ? out : `${id}.${format}`;
+  const bytes = writeCardBytes({ card: tavern, files, ...(picture === undefined ? {} : { picture }) }, format, spec);
+  await writeFile(file, bytes);
+  console.log(
+    `${path.basename(file)}: ${character.name}, ${spec.toUpperCase()}, ${Math.ceil(bytes.length / 1024)} KiB`,
+  );
+  return 0;
+}
+
+function isFormat(format: string | boolean): format is CardFormat {
+  return cardFormats.some((each) => each === format);
+}

@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { CharacterError } from '../../../characters/character-error.ts';
+import { writePack } from '../../../characters/pack-folder.ts';
+import { openCard } from '../../../characters/tavern/open-card.ts';
+import { toPack } from '../../../characters/tavern/to-pack.ts';
+import { importedCharacters } from '../../serve.ts';
+import { parseCommand, UsageError } from '../usage.ts';
+
+/** `dramatis characters import FILE…`: cards of other programs become characters of this one. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('characters', 'import FILE… [--id ID] [--replace]', args, {
+    id: { type: 'string', value: 'ID', help: 'what the character is to be called here; only with one file' },
+    replace: { type: 'boolean', help: 'write over the character of that id' },
+  });
+  if (parsed === undefined) return 0;
+  const { positionals: files, values, config } = parsed;
+  if (files.length === 0) throw new UsageError('Which cards? dramatis characters import FILE… (PNG, JSON or CHARX)');
+  if (values.id !== undefined && files.length > 1) throw new UsageError('--id goes with one file.');
+  const parent = importedCharacters(config);
+  let failed = 0;
+  for (const file of files) {
+    try {
+      const opened = await openCard(file);
+      const { notes, ...pack } = toPack(opened.card, file, typeof values.id === 'string' ? values.id : undefined);
+      const source = JSON.stringify(opened.card.whole);
+      await writePack(parent, { ...opened, ...pack, source }, values.replace === true);
+      console.log(
+        `${path.basename(file)}: ${pack.card.name} is now ${pack.card.id}, ${pack.lines.length} example lines`,
+      );
+      for (const note of notes) console.log(`  note: ${note}`);
+    } catch (fault) {
+      if (!(fault instanceof CharacterError)) throw fault;
+      failed += 1;
+      process.stderr.write(`${fault.message}\n`);
+    }
+  }
+  if (files.length - failed > 0) console.log('Talk to them at the next `dramatis serve`.');
+  return failed === 0 ? 0 : 1;
+}

@@ -1,0 +1,33 @@
+import { readCharacters } from '../../serve.ts';
+import { table } from '../table.ts';
+import { parseCommand } from '../usage.ts';
+
+/** `dramatis characters`, or `characters list`: who there is to talk to. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('characters', '[--json]', args, {
+    json: { type: 'boolean', help: 'print one JSON array' },
+  });
+  if (parsed === undefined) return 0;
+  const characters = [...(await readCharacters(parsed.config)).values()];
+  if (parsed.values.json === true) {
+    const rows = characters.map(({ id, name, tagline, languages, work, lines }) => ({
+      id,
+      name,
+      tagline,
+      languages,
+      work: work.title,
+      pairs: lines.length,
+    }));
+    console.log(JSON.stringify(rows, undefined, 2));
+    return 0;
+  }
+  const rows = characters.map((one) => [
+    one.id,
+    one.name,
+    one.languages.join(' '),
+    String(one.lines.length),
+    one.tagline,
+  ]);
+  console.log(table(['id', 'name', 'languages', 'pairs', 'who'], rows));
+  return 0;
+}

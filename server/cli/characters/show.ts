@@ -1,0 +1,50 @@
+import { findCharacter } from '../../serve.ts';
+import { parseCommand, UsageError } from '../usage.ts';
+
+const width = 100;
+
+/** `dramatis characters show ID`: the whole card, to read. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('characters', 'show ID [--json]', args, {
+    json: { type: 'boolean', help: 'print card and lines as one JSON object' },
+  });
+  if (parsed === undefined) return 0;
+  const [id] = parsed.positionals;
+  if (id === undefined) throw new UsageError('Which one? dramatis characters show ID');
+  const { character } = await findCharacter(parsed.config, id);
+  if (parsed.values.json === true) {
+    console.log(JSON.stringify(character, undefined, 2));
+    return 0;
+  }
+  const { name, identity, profile, background, scenario = '', style, temperament, knowledge } = character;
+  const sections: Readonly<Record<string, string>> = {
+    Who: identity,
+    Profile: profile,
+    Life: background,
+    Scene: scenario,
+    Temperament: temperament.join(', '),
+    Style: style,
+    Knows: knowledge.knows,
+    'Does not know': knowledge.unknown,
+    'Greets with': character.greetings.join('\n'),
+    Rights: `${character.work.title}: ${character.work.rights}`,
+    Lore: character.lorebook.map((entry) => `${entry.keys.join(', ') || 'always'}: ${entry.content}`).join('\n'),
+    Lines: `${character.lines.length} exchanges, such as\n${character.lines
+      .slice(0, 3)
+      .map((line) => `  ${line.asks[0] ?? ''} - ${line.reply}`)
+      .join('\n')}`,
+  };
+  console.log(`${name} (${character.id}), speaks ${character.languages.join(', ')}`);
+  for (const [title, text] of Object.entries(sections)) {
+    if (text.trim() !== '') console.log(`\n${title}\n${wrapped(text)}`);
+  }
+  return 0;
+}
+
+function wrapped(text: string): string {
+  const breakable = new RegExp(`(.{1,${width}})(?:\\s+|$)|(\\S{${width}})`, 'gu');
+  return text
+    .split('\n')
+    .map((line) => `  ${line.replaceAll(breakable, '$1$2\n  ').trim()}`)
+    .join('\n');
+}

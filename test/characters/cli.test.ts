@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { cards } from './tavern-cards.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-characters-cli-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const main = path.resolve(import.meta.dirname, '../../server/main.ts');
+
+interface Ran {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function dramatis(...args: string[]): Promise<Ran> {
+  const env = { ...process.env, DRAMATIS_DATA_DIR: path.join(folder, 'data') };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, 'characters', ...args], { env, cwd: folder }, (fault, out, err) => {
+      resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, out, err });
+    });
+  });
+}
+
+describe('dramatis characters', () => {
+  it('imports a card, lists and shows it, exports it unchanged, and removes it', async () => {
+    const card = cards['V3, every field'];
+    await writeFile(path.join(folder, 'mara.json'), JSON.stringify(card));
+    const imported = await dramatis('import', 'mara.json');
+    expect(imported.out).toContain('Old Mara is now old-mara, 2 example lines');
+    expect((await dramatis()).out).toMatch(/^old-mara +Old Mara/m);
+    expect((await dramatis('show', 'old-mara')).out).toContain('keeps the lighthouse of Skerry');
+    expect((await dramatis('export', 'old-mara', '--format', 'json')).status).toBe(0);
+    expect(JSON.parse(await readFile(path.join(folder, 'old-mara.json'), 'utf8'))).toEqual(
+      JSON.parse(JSON.stringify(card)),
+    );
+    expect((await dramatis('import', 'mara.json')).err).toMatch(/--replace/);
+    expect((await dramatis('import', 'mara.json', '--replace')).status).toBe(0);
+    expect(readdirSync(path.join(folder, 'data', 'characters'))).toEqual(['old-mara']);
+    expect((await dramatis('remove', 'old-mara')).status).toBe(0);
+    expect((await dramatis('show', 'old-mara')).err).toMatch(/There is no character "old-mara"; there is .*alice/);
+  });
+
+  it('goes on after a file that is no card, and says which and why', async () => {
+    await writeFile(path.join(folder, 'bad.png'), 'nothing');
+    await writeFile(path.join(folder, 'good.json'), JSON.stringify(cards['V1, six flat fields']));
+    const ran = await dramatis('import', 'bad.png', 'good.json');
+    expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('bad.png: not valid JSON') });
+    expect(ran.out).toContain('Mara is now mara');
+  });
+
+  it('says what there is where a verb or a format is wrong', async () => {
+    expect(await dramatis('frobnicate')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('list, show, import'),
+    });
+    expect((await dramatis('export', 'alice', '--format', 'gif')).err).toContain('png, json, charx');
+    expect((await dramatis('remove', 'alice')).err).toContain('was not imported');
+  });
+});
