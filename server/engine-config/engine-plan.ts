@@ -69,7 +69,7 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const preset = presetId === undefined ? undefined : readPreset(presetId);
   const sources = [file, preset].filter((source) => source !== undefined);
   const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
-  const engines: Record<string, EngineSettings> = { ...preset?.engines, ...file?.engines };
+  const engines = changed(preset?.engines, file?.engines);
   const chainOf = (stage: Stage): readonly PlannedEngine[] => {
     const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
     return (named ?? [embeddedKinds[stage]]).map((name) => findEngine(name, stage, engines, { settings, environment }));
@@ -86,6 +86,22 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   };
 }
 
+type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
+
+/** The engines of both; where the file names no kind, its settings replace those of the preset's engine, one by one. */
+function changed(
+  base: Readonly<Record<string, EngineSettings>> = {},
+  given: Readonly<Record<string, EngineSettings>> = {},
+): Engines {
+  const all = Object.entries({ ...base, ...given }).map(([name, settings]) => {
+    const engine = settings.kind === undefined ? { ...base[name], ...settings } : settings;
+    const { kind = base[name]?.kind } = engine;
+    if (kind !== undefined) return [name, { ...engine, kind }] as const;
+    throw new ConfigError(`The engine "${name}" has no "kind", and no preset has an engine of that name to change.`);
+  });
+  return Object.fromEntries(all);
+}
+
 /** The name under which `DRAMATIS_LLM_BASE_URL` and its companions are an engine. */
 const environmentEngine = 'llm';
 
@@ -100,7 +116,7 @@ function firstOf(sources: readonly Pick<EnginesFile, Stage>[], stage: Stage): re
 function findEngine(
   name: string,
   stage: Stage,
-  engines: Readonly<Record<string, EngineSettings>>,
+  engines: Engines,
   { settings, environment }: { readonly settings: PlanSettings; readonly environment: Environment },
 ): PlannedEngine {
   const known = engines[name];
@@ -115,7 +131,7 @@ function findEngine(
 }
 
 /** `KIND@URL#MODEL`: an engine without a file. */
-function fromShorthand(text: string, stage: Stage, engines: Readonly<Record<string, EngineSettings>>): PlannedEngine {
+function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEngine {
   const [, kind = '', url, model] = /^([^@#]+)(?:@([^#]*))?(?:#(.*))?$/.exec(text) ?? [];
   if (!(kind in kindsOf[stage])) {
     const named = [embeddedKinds[stage], ...Object.keys(engines)];
@@ -133,11 +149,7 @@ function fromShorthand(text: string, stage: Stage, engines: Readonly<Record<stri
   return { name: kind, kind, settings, care: {}, voices: {}, settingNames };
 }
 
-function omniOf(
-  names: readonly string[],
-  engines: Readonly<Record<string, EngineSettings>>,
-  environment: Environment,
-): PlannedEngine[] {
+function omniOf(names: readonly string[], engines: Engines, environment: Environment): PlannedEngine[] {
   return names.map((name) => {
     const known = engines[name];
     if (known !== undefined) return planned(name, 'omni', known, environment);
@@ -145,8 +157,8 @@ function omniOf(
   });
 }
 
-function planned(name: string, stage: Role, engine: EngineSettings, environment: Environment): PlannedEngine {
-  const { kind, apiKeyEnv, voices, ...rest } = engine;
+function planned(name: string, stage: Role, engine: Engines[string], environment: Environment): PlannedEngine {
+  const { kind, apiKeyEnv, voices = {}, ...rest } = engine;
   if (!(kind in kindsOf[stage])) {
     throw new ConfigError(
       `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,

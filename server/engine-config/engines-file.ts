@@ -17,14 +17,15 @@ const chain = z.union([
 
 /** What every engine may say; the rest is checked by its adapter. */
 const engineSchema = z.looseObject({
-  kind: z.string().min(1),
+  /** Absent: this changes the engine of that name in the preset. */
+  kind: z.string().min(1).optional(),
   /** The environment variable that holds the key. The key itself has no place in a file. */
   apiKeyEnv: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, not the key itself')
     .optional(),
   /** The engine's own voices, by whom they speak for. */
-  voices: z.record(whom, z.string().min(1)).default({}),
+  voices: z.record(whom, z.string().min(1)).optional(),
   ...careSchema.shape,
 });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { sendAnswer, type Answer, type Fault } from './faults.ts';
 
@@ -34,6 +35,8 @@ export interface EngineServer extends AsyncDisposable {
   readonly open: number;
   /** Those that the client ended before they were complete. */
   readonly abandoned: number;
+  /** When it last saw that, by `performance.now()`. */
+  readonly abandonedAtMs: number | undefined;
   /** Spoils the next answers, those of `route` alone where one is named. */
   breaks(fault: Fault, options?: { readonly times?: number | undefined; readonly route?: string }): void;
   mends(): void;
@@ -52,6 +55,7 @@ export async function openEngineServer(
 ): Promise<EngineServer> {
   const requests: SeenRequest[] = [];
   const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
+  let abandonedAtMs: number | undefined;
   let breakage: Breakage | undefined;
   const faultFor = (route: string): Fault | undefined => {
     if (breakage === undefined || breakage.times <= 0) return undefined;
@@ -64,7 +68,9 @@ export async function openEngineServer(
     counts.mostAtOnce = Math.max(counts.mostAtOnce, counts.open);
     return (complete) => {
       counts.open -= 1;
-      if (!complete) counts.abandoned += 1;
+      if (complete) return;
+      counts.abandoned += 1;
+      abandonedAtMs = performance.now();
     };
   };
   const server = createServer((request, response) => {
@@ -126,6 +132,9 @@ export async function openEngineServer(
     get abandoned() {
       return counts.abandoned;
     },
+    get abandonedAtMs() {
+      return abandonedAtMs;
+    },
     breaks(fault, { times = Number.POSITIVE_INFINITY, route } = {}) {
       breakage = { fault, route, times };
     },
@@ -145,6 +154,7 @@ export async function openEngineServer(
 /** The socket as the fault has it: what the server sends gets lost, is replaced, or ends with the connection. */
 function spoil(socket: WebSocket, fault: Fault | undefined, closing: () => void): WebSocket {
   if (fault === undefined || fault.kind === 'pieces' || fault.kind === 'late') return socket;
+  if (fault.kind === 'drip') return drip(socket, fault.everyMs);
   // Of a talk nobody knows the length: half of it is its first two messages.
   let left = 'after' in fault ? Math.ceil(fault.after * 4) : 0;
   const send = socket.send.bind(socket);
@@ -160,6 +170,21 @@ function spoil(socket: WebSocket, fault: Fault | undefined, closing: () => void)
     else if (fault.kind === 'empty') socket.close(1000);
     else socket.terminate();
   }) as WebSocket['send'];
+  return socket;
+}
+
+/** One message every so often, in order; those that are left when the connection ends are never sent. */
+function drip(socket: WebSocket, everyMs: number): WebSocket {
+  const send = socket.send.bind(socket);
+  let last = Promise.resolve();
+  socket.send = ((data: string | Buffer) => {
+    last = last.then(async () => {
+      if (socket.readyState === socket.OPEN) send(data);
+      await pause(everyMs);
+    });
+  }) as WebSocket['send'];
+  const close = socket.close.bind(socket);
+  socket.close = (code, reason) => void (last = last.then(() => close(code, reason)));
   return socket;
 }
 

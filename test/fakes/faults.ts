@@ -20,7 +20,9 @@ export type Fault =
   | { readonly kind: 'reset' | 'hang' | 'empty' | 'garbage' | 'page' }
   | { readonly kind: 'cut' | 'half-close' | 'silence'; readonly after: number }
   | { readonly kind: 'pieces'; readonly sizes: readonly number[] }
-  | { readonly kind: 'late'; readonly ms: number };
+  | { readonly kind: 'late'; readonly ms: number }
+  /** Nothing is lost, but it takes its time: so many pieces (of a talk: messages as they are), one every `everyMs`. */
+  | { readonly kind: 'drip'; readonly pieces: number; readonly everyMs: number };
 
 /** A fault and what a caller may make of it. */
 export interface FaultCase {
@@ -128,6 +130,15 @@ async function sendBody(response: ServerResponse, answer: Answer, fault: Fault |
       response.write(piece);
       // A write by itself is a piece of its own only if it leaves by itself.
       await new Promise((resolve) => setImmediate(resolve));
+    }
+    response.end();
+    return;
+  }
+  if (fault.kind === 'drip') {
+    for (const piece of cut(body, [Math.ceil(body.length / fault.pieces)])) {
+      if (response.destroyed) return;
+      response.write(piece);
+      await pause(fault.everyMs);
     }
     response.end();
     return;

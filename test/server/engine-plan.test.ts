@@ -84,6 +84,19 @@ describe('which engines serve', () => {
     expect(namesIn({ engines, synthesizer: ['f5-tts', 'embedded'] }).synthesizer).toEqual(['f5-tts', 'embedded']);
   });
 
+  it('are those of the preset with what the file says of them', async () => {
+    const engines = await fileWith({
+      preset: 'f5-tts',
+      engines: { 'f5-tts': { baseUrl: 'http://gpu:1/v1', concurrency: 2 } },
+    });
+    const [engine] = planEngines({ engines }, {}).synthesizer;
+    expect(engine).toMatchObject({
+      kind: 'openai-speech',
+      settings: { dialect: 'vllm-omni', model: 'SWivid/F5-TTS/F5TTS_v1_Base', baseUrl: 'http://gpu:1/v1' },
+      care: { concurrency: 2 },
+    });
+  });
+
   it('may be written in one line', () => {
     const [engine] = planEngines({ synthesizer: ['openai-speech@http://127.0.0.1:8880/v1#kokoro'] }, {}).synthesizer;
     expect(engine).toMatchObject({
@@ -119,6 +132,7 @@ describe('engines that cannot be', () => {
     ['an unknown setting', { recogniser: 'whisper' }, '"recogniser"'],
     ['a key in the file', { engines: { ear: { ...whisper, apiKeyEnv: 'sk-proj secret' } } }, 'environment variable'],
     ['a name that nobody has', { recognizer: 'wisper' }, 'There is no recognizer "wisper". Name one of: moonshine'],
+    ['nobody knows what', { engines: { ear: { baseUrl: 'http://x' } } }, 'The engine "ear" has no "kind"'],
     ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, recognizer: 'ear' }, '"telepathy"'],
     ['an ear for a mouth', { engines: { whisper }, synthesizer: 'whisper' }, 'no synthesizer'],
     ['an impossible timeout', { engines: { ear: { ...whisper, timeouts: { firstByteMs: -1 } } } }, 'firstByteMs'],

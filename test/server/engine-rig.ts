@@ -2,10 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { replyEvents } from '../fakes/chat-server.ts';
-import { openEngineServer, type EngineServer } from '../fakes/engine-server.ts';
+import type { Engines } from '../../server/engines.ts';
+import type { EngineServer } from '../fakes/engine-server.ts';
+import { openChatModel } from '../fakes/engine-table.ts';
 import { openSpeechServer } from '../fakes/speech-server.ts';
 import { openTranscriptionServer } from '../fakes/transcription-server.ts';
+import { fakeTurnDetector } from '../fakes/turn-detector.ts';
+import { fakeVad } from '../fakes/vad.ts';
+import { serve } from './serve-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-engine-rig-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -28,13 +32,7 @@ export async function openCascadeServers(): Promise<
   }
 > {
   const ear = await openTranscriptionServer();
-  const mind = await openEngineServer({
-    'POST /v1/chat/completions': () => ({
-      headers: { 'content-type': 'text/event-stream' },
-      body: replyEvents(['Good evening, ', 'traveller. ', 'Mind the step.']),
-    }),
-    'GET /v1/models': () => ({ headers: { 'content-type': 'application/json' }, body: '{"data":[{"id":"llama"}]}' }),
-  });
+  const mind = await openChatModel('Good evening, traveller. Mind the step.');
   const mouth = await openSpeechServer();
   const file = await enginesFile({
     engines: {
@@ -61,4 +59,20 @@ export async function openCascadeServers(): Promise<
       await Promise.all([ear, mind, mouth].map((server) => server[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** A server on these engines, with a VAD that needs no model. */
+export async function serveOn(engines: Engines): Promise<Awaited<ReturnType<typeof serve>>> {
+  const summary = { get: () => engines.summary };
+  // What it speaks is counted, so no greeting is prepared.
+  const responderFor: Engines['responderFor'] = (character) => {
+    const responder = engines.responderFor(character);
+    return {
+      sampleRate: responder.sampleRate,
+      listen: (audio, options) => responder.listen(audio, options),
+      reply: (history, options) => responder.reply(history, options),
+    };
+  };
+  const parts = { ...engines, responderFor, vad: fakeVad(), turnDetector: fakeTurnDetector() };
+  return serve({ engines: Object.defineProperty(parts, 'summary', summary) });
 }

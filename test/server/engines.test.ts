@@ -3,10 +3,9 @@ import { ConfigError } from '../../server/config.ts';
 import { openEngines, type Engines } from '../../server/engines.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { CallCost } from '../../voices/calls/calls.ts';
-import { fakeTurnDetector } from '../fakes/turn-detector.ts';
-import { fakeVad, silence, tone } from '../fakes/vad.ts';
-import { enginesFile, openCascadeServers } from './engine-rig.ts';
-import { record, serve } from './serve-rig.ts';
+import { silence, tone } from '../fakes/vad.ts';
+import { enginesFile, openCascadeServers, serveOn } from './engine-rig.ts';
+import type { record, serve } from './serve-rig.ts';
 
 type Client = ReturnType<typeof record>;
 const opened: Engines[] = [];
@@ -18,22 +17,6 @@ async function open(file: string, log?: (cost: CallCost) => void): Promise<Engin
   const engines = await openEngines({ engines: file }, log);
   opened.push(engines);
   return engines;
-}
-
-/** A server on these engines, with a VAD that needs no model. */
-async function serveOn(engines: Engines): Promise<Awaited<ReturnType<typeof serve>>> {
-  const summary = { get: () => engines.summary };
-  // What it speaks is counted, so no greeting is prepared.
-  const responderFor: Engines['responderFor'] = (character) => {
-    const responder = engines.responderFor(character);
-    return {
-      sampleRate: responder.sampleRate,
-      listen: (audio, options) => responder.listen(audio, options),
-      reply: (history, options) => responder.reply(history, options),
-    };
-  };
-  const parts = { ...engines, responderFor, vad: fakeVad(), turnDetector: fakeTurnDetector() };
-  return serve({ engines: Object.defineProperty(parts, 'summary', summary) });
 }
 
 async function call(server: Awaited<ReturnType<typeof serve>>): Promise<Client> {

@@ -1,0 +1,161 @@
+import { openChatAudioServer } from './chat-audio-server.ts';
+import { replyEvents } from './chat-server.ts';
+import { openCosyvoiceServer } from './cosyvoice-server.ts';
+import { openDashscopeServer } from './dashscope-server.ts';
+import { openEngineServer, type EngineServer } from './engine-server.ts';
+import { openFishSpeechServer } from './fish-speech-server.ts';
+import { openFunasrServer } from './funasr-server.ts';
+import { openGptSovitsServer } from './gpt-sovits-server.ts';
+import { openGradioServer } from './gradio-server.ts';
+import { openRealtimeServer } from './realtime-server.ts';
+import { openSidecarServer } from './sidecar-server.ts';
+import { openSpeechServer } from './speech-server.ts';
+import { openTranscriptionServer } from './transcription-server.ts';
+import { openCoquiServer, openDaswer123Server } from './xtts-server.ts';
+
+/** An engine behind a server, with the in-test server that speaks its protocol. */
+export interface TabledEngine {
+  readonly role: 'recognizer' | 'mind' | 'synthesizer' | 'omni';
+  readonly kind: string;
+  /** The kind, and which of its ways. */
+  readonly title: string;
+  /** The route that does the work. */
+  readonly route: string;
+  /** True: nothing comes before all is made. */
+  readonly comesWhole?: boolean;
+  /** `says`: what a model says, words with a space after each. */
+  open(says: string): Promise<EngineServer>;
+  /** As in the engines file. */
+  settings(server: EngineServer): Readonly<Record<string, unknown>>;
+}
+
+/** The environment variable that the table's engines take their key from. */
+export const tableKeyVariable = 'DRAMATIS_TEST_ENGINE_KEY';
+const key = { apiKeyEnv: tableKeyVariable };
+const socketOf = ({ url }: EngineServer): string => url.replace('http', 'ws');
+
+/** Every adapter that speaks to a server, in each way that differs on the wire. */
+export const engineTable: readonly TabledEngine[] = [
+  recognizer('openai-transcriptions', 'speaches'),
+  recognizer('openai-transcriptions', 'openai'),
+  {
+    ...recognizer('openai-transcriptions', 'whisper-cpp', 'POST /inference'),
+    settings: ({ url }) => ({ kind: 'openai-transcriptions', dialect: 'whisper-cpp', baseUrl: url }),
+  },
+  {
+    role: 'recognizer',
+    kind: 'funasr',
+    title: 'funasr',
+    route: 'WS /',
+    open: () => openFunasrServer(),
+    settings: (server) => ({ kind: 'funasr', baseUrl: socketOf(server), settleMs: 0 }),
+  },
+  dashscope('recognizer', { model: 'paraformer-realtime-v2' }),
+  {
+    role: 'mind',
+    kind: 'openai-chat',
+    title: 'openai-chat',
+    route: 'POST /v1/chat/completions',
+    open: openChatModel,
+    settings: ({ url }) => ({ kind: 'openai-chat', baseUrl: `${url}/v1`, model: 'llama' }),
+  },
+  speech('openai'),
+  speech('kokoro', 'POST /v1/audio/speech', 'wav-open'),
+  speech('vllm-omni'),
+  speech('flashtts', 'POST /clone_voice'),
+  speech('sglang-omni', 'POST /v1/audio/speech', 'sse-wav-each'),
+  voices('gpt-sovits', 'POST /tts', () => openGptSovitsServer()),
+  voices('cosyvoice', 'POST /inference_zero_shot', () => openCosyvoiceServer()),
+  voices('xtts', 'POST /tts_stream', () => openCoquiServer()),
+  {
+    ...voices('xtts', 'GET /tts_stream', () => openDaswer123Server(), { server: 'daswer123' }),
+    title: 'xtts, daswer123',
+  },
+  voices('fish-speech', 'POST /v1/tts', () => openFishSpeechServer()),
+  {
+    ...voices('gradio', 'GET /gradio_api/file=/tmp/gradio/2c3d/audio.wav', () => openGradioServer()),
+    comesWhole: true,
+  },
+  voices('sidecar', 'POST /v1/audio/speech', () => openSidecarServer()),
+  dashscope('synthesizer', { model: 'cosyvoice-v2' }),
+  omni('openai', 'gpt-audio'),
+  omni('dashscope', 'qwen3-omni-flash'),
+  omni('vllm-omni', 'Qwen/Qwen3-Omni'),
+  {
+    role: 'omni',
+    kind: 'openai-realtime',
+    title: 'openai-realtime',
+    route: 'WS /v1/realtime',
+    open: (says) => openRealtimeServer(says),
+    settings: (server) => ({ kind: 'openai-realtime', baseUrl: `${socketOf(server)}/v1`, model: 'gpt-realtime' }),
+  },
+];
+
+/** A chat server that says one thing to everything, a word at a time. */
+export function openChatModel(says: string | (() => string)): Promise<EngineServer> {
+  const words = (): string[] => (typeof says === 'string' ? says : says()).split(/(?<= )/);
+  return openEngineServer({
+    'POST /v1/chat/completions': () => ({
+      headers: { 'content-type': 'text/event-stream' },
+      body: replyEvents(words()),
+    }),
+    'GET /v1/models': () => ({ headers: { 'content-type': 'application/json' }, body: '{"data":[{"id":"llama"}]}' }),
+  });
+}
+
+function recognizer(kind: string, dialect: string, route = 'POST /v1/audio/transcriptions'): TabledEngine {
+  return {
+    role: 'recognizer',
+    kind,
+    title: `${kind}, ${dialect}`,
+    route,
+    open: () => openTranscriptionServer(),
+    settings: ({ url }) => ({ kind, dialect, baseUrl: `${url}/v1`, model: 'whisper' }),
+  };
+}
+
+function speech(
+  dialect: string,
+  route = 'POST /v1/audio/speech',
+  shape: 'pcm' | 'wav-open' | 'sse-wav-each' = 'pcm',
+): TabledEngine {
+  return {
+    ...voices('openai-speech', route, () => openSpeechServer({ shape })),
+    title: `openai-speech, ${dialect}`,
+    settings: ({ url }) => ({ kind: 'openai-speech', dialect, baseUrl: `${url}/v1`, model: 'small-voice' }),
+  };
+}
+
+function voices(kind: string, route: string, open: () => Promise<EngineServer>, more: object = {}): TabledEngine {
+  return {
+    role: 'synthesizer',
+    kind,
+    title: kind,
+    route,
+    open,
+    settings: ({ url }) => ({ kind, baseUrl: url, ...more }),
+  };
+}
+
+function dashscope(role: 'recognizer' | 'synthesizer', more: object): TabledEngine {
+  const path = '/api-ws/v1/inference';
+  return {
+    role,
+    kind: 'dashscope',
+    title: `dashscope, ${role}`,
+    route: `WS ${path}`,
+    open: () => openDashscopeServer(),
+    settings: (server) => ({ kind: 'dashscope', baseUrl: socketOf(server) + path, ...key, ...more }),
+  };
+}
+
+function omni(dialect: 'openai' | 'dashscope' | 'vllm-omni', model: string): TabledEngine {
+  return {
+    role: 'omni',
+    kind: 'openai-chat-audio',
+    title: `openai-chat-audio, ${dialect}`,
+    route: 'POST /v1/chat/completions',
+    open: (says) => openChatAudioServer(dialect, says),
+    settings: ({ url }) => ({ kind: 'openai-chat-audio', dialect, baseUrl: `${url}/v1`, model }),
+  };
+}
