@@ -12,6 +12,7 @@ export const dnsmosBands = 120;
 const frameSamples = 321;
 const hopSamples = 160;
 const edgeSamples = frameSamples >> 1;
+const windowSeconds = 9.01;
 const leastPower = 1e-10;
 const rangeDecibels = 80;
 
@@ -25,7 +26,7 @@ const powers = [new Float64Array(edgeSamples + 1), new Float64Array(edgeSamples 
 
 /**
  * Windows of a recording at 16 kHz (microsoft/DNS-Challenge `dnsmos_local.py`): a short one is doubled as a whole until it
- * fills a window, then one begins every second. None for silence of no samples.
+ * fills a window, then one begins every second, but for a few, see `isWhole`. None where there are no samples.
  */
 export function dnsmosWindows(samples: Float32Array): Float32Array[] {
   if (samples.length === 0) return [];
@@ -36,16 +37,17 @@ export function dnsmosWindows(samples: Float32Array): Float32Array[] {
     doubled.set(sound, sound.length);
     sound = doubled;
   }
-  const count = Math.trunc(Math.floor(sound.length / dnsmosSampleRate) - 9.01) + 1;
-  return Array.from({ length: count }, (_, index) => {
+  const count = Math.trunc(Math.floor(sound.length / dnsmosSampleRate) - windowSeconds) + 1;
+  const starts = Array.from({ length: count }, (_, index) => index).filter(isWhole);
+  return starts.map((index) => {
     return sound.subarray(index * dnsmosSampleRate, index * dnsmosSampleRate + dnsmosWindowSamples);
-  }).filter((window) => window.length === dnsmosWindowSamples);
+  });
 }
 
 /**
  * The P.808 model's features of one window, its last 10 ms left out: librosa's `melspectrogram` with 321 points (zeros at
  * the ends, periodic Hann window, power, 120 Slaney bands up to 8 kHz) in decibels below the loudest, 80 at most, as
- * `(db + 40) / 40`, so -1 to 1. All frames' lowest bands are not side by side: `[frame, band]`.
+ * `(db + 40) / 40`, so -1 to 1. In the order `[frame, band]`.
  */
 export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
   const sound = window.subarray(0, dnsmosFrames * hopSamples);
@@ -68,6 +70,14 @@ export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
     values[index] = (Math.max((values[index] as number) - top, -rangeDecibels) + 40) / 40;
   }
   return values;
+}
+
+/**
+ * Upstream multiplies seconds in floating point and leaves out the windows that come out a sample short, the 8th first.
+ * So do we: scores are to be compared with published ones.
+ */
+function isWhole(index: number): boolean {
+  return Math.trunc((index + windowSeconds) * dnsmosSampleRate) - index * dnsmosSampleRate >= dnsmosWindowSamples;
 }
 
 function cutFrame(sound: Float32Array, frame: number, target: Float64Array): void {
