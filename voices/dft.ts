@@ -1,3 +1,5 @@
+import { createComplex, createComplexDft, setPhase, type Complex } from './complex-dft.ts';
+
 /** Discrete Fourier transform of real frames of one size. Holds its work space: not to be used by two callers at once. */
 export interface RealDft {
   readonly size: number;
@@ -6,103 +8,55 @@ export interface RealDft {
 }
 
 /**
- * A DFT of any even size, exact where a power of two would need padding: the factors of half the size are taken one after
- * the other (Stockham's form of Cooley-Tukey), so 400 = 2 × (4 × 2 × 5 × 5) is fast and a large prime slow. Throws a
+ * A DFT of any even size: the samples go by pairs through a complex one of half the size, see `complex-dft.ts`. Throws a
  * `RangeError` for an odd size.
  */
 export function createRealDft(size: number): RealDft {
   if (size < 2 || size % 2 !== 0) throw new RangeError(`the size of a real DFT must be even, not ${size}`);
   const half = size / 2;
-  const stages = planStages(half);
-  const work: Complex[] = [createComplex(half), createComplex(half)];
+  const dft = createComplexDft(half);
   const untangle = createComplex(half + 1);
   for (let bin = 0; bin <= half; bin += 1) setPhase(untangle, bin, bin / size);
   return {
     size,
     powerSpectrum(samples, start, power) {
-      let [from, to] = work as [Complex, Complex];
+      const { real, imaginary } = dft.input;
       for (let index = 0; index < half; index += 1) {
-        from.real[index] = samples[start + 2 * index] as number;
-        from.imaginary[index] = samples[start + 2 * index + 1] as number;
+        real[index] = samples[start + 2 * index] as number;
+        imaginary[index] = samples[start + 2 * index + 1] as number;
       }
-      for (const stage of stages) {
-        runStage(stage, from, to);
-        [from, to] = [to, from];
-      }
-      untanglePower(from, untangle, power);
+      untanglePower(dft.run(), untangle, power);
     },
   };
 }
 
-interface Complex {
-  readonly real: Float64Array;
-  readonly imaginary: Float64Array;
+/** The same of two frames at once, of any size: what takes odd sizes, and large primes, at half the cost. */
+export interface TwinDft {
+  /** Squared magnitudes of bins 0 to floor(size / 2) of both frames, each with `size` samples. */
+  powerSpectra(first: Float64Array, second: Float64Array, firstPower: Float64Array, secondPower: Float64Array): void;
 }
 
-/** One factor: `blocks` transforms of `radix` points, each followed by `stride` values that lie side by side. */
-interface Stage {
-  readonly radix: number;
-  readonly blocks: number;
-  readonly stride: number;
-  /** e^(-2πi · block · index / (radix · blocks)) at `block * radix + index`. */
-  readonly twiddles: Complex;
-  /** e^(-2πi · a · b / radix) at `a * radix + b`. */
-  readonly butterfly: Complex;
-}
-
-function planStages(size: number): Stage[] {
-  const stages: Stage[] = [];
-  let rest = size;
-  for (const radix of factorsOf(size)) {
-    const blocks = rest / radix;
-    const twiddles = createComplex(rest);
-    const butterfly = createComplex(radix * radix);
-    for (let block = 0; block < blocks; block += 1) {
-      for (let index = 0; index < radix; index += 1) setPhase(twiddles, block * radix + index, (block * index) / rest);
-    }
-    for (let a = 0; a < radix; a += 1) {
-      for (let b = 0; b < radix; b += 1) setPhase(butterfly, a * radix + b, ((a * b) % radix) / radix);
-    }
-    stages.push({ radix, blocks, stride: size / rest, twiddles, butterfly });
-    rest = blocks;
-  }
-  return stages;
-}
-
-/** Fours first, which are cheapest, then primes. */
-function factorsOf(size: number): number[] {
-  const factors: number[] = [];
-  let rest = size;
-  for (; rest % 4 === 0; rest /= 4) factors.push(4);
-  for (let factor = 2; rest > 1; factor += 1) {
-    for (; rest % factor === 0; rest /= factor) factors.push(factor);
-  }
-  return factors;
-}
-
-function runStage({ radix, blocks, stride, twiddles, butterfly }: Stage, from: Complex, to: Complex): void {
-  for (let block = 0; block < blocks; block += 1) {
-    for (let lane = 0; lane < stride; lane += 1) {
-      for (let output = 0; output < radix; output += 1) {
-        let real = 0;
-        let imaginary = 0;
-        for (let input = 0; input < radix; input += 1) {
-          const place = (input * blocks + block) * stride + lane;
-          const a = from.real[place] as number;
-          const b = from.imaginary[place] as number;
-          const cos = butterfly.real[output * radix + input] as number;
-          const sin = butterfly.imaginary[output * radix + input] as number;
-          real += a * cos - b * sin;
-          imaginary += a * sin + b * cos;
-        }
-        const cos = twiddles.real[block * radix + output] as number;
-        const sin = twiddles.imaginary[block * radix + output] as number;
-        const place = (block * radix + output) * stride + lane;
-        to.real[place] = real * cos - imaginary * sin;
-        to.imaginary[place] = real * sin + imaginary * cos;
+/** Opens one; throws a `RangeError` for a size below 1. */
+export function createTwinDft(size: number): TwinDft {
+  if (!Number.isInteger(size) || size < 1)
+    throw new RangeError(`the size of a DFT must be a whole number, not ${size}`);
+  const dft = createComplexDft(size);
+  return {
+    powerSpectra(first, second, firstPower, secondPower) {
+      dft.input.real.set(first);
+      dft.input.imaginary.set(second);
+      const { real, imaginary } = dft.run();
+      for (let bin = 0; bin <= size >> 1; bin += 1) {
+        const mirrored = (size - bin) % size;
+        const evenReal = (real[bin] as number) + (real[mirrored] as number);
+        const oddReal = (real[bin] as number) - (real[mirrored] as number);
+        const evenImaginary = (imaginary[bin] as number) + (imaginary[mirrored] as number);
+        const oddImaginary = (imaginary[bin] as number) - (imaginary[mirrored] as number);
+        firstPower[bin] = (evenReal * evenReal + oddImaginary * oddImaginary) / 4;
+        secondPower[bin] = (evenImaginary * evenImaginary + oddReal * oddReal) / 4;
       }
-    }
-  }
+    },
+  };
 }
 
 /** The samples went in by pairs, as real and imaginary parts; takes the two transforms apart and joins them. */
@@ -121,13 +75,4 @@ function untanglePower(pairs: Complex, phases: Complex, power: Float64Array): vo
     const imaginary = evenImaginary + oddReal * sin + oddImaginary * cos;
     power[bin] = real * real + imaginary * imaginary;
   }
-}
-
-function createComplex(size: number): Complex {
-  return { real: new Float64Array(size), imaginary: new Float64Array(size) };
-}
-
-function setPhase(target: Complex, place: number, turns: number): void {
-  target.real[place] = Math.cos(2 * Math.PI * turns);
-  target.imaginary[place] = -Math.sin(2 * Math.PI * turns);
 }

@@ -1,4 +1,5 @@
 import { createRealDft } from './dft.ts';
+import { energyIn, slaneyBands } from './mel-bands.ts';
 
 /** What both take: 16 kHz. */
 export const logMelSampleRate = 16_000;
@@ -13,17 +14,11 @@ const rangeDecades = 8;
 /** What the turn model looks at: 8 seconds. */
 const turnSamples = 128_000;
 
-/** Slaney's mel scale: linear below 1 kHz, logarithmic above. */
-const linearMelsPerHertz = 3 / 200;
-const breakHertz = 1_000;
-const breakMel = 15;
-const logStep = Math.log(6.4) / 27;
-
 const dft = createRealDft(frameSamples);
 const hann = Float64Array.from({ length: frameSamples }, (_, index) => {
   return 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / frameSamples);
 });
-const bands: readonly Band[] = slaneyBands();
+const bands = slaneyBands({ sampleRate: logMelSampleRate, frameSamples, bands: melBands, highestHertz });
 
 /** Log-mel values `[80, frames]`: all frames of the lowest band, then of the next. A frame every 10 ms. */
 export interface LogMel {
@@ -50,12 +45,8 @@ export function whisperLogMel(samples: Float32Array): LogMel {
       windowed[index] = (samples[mirrored(start + index, samples.length)] as number) * (hann[index] as number);
     }
     dft.powerSpectrum(windowed, 0, power);
-    for (const [band, { firstBin, weights }] of bands.entries()) {
-      let sum = 0;
-      for (let index = 0; index < weights.length; index += 1) {
-        sum += (weights[index] as number) * (power[firstBin + index] as number);
-      }
-      const value = Math.log10(Math.max(sum, 1e-10));
+    for (const [band, filter] of bands.entries()) {
+      const value = Math.log10(Math.max(energyIn(filter, power), 1e-10));
       loudest = Math.max(loudest, value);
       values[band * frames + frame] = value;
     }
@@ -80,37 +71,7 @@ export function smartTurnFeatures(samples: Float32Array): LogMel {
   return whisperLogMel(turn.map((value) => (value - mean) * scale));
 }
 
-interface Band {
-  readonly firstBin: number;
-  readonly weights: Float64Array;
-}
-
 function mirrored(place: number, length: number): number {
   if (place < 0) return -place;
   return place < length ? place : 2 * (length - 1) - place;
-}
-
-/** Triangles of equal area between neighbouring mel frequencies, as librosa's `filters.mel` with `norm='slaney'`. */
-function slaneyBands(): Band[] {
-  const top = melOf(highestHertz);
-  const edges = Array.from({ length: melBands + 2 }, (_, index) => hertzOf((top * index) / (melBands + 1)));
-  return Array.from({ length: melBands }, (_, band) => {
-    const [low = 0, centre = 0, high = 0] = edges.slice(band, band + 3);
-    const all = Array.from({ length: bins }, (_, bin) => {
-      const hertz = (bin * logMelSampleRate) / frameSamples;
-      const height = Math.min((hertz - low) / (centre - low), (high - hertz) / (high - centre));
-      return Math.max(0, height) * (2 / (high - low));
-    });
-    const firstBin = all.findIndex((weight) => weight > 0);
-    const lastBin = all.findLastIndex((weight) => weight > 0);
-    return { firstBin, weights: Float64Array.from(all.slice(firstBin, lastBin + 1)) };
-  });
-}
-
-function melOf(hertz: number): number {
-  return hertz < breakHertz ? hertz * linearMelsPerHertz : breakMel + Math.log(hertz / breakHertz) / logStep;
-}
-
-function hertzOf(mel: number): number {
-  return mel < breakMel ? mel / linearMelsPerHertz : breakHertz * Math.exp(logStep * (mel - breakMel));
 }

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { writeOnnx, type GraphNode, type OnnxGraph } from '../../voices/vads/onnx-file.ts';
+
+/** A file that stands in for weights which no package ships: their names and shapes, and nothing learnt. */
+export interface SmallModel {
+  readonly modelPath: string;
+  readonly sha256: string;
+}
+
+async function write(modelPath: string, graph: OnnxGraph): Promise<SmallModel> {
+  const bytes = writeOnnx(graph);
+  await writeFile(modelPath, bytes);
+  return { modelPath, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+function node(operation: string, inputs: string[], outputs: string[], attributes = {}): GraphNode {
+  return { operation, inputs, outputs, attributes };
+}
+
+/** Learnt models have one, so that they tell something of silence, too. */
+const bias = { sizes: [1], values: Float32Array.of(0.01) };
+
+/** The weights of the model below: from 80 means to `dimensions` numbers. */
+export function smallWeights(dimensions: number): Float32Array {
+  return Float32Array.from({ length: 80 * dimensions }, (_, index) => Math.sin(index * 12.9898));
+}
+
+/** Shaped like CAM++: mean and spread over time of the features, each through random weights, added up. */
+export function writeSmallCampplus(
+  modelPath: string,
+  { input = 'x', output = 'embedding', batch = 'N', dimensions = 192 }: Partial<SmallShape> = {},
+): Promise<SmallModel> {
+  return write(modelPath, {
+    inputs: [{ name: input, sizes: [batch, 'T', 80] }],
+    outputs: [{ name: output, sizes: [batch, dimensions] }],
+    nodes: [
+      node('ReduceMean', [input], ['mean'], { axes: [1], keepdims: 0 }),
+      node('Mul', [input, input], ['squares']),
+      node('ReduceMean', ['squares'], ['spread'], { axes: [1], keepdims: 0 }),
+      node('Add', ['mean', 'spread'], ['both']),
+      node('MatMul', ['both', 'weights'], ['sum']),
+      node('Add', ['sum', 'bias'], [output]),
+    ],
+    constants: { bias, weights: { sizes: [80, dimensions], values: smallWeights(dimensions) } },
+  });
+}
+
+interface SmallShape {
+  readonly input: string;
+  readonly output: string;
+  /** 1: takes one at a time. */
+  readonly batch: string | number;
+  readonly dimensions: number;
+}
+
+/** Shaped like an export of WavLM-large SV: gives its first 256 samples back, plus a hundredth. */
+export function writeSmallWavlm(modelPath: string): Promise<SmallModel> {
+  return write(modelPath, {
+    inputs: [{ name: 'wav', sizes: ['N', 'T'] }],
+    outputs: [{ name: 'embedding', sizes: ['N', 256] }],
+    nodes: [node('Slice', ['wav', 'from', 'to', 'axis'], ['first']), node('Add', ['first', 'bias'], ['embedding'])],
+    constants: { bias, from: [0], to: [256], axis: [1] },
+  });
+}
+
+/** Shaped like DNSMOS P.835: gives the first three samples of a window back, plus 3. */
+export function writeSmallP835(modelPath: string): Promise<SmallModel> {
+  return write(modelPath, {
+    inputs: [{ name: 'input_1', sizes: ['N', 144_160] }],
+    outputs: [{ name: 'Identity:0', sizes: ['N', 3] }],
+    nodes: [
+      node('Slice', ['input_1', 'from', 'to', 'axis'], ['first']),
+      node('Add', ['first', 'three'], ['Identity:0']),
+    ],
+    constants: { from: [0], to: [3], axis: [1], three: { sizes: [1], values: Float32Array.of(3) } },
+  });
+}
+
+/** Shaped like DNSMOS P.808: the mean of the features. */
+export function writeSmallP808(modelPath: string): Promise<SmallModel> {
+  return write(modelPath, {
+    inputs: [{ name: 'input_1', sizes: ['N', 900, 120] }],
+    outputs: [{ name: 'Identity:0', sizes: ['N', 1] }],
+    nodes: [
+      node('ReduceMean', ['input_1'], ['mean'], { axes: [1], keepdims: 0 }),
+      node('ReduceMean', ['mean'], ['Identity:0'], { axes: [1], keepdims: 1 }),
+    ],
+    constants: {},
+  });
+}

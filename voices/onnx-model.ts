@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { env, InferenceSession } from 'onnxruntime-node';
+import { EngineError } from './engine.ts';
+
+/** A model file that the user brings. */
+export interface ModelFile {
+  /** The engine's name, for errors. */
+  readonly engine: string;
+  readonly path: string;
+  /** What to get, and where from. */
+  readonly advice: string;
+}
+
+/**
+ * The SHA-256 of a model file as lower-case hex. `ENGINE_MISSING` where there is no such file, or, with `expected`, where it is
+ * another one. Reads as a stream: such files may have more than a gigabyte.
+ */
+export async function hashModel({ engine, path, advice }: ModelFile, expected?: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash).catch((cause: unknown) => {
+    throw new EngineError(engine, 'ENGINE_MISSING', `its weights are not at ${path}: ${advice}`, cause);
+  });
+  const found = hash.digest('hex');
+  if (expected === undefined || found === expected.toLowerCase()) return found;
+  const detail = `${path} has the SHA-256 ${found}, not ${expected}: ${advice}, or set the hash of the file you trust`;
+  throw new EngineError(engine, 'ENGINE_MISSING', detail);
+}
+
+/** Loads a model to run on one thread. `ENGINE_MISSING` where it cannot be. Blocks: for worker threads. */
+export async function loadModel({ engine, path, advice }: ModelFile): Promise<InferenceSession> {
+  env.logLevel = 'error';
+  return InferenceSession.create(path, {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+  }).catch((cause: unknown) => {
+    throw new EngineError(engine, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
+  });
+}
+
+/** Whether the model takes one item at a time only, its first size being the number 1. */
+export function takesOneAtATime(session: InferenceSession): boolean {
+  const [input] = session.inputMetadata;
+  return input?.isTensor === true && input.shape[0] === 1;
+}

@@ -1,0 +1,42 @@
+import { workerData } from 'node:worker_threads';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError } from '../engine.ts';
+import { loadModel, type ModelFile } from '../onnx-model.ts';
+import { serveWorker } from '../worker-serve.ts';
+import { dnsmosBands, dnsmosFrames, dnsmosMel, dnsmosWindowSamples } from './dnsmos-features.ts';
+import type { DnsmosReply, DnsmosWorkerData } from './dnsmos.ts';
+
+const { p835, p808 } = workerData as DnsmosWorkerData;
+const inputName = 'input_1';
+const outputName = 'Identity:0';
+let loading: Promise<readonly [InferenceSession, InferenceSession | undefined]> | undefined;
+
+serveWorker<readonly Float32Array<ArrayBuffer>[], DnsmosReply>(async (windows) => {
+  loading ??= Promise.all([load(p835), p808 === undefined ? undefined : load(p808)]);
+  const [opinions, overall] = await loading;
+  const raw = await run(opinions, windows, [dnsmosWindowSamples]);
+  const extra = overall === undefined ? [] : await run(overall, windows.map(dnsmosMel), [dnsmosFrames, dnsmosBands]);
+  return { reply: raw.map((scores, index) => [...scores, ...(extra[index] ?? [])]) };
+});
+
+async function run(
+  session: InferenceSession,
+  items: readonly Float32Array[],
+  sizes: readonly number[],
+): Promise<number[][]> {
+  const length = sizes.reduce((product, size) => product * size, 1);
+  const values = new Float32Array(items.length * length);
+  for (const [index, item] of items.entries()) values.set(item, index * length);
+  const made = await session.run({ [inputName]: new Tensor('float32', values, [items.length, ...sizes]) });
+  const data = made[outputName]?.data as Float32Array;
+  const width = data.length / items.length;
+  return items.map((_, index) => [...data.subarray(index * width, (index + 1) * width)]);
+}
+
+async function load(file: ModelFile): Promise<InferenceSession> {
+  const session = await loadModel(file);
+  if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) {
+    return session;
+  }
+  throw new EngineError(file.engine, 'ENGINE_MISSING', `${file.path} is another model: ${file.advice}`);
+}

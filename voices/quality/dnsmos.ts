@@ -1,0 +1,119 @@
+import type { AudioFrame } from '../audio.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { openMicroBatch } from '../micro-batch.ts';
+import { hashModel, type ModelFile } from '../onnx-model.ts';
+import { resample } from '../resampler.ts';
+import { openWorkerPool } from '../worker-pool.ts';
+import { dnsmosSampleRate, dnsmosWindows } from './dnsmos-features.ts';
+
+/** Guessed opinions of listeners, 1 (bad) to 5 (excellent). */
+export interface SpeechQuality {
+  /** P.835: the speech itself, the background, and all in all. */
+  readonly signal: number;
+  readonly background: number;
+  readonly overall: number;
+  /** P.808: all in all, from one model more; absent where that is not there. */
+  readonly p808?: number;
+}
+
+/** Judges recordings. */
+export interface QualityMeter {
+  readonly name: string;
+  /** Any rate and length; `ENGINE_REFUSED` for no sound at all. */
+  rate(clip: AudioFrame, options: CallOptions): Promise<SpeechQuality>;
+}
+
+export interface DnsmosOptions extends CallOptions {
+  /** `sig_bak_ovr.onnx` of P.835. */
+  readonly modelPath: string;
+  /** Lower-case hex; the known file's unless given. */
+  readonly sha256?: string;
+  /** `model_v8.onnx` of P.808. */
+  readonly p808Path?: string;
+  readonly p808Sha256?: string;
+  /** Threads; 1 unless given. */
+  readonly workers?: number;
+  /** Windows of 9 s that share a run, at most; 1 unless given, since runs of several are no faster on processors. */
+  readonly mostWindows?: number;
+}
+
+/** What the worker is started with. */
+export interface DnsmosWorkerData {
+  readonly p835: ModelFile;
+  readonly p808: ModelFile | undefined;
+}
+
+/** What the models say of each window: raw signal, background and overall, then P.808's where that runs. */
+export type DnsmosReply = readonly (readonly number[])[];
+
+/** The files in microsoft/DNS-Challenge (code MIT, weights CC BY 4.0): DNSMOS/DNSMOS/. */
+const known = {
+  p835: '269fbebdb513aa23cddfbb593542ecc540284a91849ac50516870e1ac78f6edd',
+  p808: '9246480c58567bc6affd4200938e77eef49468c8bc7ed3776d109c07456f6e91',
+} as const;
+
+const engine = 'DNSMOS';
+const adviceOf = (file: string): string => `get ${file} (microsoft/DNS-Challenge, folder DNSMOS/DNSMOS)`;
+
+/** Brings what the network says to the scale of listeners; the highest power first (`dnsmos_local.py`). */
+const fits = {
+  signal: [-0.08397278, 1.22083953, 0.0052439],
+  background: [-0.13166888, 1.60915514, -0.39604546],
+  overall: [-0.06766283, 1.11546468, 0.04602535],
+} as const;
+
+/**
+ * DNSMOS P.835, and P.808 where its file is given, in a worker thread: what listeners would say of a recording's quality, guessed
+ * per window of 9 s and averaged. A guard against noise, clipping and dead air; not a measure of natural speech. Clean
+ * recordings get 2.4 to 3.2 overall, so the paper's bound of 3 is strict. A window takes about half a second of a processor.
+ * `ENGINE_MISSING` where a file is not there or another than the known one.
+ */
+export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter & { close(): Promise<void> }> {
+  const { modelPath, p808Path, signal, workers = 1, mostWindows = 1 } = options;
+  const p835 = { engine, path: modelPath, advice: adviceOf('sig_bak_ovr.onnx') };
+  const p808 = p808Path === undefined ? undefined : { engine, path: p808Path, advice: adviceOf('model_v8.onnx') };
+  const hash = await hashModel(p835, options.sha256 ?? known.p835);
+  if (p808 !== undefined) await hashModel(p808, options.p808Sha256 ?? known.p808);
+  signal.throwIfAborted();
+  const pool = openWorkerPool<readonly Float32Array<ArrayBuffer>[], DnsmosReply>({
+    name: engine,
+    url: new URL('./dnsmos-worker.ts', import.meta.url),
+    size: workers,
+    workerData: { p835, p808 } satisfies DnsmosWorkerData,
+  });
+  const never = new AbortController().signal;
+  const batches = openMicroBatch<Float32Array<ArrayBuffer>, readonly number[]>({
+    kindOf: () => 'window',
+    mostItems: mostWindows,
+    lanes: workers,
+    run: (windows) => pool.call(windows, { signal: never, transfer: windows.map(({ buffer }) => buffer) }),
+  });
+  return {
+    name: `dnsmos@${hash.slice(0, 12)}`,
+    async rate({ samples, sampleRate }, { signal }) {
+      signal.throwIfAborted();
+      const windows = dnsmosWindows(resample(samples, sampleRate, dnsmosSampleRate));
+      if (windows.length === 0) throw new EngineError(engine, 'ENGINE_REFUSED', 'there is no sound in the clip');
+      const scores = await Promise.all(windows.map((window) => batches.add(new Float32Array(window), { signal })));
+      signal.throwIfAborted();
+      return qualityOf(scores, modelPath);
+    },
+    close: () => pool.close(),
+  };
+}
+
+function qualityOf(scores: DnsmosReply, path: string): SpeechQuality {
+  if (!scores.every((score) => score.every((value) => Number.isFinite(value)))) {
+    throw new EngineError(engine, 'ENGINE_BAD_REPLY', `${path} gives what are no scores`);
+  }
+  const mean = (value: (score: readonly number[]) => number): number =>
+    scores.reduce((sum, score) => sum + value(score), 0) / scores.length;
+  const fitted = (index: number, [square, slope, offset]: readonly [number, number, number]): number =>
+    mean((score) => square * (score[index] as number) ** 2 + slope * (score[index] as number) + offset);
+  return {
+    signal: fitted(0, fits.signal),
+    background: fitted(1, fits.background),
+    overall: fitted(2, fits.overall),
+    ...(scores[0]?.length === 4 ? { p808: mean((score) => score[3] as number) } : {}),
+  };
+}

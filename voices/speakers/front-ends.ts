@@ -1,0 +1,60 @@
+import { kaldiFbank, subtractMean } from '../fbank.ts';
+
+/** What a speaker model is fed. */
+export interface ModelInput {
+  readonly values: Float32Array<ArrayBuffer>;
+  /** Sizes of one item, without the batch. */
+  readonly sizes: readonly number[];
+}
+
+/** How one family of speaker models is called. */
+export interface FrontEnd {
+  /** Names that exports of it use. */
+  readonly inputs: readonly string[];
+  readonly output: string;
+  /** Of mono samples at 16 kHz. */
+  prepare(samples: Float32Array): ModelInput;
+}
+
+export type FrontEndName = 'campplus' | 'wavlm-large-sv';
+
+/** Each family; a model is told by the names of its input and output. */
+export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
+  /** CAM++ (3D-Speaker; `feature` in its own export, `x` in sherpa-onnx's): 80 fbank bands of samples in [-1, 1], less their mean. */
+  campplus: {
+    inputs: ['x', 'feature'],
+    output: 'embedding',
+    prepare(samples) {
+      const { frames, bands, values } = subtractMean(kaldiFbank(samples));
+      return { values, sizes: [frames, bands] };
+    },
+  },
+  /** WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform, with mean 0 and variance 1 (PyTorch's `layer_norm`). */
+  'wavlm-large-sv': {
+    inputs: ['wav'],
+    output: 'embedding',
+    prepare: (samples) => ({ values: normalized(samples), sizes: [samples.length] }),
+  },
+};
+
+/** The family of a model, by its inputs and outputs; undefined where it is none of them. */
+export function frontEndOf(
+  inputs: readonly string[],
+  outputs: readonly string[],
+): { readonly name: FrontEndName; readonly input: string } | undefined {
+  for (const [name, { inputs: known, output }] of Object.entries(frontEnds)) {
+    const input =
+      inputs.length === 1 && outputs.includes(output) ? known.find((each) => each === inputs[0]) : undefined;
+    if (input !== undefined) return { name: name as FrontEndName, input };
+  }
+  return undefined;
+}
+
+const leastVariance = 1e-5;
+
+function normalized(samples: Float32Array): Float32Array<ArrayBuffer> {
+  const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
+  const variance = samples.reduce((sum, value) => sum + (value - mean) ** 2, 0) / samples.length;
+  const scale = 1 / Math.sqrt(variance + leastVariance);
+  return Float32Array.from(samples, (value) => (value - mean) * scale);
+}
