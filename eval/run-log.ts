@@ -1,0 +1,223 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { z } from 'zod';
+import { EvalError } from './eval-error.ts';
+
+const header = z.object({
+  event: z.literal('run'),
+  /** Of the log's own form. */
+  log: z.literal(1),
+  at: z.string(),
+  task: z.object({ name: z.string(), version: z.number() }),
+  versions: z.record(z.string(), z.string()),
+  /** Of our repository; null where it is none. */
+  commit: z.string().nullable(),
+  /** What the run was asked for: enough to go on with it. Names of environment variables, never keys. */
+  config: z.record(z.string(), z.unknown()),
+  models: z.record(z.string(), z.string()),
+  /** SHA-256 of each prompt template. */
+  prompts: z.record(z.string(), z.string()),
+  seeds: z.record(z.string(), z.number()),
+  data: z.object({ hash: z.string(), samples: z.number() }),
+});
+
+const line = z.discriminatedUnion('event', [
+  header,
+  z.object({ event: z.literal('resumed'), at: z.string() }),
+  z.object({ event: z.literal('output'), sample: z.string(), output: z.unknown(), ms: z.number() }),
+  z.object({
+    event: z.literal('measured'),
+    sample: z.string(),
+    scorer: z.string(),
+    ask: z.string(),
+    value: z.unknown(),
+    ms: z.number(),
+    /** US dollars. */
+    cost: z.number().optional(),
+  }),
+  z.object({
+    event: z.literal('failed'),
+    sample: z.string(),
+    /** Absent where the system under test failed. */
+    scorer: z.string().optional(),
+    ask: z.string().optional(),
+    code: z.string(),
+    message: z.string(),
+  }),
+  z.object({ event: z.literal('ended'), at: z.string(), reason: z.string() }),
+]);
+
+export type RunHeader = z.infer<typeof header>;
+export type LogLine = z.infer<typeof line>;
+export type FailedLine = Extract<LogLine, { event: 'failed' }>;
+
+/** All that a run has found out so far. */
+export interface RunRecord {
+  readonly header: RunHeader;
+  /** By sample. */
+  readonly outputs: ReadonlyMap<string, unknown>;
+  /** By sample, then by `scorer/ask`. */
+  readonly measured: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
+  /** What failed and has not succeeded since. */
+  readonly failures: readonly FailedLine[];
+  readonly spentDollars: number;
+  /** Measurements that are in the log more than once; the first counts. Always 0 unless somebody has edited the log. */
+  readonly repeated: number;
+  /** Why the run's last part ended; null where it was killed, or goes on. */
+  readonly ended: string | null;
+}
+
+/** The one key of a measurement within its sample. */
+export function askKey(scorer: string, ask: string): string {
+  return `${scorer}/${ask}`;
+}
+
+/**
+ * Reads a log, line by line. A last line that was torn by a kill is passed over; any other line that cannot be read is an
+ * `EvalError` that names it.
+ */
+export async function readRunLog(file: string): Promise<RunRecord> {
+  const state = new RecordBuilder();
+  const handle = await open(file, 'r').catch((cause: unknown) => {
+    throw new EvalError('log', `${file}: there is no such log. Give the folder of a run.`, cause);
+  });
+  try {
+    let number = 0;
+    let held: { readonly text: string; readonly number: number } | undefined;
+    for await (const text of handle.readLines()) {
+      // One line behind: only the last may be torn.
+      if (held !== undefined) state.take(parseLine(file, held.text, held.number));
+      number += 1;
+      held = { text, number };
+    }
+    if (held !== undefined) state.takeLast(() => parseLine(file, held.text, held.number));
+  } finally {
+    await handle.close().catch(() => undefined);
+  }
+  return state.finish(file);
+}
+
+function parseLine(file: string, text: string, number: number): LogLine {
+  try {
+    return line.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new EvalError('log', `${file}:${number}: this is no line of a run's log. Has it been edited?`, cause);
+  }
+}
+
+class RecordBuilder {
+  #header: RunHeader | undefined;
+  #outputs = new Map<string, unknown>();
+  #measured = new Map<string, Map<string, unknown>>();
+  #failures = new Map<string, FailedLine>();
+  #spent = 0;
+  #repeated = 0;
+  #ended: string | null = null;
+
+  take(event: LogLine): void {
+    if (event.event === 'run') this.#header ??= event;
+    else if (event.event === 'resumed') this.#ended = null;
+    else if (event.event === 'ended') this.#ended = event.reason;
+    else if (event.event === 'failed') this.#failures.set(failureKey(event), event);
+    else if (event.event === 'output') {
+      this.#outputs.set(event.sample, event.output);
+      this.#failures.delete(failureKey(event));
+    } else this.#takeMeasured(event);
+  }
+
+  takeLast(read: () => LogLine): void {
+    let event: LogLine;
+    try {
+      event = read();
+    } catch (fault) {
+      if (this.#header === undefined) throw fault;
+      return;
+    }
+    this.take(event);
+  }
+
+  finish(file: string): RunRecord {
+    if (this.#header === undefined)
+      throw new EvalError('log', `${file}: the log has no beginning. Start the run anew, in another folder.`);
+    return {
+      header: this.#header,
+      outputs: this.#outputs,
+      measured: this.#measured,
+      failures: [...this.#failures.values()],
+      spentDollars: this.#spent,
+      repeated: this.#repeated,
+      ended: this.#ended,
+    };
+  }
+
+  #takeMeasured(event: Extract<LogLine, { event: 'measured' }>): void {
+    const ofSample = this.#measured.get(event.sample) ?? new Map<string, unknown>();
+    this.#measured.set(event.sample, ofSample);
+    const key = askKey(event.scorer, event.ask);
+    this.#spent += event.cost ?? 0;
+    if (ofSample.has(key)) this.#repeated += 1;
+    else ofSample.set(key, event.value);
+    this.#failures.delete(failureKey(event));
+  }
+}
+
+function failureKey(about: { sample: string; scorer?: string | undefined; ask?: string | undefined }): string {
+  return JSON.stringify([about.sample, about.scorer ?? '', about.ask ?? '']);
+}
+
+/** Appends to a log. */
+export interface RunLog {
+  /** Resolves when the line is with the operating system: from then on no kill of this process can undo it. */
+  append(event: LogLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a log for appending; a torn last line is cut off first. With `fresh`, the file must not exist yet. */
+export async function openRunLog(file: string, { fresh = false } = {}): Promise<RunLog> {
+  const handle = await open(file, fresh ? 'ax' : 'a+').catch((cause: unknown) => {
+    const advice = fresh
+      ? 'There is a run in this folder already: `eval resume` it, or give another folder'
+      : 'cannot open';
+    throw new EvalError('log', `${file}: ${advice}.`, cause);
+  });
+  if (!fresh) await cutTornLine(handle);
+  let waiting: string[] = [];
+  let writing: Promise<void> | undefined;
+  const drain = async (): Promise<void> => {
+    // What comes while a write is under way goes out with the next one.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = waiting.join('');
+      waiting = [];
+      await handle.appendFile(batch);
+    }
+    writing = undefined;
+  };
+  return {
+    async append(event) {
+      waiting.push(`${JSON.stringify(event)}\n`);
+      writing ??= drain();
+      await writing;
+    },
+    async close() {
+      await writing;
+      await handle.sync();
+      await handle.close();
+    },
+  };
+}
+
+async function cutTornLine(handle: FileHandle): Promise<void> {
+  const { size } = await handle.stat();
+  const block = Buffer.alloc(64 * 1024);
+  for (let end = size; end > 0;) {
+    const start = Math.max(0, end - block.length);
+    const { bytesRead } = await handle.read(block, 0, end - start, start);
+    const newline = block.subarray(0, bytesRead).lastIndexOf(10);
+    if (newline >= 0) {
+      if (start + newline + 1 < size) await handle.truncate(start + newline + 1);
+      return;
+    }
+    end = start;
+  }
+  await handle.truncate(0);
+}

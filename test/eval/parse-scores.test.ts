@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { metricKeys } from '../../eval/speechrole/metrics.ts';
+import {
+  strictMetricScores,
+  strictScores,
+  tolerantMetricScores,
+  tolerantScores,
+} from '../../eval/speechrole/parse-scores.ts';
+
+describe('the strict parser of free texts', () => {
+  it.each([
+    ['Fine. [Scores]: (10, 7)', [10, 7]],
+    ['Fine, [Scores]: (8,9)', [8, 9]],
+    ['Fine. [Scores]:\n(8,\n9)', [8, 9]],
+    ['[Scores]: (1, 2) and then [Scores]: (3, 4)', [1, 2]],
+    ['[Scores]: (12, 0)', [12, 0]],
+    ['[Scores]: (８, ９)', [8, 9]],
+  ] as const)('reads %j as the reference does', (text, pair) => {
+    expect(strictScores(text)).toEqual(pair);
+  });
+
+  it.each([
+    '[Scores]: (8.5, 9)',
+    '**[Scores]:** (8, 9)',
+    '[scores]: (8, 9)',
+    '[Scores]: (Model A: 8, Model B: 9)',
+    '[Scores] (8, 9)',
+    '[Scores]: [8, 9]',
+    '[Scores]: （8, 9）',
+    '',
+  ])('finds nothing in %j, as the reference does', (text) => {
+    expect(strictScores(text)).toBeNull();
+  });
+});
+
+describe('the tolerant parser of free texts', () => {
+  it.each([
+    ['[Scores]: (8.5, 9)', [8.5, 9]],
+    ['**[Scores]:** (8, 9)', [8, 9]],
+    ['**[Scores]: (8, 9)**', [8, 9]],
+    ['[scores]: (8, 9), where A is better.', [8, 9]],
+    ['[Scores]: (Model A: 8, Model B: 9)', [8, 9]],
+    ['[Scores]: (the score of Model A: 8, the score of Model B: 9)', [8, 9]],
+    ['[Scores]: [8, 9]', [8, 9]],
+    ['【Scores】：（8，9）', [8, 9]],
+    ['```\n[Scores]: (7, 9)\n```', [7, 9]],
+    ['Scores: 8/10, 9/10', [8, 9]],
+    ['Scores: A = 8; B = 9', [8, 9]],
+    ['Final scores: 8 and 9', [8, 9]],
+  ] as const)('reads %j', (text, pair) => {
+    expect(tolerantScores(text)).toEqual(pair);
+  });
+
+  it.each(['[Scores]: (12, 9)', '[Scores]: (0, 9)', 'I would give both a high score.', 'Both deserve 8 of 10', ''])(
+    'finds nothing in %j',
+    (text) => {
+      expect(tolerantScores(text)).toBeNull();
+    },
+  );
+
+  it('agrees with the strict one wherever that finds scores in range', () => {
+    const score = fc.integer({ min: 1, max: 10 });
+    const noise = fc.stringMatching(/^[a-z .\n*()]{0,40}$/);
+    fc.assert(
+      fc.property(noise, score, score, noise, (before, first, second, after) => {
+        const text = `${before}[Scores]: (${first}, ${second})${after}`;
+        expect(tolerantScores(text)).toEqual(strictScores(text));
+      }),
+    );
+  });
+
+  it('never throws, and never leaves 1 to 10', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        for (const score of tolerantScores(`[Scores]: ${text}`) ?? []) expect(score >= 1 && score <= 10).toBe(true);
+        tolerantMetricScores(text);
+      }),
+    );
+  });
+});
+
+const all = (entry: object): string => JSON.stringify(Object.fromEntries(metricKeys.map((key) => [key, entry])));
+
+describe('the parsers of all metrics at once', () => {
+  it('read plain JSON, and JSON in a fence', () => {
+    const text = all({ reason: 'well', score_a: 8, score_b: 9 });
+    for (const each of [text, `\`\`\`json\n${text}\n\`\`\``]) {
+      expect(strictMetricScores(each)?.Speech_Fluency).toEqual({ reason: 'well', scores: [8, 9] });
+      expect(tolerantMetricScores(each)).toEqual(strictMetricScores(each));
+    }
+  });
+
+  it("read a list of scores, and cut numbers as Python's int does", () => {
+    expect(strictMetricScores(all({ reason: '', score: [8.9, '9'] }))?.Speech_Fluency.scores).toEqual([8, 9]);
+    expect(strictMetricScores(all({ reason: '', score: [8, '9.5'] }))).toBeNull();
+  });
+
+  it('differ where a metric is missing: the strict one has nothing, the tolerant one the rest', () => {
+    const text = JSON.stringify({ Speech_Fluency: { reason: 'well', score_a: 8, score_b: 9 } });
+    expect(strictMetricScores(text)).toBeNull();
+    expect(tolerantMetricScores(text)).toEqual({ Speech_Fluency: { reason: 'well', scores: [8, 9] } });
+  });
+
+  it.each([
+    ['words around', (json: string) => `Here you are: ${json} I hope that helps!`],
+    ['a comma left behind', (json: string) => json.replace(/\}$/, ',}')],
+    ['keys with blanks', (json: string) => json.replaceAll('_', ' ')],
+    ['keys in lower case', (json: string) => json.toLowerCase()],
+    ['texts for numbers', (json: string) => json.replaceAll(':8', ':"8/10"')],
+  ])('the tolerant one forgives %s', (_name, spoil) => {
+    const text = spoil(all({ reason: 'a {brace} and, a comma', score_a: 8, score_b: 9.5 }));
+    const found = tolerantMetricScores(text);
+    expect(Object.keys(found)).toHaveLength(8);
+    expect(found.Knowledge_Consistency?.scores[0]).toBe(8);
+  });
+});

@@ -1,0 +1,158 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openAudioStore } from '../../eval/audio-store.ts';
+import { openBudget } from '../../eval/budget.ts';
+import { openRunFolder } from '../../eval/run-folder.ts';
+import { openRunLog, readRunLog } from '../../eval/run-log.ts';
+import { nothingKnown, runTask, type Known } from '../../eval/runner.ts';
+import { EngineError } from '../../voices/engine.ts';
+import { ManualClock } from '../fakes/clock.ts';
+import { countingTask, plainHeader } from './counting-task.ts';
+import { openScratch } from './scratch.ts';
+
+const forever = new AbortController().signal;
+
+/** Runs a task in a folder, from its log where there is one. */
+async function runIn(
+  folder: string,
+  task: ReturnType<typeof countingTask>,
+  options: { maxDollars?: number; signal?: AbortSignal; concurrency?: number } = {},
+): Promise<string> {
+  const file = path.join(folder, 'log.jsonl');
+  const known: Known = await readRunLog(file).catch(() => nothingKnown);
+  const log = await openRunLog(file);
+  const clock = new ManualClock();
+  try {
+    if (known === nothingKnown) await log.append(plainHeader);
+    return await runTask(task, known, {
+      log,
+      audio: openAudioStore(path.join(folder, 'audio')),
+      budget: openBudget(options, { clock, spentDollars: known.spentDollars }),
+      clock,
+      signal: options.signal ?? forever,
+      concurrency: options.concurrency ?? 4,
+    });
+  } finally {
+    await log.close();
+  }
+}
+
+describe('the runner', () => {
+  it('does everything once', async () => {
+    await using scratch = await openScratch();
+    const task = countingTask(10);
+    expect(await runIn(scratch.path, task)).toBe('finished');
+    expect(new Set(task.calls).size).toBe(30);
+    expect(task.calls).toHaveLength(30);
+    const record = await readRunLog(path.join(scratch.path, 'log.jsonl'));
+    expect(record.outputs.get('s3')).toBe(6);
+    expect(record.measured.get('s3')?.get('size/b')).toEqual({ ask: 'b', output: 6 });
+    expect(record.spentDollars).toBeCloseTo(0.2);
+  });
+
+  it('goes on where it was aborted, and does nothing twice that is in the log', async () => {
+    await using scratch = await openScratch();
+    const stop = new AbortController();
+    let measured = 0;
+    const first = countingTask(10, {
+      measure: () => {
+        measured += 1;
+        if (measured === 7) stop.abort(new Error('interrupted'));
+      },
+    });
+    await expect(runIn(scratch.path, first, { signal: stop.signal, concurrency: 1 })).rejects.toThrow('interrupted');
+    const before = await readRunLog(path.join(scratch.path, 'log.jsonl'));
+    const second = countingTask(10);
+    expect(await runIn(scratch.path, second)).toBe('finished');
+    for (const [sample, asks] of before.measured) {
+      for (const ask of asks.keys()) expect(second.calls).not.toContain(`${sample}/${ask.slice('size/'.length)}`);
+    }
+    for (const sample of before.outputs.keys()) expect(second.calls).not.toContain(sample);
+    const after = await readRunLog(path.join(scratch.path, 'log.jsonl'));
+    expect([...after.measured.values()].map((asks) => asks.size)).toEqual(Array.from({ length: 10 }, () => 2));
+    expect(after.repeated).toBe(0);
+  });
+
+  it('notes what fails with its code, goes on with the rest, and tries it again when resumed', async () => {
+    await using scratch = await openScratch();
+    const task = countingTask(4, {
+      solve: (id) => {
+        if (id === 's1') throw new EngineError('agent', 'ENGINE_UNAVAILABLE', 'away');
+      },
+      measure: (what) => {
+        if (what === 's2/a') throw new TypeError('a bug of ours');
+      },
+    });
+    expect(await runIn(scratch.path, task)).toBe('finished');
+    const file = path.join(scratch.path, 'log.jsonl');
+    const { failures } = await readRunLog(file);
+    expect(failures.map(({ sample, ask, code }) => ({ sample, ask, code }))).toEqual([
+      { sample: 's1', ask: undefined, code: 'ENGINE_UNAVAILABLE' },
+      { sample: 's2', ask: 'a', code: 'internal_error' },
+    ]);
+    const again = countingTask(4);
+    await runIn(scratch.path, again);
+    expect(again.calls.toSorted()).toEqual(['s1', 's1/a', 's1/b', 's2/a']);
+    expect((await readRunLog(file)).failures).toEqual([]);
+  });
+
+  it('ends when its budget is used up, and goes on with a larger one', async () => {
+    await using scratch = await openScratch();
+    const reason = await runIn(scratch.path, countingTask(50), { maxDollars: 0.1, concurrency: 2 });
+    expect(reason).toContain('--max-cost 0.1');
+    const file = path.join(scratch.path, 'log.jsonl');
+    const { spentDollars } = await readRunLog(file);
+    expect(spentDollars).toBeGreaterThanOrEqual(0.1);
+    // What was under way when it was used up may still cost something.
+    expect(spentDollars).toBeLessThanOrEqual(0.14);
+    expect(await runIn(scratch.path, countingTask(50), { maxDollars: 10 })).toBe('finished');
+    expect((await readRunLog(file)).spentDollars).toBeCloseTo(1);
+  });
+});
+
+describe('the log', () => {
+  it('passes over a last line torn by a kill, and cuts it off before going on', async () => {
+    await using scratch = await openScratch();
+    const file = path.join(scratch.path, 'log.jsonl');
+    await runIn(scratch.path, countingTask(2));
+    const whole = await readFile(file, 'utf8');
+    await appendFile(file, '{"event":"measured","sample":"s9","sco');
+    expect((await readRunLog(file)).outputs.size).toBe(2);
+    const log = await openRunLog(file);
+    await log.append({ event: 'resumed', at: 'now' });
+    await log.close();
+    expect(await readFile(file, 'utf8')).toBe(`${whole}{"event":"resumed","at":"now"}\n`);
+  });
+
+  it('cuts off a torn line that is longer than a block', async () => {
+    await using scratch = await openScratch();
+    const file = path.join(scratch.path, 'log.jsonl');
+    await writeFile(file, `${JSON.stringify(plainHeader)}\n{"event":"${'x'.repeat(200_000)}`);
+    await (await openRunLog(file)).close();
+    expect(await readFile(file, 'utf8')).toBe(`${JSON.stringify(plainHeader)}\n`);
+  });
+
+  it('names a broken line that is not the last', async () => {
+    await using scratch = await openScratch();
+    const file = path.join(scratch.path, 'log.jsonl');
+    await writeFile(file, `${JSON.stringify(plainHeader)}\nnonsense\n{"event":"ended","at":"now","reason":"x"}\n`);
+    await expect(readRunLog(file)).rejects.toMatchObject({ code: 'eval_log', message: expect.stringContaining(':2:') });
+  });
+
+  it('does not begin a run where there is one', async () => {
+    await using scratch = await openScratch();
+    const file = path.join(scratch.path, 'log.jsonl');
+    await writeFile(file, `${JSON.stringify(plainHeader)}\n`);
+    await expect(openRunLog(file, { fresh: true })).rejects.toMatchObject({ code: 'eval_log' });
+  });
+
+  it('belongs to one process at a time; a lock left by a killed one is taken over', async () => {
+    await using scratch = await openScratch();
+    await writeFile(path.join(scratch.path, 'run.lock'), '1');
+    await expect(openRunFolder(scratch.path)).rejects.toMatchObject({ code: 'eval_busy' });
+    await writeFile(path.join(scratch.path, 'run.lock'), '999999999');
+    await (await openRunFolder(scratch.path))[Symbol.asyncDispose]();
+    await (await openRunFolder(scratch.path))[Symbol.asyncDispose]();
+  });
+});
