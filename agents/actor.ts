@@ -4,13 +4,15 @@ import type { CharacterAgent, CutShort } from './agent.ts';
 import type { ChatModel, ChatPart } from './chat.ts';
 import { costMeter } from './cost.ts';
 import { emotionTags, type EmotionTags, type FeltText } from './emotion-tags.ts';
-import { indexLines } from './line-index.ts';
-import { lorebookOf } from './lorebook.ts';
 import { ownWords, type OwnWords } from './own-words.ts';
-import { buildPrompt } from './prompt.ts';
+import type { RecipeName } from './recipe-names.ts';
+import { recipeFor } from './recipe.ts';
 
 /** How an actor plays. */
 export interface ActorSettings {
+  /** How the model is told whom to play. */
+  readonly recipe?: RecipeName;
+  /** Instead of the recipe's. */
   readonly temperature?: number;
   /** The longest reply, unless the call says otherwise. */
   readonly maxTokens?: number;
@@ -18,42 +20,33 @@ export interface ActorSettings {
   readonly historyTokens?: number;
 }
 
-const exampleCount = 3;
-const leastExampleFit = 0.3;
-
 /** The longest reply that may hold calls: arguments are written, and cost no listener's time. */
 const maxTokensWithTools = 1_000;
 
-/** A chat model that plays a character, shown the lines of the pack that resemble the last remark. */
+/** A chat model that plays a character, told how by a recipe. */
 export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
-  const { temperature = 0.8, maxTokens = 220, historyTokens } = settings;
-  const find = indexLines(character.lines, character.name);
-  const recall = lorebookOf(character);
+  const { maxTokens, historyTokens, temperature } = settings;
 
   return {
     character,
     async *reply(history, options) {
-      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-      const examples = find(remark)
-        .filter((hit) => hit.fit >= leastExampleFit)
-        .slice(0, exampleCount)
-        .map((hit) => hit.pair);
       const { signal, toolbox, sampling } = options;
-      const prompt = buildPrompt(character, history, {
-        examples,
-        recalled: recall(history),
+      const prompted = recipeFor(character, options.recipe ?? settings.recipe)(history, {
         hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
         ...(historyTokens === undefined ? {} : { historyTokens }),
       });
+      const prompt = prompted.messages;
       const words = ownWords(character.name);
       const tags = emotionTags();
       let acted = false;
       yield { type: 'mind', name: chatModel.name };
-      const longest = options.maxTokens ?? (toolbox === undefined ? maxTokens : maxTokensWithTools);
+      const own = maxTokens ?? prompted.maxTokens;
+      const longest = options.maxTokens ?? (toolbox === undefined ? own : Math.max(own, maxTokensWithTools));
       const call = {
         signal,
-        temperature,
+        ...prompted.sampling,
+        ...(temperature === undefined ? {} : { temperature }),
         ...sampling,
         maxTokens: longest,
         ...(toolbox === undefined ? {} : { toolbox }),

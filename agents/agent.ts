@@ -2,6 +2,7 @@ import type { Character } from '../characters/character.ts';
 import type { Emotion } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
+import type { RecipeName } from './recipe-names.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
@@ -31,6 +32,8 @@ export interface AgentOptions extends CallOptions {
   /** Where the talk takes place and what it is about, set by whoever runs it; it never outranks the persona. */
   readonly scene?: string;
   readonly maxTokens?: number;
+  /** How a model is told whom to play; absent means the server's own way. */
+  readonly recipe?: RecipeName;
   readonly situation?: Situation;
   /** Instead of the character's own. A mind that samples nothing passes over it. */
   readonly sampling?: Sampling;

@@ -1,6 +1,6 @@
 import type { Cost } from './agent.ts';
 import type { ChatPart, Message } from './chat.ts';
-import { estimatePrompt } from './prompt.ts';
+import { estimatePrompt } from './talk-window.ts';
 import { estimateShare } from './token-estimate.ts';
 
 /** Adds up what a reply costs, part by part: by estimate, until the model gives its own count, if it ever does. */

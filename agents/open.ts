@@ -5,6 +5,7 @@ import { actor } from './actor.ts';
 import type { CharacterAgent } from './agent.ts';
 import type { ChatModel } from './chat.ts';
 import { withFallback } from './fallback.ts';
+import type { RecipeName } from './recipe-names.ts';
 import { retrievalAgent } from './retrieval.ts';
 import { withScript } from './script.ts';
 
@@ -23,14 +24,18 @@ export interface MindModel {
  * The minds of one server: for each character an agent, made once. Without a model they speak the lines of their packs; with
  * some the first plays them, the next steps in where it fails, and the packs where all do.
  */
-export function openMind(models: readonly MindModel[] = []): (character: Character) => CharacterAgent {
+export function openMind(
+  models: readonly MindModel[] = [],
+  recipe?: RecipeName,
+): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
     const played = models.reduceRight(
-      (backup: CharacterAgent, { model, circuit }) => withFallback(actor(character, model), backup, circuit),
+      (backup: CharacterAgent, { model, circuit }) =>
+        withFallback(actor(character, model, recipe === undefined ? {} : { recipe }), backup, circuit),
       lines,
     );
     const agent = withScript(played);

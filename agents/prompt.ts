@@ -2,7 +2,7 @@ import type { Character } from '../characters/character.ts';
 import type { DialoguePair } from '../characters/card.ts';
 import type { Message } from './chat.ts';
 import { asExample, notesTag, personaOf } from './persona.ts';
-import { estimateTokens } from './token-estimate.ts';
+import { atLastRemark, directionsIn, talkWindow } from './talk-window.ts';
 
 /** What a prompt holds besides the character and the talk. */
 export interface PromptSettings {
@@ -32,10 +32,8 @@ export function buildPrompt(
   settings: PromptSettings = {},
 ): readonly Message[] {
   const { historyTokens = 1_500, scene = '', hasTools = false } = settings;
-  const directions = history.filter((message) => message.role === 'system').map((message) => message.text);
-  const recent = newest(alternating(history.filter((message) => message.role !== 'system')), historyTokens);
-  const { before, remark, after } = atLastRemark(recent);
-  const system = [personaOf(character), hasTools ? toolRules : '', sceneOf([scene, ...directions])];
+  const { before, remark, after } = atLastRemark(talkWindow(history, historyTokens));
+  const system = [personaOf(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
   return [
     { role: 'system', text: system.filter(Boolean).join('\n\n') },
     // Many chat templates want the visitor to begin.
@@ -49,27 +47,12 @@ export function buildPrompt(
   ];
 }
 
-/** Tokens a prompt may cost. */
-export function estimatePrompt(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + costOf(message), 0);
-}
-
-const toolRules = `# What you can do
+/** Told where functions are offered. */
+export const toolRules = `# What you can do
 Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
 
-/** Parts a talk at its last remark, where that is still being answered: nothing, or only calls, came after it. */
-function atLastRemark(talk: readonly Message[]): {
-  readonly before: readonly Message[];
-  readonly remark?: string;
-  readonly after: readonly Message[];
-} {
-  const last = talk.at(-1);
-  const at = talk.findLastIndex((message) => message.role === 'user');
-  if (last === undefined || last.role === 'assistant' || at < 0) return { before: talk, after: [] };
-  return { before: talk.slice(0, at), remark: talk[at]?.text ?? '', after: talk.slice(at + 1) };
-}
-
-function sceneOf(texts: readonly string[]): string {
+/** What whoever runs the talk says of it, under the persona. */
+export function sceneOf(texts: readonly string[]): string {
   const scene = texts.filter((text) => text.trim() !== '').join('\n');
   return scene === ''
     ? ''
@@ -92,35 +75,4 @@ function notesFor(settings: PromptSettings): string {
 
 function note(text: string): string {
   return `<${notesTag}>\n${text}\n</${notesTag}>`;
-}
-
-/** Neighbours of one role become one message, and nobody but us writes notes. Each call keeps its own output. */
-function alternating(messages: readonly Message[]): Message[] {
-  const merged: Message[] = [];
-  for (const message of messages) {
-    const text = message.text.replaceAll(new RegExp(`</?${notesTag}>`, 'gi'), '').trim();
-    const last = merged.at(-1);
-    if (last?.role === message.role && message.role !== 'tool' && !('calls' in last)) {
-      merged[merged.length - 1] = { ...message, text: [last.text, text].filter(Boolean).join('\n') };
-    } else if (text !== '' || message.role === 'tool' || 'calls' in message) merged.push({ ...message, text });
-  }
-  return merged;
-}
-
-/** The last message, with the calls that lead up to it, and as many before as the budget allows; no output without its call. */
-function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
-  const last = messages.length - 1;
-  let from = messages[last]?.role === 'tool' ? messages.findLastIndex((message) => message.role === 'user') : last;
-  let spentTokens = estimatePrompt(messages.slice(Math.max(0, from)));
-  for (; from > 0; from -= 1) {
-    spentTokens += costOf(messages[from - 1]);
-    if (spentTokens > budgetTokens) break;
-  }
-  while (messages[from]?.role === 'tool') from += 1;
-  return messages.slice(Math.max(0, from));
-}
-
-function costOf(message: Message | undefined): number {
-  const calls = message?.role === 'assistant' ? (message.calls ?? []) : [];
-  return estimateTokens(`${message?.text ?? ''}${calls.map((call) => call.name + call.arguments).join('')}`);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { recipeNames } from '../agents/recipe-names.ts';
 import { callFacts, callFields, callProblemOf } from './config-calls.ts';
 import { isLoopback, withoutBrackets } from './loopback.ts';
 
@@ -55,6 +56,7 @@ const schema = z.strictObject({
   recognizer: list.optional(),
   mind: list.optional(),
   synthesizer: list.optional(),
+  recipe: z.enum(recipeNames).default('dramatis'),
   llmBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   llmModel: z.string().min(1).optional(),
   llmApiKey: z.string().min(1).optional(),
@@ -118,6 +120,7 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   },
   mind: { env: 'DRAMATIS_MIND', help: 'what thinks; the characters’ own lines are the last resort' },
   synthesizer: { env: 'DRAMATIS_SYNTHESIZER', help: 'what speaks' },
+  recipe: { env: 'DRAMATIS_RECIPE', help: `how an LLM is told whom to play: ${recipeNames.join(', ')}` },
   llmBaseUrl: { env: 'DRAMATIS_LLM_BASE_URL', help: 'an OpenAI-compatible server, such as http://localhost:11434/v1' },
   llmModel: { env: 'DRAMATIS_LLM_MODEL', help: 'the chat model there' },
   llmApiKey: { env: 'DRAMATIS_LLM_API_KEY', help: 'its key, if it wants one', secret: true },

@@ -48,7 +48,7 @@ export interface EngineSummary {
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'smartTurn' | 'smartTurnHash'>>;
+type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'smartTurn' | 'smartTurnHash' | 'recipe'>>;
 
 /** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
 export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
@@ -62,7 +62,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(config);
-  const thinkAs = openMind(mind.models);
+  const thinkAs = openMind(mind.models, config.recipe);
   const responders = new Map<string, Responder>();
   return {
     vad,

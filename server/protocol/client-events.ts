@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recipeNames } from '../../agents/recipe-names.ts';
 import { jsonWeight } from './json-weight.ts';
 import { limits } from './limits.ts';
 
@@ -98,6 +99,8 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
+  /** Ours: how a model is told whom to play. */
+  x_dramatis: z.looseObject({ recipe: z.enum(recipeNames).optional() }).optional(),
 });
 
 /** A parsed `session` of `session.update`. */

@@ -44,7 +44,7 @@ export interface ConnectionParts {
   readonly model: string;
   readonly recognizerName: string;
   /** Told to the client in `session.created`. */
-  readonly about: unknown;
+  readonly about: object;
   readonly aheadMs: number;
   /** Sound kept for `conversation.item.retrieve`, in all. */
   readonly keptAudioMs: number;

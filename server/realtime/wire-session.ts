@@ -1,4 +1,5 @@
 import type { Character } from '../../characters/character.ts';
+import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Problem } from '../session/events.ts';
 import type { SessionSettings, TurnDetection } from '../session/settings.ts';
@@ -36,7 +37,7 @@ export interface WireSession extends WireTools {
     };
   };
   /** Ours, beside the standard: who speaks, and which engines serve. */
-  readonly x_dramatis: unknown;
+  readonly x_dramatis: { readonly recipe?: RecipeName };
 }
 
 /** The session a client gets when it asks for nothing. */
@@ -47,7 +48,7 @@ export function newWireSession(
     readonly model: string;
     readonly expiresAt: number;
     readonly recognizer: string;
-    readonly about: unknown;
+    readonly about: object;
     readonly type?: WireSession['type'] | undefined;
   },
 ): WireSession {
@@ -95,6 +96,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
   }
   const input = patch.audio?.input;
   const output = patch.audio?.output;
+  const recipe = patch.x_dramatis?.recipe;
   const inputFormat = mergeFormat(session.audio.input.format, input?.format);
   if (inputFormat === undefined) return badFormat('session.audio.input.format');
   const outputFormat = mergeFormat(session.audio.output.format, output?.format);
@@ -107,6 +109,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
     max_output_tokens: patch.max_output_tokens ?? session.max_output_tokens,
     ...mergeTools(session, patch),
     ...echoedFields(patch),
+    x_dramatis: { ...session.x_dramatis, ...(recipe === undefined ? {} : { recipe }) },
     audio: {
       input: {
         ...session.audio.input,
@@ -132,6 +135,7 @@ export function settingsOf(session: WireSession, character: Character): SessionS
     speed: output.speed,
     toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
+    ...(session.x_dramatis.recipe === undefined ? {} : { recipe: session.x_dramatis.recipe }),
     ...(session.max_output_tokens === 'inf' ? {} : { maxTokens: session.max_output_tokens }),
   };
 }

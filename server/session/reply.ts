@@ -134,6 +134,7 @@ export class Reply {
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
+      ...(settings.recipe === undefined ? {} : { recipe: settings.recipe }),
     });
     const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
     for await (const part of parts) {

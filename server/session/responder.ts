@@ -1,5 +1,6 @@
 import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
 import type { Message, Sampling } from '../../agents/chat.ts';
+import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import { durationMs, type AudioFrame } from '../../voices/audio.ts';
 import type { Emotion } from '../../characters/emotion.ts';
@@ -23,6 +24,7 @@ export interface ReplyOptions extends CallOptions {
   readonly scene: string;
   readonly speed: number;
   readonly maxTokens?: number;
+  readonly recipe?: RecipeName;
   readonly situation?: Situation;
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far. */

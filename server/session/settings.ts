@@ -1,3 +1,4 @@
+import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import type { Patience } from '../../voices/turn-detector.ts';
 
@@ -17,6 +18,8 @@ export interface SessionSettings {
   readonly speed: number;
   /** Upper bound for one reply; absent means the mind's own. */
   readonly maxTokens?: number;
+  /** How a model is told whom to play; absent means the server's own way. */
+  readonly recipe?: RecipeName;
   /** What the character may call; absent means nothing. */
   readonly toolbox?: Toolbox;
 }

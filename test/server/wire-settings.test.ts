@@ -248,3 +248,18 @@ describe('the cost of a response', () => {
     await wire.hangUp();
   });
 });
+
+describe('how a model is told whom to play', () => {
+  it('is chosen per session, echoed, and handed to the mind; a name that is none changes nothing', async () => {
+    const wire = connect({ says: ['One two.'] });
+    const session = await update(wire, { x_dramatis: { recipe: 'coser' } });
+    expect(session).toMatchObject({ x_dramatis: { recipe: 'coser' } });
+    wire.send({ type: 'session.update', session: { x_dramatis: { recipe: 'souffle' } } });
+    await settle();
+    expect(wire.last('error').error).toMatchObject({ param: 'session.x_dramatis.recipe' });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(1_000);
+    expect(wire.engines.agent.asked.at(-1)?.recipe).toBe('coser');
+    await wire.hangUp();
+  });
+});

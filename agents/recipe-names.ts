@@ -1,0 +1,12 @@
+/** Ways of telling a model whom to play, the default first; see `recipe.ts`. */
+export const recipeNames = [
+  'dramatis',
+  'rolegpt',
+  'speechrole',
+  'chatharuhi',
+  'beyond-dialogue',
+  'ditto',
+  'coser',
+] as const;
+
+export type RecipeName = (typeof recipeNames)[number];

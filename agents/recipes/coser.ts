@@ -1,0 +1,81 @@
+import type { Character } from '../../characters/character.ts';
+import { lorebookOf } from '../lorebook.ts';
+import { sceneOf, toolRules } from '../prompt.ts';
+import type { Recipe } from '../recipe.ts';
+import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { isChinese, nameAndWork } from './second-person.ts';
+
+/**
+ * CoSER's given-circumstance acting (appendix, and gca_evaluation as coded): profile, current scenario, the other characters, one's
+ * own inner thoughts, and a form of output with thoughts in brackets and actions in parentheses; 60 words a turn, temperature 0,
+ * 512 tokens. Only what is neither thought nor action is spoken.
+ */
+export const coser: Recipe = (character) => {
+  const recall = lorebookOf(character);
+  return (history, { scene = '', historyTokens = 3_000, hasTools = false, motivation = '', others = [] }) => {
+    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
+    const parts = [
+      instruction(character, {
+        scene: sceneOf([scene, ...directionsIn(history)]),
+        motivation,
+        others,
+        recalled: recall(history),
+      }),
+      hasTools ? toolRules : '',
+    ];
+    const start = isChinese(character) ? '===对话开始===' : '===Conversation Start===';
+    const [first, ...rest] = before;
+    const opening =
+      first?.role === 'user'
+        ? [{ role: 'user' as const, text: `${start}\n\n${first.text}` }, ...rest]
+        : [{ role: 'user' as const, text: start }, ...before];
+    const said = remark === '' ? '...' : remark;
+    return {
+      messages: [
+        { role: 'system', text: parts.filter(Boolean).join('\n\n') },
+        ...(before.length === 0
+          ? [{ role: 'user' as const, text: `${start}\n\n${said}` }]
+          : [...opening, { role: 'user' as const, text: said }]),
+        ...after,
+      ],
+      sampling: { temperature: 0 },
+      maxTokens: 512,
+    };
+  };
+};
+
+interface Circumstance {
+  readonly scene: string;
+  readonly motivation: string;
+  readonly others: readonly { readonly name: string; readonly profile: string }[];
+  readonly recalled: readonly string[];
+}
+
+function instruction(character: Character, { scene, motivation, others, recalled }: Circumstance): string {
+  const { name, identity, profile, background, style, scenario = '', relationships } = character;
+  const chinese = isChinese(character);
+  const people = [
+    ...others.map((other) => `${other.name}: ${other.profile}`),
+    ...relationships.map((person) => `${person.name}: ${person.relation}`),
+  ];
+  const section = (title: string, text: string): string => (text === '' ? '' : `===${title}===\n${text}`);
+  const [who, where, them, thoughts, facts, form] = chinese
+    ? [`${name}的人物介绍`, '当前场景', '其他人物', '你内心的想法', '有关的背景', '要求']
+    : [`Profile of ${name}`, 'The present scene', 'The other characters', 'Your inner thoughts', 'Background', 'Form'];
+  return [
+    chinese ? `你是${name}（${character.work.title}）。` : `You are ${nameAndWork(character)}.`,
+    section(who ?? '', [identity, profile, background, style].filter(Boolean).join('\n')),
+    section(where ?? '', [scenario, scene].filter(Boolean).join('\n')),
+    section(them ?? '', people.join('\n')),
+    section(thoughts ?? '', motivation),
+    section(facts ?? '', recalled.join('\n')),
+    section(
+      form ?? '',
+      chinese
+        ? '写出想法、话语和动作。[想法]写在方括号里，别人看不见；（动作）写在圆括号里，别人看得见；其余就是说出口的话。像人一样说得简短，不超过六十个字。'
+        : 'Give thought, speech and action. [Thoughts] stand in square brackets, and nobody sees them; (actions) in parentheses, which all see; the rest is what you say. Speak as briefly as people do, in sixty words at most.',
+    ),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}

@@ -1,0 +1,34 @@
+import type { Character } from '../../characters/character.ts';
+import { sceneOf, toolRules } from '../prompt.ts';
+import type { Recipe } from '../recipe.ts';
+import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
+
+/**
+ * The benchmark's own way (SpeechRole §4, after ChatHaruhi and RoleLLM): a system prompt that asks to act like somebody from some
+ * work and describes them in the second person; the talk as it is, no examples, the server's own sampling.
+ */
+export const speechRole: Recipe =
+  (character) =>
+  (history, { scene = '', historyTokens = 4_000, hasTools = false }) => {
+    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
+    const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
+    return {
+      messages: [
+        { role: 'system', text: parts.filter(Boolean).join('\n\n') },
+        ...(before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: '...' }] : []),
+        ...before,
+        { role: 'user', text: remark === '' ? '...' : remark },
+        ...after,
+      ],
+      sampling: {},
+      maxTokens: 400,
+    };
+  };
+
+function instruction(character: Character): string {
+  const described = describedToYou(character);
+  return isChinese(character)
+    ? `请扮演${character.name}（${character.work.title}），用这个人物的语气、神态和用词来回答，像本人一样知道这个人物知道的一切，不要解释，不要跳出角色。\n${described}`
+    : `Act as ${nameAndWork(character)}: answer in the tone, the manner and the vocabulary of ${character.name}, know all that ${character.name} knows, explain nothing, and do not step out of the part. If a question touches the story, reuse its own lines where you can.\n${described}`;
+}
