@@ -10,8 +10,8 @@ export class HeardCursor {
   #told = 0;
 
   /**
-   * @param {(responseId: string, samples: number, isFinal: boolean) => void} tell what is not final may be forgotten on
-   *   the way
+   * @param {(responseId: string, samples: number, isFinal: boolean, isHeld?: boolean) => void} tell what is not final may
+   *   be forgotten on the way
    */
   constructor(tell) {
     this.#tell = tell;
@@ -37,8 +37,9 @@ export class HeardCursor {
    *
    * @param {string} responseId
    * @param {number} samples played in all
+   * @param {boolean} [isHeld] it may go on
    */
-  stopped(responseId, samples) {
-    this.#tell(responseId, Math.round(samples), true);
+  stopped(responseId, samples, isHeld = false) {
+    this.#tell(responseId, Math.round(samples), true, ...(isHeld ? [true] : []));
   }
 }

@@ -38,9 +38,10 @@ export class Player {
    */
   constructor(options) {
     this.#options = options;
-    this.#heard = new HeardCursor((responseId, samples, isFinal) => {
+    this.#heard = new HeardCursor((responseId, samples, isFinal, isHeld) => {
       if (!this.#tellsHeard) return;
-      const event = { type: 'x_dramatis.heard', event_id: UNASKED, response_id: responseId, samples };
+      const mark = isHeld === true ? { held: true } : {};
+      const event = { type: 'x_dramatis.heard', event_id: UNASKED, response_id: responseId, samples, ...mark };
       if (isFinal) options.send(event);
       else options.mention(event);
     });
@@ -173,7 +174,9 @@ export class Player {
     const played = await this.speaker?.flush();
     for (const { item, settle } of held) {
       const heardMs = settle(isAudible ? (played?.get(item.itemId) ?? 0) : Infinity);
-      this.#heard.stopped(item.responseId, samplesOf(heardMs));
+      this.#heard.stopped(item.responseId, samplesOf(heardMs), true);
+      // What the server is done with is not said again.
+      if (!this.#options.isActive(item.responseId)) void this.#endHeld(item);
     }
   }
 

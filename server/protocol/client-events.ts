@@ -196,7 +196,13 @@ export const clientEventSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('conversation.item.delete'), ...eventId, item_id: id }),
   z.looseObject({ type: z.literal('response.create'), ...eventId, response: responseRequest.nullable().optional() }),
   // Ours: how many samples of a response's sound have been played, at the wire's rate of 24 kHz.
-  z.looseObject({ type: z.literal('x_dramatis.heard'), ...eventId, response_id: id, samples: z.number().int().min(0) }),
+  z.looseObject({
+    type: z.literal('x_dramatis.heard'),
+    ...eventId,
+    response_id: id,
+    samples: z.number().int().min(0),
+    held: z.boolean().optional(),
+  }),
   z.looseObject({ type: z.literal('response.cancel'), ...eventId, response_id: id.nullable().optional() }),
 ]);
 

@@ -115,7 +115,12 @@ function commandOf(
         heardMs: event.audio_end_ms,
       };
     case 'x_dramatis.heard':
-      return { type: 'heard', replyId: event.response_id, heardMs: (event.samples / wireSampleRate) * 1000 };
+      return {
+        type: 'heard',
+        replyId: event.response_id,
+        heardMs: (event.samples / wireSampleRate) * 1000,
+        held: event.held === true,
+      };
     case 'response.create':
       if (context.session.type === 'transcription') return noReplies;
       return replyCommand(event.response ?? {}, context);

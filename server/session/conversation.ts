@@ -52,6 +52,11 @@ export interface MessageItem extends BaseItem {
   readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
 }
 
+/** A complete message of the user's, yet without its content. */
+export function userMessage(id: string): Omit<MessageItem, 'content'> {
+  return { id, type: 'message', role: 'user', status: 'completed' };
+}
+
 /** A function that the character wants the client to call. */
 export interface CallItem extends BaseItem, ToolCall {
   readonly type: 'call';
@@ -147,14 +152,15 @@ export class Conversation {
     const part = item.content[contentIndex];
     if (part?.type !== 'audio') return 0;
     const uncut = this.#uncut.get(part) ?? { ...part };
-    if (heardMs >= uncut.durationMs) Object.assign(part, uncut);
+    // Of what was to be said again, some may never have been.
+    if (heardMs >= uncut.durationMs && uncut.repeat === undefined) Object.assign(part, uncut);
     else {
       this.#uncut.set(part, uncut);
       const heard = uncut.words.filter((word) => soundsAtMs(word, heardMs, uncut.repeat) < heardMs);
       const text = heard.map((word) => word.text).join('');
       if (uncut.words.length > 0) part.transcript = text.trimEnd();
       part.words = heard;
-      part.durationMs = heardMs;
+      part.durationMs = Math.min(heardMs, uncut.durationMs);
       part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
     }
     if (isFinal) this.#uncut.delete(part);

@@ -52,11 +52,11 @@ export class EndedReplies {
   }
 
   /** The client tells how much of a reply it has played. */
-  heard(replyId: string, heardMs: number): void {
+  heard(replyId: string, heardMs: number, held: boolean): void {
     this.#isTold = true;
     const ended = this.#ended.get(replyId);
     if (ended === undefined) return;
-    ended.reply.heard(heardMs);
+    ended.reply.heard(heardMs, held);
     // What was cut short by our own clock is cut where the client really stopped.
     if (ended.cancelled) this.#conversation.truncate(ended.item, heardMs);
     else if (ended.interrupted) this.#recut(ended, heardMs);

@@ -21,8 +21,8 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'item-truncate'; readonly id: string; readonly contentIndex: number; readonly heardMs: number }
     | { readonly type: 'reply'; readonly request: ReplyRequest }
     | { readonly type: 'reply-cancel'; readonly id?: string }
-    /** How much of a reply the client has played by now. */
-    | { readonly type: 'heard'; readonly replyId: string; readonly heardMs: number }
+    /** How much of a reply the client has played by now; `held`: when it fell silent, as it was told to. */
+    | { readonly type: 'heard'; readonly replyId: string; readonly heardMs: number; readonly held?: boolean }
     /** A message that could not be understood; the session answers it in its turn. */
     | { readonly type: 'reject'; readonly problem: Problem }
   );

@@ -1,9 +1,9 @@
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
-import type { Item, MessageItem, SpokenContent } from './conversation.ts';
+import { userMessage, type Item, type SpokenContent } from './conversation.ts';
 import { isBackchannel } from './backchannels.ts';
-import { isEcho } from './echo.ts';
+import { isNod, isOwnVoice } from './over-reply.ts';
 import type { Heard } from './hear.ts';
 import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
@@ -15,12 +15,14 @@ const maxUtteranceMs = 600_000;
 
 /** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
 const spareMs = 2_000;
+/** How far back a sound over the reply is kept while it is not known whether it was words: a slow recognizer's wait. */
+const longestVerdictMs = 10_000;
 
 /** What became of an utterance, for the session to act on. */
-export type Understood = { readonly utterance: Utterance } & (
-  | { readonly outcome: 'words' | 'nothing' | 'unclear' }
-  | { readonly outcome: 'failed' }
-);
+export interface Understood {
+  readonly utterance: Utterance;
+  readonly outcome: 'words' | 'nothing' | 'unclear' | 'failed';
+}
 
 /** The user's side: keeps the sound before an utterance, runs the open one through the recognizer, commits it. */
 export class Listening {
@@ -81,8 +83,22 @@ export class Listening {
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
     this.#overheard?.add(heard.frame);
     this.#before.push(heard.frame);
+    const keptFromMs = this.#keptFromMs();
+    while ((this.#before[0]?.atMs ?? keptFromMs) < keptFromMs) this.#before.shift();
+  }
+
+  /** Sound from here on may still be needed. */
+  #keptFromMs(): number {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    while (this.#heardMs - (this.#before[0]?.atMs ?? this.#heardMs) > padding + spareMs) this.#before.shift();
+    return Math.max(
+      this.#heardMs - longestVerdictMs,
+      Math.min(this.#heardMs - padding - spareMs, this.#unjudgedFromMs),
+    );
+  }
+
+  /** Where the first sound over a reply begins of which nobody knows yet what it is. */
+  get #unjudgedFromMs(): number {
+    return Math.min(...[...this.#unsettled].map((one) => (one.tentative ? one.startMs : undefined) ?? Infinity));
   }
 
   /**
@@ -121,7 +137,9 @@ export class Listening {
     const { keptAudioMs } = conversation;
     const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
-    for (const frame of this.#before) if (frame.atMs >= Math.max(0, atMs - padding)) utterance.add(frame);
+    // What came shortly before and is not understood yet belongs to it: words that are spoken on.
+    const fromMs = Math.min(Math.max(0, atMs - padding), this.#unjudgedFromMs);
+    for (const frame of this.#before) if (frame.atMs >= fromMs) utterance.add(frame);
     this.#unsettled.add(utterance);
     void this.#recognize(utterance);
     return utterance;
@@ -279,21 +297,4 @@ export class Listening {
       post({ type: 'transcript-failure', utterance, reason });
     }
   }
-}
-
-/** Whether it is the character's own voice, come back through the user's microphone. */
-function isOwnVoice(utterance: Utterance, text: string): boolean {
-  utterance.isOwnVoice = utterance.over !== undefined && isEcho(text, utterance.over());
-  return utterance.isOwnVoice;
-}
-
-/** Whether it is a nod to the last words of a reply, which asked for nothing. */
-function isNod(utterance: Utterance, text: string): boolean {
-  if (utterance.interrupts) return false;
-  const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';
-  return !/[?？]["'”’]?$/u.test(said) && isBackchannel(text);
-}
-
-function userMessage(id: string): Omit<MessageItem, 'content'> {
-  return { id, type: 'message', role: 'user', status: 'completed' };
 }

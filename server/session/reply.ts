@@ -71,13 +71,14 @@ export class Reply {
     return this.#stop.signal.aborted;
   }
 
-  /** The client has played this much of it by now. */
-  heard(heardMs: number): void {
+  /** The client has played this much of it by now; `held`: when it fell silent for a moment. */
+  heard(heardMs: number, held = false): void {
     this.#playout.report(heardMs);
     const part = this.item?.content[0];
     const repeat = part?.type === 'audio' ? part.repeat : undefined;
-    // Where it was held, as the client tells after it went on.
-    if (repeat !== undefined && heardMs < repeat.untilMs) repeat.fromMs = Math.max(repeat.fromMs, heardMs);
+    // Where it was held, as the client tells after it went on. Where all had been heard, only the mark says so.
+    if (repeat !== undefined && heardMs < repeat.untilMs + (held ? 1 : 0))
+      repeat.fromMs = Math.max(repeat.fromMs, heardMs);
     if (heardMs > 0) this.trace.heardSince(heardMs);
   }
 

@@ -150,7 +150,7 @@ export class Session {
       case 'reject':
         return this.events.push({ type: 'problem', problem: command.problem, ...refOf(command.ref) });
       case 'heard':
-        return this.#speaking.heard(command.replyId, command.heardMs);
+        return this.#speaking.heard(command);
       case 'item-add':
         return this.#addItem(command);
       default:

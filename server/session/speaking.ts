@@ -2,7 +2,7 @@ import { EngineError } from '../../voices/engine.ts';
 import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { CallItem, MessageItem } from './conversation.ts';
-import type { Problem, ReplyReason, ReplyRequest, ReplyStatus } from './events.ts';
+import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from './events.ts';
 import { Drafts } from './drafts.ts';
 import type { Sounded } from './echo.ts';
 import { EndedReplies } from './ended-replies.ts';
@@ -129,9 +129,9 @@ export class Speaking {
   }
 
   /** The client tells how much of a reply it has played, while it runs or a little after. */
-  heard(replyId: string, heardMs: number): void {
-    [...this.#running].find((running) => running.id === replyId)?.heard(heardMs);
-    this.ended.heard(replyId, heardMs);
+  heard({ replyId, heardMs, held = false }: Extract<SessionCommand, { type: 'heard' }>): void {
+    [...this.#running].find((running) => running.id === replyId)?.heard(heardMs, held);
+    this.ended.heard(replyId, heardMs, held);
   }
 
   /** The client stopped playing an item at `heardMs`. Where that is still being spoken, what follows is not said. */

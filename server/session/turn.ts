@@ -235,19 +235,16 @@ function onOverlapJudged(
   policy: TurnPolicy,
 ): Step {
   if (state.phase === 'overlapping') {
-    const next = { ...state, is };
+    // It may be an earlier sound that is judged only now: of that, words alone matter.
+    if (is === 'aside' && untilMs <= state.sinceMs) return stay(state);
+    const next = { ...state, is, sinceMs: is === 'words' ? Math.min(sinceMs, state.sinceMs) : state.sinceMs };
     if (is === 'words') return untilMs - sinceMs < leastWordsMs ? stay(next) : interrupt(next, policy);
     return state.endedMs === undefined ? stay(next) : resume(next);
   }
   // It turned out to be words only after the reply went on, or had ended.
-  if (
-    is === 'words' &&
-    untilMs - sinceMs >= leastWordsMs &&
-    (state.phase === 'replying' || state.phase === 'listening')
-  ) {
-    return settle(untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
-  }
-  return stay(state);
+  const isFree = state.phase === 'replying' || state.phase === 'listening';
+  if (is !== 'words' || untilMs - sinceMs < leastWordsMs || !isFree) return stay(state);
+  return settle(untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
 }
 
 function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {

@@ -86,7 +86,8 @@ export class CallReplies {
   /** Silence while it is found out what the user's sound is; then the session says again what was dropped. */
   #hold(responseId: string): void {
     const samples = this.#ends.outgoing.hold(responseId);
-    if (samples !== undefined) this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples });
+    if (samples !== undefined)
+      this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples, held: true });
   }
 
   #finish(): void {

@@ -10,14 +10,14 @@ function blocksOf(ms = Number.NaN): number {
   return Math.floor(ms / 20) * 20;
 }
 
-/** A player in the middle of a reply: 1 s received. */
-async function playing() {
+/** A player in the middle of a reply, of which 1 s was received, and the server is perhaps done with it. It is held. */
+async function playing(isDone = false) {
   const sent: ClientEvent[] = [];
   const events: PlaybackEvent[] = [];
   const player = new Player({
     send: (event) => sent.push(event),
     mention: () => undefined,
-    isActive: () => true,
+    isActive: () => !isDone,
     onEvent: (event) => events.push(event),
   });
   const speaker = new StageSpeaker(player.listener);
@@ -34,7 +34,8 @@ async function playing() {
   take({ type: 'response.output_item.added', response_id: 'r', item: { id: 'i', type: 'message' } });
   receive(1_000, 0.1);
   speaker.advance(500);
-  take({ type: 'x_dramatis.hold', response_id: 'r' });
+  if (isDone) take({ type: 'response.done', response: { id: 'r', status: 'completed' } });
+  take({ type: 'x_dramatis.hold', response_id: isDone ? 'next' : 'r' });
   await settle();
   const heard = (): number[] => sent.flatMap((event) => ('samples' in event ? [Number(event['samples']) / 24] : []));
   return { player, sent, events, speaker, take, receive, heard };
@@ -75,6 +76,25 @@ it('is cut off in what was said again when the next interruption comes', async (
   take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
   await settle();
   expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(1_240);
+});
+
+it('tells so of what was heard until then, which may be all that had come', async () => {
+  const { receive, sent, speaker, take } = await playing();
+  take({ type: 'x_dramatis.resume', response_id: 'r' });
+  receive(600, 0.2);
+  speaker.advance(400);
+  take({ type: 'input_audio_buffer.speech_started', item_id: 'u', audio_start_ms: 0 });
+  await settle();
+  const marks = sent.filter(({ type }) => type === 'x_dramatis.heard').map((event) => 'held' in event);
+  expect(marks).toEqual([true, false]);
+});
+
+it('ends where it was held when the server is done with it: of that, nothing is said again', async () => {
+  const { events, player, sent } = await playing(true);
+  await settle();
+  expect(player.isPlaying).toBe(false);
+  expect(blocksOf(events.find((event) => event.type === 'playback.cut')?.heardMs)).toBe(500);
+  expect(sent.map(({ type }) => type)).toContain('conversation.item.truncate');
 });
 
 it('is still being played while it is held, for who shows what goes on', async () => {

@@ -153,13 +153,14 @@ describe('the heartbeat', () => {
 
 describe('the heard cursor', () => {
   it('tells the beginning, then every 150 ms, then the end', () => {
-    const told: [string, number, boolean][] = [];
+    const told: (string | number | boolean | undefined)[][] = [];
     const cursor = new HeardCursor((...what) => told.push(what));
     for (let samples = 960; samples <= 9_600; samples += 960) cursor.played('first', samples);
     cursor.played('first', 9_700, true);
     cursor.played('second', 0);
     cursor.played('second', 960);
     cursor.stopped('second', 1_000);
+    cursor.stopped('second', 1_000, true);
     expect(told).toEqual([
       ['first', 960, false],
       ['first', 4_800, false],
@@ -168,6 +169,7 @@ describe('the heard cursor', () => {
       ['first', 9_700, true],
       ['second', 960, false],
       ['second', 1_000, true],
+      ['second', 1_000, true, true],
     ]);
   });
 });

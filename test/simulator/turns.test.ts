@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { historyOf } from './outcome.ts';
 import type { Scenario } from './scenario.ts';
-import { cough, freeze, hear, hearOut, meanwhile, say, until, wait } from './step.ts';
+import { ask, cough, cut, freeze, hear, hearOut, meanwhile, say, until, wait } from './step.ts';
 import { wrongIn } from './suite.ts';
 
 const story = { says: 'Once upon a time there was a king. He had three daughters and no sons at all.' };
@@ -74,6 +74,39 @@ describe('sounds over a reply', () => {
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), hear(2), meanwhile(freeze(1_500)), cough(250), hearOut],
       expect: { replies: ['completed'], history: ['user: Tell me a story.', whole] },
+    },
+    {
+      name: 'a sound as one reply still plays and the next begins leaves neither playing for ever',
+      environment: { DRAMATIS_PLAYOUT_AHEAD_MS: '1000' },
+      engines: { thinks: [story, { ...story, firstTokenMs: 1_500 }] },
+      script: [say('Tell me a story.'), until('response.done'), ask, until('response.created'), cough(250), hearOut],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'of a reply that was held when all that had come was heard, the history has that too',
+      seed: 33,
+      weather: { latencyMs: 60, jitterMs: 200 },
+      engines: { thinks: [story], usual: { wordMs: 160 } },
+      script: [say('Tell me a story.'), wait(700), meanwhile(wait(600), cut()), say('Stop!', 163), hearOut],
+    },
+    {
+      name: 'what was to be said again after a sound, and never was, is not in the history',
+      seed: 45,
+      weather: { latencyMs: 60, jitterMs: 300 },
+      engines: { thinks: [story], usual: { wordMs: 160 } },
+      script: [say('Tell me a story.'), wait(700), meanwhile(wait(1_000), cut()), say('Stop!', 163), hearOut],
+    },
+    {
+      name: 'words that came all at once after a break, and are understood late, are all kept',
+      engines: { thinks: [story], hears: [{}, { finalMs: 2_500 }] },
+      script: [say('Tell me a story.'), hear(1), meanwhile(wait(30), cut(800)), say('No, stop.', 214), hearOut],
+      expect: { also: (run) => [!historyOf(run).includes('user: No, stop.') && 'words were lost'] },
+    },
+    {
+      name: 'words over a reply that are understood late are not lost to those that follow',
+      engines: { thinks: [story], hears: [{}, { partialMs: 5_000, finalMs: 2_500 }] },
+      script: [say('Tell me a story.'), hear(3), say('Stop.', 180), wait(500), say('That is enough.'), hearOut],
+      expect: { also: (run) => [!historyOf(run).includes('user: Stop. That is enough.') && 'words were lost'] },
     },
     {
       name: 'a cough before the first sound of a reply',
