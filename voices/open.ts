@@ -11,6 +11,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
   dashscope: () => import('./recognizers/dashscope.ts'),
   funasr: () => import('./recognizers/funasr.ts'),
   'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
+  triton: () => import('./recognizers/triton.ts'),
 };
 
 /** The same of synthesizers. */
@@ -23,6 +24,7 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   sidecar: () => import('./synthesizers/sidecar.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
+  triton: () => import('./synthesizers/triton.ts'),
 };
 
 /** The same of models that hear and speak by themselves. */
