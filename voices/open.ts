@@ -19,6 +19,7 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   dashscope: () => import('./synthesizers/dashscope.ts'),
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
+  'f5-socket': () => import('./synthesizers/f5-socket.ts'),
   'fish-speech': () => import('./synthesizers/fish-speech.ts'),
   gradio: () => import('./synthesizers/gradio.ts'),
   sidecar: () => import('./synthesizers/sidecar.ts'),
