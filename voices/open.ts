@@ -11,6 +11,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
   dashscope: () => import('./recognizers/dashscope.ts'),
   funasr: () => import('./recognizers/funasr.ts'),
   'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
+  triton: () => import('./recognizers/triton.ts'),
 };
 
 /** The same of synthesizers. */
@@ -18,11 +19,13 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   dashscope: () => import('./synthesizers/dashscope.ts'),
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('./synthesizers/gpt-sovits.ts'),
+  'f5-socket': () => import('./synthesizers/f5-socket.ts'),
   'fish-speech': () => import('./synthesizers/fish-speech.ts'),
   gradio: () => import('./synthesizers/gradio.ts'),
   sidecar: () => import('./synthesizers/sidecar.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
+  triton: () => import('./synthesizers/triton.ts'),
 };
 
 /** The same of models that hear and speak by themselves. */

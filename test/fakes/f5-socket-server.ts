@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EngineServer, SeenRequest } from './engine-server.ts';
+import type { Fault } from './faults.ts';
+import { tone } from './vad.ts';
+
+/** How the server differs from the usual. */
+export interface F5SocketOptions {
+  /** In place of the speech and its end: each piece is written by itself. */
+  readonly sends?: readonly Buffer[];
+  /** True: it waits for another text, whatever its client does. */
+  readonly neverHangsUp?: boolean;
+}
+
+export const f5Route = 'TCP /';
+
+/** What it says of a text, as it is on the wire: 60 ms of a tone for each word, 32-bit floats, without the end. */
+export function floatsOf(text: string): Buffer {
+  return Buffer.from(tone(60 * text.split(/\s+/).length + 60, 24_000).buffer);
+}
+
+/** F5-TTS's socket server: what it reads at once is one text; one client at a time; floats, then the letters `END`. */
+export async function openF5SocketServer(options: F5SocketOptions = {}): Promise<EngineServer> {
+  const requests: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
+  let breakage: { readonly fault: Fault; times: number } | undefined;
+  let turn = Promise.resolve();
+  const serve = async (socket: Socket): Promise<void> => {
+    socket.resume();
+    const closed = new Promise<undefined>((resolve) => socket.once('close', () => resolve(undefined)));
+    const bytes = await Promise.race([new Promise<Buffer>((resolve) => socket.once('data', resolve)), closed]);
+    if (bytes === undefined) return;
+    const text = bytes.subarray(0, 1_024).toString('utf8').trim();
+    requests.push(asSeen(bytes));
+    counts.open += 1;
+    counts.mostAtOnce = Math.max(counts.mostAtOnce, counts.open);
+    const fault = breakage !== undefined && breakage.times > 0 ? breakage.fault : undefined;
+    if (breakage !== undefined) breakage.times -= 1;
+    const isComplete = await answer(socket, text, fault, options);
+    await closed;
+    counts.open -= 1;
+    if (!isComplete) counts.abandoned += 1;
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+    counts.connections += 1;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket)).on('error', () => undefined);
+    turn = turn.then(() => serve(socket)).catch(() => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get connections() {
+      return counts.connections;
+    },
+    get mostAtOnce() {
+      return counts.mostAtOnce;
+    },
+    get open() {
+      return counts.open;
+    },
+    get abandoned() {
+      return counts.abandoned;
+    },
+    breaks(fault, { times = Number.POSITIVE_INFINITY } = {}) {
+      breakage = { fault, times };
+    },
+    mends() {
+      breakage = undefined;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** What comes in place of speech. Whatever fails there ends the connection, without a word. */
+const endings: Readonly<Record<string, (socket: Socket) => unknown>> = {
+  reset: (socket) => socket.resetAndDestroy(),
+  status: (socket) => socket.end(),
+  empty: (socket) => socket.end(),
+  garbage: (socket) => socket.end(Buffer.alloc(9_999, 'not a float')),
+  page: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n<!doctype html>'),
+};
+
+/** Says it, or what the fault has in its place. Resolves to whether it was all. */
+async function answer(
+  socket: Socket,
+  text: string,
+  fault: Fault | undefined,
+  { sends, neverHangsUp = false }: F5SocketOptions,
+): Promise<boolean> {
+  if (fault?.kind === 'hang') return false;
+  if (fault?.kind === 'late') await pause(fault.ms);
+  const ending = endings[fault?.kind ?? ''];
+  if (ending !== undefined) {
+    ending(socket);
+    return true;
+  }
+  const floats = floatsOf(text);
+  if (fault !== undefined && 'after' in fault) {
+    if (fault.after > 0) socket.write(floats.subarray(0, Math.floor(floats.length * fault.after)));
+    await pause(5);
+    if (fault.kind === 'cut') socket.resetAndDestroy();
+    if (fault.kind === 'half-close') socket.end();
+    return fault.kind !== 'silence';
+  }
+  const sizes = fault?.kind === 'pieces' ? fault.sizes : [8_192];
+  for (const piece of sends ?? cut(Buffer.concat([floats, Buffer.from('END')]), sizes)) {
+    if (socket.destroyed) return false;
+    socket.write(piece);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (!neverHangsUp) socket.end();
+  return true;
+}
+
+function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
+  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+function asSeen(bytes: Buffer): SeenRequest {
+  const json = (): Record<string, unknown> => ({});
+  const form = (): Promise<FormData> => Promise.resolve(new FormData());
+  return { method: 'TCP', path: '/', query: new URLSearchParams(), headers: {}, bytes, json, form };
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { baseUrlSchema } from '../calls/base-url.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply } from '../calls/http-faults.ts';
+import { textIn, type InputTensor } from '../calls/triton-tensors.ts';
+import { checkTriton, openTriton } from '../calls/triton.ts';
+import type { CallOptions } from '../engine.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { recognizeByPiece, type HeardPiece } from './by-piece.ts';
+import { whisperLanguages } from './whisper-languages.ts';
+
+const settings = z.strictObject({
+  /** Its gRPC port, such as `http://127.0.0.1:8001`. */
+  baseUrl: baseUrlSchema,
+  /** Its name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or `infer_pipeline` of FunASR. */
+  model: z.string().min(1),
+  /** What is spoken, where the session does not know: a BCP 47 primary tag. */
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}$/)
+    .optional(),
+  /** What the model understands; Whisper's languages unless given. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(whisperLanguages),
+  /** Silence after which the utterance may be over, in milliseconds. */
+  pauseMs: z.number().int().min(32).max(2_000).default(128),
+});
+
+export type TritonRecognizerSettings = z.infer<typeof settings>;
+
+/** Whisper, SenseVoice, Paraformer and others on NVIDIA's Triton; each is given what it says that it wants. */
+export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
+  settings,
+  care: () => ({ concurrency: 32, timeouts: { firstByteMs: 30_000 } }),
+  open(chosen, context) {
+    const server = openTriton(chosen, context);
+    let wanted: readonly string[] | undefined;
+    const decoder = {
+      languages: chosen.languages,
+      partials: false,
+      pauseMs: chosen.pauseMs,
+      async decode(
+        samples: Float32Array,
+        { signal, language = chosen.language }: CallOptions & { readonly language?: string | undefined },
+      ): Promise<HeardPiece> {
+        wanted ??= await server.inputNames({ signal });
+        const inputs = inputsFor(wanted, samples, language?.toLowerCase().split('-')[0], context);
+        let text: string | undefined;
+        for await (const answer of server.infer(inputs, transcripts, { signal })) {
+          text = textIn(answer, transcripts, context);
+        }
+        if (text === undefined) throw badReply(context, 'no transcript');
+        return heardIn(text);
+      },
+    };
+    return {
+      ...recognizeByPiece(decoder, context),
+      check: (options) => checkTriton(server, chosen, context, options),
+      close: async () => server.close(),
+    };
+  },
+};
+
+const transcripts = 'TRANSCRIPTS';
+
+/** SenseVoice's numbers for languages; 0 lets it find out. From its `model.py`. */
+const senseVoiceLanguages: Readonly<Record<string, number>> = { zh: 3, en: 4, yue: 7, ja: 11, ko: 12 };
+/** SenseVoice's number for text with punctuation and numerals. */
+const withPunctuation = 14;
+
+function inputsFor(
+  wanted: readonly string[],
+  samples: Float32Array,
+  language: string | undefined,
+  context: EngineContext,
+): readonly InputTensor[] {
+  const known: Readonly<Record<string, InputTensor['data']>> = {
+    WAV: samples,
+    WAV_LENS: Int32Array.of(samples.length),
+    // Of Whisper. Without a language it begins by telling which it heard.
+    TEXT_PREFIX:
+      language === undefined
+        ? '<|startoftranscript|>'
+        : `<|startoftranscript|><|${language}|><|transcribe|><|notimestamps|>`,
+    LANGUAGE: Int32Array.of(senseVoiceLanguages[language ?? ''] ?? 0),
+    TEXT_NORM: Int32Array.of(withPunctuation),
+  };
+  return wanted.map((name) => {
+    const data = known[name];
+    if (data === undefined) throw badReply(context, `a model that wants "${name}", which no recognizer of ours gives`);
+    return { name, data };
+  });
+}
+
+/** SenseVoice puts language, mood and kind of sound in front of the text; Whisper may leave such marks too. */
+function heardIn(text: string): HeardPiece {
+  const marks = [...text.matchAll(/<\|([a-z]+)\|>/g)].map(([, mark]) => mark ?? '');
+  const language = marks.find((mark) => mark in senseVoiceLanguages);
+  return { text: text.replaceAll(/<\|[^|]*\|>/g, '').trim(), language };
+}

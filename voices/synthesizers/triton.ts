@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { baseUrlSchema } from '../calls/base-url.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { samplesIn } from '../calls/triton-tensors.ts';
+import { checkTriton, openTriton, type TritonServer } from '../calls/triton.ts';
+import { EngineError } from '../engine.ts';
+import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
+import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import { crossFaded } from './cross-fade.ts';
+import { clipOf, defaultClipSchema } from './default-clip.ts';
+import { openClips, type ReferenceClip } from './reference-clip.ts';
+
+interface Dialect {
+  readonly model: string;
+  /** Hertz: of the clip that it wants, and of what it says. A wrong one is not refused, it sounds wrong. */
+  readonly clipRate: number;
+  readonly sampleRate: number;
+  readonly mostSeconds: number;
+  readonly maxCharacters: number;
+  readonly comesWhole: boolean;
+  /** By how much each answer repeats the end of the one before, in milliseconds. */
+  readonly overlapMs: number;
+  readonly concurrency: number;
+}
+
+const usual = { clipRate: 16_000, sampleRate: 24_000, mostSeconds: 30, maxCharacters: 200, overlapMs: 0 } as const;
+
+const dialects = {
+  cosyvoice: { ...usual, model: 'cosyvoice2', comesWhole: false, concurrency: 4 },
+  // More than two at a time have lost the ends of sentences (F5-TTS#1039).
+  f5: { ...usual, model: 'f5_tts', clipRate: 24_000, mostSeconds: 12, comesWhole: true, concurrency: 2 },
+  // Its language model stops at about 10 s, which are 60 Chinese characters.
+  spark: {
+    ...usual,
+    model: 'spark_tts',
+    sampleRate: 16_000,
+    maxCharacters: 60,
+    overlapMs: 100,
+    comesWhole: false,
+    concurrency: 4,
+  },
+  zipvoice: { ...usual, model: 'zipvoice', comesWhole: true, concurrency: 4 },
+} as const satisfies Readonly<Record<string, Dialect>>;
+
+type DialectName = keyof typeof dialects;
+
+const settings = z.strictObject({
+  /** Its gRPC port, such as `http://127.0.0.1:8001`. */
+  baseUrl: baseUrlSchema,
+  /** Which family of models runs there. */
+  dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('cosyvoice'),
+  /** Its name in the model repository, where it is not as in the family's own repository. */
+  model: z.string().min(1).optional(),
+  defaultClip: defaultClipSchema.optional(),
+  /** Longer phrases are cut, in UTF-16 units. */
+  maxCharacters: z.number().int().min(20).max(1_000).optional(),
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .default(['zh', 'en']),
+});
+
+export type TritonSynthesizerSettings = z.infer<typeof settings>;
+
+/** CosyVoice2 and 3, F5-TTS, Spark-TTS and ZipVoice, as their own repositories deploy them on NVIDIA's Triton. */
+export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
+  settings,
+  care: ({ dialect }) => ({
+    concurrency: dialects[dialect].concurrency,
+    ...(dialects[dialect].comesWhole && { timeouts: { firstByteMs: 60_000 } }),
+  }),
+  clones: () => true,
+  open(chosen, context) {
+    const dialect: Dialect = dialects[chosen.dialect];
+    const { model = dialect.model, maxCharacters = dialect.maxCharacters } = chosen;
+    const server = openTriton({ baseUrl: chosen.baseUrl, model }, context);
+    const readClip = openClips(context.name, { sampleRate: dialect.clipRate, mostSeconds: dialect.mostSeconds });
+    const renderer = {
+      languages: chosen.languages,
+      maxCharacters,
+      comesWhole: dialect.comesWhole,
+      async *render(text: string, { voice, signal }: RenderOptions): AsyncGenerator<PcmBlock> {
+        const reference = clipOf(voice, chosen.defaultClip, context);
+        needTranscript(reference, context);
+        const answers = say(text, { reference, clip: await readClip(reference), server, context, signal });
+        yield* crossFaded(answers, dialect.sampleRate, dialect.overlapMs);
+      },
+    };
+    return {
+      ...speakByPhrase(renderer, context),
+      check: (options) => checkTriton(server, { baseUrl: chosen.baseUrl, model }, context, options),
+      close: async () => server.close(),
+    };
+  },
+};
+
+interface Saying {
+  readonly reference: ReferenceVoice;
+  readonly clip: ReferenceClip;
+  readonly server: TritonServer;
+  readonly context: EngineContext;
+  readonly signal: AbortSignal;
+}
+
+async function* say(text: string, { reference, clip, server, context, signal }: Saying): AsyncGenerator<Float32Array> {
+  const inputs = [
+    { name: 'reference_wav', data: clip.samples },
+    { name: 'reference_wav_len', data: Int32Array.of(clip.samples.length) },
+    { name: 'reference_text', data: reference.transcript },
+    { name: 'target_text', data: text },
+  ];
+  for await (const answer of server.infer(inputs, 'waveform', { signal })) {
+    yield samplesIn(answer, 'waveform', context);
+  }
+}
+
+/** These models guess the length of speech from the transcript's: without one they fail, or divide by zero. */
+function needTranscript({ transcript, wavPath }: ReferenceVoice, { name }: EngineContext): void {
+  if (transcript.trim() !== '') return;
+  const detail = `the reference clip ${wavPath} has no transcript. Write what is said in it into "transcript".`;
+  throw new EngineError(name, 'ENGINE_REFUSED', detail);
+}
