@@ -11,6 +11,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
   dashscope: () => import('./recognizers/dashscope.ts'),
   funasr: () => import('./recognizers/funasr.ts'),
   'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
+  'sherpa-onnx': () => import('./recognizers/sherpa-onnx.ts'),
 };
 
 /** The same of synthesizers. */
