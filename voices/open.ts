@@ -24,6 +24,7 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   sidecar: () => import('./synthesizers/sidecar.ts'),
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
+  'sherpa-onnx': () => import('./synthesizers/sherpa-onnx.ts'),
 };
 
 /** The same of models that hear and speak by themselves. */

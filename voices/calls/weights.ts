@@ -53,7 +53,7 @@ export async function checkWeights(
  * The SHA-256 of a file, read as a stream; of a folder that of its list, sorted by path, with a line `HASH  ./PATH` for each
  * file: `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
  */
-async function hashOf(place: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
+export async function hashOf(place: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
   if (!(await stat(place)).isDirectory()) return hashOfFile(place);
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries
