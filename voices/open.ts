@@ -1,6 +1,7 @@
 import type { Adapter } from './calls/context.ts';
 import type { OmniModel } from './omni.ts';
 import type { SpeechRecognizer } from './recognizer.ts';
+import type { SpeakerEncoder } from './speaker-encoder.ts';
 import type { SpeechSynthesizer } from './synthesizer.ts';
 
 /** The kinds of one sort of engine, by their names in the engines file. */
@@ -31,4 +32,9 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
 export const omniKinds: Kinds<OmniModel> = {
   'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
   'openai-realtime': () => import('./omnis/openai-realtime.ts'),
+};
+
+/** The same of what tells voices apart. */
+export const speakerEncoderKinds: Kinds<SpeakerEncoder> = {
+  'sherpa-onnx': () => import('./speaker-encoders/sherpa-onnx.ts'),
 };
