@@ -1,6 +1,7 @@
 import type { Adapter } from './calls/context.ts';
 import type { OmniModel } from './omni.ts';
 import type { SpeechRecognizer } from './recognizer.ts';
+import type { SpeakerEncoder } from './speaker-encoder.ts';
 import type { SpeechSynthesizer } from './synthesizer.ts';
 
 /** The kinds of one sort of engine, by their names in the engines file. */
@@ -12,6 +13,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
   funasr: () => import('./recognizers/funasr.ts'),
   'openai-transcriptions': () => import('./recognizers/openai-transcriptions.ts'),
   triton: () => import('./recognizers/triton.ts'),
+  'sherpa-onnx': () => import('./recognizers/sherpa-onnx.ts'),
 };
 
 /** The same of synthesizers. */
@@ -26,10 +28,16 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   xtts: () => import('./synthesizers/xtts.ts'),
   cosyvoice: () => import('./synthesizers/cosyvoice.ts'),
   triton: () => import('./synthesizers/triton.ts'),
+  'sherpa-onnx': () => import('./synthesizers/sherpa-onnx.ts'),
 };
 
 /** The same of models that hear and speak by themselves. */
 export const omniKinds: Kinds<OmniModel> = {
   'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
   'openai-realtime': () => import('./omnis/openai-realtime.ts'),
+};
+
+/** The same of what tells voices apart. */
+export const speakerEncoderKinds: Kinds<SpeakerEncoder> = {
+  'sherpa-onnx': () => import('./speaker-encoders/sherpa-onnx.ts'),
 };

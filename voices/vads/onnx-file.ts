@@ -10,6 +10,8 @@ export interface FloatTensor {
 export interface GraphValue {
   readonly name: string;
   readonly sizes: readonly (number | string)[];
+  /** Floats unless given. */
+  readonly type?: keyof typeof valueTypes;
 }
 
 /** One operation of the ONNX standard. Attributes are whole numbers or lists of them; an input left out is ''. */
@@ -20,12 +22,14 @@ export interface GraphNode {
   readonly attributes?: Readonly<Record<string, number | readonly number[]>>;
 }
 
-/** What `writeOnnx` makes a model of. Inputs and outputs are floats; constants are floats, or lists of whole numbers. */
+/** What `writeOnnx` makes a model of. Constants are floats, or lists of whole numbers. */
 export interface OnnxGraph {
   readonly inputs: readonly GraphValue[];
   readonly outputs: readonly GraphValue[];
   readonly nodes: readonly GraphNode[];
   readonly constants: Readonly<Record<string, FloatTensor | readonly number[]>>;
+  /** What the model says of itself. */
+  readonly metadata?: Readonly<Record<string, string | number>>;
 }
 
 /** Numbers of `onnx.proto3`: fields of the messages, and types. */
@@ -33,6 +37,7 @@ const operatorSet = 17;
 const intermediateVersion = 8;
 const floatType = 1;
 const int64Type = 7;
+const valueTypes = { float: floatType, int32: 6, int64: int64Type } as const;
 const intAttribute = 2;
 const intsAttribute = 7;
 
@@ -133,7 +138,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** An ONNX model in operator set 17, as `InferenceSession.create` takes it. The nodes stand in the order they run in. */
-export function writeOnnx({ inputs, outputs, nodes, constants }: OnnxGraph): Uint8Array {
+export function writeOnnx({ inputs, outputs, nodes, constants, metadata = {} }: OnnxGraph): Uint8Array {
   const graph = Buffer.concat([
     ...nodes.map((node) => message(1, nodeOf(node))),
     message(2, 'graph'),
@@ -141,7 +146,10 @@ export function writeOnnx({ inputs, outputs, nodes, constants }: OnnxGraph): Uin
     ...inputs.map((value) => message(11, valueOf(value))),
     ...outputs.map((value) => message(12, valueOf(value))),
   ]);
-  return Buffer.concat([whole(1, intermediateVersion), message(8, whole(2, operatorSet)), message(7, graph)]);
+  const facts = Object.entries(metadata).map(([key, value]) =>
+    message(14, Buffer.concat([message(1, key), message(2, String(value))])),
+  );
+  return Buffer.concat([whole(1, intermediateVersion), message(8, whole(2, operatorSet)), message(7, graph), ...facts]);
 }
 
 function nodeOf({ operation, inputs, outputs, attributes = {} }: GraphNode): Buffer {
@@ -176,9 +184,9 @@ function tensorOf(name: string, constant: FloatTensor | readonly number[]): Buff
   return Buffer.concat([whole(1, constant.length), whole(2, int64Type), message(8, name), message(9, raw)]);
 }
 
-function valueOf({ name, sizes }: GraphValue): Buffer {
+function valueOf({ name, sizes, type = 'float' }: GraphValue): Buffer {
   const shape = sizes.map((size) => message(1, typeof size === 'number' ? whole(1, size) : message(2, size)));
-  const tensor = Buffer.concat([whole(1, floatType), message(2, Buffer.concat(shape))]);
+  const tensor = Buffer.concat([whole(1, valueTypes[type]), message(2, Buffer.concat(shape))]);
   return Buffer.concat([message(1, name), message(2, message(1, tensor))]);
 }
 

@@ -1,0 +1,100 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { openProcess, type EngineProcess } from '../../../voices/calls/process.ts';
+import type { FakeEngineData } from '../../fakes/process-engine-worker.ts';
+
+const { signal } = new AbortController();
+const reason = new Error('the user spoke');
+const opened: EngineProcess<string, string>[] = [];
+afterAll(() => Promise.all(opened.map((engine) => engine.close())));
+
+function open(loads: FakeEngineData['loads'] = 'well'): EngineProcess<string, string> {
+  const engine = openProcess<string, string>({
+    name: 'fake',
+    url: new URL('../../fakes/process-engine-worker.ts', import.meta.url),
+    data: { loads } satisfies FakeEngineData,
+  });
+  opened.push(engine);
+  return engine;
+}
+
+const say = (engine: EngineProcess<string, string>, request: string) =>
+  Array.fromAsync(engine.stream(request, { signal }));
+
+describe('an engine in a process of its own', () => {
+  it('starts with the first request and answers several at a time, in order', async () => {
+    const engine = open();
+    expect(engine.processId).toBeUndefined();
+    const [one, other] = await Promise.all([say(engine, 'good evening my friend'), say(engine, 'mind the step')]);
+    expect([one, other]).toEqual([
+      ['good', 'evening', 'my', 'friend'],
+      ['mind', 'the', 'step'],
+    ]);
+    expect(engine.processId).toBeGreaterThan(0);
+  });
+
+  it('survives the end of its process in the middle of a call, says so without what it printed, and starts anew', async () => {
+    const engine = open();
+    await say(engine, 'hello');
+    const first = engine.processId;
+    const waiting = say(engine, 'forever');
+    const failure = { code: 'ENGINE_UNAVAILABLE', retryable: true, detail: expect.stringContaining('SIGABRT') };
+    await expect(say(engine, 'die')).rejects.toMatchObject(failure);
+    await expect(waiting).rejects.toMatchObject(failure);
+    await expect(waiting).rejects.not.toMatchObject({ detail: expect.stringContaining('secret') });
+    expect(await say(engine, 'hello')).toEqual(['hello']);
+    expect(engine.processId).not.toBe(first);
+  });
+
+  it.each([
+    ['to death', 'SIGABRT'],
+    ['to exit', 'exit status 255'],
+  ] as const)('tells what it printed last where it loads %s', async (loads, how) => {
+    const failure = await say(open(loads), 'hello').catch((cause: unknown) => cause);
+    expect(failure).toMatchObject({ code: 'ENGINE_MISSING', detail: expect.stringContaining(how) });
+    expect(failure).toMatchObject({ detail: expect.stringContaining('Protobuf parsing failed.') });
+    expect(failure).toMatchObject({ detail: expect.stringContaining('of another kind than its settings say') });
+  });
+
+  it('tells why it could not load, and tries again with the next call', async () => {
+    await expect(say(open('not at all'), 'hello')).rejects.toMatchObject({
+      code: 'ENGINE_MISSING',
+      detail: expect.stringContaining('no such layer'),
+    });
+    const engine = open('once it is asked again');
+    await expect(say(engine, 'hello')).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
+    expect(await say(engine, 'hello')).toEqual(['hello']);
+  });
+
+  it('keeps the code of a failure', async () => {
+    const engine = open();
+    await expect(say(engine, 'refuse')).rejects.toMatchObject({ code: 'ENGINE_REFUSED', detail: 'not so' });
+    await expect(say(engine, 'fail')).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY', detail: 'it is too hard' });
+  });
+
+  it('stops with the reason of an abort, and tells the engine', async () => {
+    const engine = open();
+    const controller = new AbortController();
+    const hear = async (): Promise<void> => {
+      for await (const _ of engine.stream('forever', { signal: controller.signal })) controller.abort(reason);
+    };
+    await expect(hear()).rejects.toBe(reason);
+    expect(await engine.once('aborted', { signal })).toBe('1');
+    await expect(engine.once('hello', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it('tells the engine where its reader leaves', async () => {
+    const engine = open();
+    for await (const _ of engine.stream('forever', { signal })) break;
+    expect(await engine.once('aborted', { signal })).toBe('1');
+  });
+
+  it('ends its process when it is closed, and calls with it', async () => {
+    const engine = open();
+    const waiting = say(engine, 'forever');
+    const { processId } = engine;
+    await engine.close();
+    await expect(waiting).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE', detail: 'it was closed' });
+    expect(() => process.kill(processId ?? 0, 0)).toThrow('ESRCH');
+    await expect(say(engine, 'hello')).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+  });
+});

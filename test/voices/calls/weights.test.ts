@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { importOptional } from '../../../voices/calls/optional-package.ts';
+import { checkWeights } from '../../../voices/calls/weights.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-weights-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+const bytes = Buffer.from('weights, as it were');
+const sha256 = createHash('sha256').update(bytes).digest('hex');
+const place = path.join(folder, 'model.onnx');
+await writeFile(place, bytes);
+
+async function refusal(weights: Parameters<typeof checkWeights>[1]): Promise<string> {
+  const failure = await checkWeights('ear', weights).catch((cause: unknown) => cause);
+  expect(failure).toMatchObject({ name: 'EngineError', code: 'ENGINE_MISSING' });
+  return (failure as { detail: string }).detail;
+}
+
+describe('weights', () => {
+  it('are found where they are what the user trusts, in any case of letters', async () => {
+    const weights = { model: { path: place, sha256: sha256.toUpperCase() }, other: undefined };
+    expect(await checkWeights('ear', weights)).toEqual({ model: place });
+  });
+
+  it('that are missing are named', async () => {
+    const nowhere = path.join(folder, 'nowhere.onnx');
+    expect(await refusal({ model: { path: nowhere, sha256 } })).toContain(nowhere);
+  });
+
+  it('that are empty are not what nobody trusts', async () => {
+    const empty = path.join(folder, 'empty.onnx');
+    await writeFile(empty, '');
+    expect(await refusal({ model: { path: empty, sha256: '' } })).toContain('is empty');
+  });
+
+  it('that are cut short or damaged are not loaded: both hashes are told, and the size', async () => {
+    const cut = path.join(folder, 'cut.onnx');
+    await writeFile(cut, bytes.subarray(0, 7));
+    const detail = await refusal({ model: { path: cut, sha256 } });
+    expect(detail).toContain(sha256);
+    expect(detail).toContain(createHash('sha256').update(bytes.subarray(0, 7)).digest('hex'));
+    expect(detail).toContain('7 bytes');
+  });
+
+  it('that nobody has pinned are told with their hashes, all of them', async () => {
+    const detail = await refusal({ model: { path: place, sha256: '' }, tokens: { path: place, sha256: '' } });
+    expect(detail).toContain(`"model": ${sha256}`);
+    expect(detail).toContain(`"tokens": ${sha256}`);
+  });
+
+  it('may be a folder, whose hash is that of the list of its files', async () => {
+    const tree = path.join(folder, 'espeak-ng-data');
+    await mkdir(path.join(tree, 'lang/gmw'), { recursive: true });
+    await writeFile(path.join(tree, 'phontab'), 'one');
+    await writeFile(path.join(tree, 'lang/gmw/en'), 'two');
+    const command = 'find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum';
+    const [listed = ''] = execFileSync('sh', ['-c', command], { cwd: tree, encoding: 'utf8' }).split(' ');
+    expect(await checkWeights('ear', { data: { path: tree, sha256: listed } })).toEqual({ data: tree });
+    await writeFile(path.join(tree, 'lang/gmw/en'), 'too');
+    expect(await refusal({ data: { path: tree, sha256: listed } })).toContain(listed);
+  });
+});
+
+describe('an optional package', () => {
+  it('that is not installed is told with the command that installs it', async () => {
+    const name = 'no-such-package-of-ours';
+    await expect(importOptional('ear', name, () => import(name))).rejects.toMatchObject({
+      code: 'ENGINE_MISSING',
+      detail: `the package ${name} is not installed: run \`npm ci\` without --omit=optional`,
+    });
+  });
+
+  it('that does not load here is told as such', async () => {
+    const broken = (): Promise<never> => Promise.reject(new Error('wrong ELF class'));
+    const failure = { code: 'ENGINE_MISSING', detail: expect.stringContaining(process.arch) };
+    await expect(importOptional('ear', 'sherpa-onnx-node', broken)).rejects.toMatchObject(failure);
+  });
+});

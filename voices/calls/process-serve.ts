@@ -1,0 +1,66 @@
+import { EngineError } from '../engine.ts';
+import type { ProcessMessage, ProcessReply } from './process.ts';
+
+/** What runs in an engine's process. */
+export interface ProcessEngine<Data, Engine, Request, Part> {
+  /** Called with the first request, and again with the next where it failed. */
+  load(data: Data): Promise<Engine>;
+  /** Answers one request, several at a time; the signal is aborted where nobody waits any more. */
+  answer(engine: Engine, request: Request, signal: AbortSignal): AsyncIterable<Part>;
+}
+
+/** The process's end of an `EngineProcess`. An `EngineError` keeps its code, anything else becomes `ENGINE_BAD_REPLY`. */
+export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<Data, Engine, Request, Part>): void {
+  if (process.send === undefined) throw new Error('this module runs in a process of its own only');
+  const running = new Map<number, AbortController>();
+  let data: unknown;
+  let loading: Promise<Engine> | undefined;
+  const loaded = (): Promise<Engine> => {
+    loading ??= engine.load(data as Data).then(
+      (ready) => {
+        tell({ loaded: true });
+        return ready;
+      },
+      (cause: unknown) => {
+        if (cause instanceof EngineError) throw cause;
+        const why = cause instanceof Error ? cause.message : String(cause);
+        const detail = `its weights cannot be loaded, most likely since they are of another kind than its settings say: ${why}`;
+        throw new EngineError('', 'ENGINE_MISSING', detail, cause);
+      },
+    );
+    loading.catch(() => (loading = undefined));
+    return loading;
+  };
+  const answer = async (id: number, request: Request): Promise<void> => {
+    const gone = new AbortController();
+    running.set(id, gone);
+    try {
+      const ready = await loaded();
+      for await (const part of engine.answer(ready, request, gone.signal)) {
+        if (gone.signal.aborted) return;
+        tell<Part>({ id, part });
+      }
+      tell({ id, end: true });
+    } catch (cause) {
+      tell({ id, error: faultOf(cause) });
+    } finally {
+      running.delete(id);
+    }
+  };
+  process.on('message', (message: ProcessMessage<Request>) => {
+    if ('data' in message) data = message.data;
+    else if ('request' in message) void answer(message.id, message.request);
+    else running.get(message.id)?.abort(new Error('nobody waits any more'));
+  });
+  // The server is gone; nobody else would end this process.
+  process.on('disconnect', () => process.exit());
+}
+
+function tell<Part>(reply: ProcessReply<Part>): void {
+  process.send?.(reply, undefined, undefined, () => undefined);
+}
+
+function faultOf(cause: unknown): { readonly code: EngineError['code']; readonly detail: string } {
+  if (cause instanceof EngineError) return { code: cause.code, detail: cause.detail };
+  return { code: 'ENGINE_BAD_REPLY', detail: cause instanceof Error ? cause.message : String(cause) };
+}

@@ -1,0 +1,55 @@
+import type { OfflineTts } from 'sherpa-onnx-node';
+import { importOptional } from '../calls/optional-package.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { serveProcess } from '../calls/process-serve.ts';
+import { checkWeights } from '../calls/weights.ts';
+import { Queue } from '../queue.ts';
+import type { MouthData, MouthRequest } from '../synthesizers/sherpa-onnx.ts';
+import { synthesizerConfig } from './synthesizer-settings.ts';
+
+serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
+  async load({ name, settings }) {
+    const sherpa = await importOptional(
+      name,
+      'sherpa-onnx-node',
+      async () => (await import('sherpa-onnx-node')).default,
+    );
+    const paths = await checkWeights(name, settings.files);
+    return sherpa.OfflineTts.createAsync(synthesizerConfig(settings, paths));
+  },
+  async *answer(model, request, signal) {
+    if (request.kind === 'load') {
+      yield { samples: new Float32Array(0), sampleRate: model.sampleRate };
+      return;
+    }
+    const { text, speaker, speed, steps, reference } = request;
+    const blocks = new Queue<PcmBlock>();
+    const speaking = model.generateAsync({
+      text,
+      enableExternalBuffer: false,
+      generationConfig: {
+        // One that the model does not have would only be complained about.
+        sid: speaker < model.numSpeakers ? speaker : 0,
+        speed,
+        ...(steps === undefined ? {} : { numSteps: steps }),
+        ...(reference === undefined
+          ? {}
+          : {
+              referenceAudio: reference.samples,
+              referenceSampleRate: reference.sampleRate,
+              referenceText: reference.transcript,
+            }),
+      },
+      onProgress({ samples }) {
+        // A copy: the model takes its own back.
+        blocks.push({ samples: new Float32Array(samples), sampleRate: model.sampleRate });
+        return !signal.aborted;
+      },
+    });
+    speaking.then(
+      () => blocks.end(),
+      (cause: unknown) => blocks.fail(cause),
+    );
+    yield* blocks;
+  },
+});

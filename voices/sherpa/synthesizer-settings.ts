@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { defaultClipSchema } from '../synthesizers/default-clip.ts';
+import { familyFiles, machineSettings, modelOptions } from './settings.ts';
+
+const common = {
+  ...machineSettings,
+  /** BCP 47 primary tags of what the model speaks, where it is not as usual in its family. */
+  languages: z
+    .array(z.string().regex(/^[a-z]{2,3}$/))
+    .readonly()
+    .optional(),
+};
+/** Of models with voices of their own, which have numbers: who speaks where the voice that is wanted is no number. */
+const defaultVoice = z.number().int().min(0).default(0);
+/** Of models that clone. */
+const cloning = {
+  defaultClip: defaultClipSchema.optional(),
+  /** Steps of the flow: more sound better and take longer. */
+  steps: z.number().int().min(1).max(64).optional(),
+};
+
+export const synthesizerSettings = z.discriminatedUnion('family', [
+  z.strictObject({
+    family: z.literal('vits'),
+    files: familyFiles(['model', 'tokens'], ['lexicon', 'dataDir']),
+    ...common,
+    defaultVoice,
+  }),
+  z.strictObject({
+    family: z.literal('matcha'),
+    files: familyFiles(['acousticModel', 'vocoder', 'tokens'], ['lexicon', 'dataDir']),
+    ...common,
+    defaultVoice,
+  }),
+  z.strictObject({
+    family: z.literal('kokoro'),
+    files: familyFiles(['model', 'voices', 'tokens'], ['dataDir', 'lexicon', 'secondLexicon']),
+    ...common,
+    defaultVoice,
+  }),
+  z.strictObject({
+    family: z.literal('zipvoice'),
+    files: familyFiles(['encoder', 'decoder', 'vocoder', 'tokens'], ['lexicon', 'dataDir']),
+    ...common,
+    ...cloning,
+  }),
+  z.strictObject({
+    family: z.literal('pocket-tts'),
+    files: familyFiles(['lmFlow', 'lmMain', 'encoder', 'decoder', 'textConditioner', 'vocabJson', 'tokenScoresJson']),
+    ...common,
+    ...cloning,
+  }),
+]);
+
+export type SynthesizerSettings = z.infer<typeof synthesizerSettings>;
+type Family = SynthesizerSettings['family'];
+
+/** What each family speaks; none where that differs from model to model. */
+const usualLanguages: Readonly<Record<Family, readonly string[]>> = {
+  vits: [],
+  matcha: [],
+  kokoro: ['en', 'zh'],
+  zipvoice: ['zh', 'en'],
+  'pocket-tts': ['en'],
+};
+
+export function languagesOf({ family, languages }: SynthesizerSettings): readonly string[] {
+  return languages ?? usualLanguages[family];
+}
+
+/** Whether the model speaks with the voice of a clip, and with no other. */
+export function isCloner({ family }: SynthesizerSettings): boolean {
+  return family === 'zipvoice' || family === 'pocket-tts';
+}
+
+/** The configuration that sherpa-onnx wants, with the weights at `paths`. */
+export function synthesizerConfig(settings: SynthesizerSettings, paths: Readonly<Record<string, string>>): object {
+  return { model: { ...modelOf(settings, paths), ...modelOptions(settings) }, maxNumSentences: 1 };
+}
+
+function modelOf({ family }: SynthesizerSettings, paths: Readonly<Record<string, string>>): object {
+  switch (family) {
+    case 'vits':
+      return { vits: paths };
+    case 'matcha':
+      return { matcha: paths };
+    case 'kokoro': {
+      const { lexicon, secondLexicon, ...others } = paths;
+      const lexicons = [lexicon, secondLexicon].filter((file) => file !== undefined);
+      return { kokoro: { ...others, lexicon: lexicons.join(',') } };
+    }
+    case 'zipvoice':
+      return { zipvoice: paths };
+    case 'pocket-tts':
+      return { pocket: paths };
+  }
+}
