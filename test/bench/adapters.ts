@@ -1,98 +1,148 @@
-import { adapter as openaiChat } from '../../agents/chats/openai-chat.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ChatModel } from '../../agents/chat.ts';
+import { chatKinds } from '../../agents/open.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
-import { openContext, type Adapter } from '../../voices/calls/context.ts';
-import { adapter as openaiTranscriptions } from '../../voices/recognizers/openai-transcriptions.ts';
+import { openContext } from '../../voices/calls/context.ts';
+import type { OmniModel } from '../../voices/omni.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds, type Kinds } from '../../voices/open.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import { adapter as openaiSpeech } from '../../voices/synthesizers/openai-speech.ts';
-import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { writeWav } from '../../voices/wav.ts';
+import { exchangeSince, sayAgain } from '../fakes/bare-client.ts';
+import type { EngineServer } from '../fakes/engine-server.ts';
+import { engineTable, type TabledEngine } from '../fakes/engine-table.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
-import { replyEvents } from '../fakes/chat-server.ts';
-import { openEngineServer, type EngineServer } from '../fakes/engine-server.ts';
-import { pcmOf } from '../fakes/sound.ts';
 import { tone } from '../fakes/vad.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const repeats = 40;
-/** What the server takes to think, in milliseconds: measured each time, and not counted. */
-const thinkingMs = 20;
-const signal = new AbortController().signal;
+/** Of hanging up: each waits for the server to see it. */
+const hangUps = 20;
+/** They open connections and warm the compiler up. */
+const warmUps = 20;
+const says = 'Good evening, my friend, and welcome.';
 
-/** A server that answers after a while, and knows how long it took. */
-interface Timed extends AsyncDisposable {
-  readonly server: EngineServer;
-  /** From the last request's arrival to the first byte of its answer. */
-  readonly tookMs: number;
-}
-
-async function openTimed(route: string, type: string, pieces: readonly (string | Buffer)[]): Promise<Timed> {
-  let tookMs = 0;
-  async function* body(): AsyncGenerator<string | Buffer> {
-    const arrivedMs = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, thinkingMs));
-    tookMs = performance.now() - arrivedMs;
-    yield* pieces;
+/**
+ * For every adapter behind a server: how much later its first result is there than a bare client's, `fetch` or `ws`, that says the
+ * same to the same server in turn with it and makes nothing of the answer; and how long after the user speaks over it the server
+ * sees the connection close. A name, or a part of one, measures those alone.
+ */
+export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-bench-'));
+  const clip = path.join(folder, 'clip.wav');
+  await writeWav(clip, tone(4_000, 16_000), 16_000);
+  const wanted = args.find((arg) => !arg.startsWith('-')) ?? '';
+  try {
+    for (const engine of engineTable) if (engine.title.includes(wanted)) yield* measured(engine, clip);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  const server = await openEngineServer({ [route]: () => ({ headers: { 'content-type': type }, body: body() }) });
-  return {
-    server,
-    get tookMs() {
-      return tookMs;
-    },
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
 }
 
-function open<Engine, Settings>(adapter: Adapter<Engine, Settings>, server: EngineServer, settings: object): Engine {
-  const parsed = adapter.settings.parse({ baseUrl: `${server.url}/v1`, ...settings });
-  return adapter.open(parsed, openContext('bench', { care: [adapter.care?.(parsed)] }));
-}
-
-/** How long after the call the first result is there, the server's own time left out. One row an adapter. */
-export async function* run(): AsyncIterable<BenchRow> {
-  yield* measured('openai-speech', 'first sound', {
-    server: await openTimed('POST /v1/audio/speech', 'audio/pcm', [pcmOf('one two three four five', 24_000)]),
-    engine: (server) => open<SpeechSynthesizer, unknown>(openaiSpeech, server, {}),
-    first: (engine) =>
-      engine.speak(one({ text: 'one two three four five' }), { signal, voice: { kind: 'preset', id: 'alloy' } }),
-  });
-  yield* measured('openai-transcriptions', 'transcript of 1.6 s', {
-    server: await openTimed('POST /v1/audio/transcriptions', 'application/json', ['{"text":"hello there"}']),
-    engine: (server) => open<SpeechRecognizer, unknown>(openaiTranscriptions, server, {}),
-    first: (engine) => engine.transcribe(frames(), { signal }),
-  });
-  yield* measured('openai-chat', 'first token', {
-    server: await openTimed('POST /v1/chat/completions', 'text/event-stream', replyEvents(['Good ', 'evening.'])),
-    engine: (server) => open(openaiChat, server, { model: 'llama' }),
-    first: (engine) => engine.chat([{ role: 'user', text: 'Good evening.' }], { signal }),
-  });
-}
-
-async function* measured<Engine>(
-  name: string,
-  what: string,
-  parts: {
-    readonly server: Timed;
-    engine(server: EngineServer): Engine;
-    first(engine: Engine): AsyncIterable<unknown>;
-  },
-): AsyncIterable<BenchRow> {
-  await using timed = parts.server;
-  const engine = parts.engine(timed.server);
+async function* measured(engine: TabledEngine, clip: string): AsyncIterable<BenchRow> {
+  await using server = await engine.open(says);
+  const call = await openCall(engine, server, clip);
   const overheads: number[] = [];
-  for (let repeat = -3; repeat < repeats; repeat += 1) {
-    const startMs = performance.now();
-    let firstMs: number | undefined;
-    for await (const _part of parts.first(engine)) firstMs ??= performance.now() - startMs;
-    // The first few open the connection and warm the compiler up.
-    if (repeat >= 0 && firstMs !== undefined) overheads.push(firstMs - timed.tookMs);
+  for (let repeat = -warmUps; repeat < repeats; repeat += 1) {
+    const before = server.requests.length;
+    const firstMs = await timed(() => untilFirst(call(new AbortController().signal)));
+    // A recognizer has asked about partials too; the final is what is waited for.
+    const from = engine.role === 'recognizer' ? server.requests.length - 1 : before;
+    const exchange = exchangeSince(from, server);
+    const bareMs = await timed(() => sayAgain(exchange, server.url));
+    if (repeat >= 0) overheads.push(firstMs - bareMs);
   }
-  yield summarize('adapters', `${name}: ${what}, over the server's own time`, 'ms', overheads);
+  yield summarize('adapters', `${engine.title}: first result, over a bare client`, 'ms', overheads);
+  const closings: number[] = [];
+  server.breaks({ kind: 'silence', after: 0.5 }, { route: engine.route });
+  for (let repeat = 0; repeat < hangUps; repeat += 1) closings.push(await hangUp(call, server));
+  yield summarize('adapters', `${engine.title}: hung up, until the server sees it`, 'ms', closings);
 }
 
-async function* one<Item>(item: Item): AsyncIterable<Item> {
-  yield item;
+/** The result that counts: the first, or of a recognizer the last. */
+interface Result {
+  readonly part: unknown;
+  readonly counts: boolean;
+}
+type Call = (signal: AbortSignal) => AsyncIterable<Result>;
+
+async function untilFirst(results: AsyncIterable<Result>): Promise<number> {
+  let atMs = Number.NaN;
+  // Read to its end, so that nothing of one call is in the way of the next.
+  for await (const { counts } of results) if (counts && Number.isNaN(atMs)) atMs = performance.now();
+  return atMs;
+}
+
+/** Milliseconds until what `work` resolves to, where that is a time, or until it resolves. */
+async function timed(work: () => Promise<number | void>): Promise<number> {
+  const startMs = performance.now();
+  const atMs = await work();
+  return (typeof atMs === 'number' ? atMs : performance.now()) - startMs;
+}
+
+async function hangUp(call: Call, server: EngineServer): Promise<number> {
+  const controller = new AbortController();
+  while (server.open > 0) await nextTurn();
+  const before = server.abandoned;
+  const talking = Array.fromAsync(call(controller.signal)).catch(() => undefined);
+  while (server.open === 0) await nextTurn();
+  // It is well on its way by then.
+  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+  const startMs = performance.now();
+  controller.abort(new Error('the user spoke'));
+  while (server.abandoned === before) await nextTurn();
+  await talking;
+  return (server.abandonedAtMs ?? Number.NaN) - startMs;
+}
+
+async function opened<Engine>(kinds: Kinds<Engine>, engine: TabledEngine, server: EngineServer) {
+  const { kind, apiKeyEnv: _key, ...given } = engine.settings(server);
+  const load = kinds[String(kind)];
+  if (load === undefined) throw new Error(`no engine of the kind ${String(kind)}`);
+  const { adapter } = await load();
+  const settings = adapter.settings.parse(given);
+  const context = openContext('bench', { key: 'sk-bench', care: [{ graceMs: 0 }, adapter.care?.(settings)] });
+  return { engine: adapter.open(settings, context), clones: adapter.clones?.(settings) ?? false };
+}
+
+async function openCall(tabled: TabledEngine, server: EngineServer, clip: string): Promise<Call> {
+  switch (tabled.role) {
+    case 'recognizer': {
+      const { engine } = await opened<SpeechRecognizer>(recognizerKinds, tabled, server);
+      return (signal) => counted(engine.transcribe(frames(), { signal }), ({ type }) => type === 'transcript-final');
+    }
+    case 'mind': {
+      const { engine } = await opened<ChatModel>(chatKinds, tabled, server);
+      return (signal) => counted(engine.chat([{ role: 'user', text: 'Good evening.' }], { signal }), () => true);
+    }
+    case 'synthesizer': {
+      const { engine, clones } = await opened<SpeechSynthesizer>(synthesizerKinds, tabled, server);
+      const transcript = 'I keep the house.';
+      const voice: Voice = clones
+        ? { kind: 'reference', wavPath: clip, transcript, language: 'en' }
+        : { kind: 'preset', id: 'longxiaochun_v2' };
+      return (signal) => counted(engine.speak(one({ text: says }), { signal, voice }), () => true);
+    }
+    case 'omni': {
+      const { engine } = await opened<OmniModel>(omniKinds, tabled, server);
+      const sound = { samples: tone(1_600, 16_000), sampleRate: 16_000 };
+      const messages = [{ role: 'user', text: '', sound }] as const;
+      return (signal) => counted(engine.reply(messages, { signal, speaks: true }), ({ type }) => type === 'sound');
+    }
+  }
+}
+
+async function* counted<Part>(parts: AsyncIterable<Part>, counts: (part: Part) => boolean): AsyncGenerator<Result> {
+  for await (const part of parts) yield { part, counts: counts(part) };
 }
 
 async function* frames(): AsyncIterable<AudioFrame> {
   yield* asHeard(tone(1_600, 16_000), 16_000);
+}
+
+async function* one<Item>(item: Item): AsyncGenerator<Item> {
+  yield item;
 }

@@ -7,14 +7,15 @@ export type ChatAudioShape = 'openai' | 'dashscope' | 'dashscope-transcript' | '
 /** Chat completions with sound. `says`: what it says to anything. */
 export async function openChatAudioServer(
   shape: ChatAudioShape = 'openai',
-  says = 'Good evening, my friend.',
+  says: string | (() => string) = 'Good evening, my friend.',
 ): Promise<EngineServer> {
   return openEngineServer({
     'POST /v1/chat/completions': (request) => {
+      const text = typeof says === 'string' ? says : says();
       const { stream, modalities } = request.json();
       const speaks = Array.isArray(modalities) && modalities.includes('audio');
       if (stream !== true) return { status: 400, body: '{"error":{"code":"unsupported_value"}}' };
-      const chunks = [...(speaks ? spoken(shape, says) : written(says))];
+      const chunks = [...(speaks ? spoken(shape, text) : written(text))];
       const events = [...chunks, { choices: [{ delta: {}, finish_reason: 'stop' }] }, usage];
       const body = [...events.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'];
       return { headers: { 'content-type': 'text/event-stream' }, body };

@@ -18,6 +18,13 @@ export interface SeenRequest {
   form(): Promise<FormData>;
 }
 
+/** One message of a talk. */
+export interface Message {
+  readonly from: 'client' | 'server';
+  /** Texts as strings. */
+  readonly data: string | Buffer;
+}
+
 /** Answers `METHOD /path`; `WS /path` talks. */
 export type Route = (request: SeenRequest) => Answer | Promise<Answer>;
 export type Talk = (socket: WebSocket, request: SeenRequest) => void;
@@ -27,6 +34,8 @@ export interface EngineServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:1234`. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];
+  /** The WebSocket that was opened last: what went over it, in order. */
+  readonly lastTalk: readonly Message[];
   /** Connections that were ever made. */
   readonly connections: number;
   /** The most requests that were under way at a time. */
@@ -56,6 +65,7 @@ export async function openEngineServer(
   const requests: SeenRequest[] = [];
   const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
   let abandonedAtMs: number | undefined;
+  let lastTalk: Message[] = [];
   let breakage: Breakage | undefined;
   const faultFor = (route: string): Fault | undefined => {
     if (breakage === undefined || breakage.times <= 0) return undefined;
@@ -110,6 +120,7 @@ export async function openEngineServer(
     sockets.handleUpgrade(request, raw, head, (socket) => {
       const end = begin();
       let closedByUs = false;
+      lastTalk = noted(socket);
       const spoiled = spoil(socket, fault, () => (closedByUs = true));
       socket.once('close', (code) => end(closedByUs || code === 1000));
       talk?.(spoiled, seen);
@@ -120,6 +131,9 @@ export async function openEngineServer(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    get lastTalk() {
+      return lastTalk;
+    },
     get connections() {
       return counts.connections;
     },
@@ -149,6 +163,20 @@ export async function openEngineServer(
       await once(server, 'close');
     },
   };
+}
+
+/** What goes over a socket, as it goes. */
+function noted(socket: WebSocket): Message[] {
+  const messages: Message[] = [];
+  const send = socket.send.bind(socket);
+  socket.on('message', (data: Buffer, isBinary) =>
+    messages.push({ from: 'client', data: isBinary ? data : data.toString('utf8') }),
+  );
+  socket.send = ((data: string | Buffer) => {
+    messages.push({ from: 'server', data });
+    send(data);
+  }) as WebSocket['send'];
+  return messages;
 }
 
 /** The socket as the fault has it: what the server sends gets lost, is replaced, or ends with the connection. */

@@ -13,10 +13,10 @@ export interface Hearing {
 
 /** A server with OpenAI's transcription route and whisper.cpp's. Hears `hearing` in everything; refuses what is no WAV. */
 export async function openTranscriptionServer(
-  hearing: Hearing = { text: 'hello there' },
+  hearing: Hearing | (() => Hearing) = { text: 'hello there' },
 ): Promise<EngineServer & { seconds(): Promise<number[]> }> {
-  const { text, language = 'english', segments } = hearing;
   const transcribe: Route = async (request) => {
+    const { text, language = 'english', segments } = typeof hearing === 'function' ? hearing() : hearing;
     const form = await request.form();
     const file = form.get('file');
     if (!(file instanceof File) || !file.name.endsWith('.wav'))
