@@ -4,6 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { recipeNames } from '../agents/recipe-names.ts';
 import { callFacts, callFields, callProblemOf } from './config-calls.ts';
+import { voiceFacts, voiceFields } from './config-voices.ts';
 import { isLoopback, withoutBrackets } from './loopback.ts';
 
 /** A configuration that cannot be used: which setting is wrong, where it came from, and what to do. */
@@ -83,6 +84,7 @@ const schema = z.strictObject({
   draftsPerTurn: number(z.number().int().min(0).max(10)).default(3),
   smartTurn: z.string().min(1).optional(),
   smartTurnHash: z.hash('sha256').optional(),
+  ...voiceFields,
   workers: number(count.max(64)).optional(),
   otlpEndpoint: z.url({ protocol: /^https?$/ }).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
@@ -176,6 +178,7 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   },
   smartTurn: { env: 'DRAMATIS_SMART_TURN', help: 'ONNX file of smart-turn v3, to tell by the voice who has finished' },
   smartTurnHash: { env: 'DRAMATIS_SMART_TURN_HASH', help: 'its SHA-256, where it is not the known file' },
+  ...voiceFacts,
   workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
   otlpEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -86,6 +86,19 @@ export const errorTable = {
   audio_file_too_long: ['invalid_request_error', 'The recording is too long. Cut it into parts.'],
   audio_file_unreadable: ['invalid_request_error', 'This is no recording that can be read. Convert it to WAV.'],
   audio_file_timeout: ['invalid_request_error', 'Reading the recording took too long. Convert it to 16-bit WAV.'],
+  voice_not_found: ['invalid_request_error', 'There is no such voice. `dramatis voices list` lists them.'],
+  voice_invalid: [
+    'invalid_request_error',
+    'A voice’s files are not what Dramatis writes, or its name is none. The message says which.',
+  ],
+  voice_consent_missing: [
+    'invalid_request_error',
+    'A voice is cloned only with consent. Record it with `--consent`, or `consent` in the engines file.',
+  ],
+  voice_not_usable: [
+    'invalid_request_error',
+    'The voice has no clip that may be cloned. The message says why, and what would help.',
+  ],
   client_too_slow: ['invalid_request_error', 'The client does not read what it is sent. The connection is closed.'],
   not_found: ['invalid_request_error', 'There is nothing at this address. The README lists the addresses.'],
   internal_error: ['server_error', 'Something unforeseen. The session goes on; the server’s log says more.'],

@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   listen: () => import('./cli/listen.ts'),
   say: () => import('./cli/say.ts'),
   characters: () => import('./cli/characters.ts'),
+  voices: () => import('./cli/voices.ts'),
   doctor: () => import('./cli/doctor.ts'),
 };
 

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { env, InferenceSession } from 'onnxruntime-node';
 import { EngineError } from './engine.ts';
+import { hashFile } from './hash.ts';
 
 /** A model file that the user brings. */
 export interface ModelFile {
@@ -15,14 +13,12 @@ export interface ModelFile {
 
 /**
  * The SHA-256 of a model file as lower-case hex. `ENGINE_MISSING` where there is no such file, or, with `expected`, where it is
- * another one. Reads as a stream: such files may have more than a gigabyte.
+ * another one.
  */
 export async function hashModel({ engine, path, advice }: ModelFile, expected?: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash).catch((cause: unknown) => {
+  const found = await hashFile(path).catch((cause: unknown) => {
     throw new EngineError(engine, 'ENGINE_MISSING', `its weights are not at ${path}: ${advice}`, cause);
   });
-  const found = hash.digest('hex');
   if (expected === undefined || found === expected.toLowerCase()) return found;
   const detail = `${path} has the SHA-256 ${found}, not ${expected}: ${advice}, or set the hash of the file you trust`;
   throw new EngineError(engine, 'ENGINE_MISSING', detail);

@@ -1,9 +1,7 @@
-import type { AudioFrame } from '../../voices/audio.ts';
-import { Rechunker } from '../../voices/audio.ts';
 import { readAudioFile } from '../../voices/audio-file.ts';
 import { createEdges } from '../../voices/edges.ts';
-import type { TranscriptPart } from '../../voices/recognizer.ts';
-import { openEngines, type Engines } from '../engines.ts';
+import { detectVoice, transcribeRecording } from '../../voices/hear-recording.ts';
+import { openEngines } from '../engines.ts';
 import { interruptSignal } from './interrupt.ts';
 import { parseCommand, UsageError } from './usage.ts';
 
@@ -24,11 +22,15 @@ export async function run(args: string[]): Promise<number> {
   const engines = await openEngines(parsed.config);
   try {
     const audio = await readAudioFile(file, { sampleRate: engines.vad.sampleRate, signal });
-    const windows = new Rechunker(engines.vad.windowSamples).push(audio.samples);
-    const probabilities = await scores(engines, windows);
-    const windowMs = (engines.vad.windowSamples / engines.vad.sampleRate) * 1000;
+    const activity = await detectVoice(audio.samples, engines.vad, { signal });
+    const { probabilities, windowMs } = activity;
     const segments = segmentsOf(probabilities, windowMs);
-    const final = await transcribe(engines, windows, probabilities, windowMs, signal);
+    const heard = await transcribeRecording(activity, engines.recognizer, { signal });
+    const final = {
+      transcript: heard?.text ?? '',
+      confidence: heard?.confidence ?? null,
+      unclear: heard?.unclear ?? null,
+    };
     const durationMs = (audio.samples.length / audio.sampleRate) * 1000;
     if (parsed.values.json === true) {
       const rounded = probabilities.map((value) => Math.round(value * 1000) / 1000);
@@ -49,13 +51,6 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-async function scores(engines: Engines, windows: readonly Float32Array[]): Promise<number[]> {
-  const stream = engines.vad.open();
-  const probabilities = await Promise.all(windows.map((window) => stream.score(window.slice())));
-  stream.close();
-  return probabilities;
-}
-
 function segmentsOf(probabilities: readonly number[], windowMs: number): Segment[] {
   const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
   const segments: Segment[] = [];
@@ -70,26 +65,6 @@ function segmentsOf(probabilities: readonly number[], windowMs: number): Segment
   }
   if (startMs !== undefined) segments.push({ startMs, endMs: probabilities.length * windowMs });
   return segments;
-}
-
-async function transcribe(
-  engines: Engines,
-  windows: readonly Float32Array[],
-  probabilities: readonly number[],
-  windowMs: number,
-  signal: AbortSignal,
-): Promise<{ transcript: string; confidence: number | null; unclear: unknown }> {
-  const { sampleRate } = engines.vad;
-  async function* frames(): AsyncIterable<AudioFrame> {
-    for (const [index, samples] of windows.entries()) {
-      yield { samples, sampleRate, atMs: index * windowMs, voiced: (probabilities[index] ?? 0) >= 0.5 };
-    }
-  }
-  let final: Extract<TranscriptPart, { type: 'transcript-final' }> | undefined;
-  for await (const part of engines.recognizer.transcribe(frames(), { signal })) {
-    if (part.type === 'transcript-final') final = part;
-  }
-  return { transcript: final?.text ?? '', confidence: final?.confidence ?? null, unclear: final?.unclear ?? null };
 }
 
 function print(

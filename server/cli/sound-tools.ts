@@ -1,4 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { SoundPipe } from './pipe-speaker.ts';
 
@@ -31,6 +32,15 @@ export function findRecorder(): Recorder | undefined {
 /** What to do where one of them is missing. */
 export const soundToolsRemedy =
   'Install SoX (Debian: apt install sox; macOS: brew install sox) or ALSA’s tools (alsa-utils).';
+
+/** Plays a sound, and resolves to the program's exit status once it is over. */
+export async function playToEnd(program: string, pcm16: Uint8Array): Promise<number> {
+  const child = spawn(program, [...(players[program] ?? [])], { stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(pcm16);
+  const [status] = (await once(child, 'close')) as [number | null];
+  return status ?? 1;
+}
 
 /** Plays sound as it comes; a program that ends is started again for what follows. */
 export class SpeakerPipe implements SoundPipe {

@@ -15,6 +15,7 @@ export const commandHelp = {
   listen: 'show what the ear makes of a recording: speech, segments, transcript',
   say: 'speak a text in a character’s voice, into a WAV file',
   characters: 'list, show, import, export and remove characters',
+  voices: 'add, list, show, play, remove and compare the voices that may be cloned',
   doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
 } as const;
 

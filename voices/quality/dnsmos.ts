@@ -89,7 +89,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
     run: (windows) => pool.call(windows, { signal: never, transfer: windows.map(({ buffer }) => buffer) }),
   });
   return {
-    name: `dnsmos@${hash.slice(0, 12)}`,
+    name: `dnsmos${p808 === undefined ? '' : '+p808'}@${hash.slice(0, 12)}`,
     async rate({ samples, sampleRate }, { signal }) {
       signal.throwIfAborted();
       const windows = dnsmosWindows(resample(samples, sampleRate, dnsmosSampleRate));

@@ -1,0 +1,22 @@
+import { EngineError } from '../../voices/engine.ts';
+import { resample } from '../../voices/resampler.ts';
+import { pcm16FromFloats } from '../../voices/audio.ts';
+import { readWav } from '../../voices/wav.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
+import { findPlayer, playToEnd, soundToolsRemedy } from './sound-tools.ts';
+import { nameFrom, referenceOf } from './voices-show.ts';
+import type { VoicesCommand } from './voices.ts';
+
+/** `dramatis voices play ID`: the clip that is cloned. */
+export async function play({ store, names, json }: VoicesCommand): Promise<number> {
+  const record = await store.read(nameFrom(names));
+  const { file, transcript } = referenceOf(record);
+  const wavPath = store.place(record.id, file);
+  const { samples, sampleRate } = await readWav(wavPath);
+  const player = findPlayer();
+  if (player === undefined) {
+    throw new EngineError('voices play', 'ENGINE_MISSING', `no program plays sound here. ${soundToolsRemedy}`);
+  }
+  console.log(json ? JSON.stringify({ file: wavPath, transcript }) : `${wavPath}\n${transcript}`);
+  return playToEnd(player, pcm16FromFloats(resample(samples, sampleRate, wireSampleRate)));
+}

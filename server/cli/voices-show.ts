@@ -1,0 +1,111 @@
+import { VoiceError, type VoiceRecord } from '../../voices/library/record.ts';
+import { table } from './table.ts';
+import { UsageError } from './usage.ts';
+import type { VoicesCommand } from './voices.ts';
+
+/** `dramatis voices list`. */
+export async function list({ store, json }: VoicesCommand): Promise<number> {
+  const records = await Promise.all((await store.list()).map((id) => store.read(id)));
+  if (json) {
+    console.log(JSON.stringify(records.map(shownVoice), undefined, 2));
+    return 0;
+  }
+  if (records.length === 0) console.log('There are no voices yet. `dramatis voices add FILE… --consent "…"` adds one.');
+  else console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'says'], records.map(rowOf)));
+  return 0;
+}
+
+function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {
+  if (reference === null) return [id, language, '', '', '', licence, '(unfinished: run `voices add` again)'];
+  const { seconds, quality, pitch } = reference.measured;
+  return [
+    id,
+    language,
+    seconds.toFixed(1),
+    quality?.overall.toFixed(2) ?? '',
+    pitch === null ? '' : `${Math.round(pitch.medianHertz)} Hz`,
+    licence,
+    reference.transcript,
+  ];
+}
+
+/** `dramatis voices show ID`. */
+export async function show({ store, names, json }: VoicesCommand): Promise<number> {
+  const record = await store.read(nameFrom(names));
+  if (json) console.log(JSON.stringify(record, undefined, 2));
+  else printVoice(record);
+  return 0;
+}
+
+/** `dramatis voices remove ID`: with its clips. */
+export async function remove({ store, names, json }: VoicesCommand): Promise<number> {
+  const id = nameFrom(names);
+  await store.remove(id);
+  console.log(json ? JSON.stringify({ removed: id }) : `Removed the voice ${id} with its clips.`);
+  return 0;
+}
+
+/** The one voice that is named. */
+export function nameFrom([id]: readonly string[]): string {
+  if (id !== undefined) return id;
+  throw new UsageError('Name a voice. `dramatis voices list` lists them.');
+}
+
+/** The chosen clip of a voice; throws where none was chosen yet. */
+export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRecord['reference']> {
+  if (reference !== null) return reference;
+  throw new VoiceError(
+    'voice_not_usable',
+    `The voice "${id}" has no reference yet: run \`dramatis voices add\` again.`,
+  );
+}
+
+/** A voice without the numbers of its embedding. */
+export function shownVoice({ reference, ...rest }: VoiceRecord): Record<string, unknown> {
+  if (reference === null) return { ...rest, reference };
+  const { embedding, ...measured } = reference.measured;
+  return { ...rest, reference: { ...reference, measured: { ...measured, encoder: embedding?.encoder ?? null } } };
+}
+
+const choices = {
+  embedding: 'the highest mean cosine to the others',
+  dnsmos: 'the highest DNSMOS (no speaker encoder)',
+  snr: 'the highest signal to noise (no speaker encoder, no DNSMOS)',
+} as const;
+
+/** Prints a voice line by line. */
+export function printVoice(record: VoiceRecord): void {
+  const { id, language, licence, consent, reference } = record;
+  const rows: [string, string][] = [
+    ['voice', id],
+    ['language', language],
+    ['licence', licence],
+    ['consent', `${consent.note} (${consent.recordedAt.slice(0, 10)})`],
+  ];
+  if (reference === null) rows.push(['reference', 'none yet']);
+  else {
+    const { measured, choice } = reference;
+    const { pitch, speakingRate, quality, embedding } = measured;
+    rows.push(
+      ['reference', `${reference.file}, from ${reference.source} at ${(reference.startMs / 1000).toFixed(2)} s`],
+      ['chosen', `${choices[choice.by]}: ${choice.score}, of ${choice.clips}`],
+      ['says', reference.transcript],
+      ['heard by', reference.transcribedBy ?? ''],
+      ['length', `${measured.seconds.toFixed(2)} s`],
+      ['SNR', `${measured.snrDb} dB`],
+      ['F0', pitch === null ? 'none' : `${pitch.medianHertz} Hz (${pitch.lowHertz} to ${pitch.highHertz})`],
+      ['pace', speakingRate === null ? 'unknown' : `${speakingRate.perMinute} ${speakingRate.unit} a minute`],
+      ['DNSMOS', qualityLine(quality)],
+      ['embedding', embedding === null ? 'none' : `${embedding.values.length} numbers by ${embedding.encoder}`],
+      ['SHA-256', reference.sha256],
+    );
+  }
+  for (const [label, value] of rows) console.log(`${label.padEnd(11)}${value}`);
+}
+
+function qualityLine(quality: NonNullable<VoiceRecord['reference']>['measured']['quality']): string {
+  if (quality === null) return 'not judged';
+  const { signal, background, overall, p808 } = quality;
+  const parts = [`SIG ${signal.toFixed(2)}`, `BAK ${background.toFixed(2)}`, `OVRL ${overall.toFixed(2)}`];
+  return [...parts, ...(p808 === undefined ? [] : [`P.808 ${p808.toFixed(2)}`])].join(', ');
+}

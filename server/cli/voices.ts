@@ -1,0 +1,48 @@
+import { openVoiceStore } from '../../voices/library/store.ts';
+import { parseCommand, UsageError, type ParsedCommand } from './usage.ts';
+
+const flags = {
+  id: { type: 'string', value: 'ID', help: 'add: what the voice is called; by default the name of the first file' },
+  consent: {
+    type: 'string',
+    value: 'TEXT',
+    help: 'add: who allowed the voice to be cloned, and how that is known; needed once, and logged with every use',
+  },
+  licence: { type: 'string', value: 'TEXT', help: 'add: what the recordings may be used for' },
+  language: { type: 'string', value: 'TAG', help: 'add: of the recordings, such as en or zh' },
+  'min-quality': {
+    type: 'string',
+    value: 'MOS',
+    help: 'add: DNSMOS (OVRL) of a reference at least, 1 to 5; 2.5 by default, 3 in the SpeechRole paper',
+  },
+  json: { type: 'boolean', help: 'print JSON' },
+} as const;
+
+/** The command line of `dramatis voices`. */
+export type VoicesCommand = ParsedCommand<keyof typeof flags> & {
+  readonly store: ReturnType<typeof openVoiceStore>;
+  /** What follows the action. */
+  readonly names: readonly string[];
+  readonly json: boolean;
+};
+
+const actions: Readonly<Record<string, () => Promise<(command: VoicesCommand) => Promise<number>>>> = {
+  add: async () => (await import('./voices-add.ts')).add,
+  list: async () => (await import('./voices-show.ts')).list,
+  show: async () => (await import('./voices-show.ts')).show,
+  play: async () => (await import('./voices-play.ts')).play,
+  remove: async () => (await import('./voices-show.ts')).remove,
+  compare: async () => (await import('./voices-compare.ts')).compare,
+};
+
+/** `dramatis voices`: the voices that may be cloned. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('voices', 'add FILE… | list | show ID | play ID | remove ID | compare A B', args, flags);
+  if (parsed === undefined) return 0;
+  const [action = '', ...names] = parsed.positionals;
+  const load = actions[action];
+  if (load === undefined) throw new UsageError(`Say what to do: dramatis voices ${Object.keys(actions).join(' | ')}.`);
+  const store = openVoiceStore(parsed.config.dataDir);
+  const act = await load();
+  return act({ ...parsed, store, names, json: parsed.values.json === true });
+}

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+
+/** SHA-256 as lower-case hex. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The same of a file, read as a stream: it may have more than a gigabyte. Rejects as the file system does. */
+export async function hashFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file, { highWaterMark: 2 ** 20 }), hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,97 @@
+import type { CallOptions } from '../engine.ts';
+import { detectVoice, transcribeRecording } from '../hear-recording.ts';
+import type { QualityMeter } from '../quality/dnsmos.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { resample } from '../resampler.ts';
+import type { SpeakerEncoder } from '../speaker-encoder.ts';
+import type { Vad } from '../vad.ts';
+import { readWav } from '../wav.ts';
+import { measureClip, rounded } from './measure.ts';
+import type { Measured, VoiceClip } from './record.ts';
+
+/** What clips are examined with. */
+export interface Studio {
+  readonly vad: Vad;
+  readonly recognizer: SpeechRecognizer;
+  /** Absent: nobody judges quality. */
+  readonly meter?: QualityMeter | undefined;
+  /** Absent: nobody tells speakers apart. */
+  readonly encoder?: SpeakerEncoder | undefined;
+}
+
+interface ClipOptions extends CallOptions {
+  /** Where the clip lies. */
+  readonly wavPath: string;
+  readonly language?: string | undefined;
+  /** What is known to be said in it. */
+  readonly text?: string | undefined;
+}
+
+/** Who a transcript is by that a text file gave. */
+const textFile = 'text file';
+
+/** Whether there is anything about a clip that the studio could find out and nobody has. */
+export function isOpen(clip: VoiceClip, { recognizer, meter, encoder }: Studio, text?: string): boolean {
+  const { measured } = clip;
+  if (measured === null || wantsTranscript(clip, recognizer, text)) return true;
+  const wantsQuality = meter !== undefined && measured.quality?.meter !== meter.name;
+  return wantsQuality || (encoder !== undefined && measured.embedding?.encoder !== encoder.name);
+}
+
+/** Finds out what is open about a clip. */
+export async function examineClip(clip: VoiceClip, studio: Studio, options: ClipOptions): Promise<VoiceClip> {
+  const { vad, recognizer } = studio;
+  const { signal, text, language } = options;
+  const frame = await readWav(options.wavPath);
+  const activity = await detectVoice(resample(frame.samples, frame.sampleRate, vad.sampleRate), vad, { signal });
+  const hear = async (): Promise<Pick<VoiceClip, 'transcript' | 'transcribedBy'>> => {
+    if (!wantsTranscript(clip, recognizer, text)) return clip;
+    if (text !== undefined) return { transcript: text, transcribedBy: textFile };
+    const heard = await transcribeRecording(activity, recognizer, {
+      signal,
+      ...(language !== undefined && { language }),
+    });
+    return { transcript: heard?.text.trim() ?? '', transcribedBy: recognizer.name };
+  };
+  const [heard, quality, embedding] = await Promise.all([
+    hear(),
+    rate(clip, studio.meter, frame, signal),
+    embed(clip, studio.encoder, frame, signal),
+  ]);
+  return {
+    ...clip,
+    transcript: heard.transcript,
+    transcribedBy: heard.transcribedBy,
+    measured: { ...measureClip(frame, activity, heard.transcript), quality, embedding },
+  };
+}
+
+function wantsTranscript(clip: VoiceClip, recognizer: SpeechRecognizer, text: string | undefined): boolean {
+  return clip.transcript === '' && (text !== undefined || clip.transcribedBy !== recognizer.name);
+}
+
+type Frame = Parameters<QualityMeter['rate']>[0];
+
+async function rate(
+  { measured }: VoiceClip,
+  meter: QualityMeter | undefined,
+  frame: Frame,
+  signal: AbortSignal,
+): Promise<Measured['quality']> {
+  const known = measured?.quality ?? null;
+  if (meter === undefined || known?.meter === meter.name) return known;
+  const quality = Object.entries(await meter.rate(frame, { signal })).map(([key, value]) => [key, rounded(value, 4)]);
+  return { meter: meter.name, ...Object.fromEntries(quality) } as Measured['quality'];
+}
+
+async function embed(
+  { measured }: VoiceClip,
+  encoder: SpeakerEncoder | undefined,
+  frame: Frame,
+  signal: AbortSignal,
+): Promise<Measured['embedding']> {
+  const known = measured?.embedding ?? null;
+  if (encoder === undefined || known?.encoder === encoder.name) return known;
+  const values = await encoder.embed(frame, { signal });
+  return { encoder: encoder.name, values: [...values].map((value) => rounded(value, 6)) };
+}

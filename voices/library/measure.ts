@@ -1,0 +1,77 @@
+import type { AudioFrame } from '../audio.ts';
+import type { VoiceActivity } from '../hear-recording.ts';
+import { trackPitch } from '../pitch.ts';
+import { writingOf } from '../scripts.ts';
+import type { Measured } from './record.ts';
+
+/** What can be measured without a model. */
+export type PlainMeasures = Pick<Measured, 'seconds' | 'snrDb' | 'pitch' | 'speakingRate'>;
+
+/** Windows this likely to be speech count as it, those less likely than the second as what is between. */
+const speechFrom = 0.5;
+const restBelow = 0.2;
+const mostDecibels = 100;
+/** Fewer hops with a pitch tell nothing: a fifth of a second. */
+const leastPitched = 20;
+/** Languages written without spaces between words. */
+const spaceless = new Set(['han', 'kana', 'thai']);
+
+/** Measures a clip. `activity` is that of the same sound, at any rate. */
+export function measureClip(
+  { samples, sampleRate }: AudioFrame,
+  activity: VoiceActivity,
+  transcript: string,
+): PlainMeasures {
+  const spokenWindows = activity.probabilities.filter((probability) => probability >= speechFrom).length;
+  return {
+    seconds: rounded(samples.length / sampleRate, 3),
+    snrDb: rounded(signalToNoise(activity), 1),
+    pitch: pitchOf(samples, sampleRate),
+    speakingRate: rateOf(transcript, (spokenWindows * activity.windowMs) / 60_000),
+  };
+}
+
+/** Power of speech, less that of what is between it, to the latter; the quietest tenth stands in where there is nothing between. */
+function signalToNoise({ windows, probabilities }: VoiceActivity): number {
+  const powers = windows.map(powerOf);
+  const speech = powers.filter((_, index) => (probabilities[index] ?? 0) >= speechFrom);
+  const between = powers.filter((_, index) => (probabilities[index] ?? 0) < restBelow);
+  const quietest = powers.toSorted((a, b) => a - b).slice(0, Math.max(1, Math.floor(powers.length / 10)));
+  // The median: windows at the edges hold some speech.
+  const noise = medianOf(between.length >= 3 ? between : quietest);
+  const ratio = (mean(speech) - noise) / Math.max(noise, 1e-12);
+  return Math.min(mostDecibels, 10 * Math.log10(Math.max(1, ratio)));
+}
+
+function pitchOf(samples: Float32Array, sampleRate: number): Measured['pitch'] {
+  const hertz = [...trackPitch(samples, sampleRate).hertz].filter((value) => value > 0).toSorted((a, b) => a - b);
+  if (hertz.length < leastPitched) return null;
+  const at = (part: number): number => rounded(hertz[Math.floor(part * (hertz.length - 1))] as number, 1);
+  return { medianHertz: at(0.5), lowHertz: at(0.05), highHertz: at(0.95) };
+}
+
+function rateOf(transcript: string, minutes: number): Measured['speakingRate'] {
+  const { script } = writingOf(transcript);
+  const unit = script !== undefined && spaceless.has(script) ? 'characters' : 'words';
+  const pattern = unit === 'characters' ? /[\p{L}\p{N}]/gu : /[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu;
+  const count = transcript.match(pattern)?.length ?? 0;
+  return count === 0 || minutes === 0 ? null : { perMinute: rounded(count / minutes, 0), unit };
+}
+
+/** The mean square of a block. */
+export function powerOf(block: Float32Array): number {
+  return block.length === 0 ? 0 : block.reduce((sum, value) => sum + value * value, 0) / block.length;
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** To so many digits behind the point. */
+export function rounded(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits;
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { z } from 'zod';
+import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
+
+/** The voices of one data folder. Every file is written beside its place and renamed into it: a kill leaves the old or the new one. */
+export interface VoiceStore {
+  /** Ids, sorted. Folders without a record are none. */
+  list(): Promise<string[]>;
+  /** Throws `voice_not_found`, or `voice_invalid` where the record is not what it should be. */
+  read(id: string): Promise<VoiceRecord>;
+  has(id: string): Promise<boolean>;
+  write(record: VoiceRecord): Promise<void>;
+  /** Removes the voice with its clips. Throws `voice_not_found`. */
+  remove(id: string): Promise<void>;
+  /** The recordings of a voice, in the order of their names. */
+  sources(id: string): Promise<VoiceSource[]>;
+  readSource(id: string, sha256: string): Promise<VoiceSource | undefined>;
+  writeSource(id: string, source: VoiceSource): Promise<void>;
+  /** Writes a clip, whole or not at all. */
+  writeClip(id: string, file: string, wav: Uint8Array): Promise<void>;
+  /** Where a file of a voice lies. */
+  place(id: string, file: string): string;
+}
+
+/** Opens the store under a data folder; makes nothing before the first write. */
+export function openVoiceStore(dataDir: string): VoiceStore {
+  const root = path.join(dataDir, 'voices');
+  const folderOf = (id: string): string => path.join(root, checkedId(id));
+  const recordOf = (id: string): string => path.join(folderOf(id), 'voice.json');
+  const sourcesOf = (id: string): string => path.join(folderOf(id), 'sources');
+  const sourceOf = (id: string, sha256: string): string => path.join(sourcesOf(id), `${sha256.slice(0, 32)}.json`);
+  const has = async (id: string): Promise<boolean> => (await textAt(recordOf(id))) !== undefined;
+  const store: VoiceStore = {
+    async list() {
+      const names = await namesIn(root);
+      const ids = names.filter((name) => voiceIdSchema.safeParse(name).success);
+      const known = await Promise.all(ids.map(has));
+      return ids.filter((_, index) => known[index]).toSorted();
+    },
+    async read(id) {
+      const text = await textAt(recordOf(id));
+      if (text !== undefined) return parse(voiceSchema, text, recordOf(id));
+      throw new VoiceError('voice_not_found', `There is no voice "${id}". \`dramatis voices list\` lists them.`);
+    },
+    has,
+    write: (record) => writeJson(recordOf(record.id), record),
+    async remove(id) {
+      await store.read(id).catch((cause: unknown) => {
+        if (cause instanceof VoiceError && cause.code === 'voice_not_found') throw cause;
+      });
+      await rm(folderOf(id), { recursive: true, force: true });
+    },
+    async sources(id) {
+      const files = (await namesIn(sourcesOf(id))).filter((name) => name.endsWith('.json'));
+      const sources = await Promise.all(files.map((file) => store.readSource(id, file.replace('.json', ''))));
+      return sources.filter((source) => source !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    async readSource(id, sha256) {
+      const file = sourceOf(id, sha256);
+      const text = await textAt(file);
+      return text === undefined ? undefined : parse(sourceSchema, text, file);
+    },
+    writeSource: (id, source) => writeJson(sourceOf(id, source.sha256), source),
+    writeClip: (id, file, wav) => writeWhole(path.join(folderOf(id), file), wav),
+    place: (id, file) => path.join(folderOf(id), file),
+  };
+  return store;
+}
+
+function checkedId(id: string): string {
+  if (voiceIdSchema.safeParse(id).success) return id;
+  throw new VoiceError('voice_invalid', `"${id}" cannot be a voice: its name is lower-case words joined by hyphens.`);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+async function textAt(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new VoiceError('voice_invalid', `${file} cannot be read: check its permissions.`, cause);
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, text: string, file: string): z.infer<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new VoiceError(
+      'voice_invalid',
+      `${file} is not what Dramatis writes: remove it and add the voice anew.`,
+      cause,
+    );
+  }
+}
+
+async function writeJson(file: string, value: unknown): Promise<void> {
+  await writeWhole(file, `${JSON.stringify(value, undefined, 1)}\n`);
+}
+
+async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}.tmp`);
+  try {
+    await writeFile(draft, content, { flag: 'wx' });
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw cause;
+  }
+}
