@@ -80,6 +80,11 @@ export const cardSchema = z.strictObject({
     flite: presetVoice.optional(),
     espeak: presetVoice.optional(),
   }),
+  /**
+   * `instructions`: where a session has instructions, they are all that a model is told, word for word, and this card only
+   * names and casts. For benchmarks that bring their own prompts. `card`, unless given: they are a scene under the character.
+   */
+  persona: z.enum(['card', 'instructions']).optional(),
   turnTaking: z
     .strictObject({
       /** 0 answers the moment you pause, 1 waits long before answering. */
