@@ -33,7 +33,10 @@ export function buildPrompt(
 ): readonly Message[] {
   const { historyTokens = 1_500, scene = '', hasTools = false } = settings;
   const { before, remark, after } = atLastRemark(talkWindow(history, historyTokens));
-  const system = [personaOf(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
+  const given = [scene, ...directionsIn(history)].filter((text) => text.trim() !== '');
+  const isVerbatim = character.persona === 'instructions' && given.length > 0;
+  const tools = hasTools ? toolRules : '';
+  const system = isVerbatim ? [given.join('\n'), tools] : [personaOf(character), tools, sceneOf(given)];
   return [
     { role: 'system', text: system.filter(Boolean).join('\n\n') },
     // Many chat templates want the visitor to begin.
@@ -41,7 +44,9 @@ export function buildPrompt(
     ...before,
     {
       role: 'user',
-      text: [notesFor(settings), remark ?? note('Your visitor says nothing. Go on.')].filter(Boolean).join('\n\n'),
+      text: [isVerbatim ? '' : notesFor(settings), remark ?? note('Your visitor says nothing. Go on.')]
+        .filter(Boolean)
+        .join('\n\n'),
     },
     ...after,
   ];

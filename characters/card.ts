@@ -123,6 +123,11 @@ export const cardSchema = z.strictObject({
       pronunciations: z.record(shortText, shortText).default({}),
     })
     .prefault({}),
+  /**
+   * `instructions`: where a session has instructions, they are all that a model is told, word for word, and this card only
+   * names and casts. For benchmarks that bring their own prompts. `card`, unless given: they are a scene under the character.
+   */
+  persona: z.enum(['card', 'instructions']).optional(),
   turnTaking: z
     .strictObject({
       /** 0 answers the moment you pause, 1 waits long before answering. */

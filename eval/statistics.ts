@@ -38,7 +38,8 @@ export function bootstrapDraws(
   const width = statistic(new Float64Array(clusters).fill(1)).length;
   const kept: number[][] = Array.from({ length: width }, () => []);
   const weights = new Float64Array(clusters);
-  for (let resample = 0; resample < resamples && clusters > 1; resample += 1) {
+  const rounds = clusters > 1 ? resamples : 0;
+  for (let round = 0; round < rounds; round += 1) {
     weights.fill(0);
     for (let draw = 0; draw < clusters; draw += 1) {
       const chosen = Math.floor(random() * clusters);

@@ -36,23 +36,3 @@ export const categoryGroups = {
 
 /** All sub-tasks, in the order of their groups. */
 export const categories: readonly string[] = Object.values(categoryGroups).flat();
-
-/** What a judge is asked to look at, by metric: the definitions of the paper, section 4.2, in our words. */
-export const metricQuestions: Readonly<Record<MetricKey, string>> = {
-  Instruction_Adherence:
-    'Instruction adherence: does the speaker stay in the role throughout, as told to, without stepping out of it to explain, and without talking like an assistant?',
-  Speech_Fluency:
-    'Speech fluency: is the speech delivered smoothly, clearly articulated and well paced, with few stumbles, stutters or pauses where none belong?',
-  Conversational_Coherence:
-    'Conversational coherence: do the answers fit what was asked and what was said before, without contradicting themselves or jumping to something else?',
-  Speech_Naturalness:
-    'Speech naturalness: does it sound like a living person, free of artefacts, buzzing, clipping and the flatness of synthetic speech?',
-  Prosodic_Consistency:
-    'Prosodic consistency: do pitch, stress and intonation suit how this character would speak, and stay the same character from beginning to end?',
-  Emotion_Appropriateness:
-    'Emotion appropriateness: do the feelings that can be heard suit the situation and what the character would feel in it?',
-  Personality_Consistency:
-    "Personality consistency: do the answers show this character's traits, such as hope, sarcasm or authority, and keep to them?",
-  Knowledge_Consistency:
-    'Knowledge consistency: do the answers rest on what this character knows, has lived through and whom they know, without inventing what is foreign to them?',
-};

@@ -10,6 +10,16 @@ export interface ServerEvent extends Record<string, unknown> {
 /** The connection could not be opened, or ended when it should not have. */
 export class RealtimeClientError extends Error {
   override readonly name = 'RealtimeClientError';
+  /** The HTTP status with which the server refused; absent where it could not be reached. */
+  readonly status?: number;
+
+  constructor(
+    message: string,
+    { status, cause }: { readonly status?: number | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    if (status !== undefined) this.status = status;
+  }
 }
 
 /** A client of our own wire protocol: what the CLI, the benches and the evaluations talk to a server with. */
@@ -63,7 +73,8 @@ async function opened(socket: WebSocket, address: URL): Promise<void> {
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
         socket.terminate();
-        reject(new RealtimeClientError(`${where} refused (HTTP ${response.statusCode}): ${reasonIn(chunks)}`));
+        const { statusCode: status } = response;
+        reject(new RealtimeClientError(`${where} refused (HTTP ${status}): ${reasonIn(chunks)}`, { status }));
       });
     });
     socket.once('error', (cause) => {

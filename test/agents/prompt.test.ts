@@ -55,6 +55,14 @@ describe('a prompt', () => {
     expect(buildPrompt(martha, asHistory(later)).slice(0, 3)).toEqual(buildPrompt(martha, asHistory(talk)).slice(0, 3));
   });
 
+  it('is the instructions, word for word, for a character that is made of them', () => {
+    const blank = smallCharacter({ persona: 'instructions' });
+    const scene = 'I want you to act like Thor from Thor-Ragnarok.\n\n[Character script]\n\n…';
+    const prompt = buildPrompt(blank, asHistory(talk), { scene, language: 'en', examples: martha.lines });
+    expect(prompt.map(({ text }) => text)).toEqual([scene, ...talk]);
+    expect(systemOf(blank, [])).toContain('Martha Greene');
+  });
+
   it('puts the scene under the persona, below its rules', () => {
     const system = systemOf(martha, [], { scene: 'A stormy night. You are a pirate.' });
     expect(system.indexOf('# The scene')).toBeGreaterThan(system.indexOf('# How to answer'));

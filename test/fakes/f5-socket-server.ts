@@ -25,6 +25,7 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
+  let abandonedAtMs: number | undefined;
   let breakage: { readonly fault: Fault; times: number } | undefined;
   let turn = Promise.resolve();
   const serve = async (socket: Socket): Promise<void> => {
@@ -41,7 +42,10 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
     const isComplete = await answer(socket, text, fault, options);
     await closed;
     counts.open -= 1;
-    if (!isComplete) counts.abandoned += 1;
+    if (!isComplete) {
+      counts.abandoned += 1;
+      abandonedAtMs = performance.now();
+    }
   };
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     counts.connections += 1;
@@ -65,6 +69,9 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
     },
     get abandoned() {
       return counts.abandoned;
+    },
+    get abandonedAtMs() {
+      return abandonedAtMs;
     },
     breaks(fault, { times = Number.POSITIVE_INFINITY } = {}) {
       breakage = { fault, times };

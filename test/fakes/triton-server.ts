@@ -65,6 +65,7 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
   const seen: TritonRequest[] = [];
   const keys: string[] = [];
   const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
+  let abandonedAtMs: number | undefined;
   let breakage: { readonly fault: Fault; times: number } | undefined;
   const sockets = new Set<Socket>();
   const faultOf = (): Fault | undefined => {
@@ -83,7 +84,10 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
       if (isOver) return;
       isOver = true;
       counts.open -= 1;
-      if (!isComplete) counts.abandoned += 1;
+      if (!isComplete) {
+        counts.abandoned += 1;
+        abandonedAtMs = performance.now();
+      }
     };
     // Ours ends it in order, or with a status that is an error here.
     call.once('error', () => over(true)).once('finish', () => over(true));
@@ -134,6 +138,9 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
     },
     get abandoned() {
       return counts.abandoned;
+    },
+    get abandonedAtMs() {
+      return abandonedAtMs;
     },
     breaks(fault, { times = Number.POSITIVE_INFINITY } = {}) {
       breakage = { fault, times };

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { readAudioFile } from '../../voices/audio-file.ts';
+import { readWav, wavBytes } from '../../voices/wav.ts';
+import type { StoredOutputs } from '../speechrole/outputs.ts';
+import type { DialogueAgent } from './dialogue-agent.ts';
+
+/** A system that has answered before: its recordings are read, and nobody is called. */
+export function storedAgent(name: string, outputs: StoredOutputs): DialogueAgent {
+  return {
+    name,
+    async answer(sample, { audio, signal }) {
+      const stored = await outputs.answersTo(sample.input);
+      const answers = stored.map(async ({ text, speech }) => {
+        const wav = await wavOf(speech, signal);
+        const { samples, sampleRate } = await readWav(wav);
+        return {
+          text,
+          heard: null,
+          audio: await audio.keep(wav),
+          seconds: samples.length / sampleRate,
+          firstAudioMs: null,
+          latency: null,
+          mind: null,
+        };
+      });
+      return { answers: await Promise.all(answers) };
+    },
+  };
+}
+
+/** The file as it is where it is a WAV that can be read; other recordings become one. */
+async function wavOf(file: string, signal: AbortSignal): Promise<Buffer> {
+  if (/\.wav$/i.test(file)) {
+    const bytes = await readFile(file);
+    const readable = await readWav(bytes).then(
+      () => true,
+      () => false,
+    );
+    if (readable) return bytes;
+  }
+  const sound = await readAudioFile(file, { sampleRate: 24_000, signal });
+  return wavBytes(sound.samples, sound.sampleRate);
+}

@@ -1,0 +1,87 @@
+import { wireSampleRate } from '../../server/protocol/limits.ts';
+import { pcm16FromFloats } from '../../voices/audio.ts';
+import { readAudioFile } from '../../voices/audio-file.ts';
+import { wavBytes } from '../../voices/wav.ts';
+import type { EvalClock } from '../clock.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { EvalError } from '../eval-error.ts';
+import type { Answer } from '../speechrole/answers.ts';
+import type { DialogueSample } from '../speechrole/test-data.ts';
+import type { EvalContext } from '../task.ts';
+import type { DialogueAgent } from './dialogue-agent.ts';
+import { WireConversation, type WireReply } from './wire-conversation.ts';
+
+export interface WireAgentSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  /** Who plays a role: a character of the server, or a model. */
+  modelFor(sample: DialogueSample): string;
+  instructionsFor(sample: DialogueSample): string;
+  readonly voice?: string | undefined;
+  /** False: the user's recordings are streamed. */
+  readonly userText: boolean;
+  /** The history holds the reference's answers in place of the agent's own. */
+  readonly teacherForced: boolean;
+  /** How fast recordings are streamed, 1 as they were spoken. */
+  readonly speed: number;
+}
+
+/** A system that speaks OpenAI Realtime (GA), this project's server or another, met as any client would meet it. */
+export function wireAgent(settings: WireAgentSettings, endpoint: Endpoint, clock: EvalClock): DialogueAgent {
+  return {
+    name: settings.name,
+    answer: (sample, context) =>
+      endpoint.call(
+        async ({ signal }) => ({ answers: await converse(sample, { ...context, signal }, settings, clock) }),
+        context,
+      ),
+  };
+}
+
+async function converse(
+  sample: DialogueSample,
+  context: EvalContext,
+  settings: WireAgentSettings,
+  clock: EvalClock,
+): Promise<Answer[]> {
+  const { signal } = context;
+  const { url, apiKey, voice, userText, teacherForced, speed } = settings;
+  const recordings = userText
+    ? []
+    : await Promise.all(sample.input.turns.map((turn, at) => recordingOf(sample, at, turn.speech, signal)));
+  await using conversation = await WireConversation.open(
+    { url, model: settings.modelFor(sample), apiKey, signal, clock },
+    { instructions: settings.instructionsFor(sample), voice },
+  );
+  const answers: Answer[] = [];
+  for (const [at, turn] of sample.input.turns.entries()) {
+    const recording = recordings[at];
+    const reply =
+      recording === undefined ? await conversation.write(turn.text) : await conversation.speak(recording, speed);
+    answers.push(await answerOf(reply, context));
+    if (teacherForced) conversation.replace(reply, sample.target.turns[at]?.text ?? '');
+  }
+  return answers;
+}
+
+async function recordingOf(
+  sample: DialogueSample,
+  at: number,
+  file: string | null,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (file === null) {
+    throw new EvalError(
+      'data',
+      `${sample.id}: turn ${at} has no recording of the user. Use --user-text to send its text.`,
+    );
+  }
+  return pcm16FromFloats((await readAudioFile(file, { sampleRate: wireSampleRate, signal })).samples);
+}
+
+async function answerOf(reply: WireReply, context: EvalContext): Promise<Answer> {
+  const { samples, sampleRate, text, heard, firstAudioMs, latency, mind } = reply;
+  const audio = samples.length === 0 ? null : await context.audio.keep(await wavBytes(samples, sampleRate));
+  return { text, heard, audio, seconds: samples.length / sampleRate, firstAudioMs, latency, mind };
+}

@@ -1,0 +1,196 @@
+import {
+  connectRealtime,
+  RealtimeClientError,
+  type RealtimeClient,
+  type ServerEvent,
+} from '../../server/protocol/client.ts';
+import { wireSampleRate } from '../../server/protocol/limits.ts';
+import { floatsFromPcm16 } from '../../voices/audio.ts';
+import { EngineError, type CallOptions } from '../../voices/engine.ts';
+import type { EvalClock } from '../clock.ts';
+
+/** What one reply brought. */
+export interface WireReply {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+  readonly text: string;
+  readonly heard: string | null;
+  readonly firstAudioMs: number | null;
+  readonly latency: unknown;
+  readonly mind: string | null;
+  /** Items of the assistant that came of it. */
+  readonly itemIds: readonly string[];
+}
+
+export interface WireOptions extends CallOptions {
+  readonly url: string;
+  /** Who is asked for: a character, or a model. */
+  readonly model: string;
+  readonly apiKey?: string | undefined;
+  readonly clock: EvalClock;
+  /** How long the server may say nothing. */
+  readonly patienceMs?: number;
+}
+
+/** 40 ms of sound, as a microphone would send. */
+const chunkBytes = (wireSampleRate / 1000) * 40 * 2;
+
+/** A conversation over OpenAI Realtime (GA) in which the client says whose turn it is. Throws `EngineError`. */
+export class WireConversation implements AsyncDisposable {
+  readonly #client: RealtimeClient;
+  readonly #options: WireOptions;
+  readonly #events: AsyncIterator<ServerEvent>;
+  readonly #fail: (detail: string, code?: EngineError['code']) => EngineError;
+
+  private constructor(client: RealtimeClient, options: WireOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#events = client.events[Symbol.asyncIterator]();
+    this.#fail = (detail, code = 'ENGINE_UNAVAILABLE') => new EngineError(`agent ${options.model}`, code, detail);
+  }
+
+  /** Connects, and sets up the session: no turn detection, `instructions` as the prompt. */
+  static async open(
+    options: WireOptions,
+    session: { instructions: string; voice?: string | undefined },
+  ): Promise<WireConversation> {
+    const { url, model: character, apiKey, signal } = options;
+    const client = await connectRealtime({ url, character, signal, ...(apiKey === undefined ? {} : { apiKey }) }).catch(
+      (fault: unknown) => {
+        signal.throwIfAborted();
+        throw connectionFault(fault, character);
+      },
+    );
+    const conversation = new WireConversation(client, options);
+    const { instructions, voice } = session;
+    client.send({
+      type: 'session.update',
+      session: {
+        type: 'realtime',
+        instructions,
+        audio: { input: { turn_detection: null }, ...(voice === undefined ? {} : { output: { voice } }) },
+      },
+    });
+    await conversation.#until('session.updated');
+    return conversation;
+  }
+
+  /** Speaks (16-bit PCM at the wire's rate), `speed` times as fast as it was spoken, and waits for the whole reply. */
+  async speak(pcm16: Buffer, speed: number): Promise<WireReply> {
+    const { clock, signal } = this.#options;
+    const startMs = clock.now();
+    for (let offset = 0; offset < pcm16.length; offset += chunkBytes) {
+      this.#client.sendAudio(pcm16.subarray(offset, offset + chunkBytes));
+      const dueMs = startMs + (((offset + chunkBytes) / chunkBytes) * 40) / speed;
+      const waitMs = dueMs - clock.now();
+      if (waitMs > 1) await clock.sleep(waitMs, signal);
+    }
+    this.#client.send({ type: 'input_audio_buffer.commit' });
+    return this.#reply();
+  }
+
+  /** Says it in writing, and waits for the whole reply. */
+  async write(text: string): Promise<WireReply> {
+    this.#addText('user', text);
+    return this.#reply();
+  }
+
+  /** Makes the history say that `text` was answered in place of the reply. */
+  replace(reply: WireReply, text: string): void {
+    for (const item_id of reply.itemIds) this.#client.send({ type: 'conversation.item.delete', item_id });
+    this.#addText('assistant', text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.close();
+  }
+
+  #addText(role: 'user' | 'assistant', text: string): void {
+    const content = [{ type: role === 'user' ? 'input_text' : 'output_text', text }];
+    this.#client.send({ type: 'conversation.item.create', item: { type: 'message', role, content } });
+  }
+
+  async #reply(): Promise<WireReply> {
+    const askedMs = performance.now();
+    this.#client.send({ type: 'response.create' });
+    const sound: Buffer[] = [];
+    let firstAudioMs: number | null = null;
+    let heard: string | null = null;
+    let text = '';
+    const done = await this.#until('response.done', (event) => {
+      if (event.type === 'response.output_audio.delta') {
+        firstAudioMs ??= event.atMs - askedMs;
+        sound.push(Buffer.from(String(event['delta']), 'base64'));
+      } else if (event.type === 'response.output_audio_transcript.delta') text += String(event['delta']);
+      else if (event.type === 'conversation.item.input_audio_transcription.completed')
+        heard = String(event['transcript']);
+    });
+    const response = done['response'] as DoneResponse;
+    if (response.status !== 'completed') {
+      const why = response.status_details?.error?.code ?? response.status_details?.reason ?? '';
+      throw this.#fail(`the reply was ${response.status} (${why})`, codeOf(why));
+    }
+    const { latency, mind } = response.x_dramatis ?? {};
+    return {
+      samples: floatsFromPcm16(Buffer.concat(sound)),
+      sampleRate: wireSampleRate,
+      text: text.trim(),
+      heard,
+      firstAudioMs: firstAudioMs === null ? null : Math.round(firstAudioMs),
+      latency: latency ?? null,
+      mind: mind?.name ?? null,
+      itemIds: (response.output ?? []).flatMap((item) => (item.id === undefined ? [] : [item.id])),
+    };
+  }
+
+  /** Reads on until an event of this type, which it returns. */
+  async #until(type: string, onEvent: (event: ServerEvent) => void = () => undefined): Promise<ServerEvent> {
+    for (;;) {
+      const event = await this.#next();
+      if (event.type === 'error') {
+        const { code, message } = event['error'] as { code: string | null; message: string };
+        throw this.#fail(`the server says ${code ?? 'error'}: ${message}`, codeOf(code ?? ''));
+      }
+      onEvent(event);
+      if (event.type === type) return event;
+    }
+  }
+
+  async #next(): Promise<ServerEvent> {
+    const { signal, patienceMs = 120_000 } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const detail = `nothing came for ${patienceMs / 1000} s`;
+      timer = setTimeout(() => reject(this.#fail(detail, 'ENGINE_TIMEOUT')), patienceMs);
+    });
+    try {
+      const next = await Promise.race([this.#events.next(), late]);
+      signal.throwIfAborted();
+      if (next.done === true) throw this.#fail('the connection was lost');
+      return next.value;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+interface DoneResponse {
+  readonly status: string;
+  readonly status_details?: { readonly reason?: string; readonly error?: { readonly code?: string } | null } | null;
+  readonly output?: readonly { readonly id?: string }[];
+  readonly x_dramatis?: { readonly latency?: unknown; readonly mind?: { readonly name: string } | null };
+}
+
+function connectionFault(fault: unknown, model: string): unknown {
+  if (!(fault instanceof RealtimeClientError)) return fault;
+  const { status, message } = fault;
+  const isFinal = status !== undefined && status >= 400 && status < 500 && status !== 429;
+  return new EngineError(`agent ${model}`, isFinal ? 'ENGINE_REFUSED' : 'ENGINE_UNAVAILABLE', message, fault);
+}
+
+/** What the server says is wrong with what we sent will be wrong again. */
+function codeOf(code: string): EngineError['code'] {
+  const passes =
+    /^(ENGINE_UNAVAILABLE|ENGINE_TIMEOUT|server_error|rate_limit_exceeded|server_busy|server_draining|internal_error|)$/;
+  return passes.test(code) ? 'ENGINE_UNAVAILABLE' : 'ENGINE_REFUSED';
+}

@@ -1,0 +1,181 @@
+import { openContext, type EngineContext } from '../../voices/calls/context.ts';
+import { send, sendForJson } from '../../voices/calls/http.ts';
+import { badReply } from '../../voices/calls/http-faults.ts';
+import { serverSentEvents } from '../../voices/calls/sse.ts';
+import { EngineError, type CallOptions } from '../../voices/engine.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { EvalContext } from '../task.ts';
+import { judgeDialects, type JudgeDialectName } from './dialects.ts';
+
+/** Where a judge is, and how it is called. */
+export interface JudgeSettings {
+  /** With the version, such as `https://generativelanguage.googleapis.com/v1beta/openai`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly dialect: JudgeDialectName;
+  readonly key?: string | undefined;
+  /** US dollars a million tokens. */
+  readonly prices: { readonly input: number; readonly audio: number; readonly output: number };
+}
+
+/** What a judge is asked. */
+export interface JudgeQuestion {
+  readonly system: string;
+  /** Of the user's message. */
+  readonly content: readonly object[];
+  /** Absent: the server's own. */
+  readonly temperature?: number | undefined;
+  /** Of the JSON that is wanted; absent: free text. */
+  readonly schema?: object | undefined;
+}
+
+/** What a judge said, kept whole. */
+export interface JudgeReply {
+  readonly text: string;
+  /** The server's or the model's word that it will not judge this. */
+  readonly refusal: string | null;
+  readonly finish: string | null;
+  /** Of the model that really answered, where the server tells. */
+  readonly model: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+}
+
+/** A model that listens and judges. */
+export interface Judge {
+  readonly name: string;
+  readonly dialect: JudgeDialectName;
+  ask(question: JudgeQuestion, context: Pick<EvalContext, 'signal' | 'mayStart' | 'spend'>): Promise<JudgeReply>;
+}
+
+interface Completion {
+  readonly model?: string;
+  readonly choices?: readonly {
+    readonly message?: { readonly content?: unknown; readonly refusal?: string | null };
+    readonly delta?: { readonly content?: unknown; readonly refusal?: string | null };
+    readonly finish_reason?: string | null;
+  }[];
+  readonly usage?: {
+    readonly prompt_tokens?: number;
+    readonly completion_tokens?: number;
+    readonly prompt_tokens_details?: { readonly audio_tokens?: number } | null;
+  } | null;
+}
+
+/** Opens a judge behind any OpenAI-compatible server that takes sound. What it costs is noted with each call. */
+export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
+  const upstream = openContext('judge', {
+    key: settings.key,
+    // As long as the reference waits.
+    care: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, betweenBytesMs: 60_000 } }],
+    settingNames: { baseUrl: '--judge', model: '--judge-model', key: 'the variable that --judge-key-env names' },
+  });
+  const dialect = judgeDialects[settings.dialect];
+  return {
+    name: settings.model,
+    dialect: settings.dialect,
+    async ask(question, { signal, mayStart, spend }) {
+      const body = {
+        model: settings.model,
+        messages: [
+          { role: 'system', content: question.system },
+          { role: 'user', content: question.content },
+        ],
+        ...(question.temperature === undefined ? {} : { temperature: question.temperature }),
+        ...(question.schema === undefined ? {} : structured(dialect.structured, question.schema)),
+        ...(dialect.streamOnly ? { stream: true, stream_options: { include_usage: true }, modalities: ['text'] } : {}),
+      };
+      const request = {
+        url: `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`,
+        json: body,
+        headers: settings.key === undefined ? {} : { authorization: `Bearer ${settings.key}` },
+      };
+      return endpoint.call(
+        async (options) => {
+          try {
+            const completion = dialect.streamOnly
+              ? await streamed(upstream, request, options)
+              : ((await sendForJson(upstream, request, options)) as Completion);
+            spend(costOf(completion, settings.prices));
+            return replyIn(completion, upstream);
+          } catch (fault) {
+            return refusedReply(fault);
+          }
+        },
+        { signal, mayStart },
+      );
+    },
+  };
+}
+
+function structured(how: 'json_schema' | 'json_object' | 'none', schema: object): object {
+  if (how === 'none') return {};
+  if (how === 'json_object') return { response_format: { type: 'json_object' } };
+  return { response_format: { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema } } };
+}
+
+function replyIn(completion: Completion, upstream: EngineContext): JudgeReply {
+  const choice = completion.choices?.[0];
+  const text = textOf(choice?.message?.content);
+  const refusal = choice?.message?.refusal ?? null;
+  if (choice === undefined || (text === '' && refusal === null && choice.finish_reason !== 'content_filter'))
+    throw badReply(upstream, 'an answer without text');
+  return {
+    text,
+    refusal: refusal ?? (choice.finish_reason === 'content_filter' ? 'content_filter' : null),
+    finish: choice.finish_reason ?? null,
+    model: completion.model ?? null,
+    inputTokens: completion.usage?.prompt_tokens ?? null,
+    outputTokens: completion.usage?.completion_tokens ?? null,
+  };
+}
+
+/** A filter in front of the model answers with a status of its own. */
+function refusedReply(fault: unknown): JudgeReply {
+  const filter =
+    fault instanceof EngineError ? /\b(content_filter|content_policy\w*)\b/.exec(fault.detail)?.[0] : undefined;
+  if (filter === undefined) throw fault;
+  return { text: '', refusal: filter, finish: null, model: null, inputTokens: null, outputTokens: null };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: { text?: unknown }) => (typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+async function streamed(
+  upstream: EngineContext,
+  request: Parameters<typeof send>[1],
+  options: CallOptions,
+): Promise<Completion> {
+  const { body } = await send(upstream, request, options);
+  let [text, refusal] = ['', ''];
+  let last: Completion = {};
+  let finish: string | null = null;
+  for await (const { data } of serverSentEvents(body)) {
+    if (data === '[DONE]') break;
+    const chunk = chunkIn(data, upstream);
+    const choice = chunk.choices?.[0];
+    text += textOf(choice?.delta?.content);
+    refusal += choice?.delta?.refusal ?? '';
+    finish = choice?.finish_reason ?? finish;
+    last = { ...last, ...chunk, usage: chunk.usage ?? last.usage ?? null };
+  }
+  const message = { content: text, refusal: refusal === '' ? null : refusal };
+  return { ...last, choices: [{ message, finish_reason: finish }] };
+}
+
+function chunkIn(data: string, upstream: EngineContext): Completion {
+  try {
+    return JSON.parse(data) as Completion;
+  } catch {
+    throw badReply(upstream, 'an event that is not JSON');
+  }
+}
+
+function costOf({ usage }: Completion, prices: JudgeSettings['prices']): number {
+  const audio = usage?.prompt_tokens_details?.audio_tokens ?? 0;
+  const text = (usage?.prompt_tokens ?? 0) - audio;
+  return (text * prices.input + audio * prices.audio + (usage?.completion_tokens ?? 0) * prices.output) / 1e6;
+}

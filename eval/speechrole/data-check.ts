@@ -1,0 +1,45 @@
+import { paperRoles, paperSampleCount } from './roles.ts';
+import { readTestData, type TestDataOptions } from './test-data.ts';
+
+/** What of the test set is there. */
+export interface DataCheck {
+  readonly samples: number;
+  readonly expected: number;
+  readonly byLanguage: Readonly<Record<'en' | 'zh', number>>;
+  readonly byMode: Readonly<Record<'single' | 'multi', number>>;
+  /** Dialogues by sub-task; those without one under `none`. */
+  readonly byCategory: Readonly<Record<string, number>>;
+  /** Dialogues whose recordings are all there. */
+  readonly complete: number;
+  readonly missingRoles: readonly string[];
+  readonly unknownRoles: readonly string[];
+  readonly problems: readonly string[];
+  readonly hash: string;
+}
+
+/** Looks through a folder of test data, and says what there is of the 392 dialogues of the paper. */
+export async function checkData(folder: string, options: TestDataOptions = {}): Promise<DataCheck> {
+  const { samples, problems, hash } = await readTestData(folder, options);
+  const roles = new Set(samples.map((sample) => sample.group));
+  const count = (select: (sample: (typeof samples)[number]) => boolean): number => samples.filter(select).length;
+  const tainted = new Set(problems.map((problem) => problem.slice(0, problem.indexOf(': '))));
+  const byCategory = Map.groupBy(samples, (sample) => sample.input.category ?? 'none');
+  return {
+    samples: samples.length,
+    expected: paperSampleCount,
+    byLanguage: {
+      en: count(({ input }) => input.language === 'en'),
+      zh: count(({ input }) => input.language === 'zh'),
+    },
+    byMode: {
+      single: count(({ input }) => input.mode === 'single'),
+      multi: count(({ input }) => input.mode === 'multi'),
+    },
+    byCategory: Object.fromEntries([...byCategory].map(([category, of]) => [category, of.length])),
+    complete: count(({ id }) => !tainted.has(id)),
+    missingRoles: Object.keys(paperRoles).filter((role) => !roles.has(role)),
+    unknownRoles: [...roles].filter((role) => !(role in paperRoles)),
+    problems,
+    hash,
+  };
+}

@@ -1,0 +1,143 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkData } from '../../eval/speechrole/data-check.ts';
+import { openOutputs } from '../../eval/speechrole/outputs.ts';
+import { readTestData, roleNameOf } from '../../eval/speechrole/test-data.ts';
+import { openScratch } from './scratch.ts';
+
+async function put(folder: string, files: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const place = path.join(folder, name);
+    await mkdir(path.dirname(place), { recursive: true });
+    await writeFile(place, typeof content === 'string' ? content : JSON.stringify(content));
+  }
+}
+
+const dialogue = (speech: object, name = 'Dr. Frank-N-Furter from Rocky-Horror.'): object => ({
+  dialogue: [{ user: 'Who are you?', role: ' A sweet one.', ...speech }],
+  context: 'script',
+  system_prompt: `I want you to act like ${name}\nMore.\n\nscript`,
+  category: 'Opinion and Emotion Inquiry',
+});
+const released = {
+  user_speech_path: 'test_data/single_turn_speech/x/1_user.wav',
+  role_speech_path: 'test_data/single_turn_speech/x/1_role.wav',
+};
+
+describe('the test data', () => {
+  it('is read with paths relative to the folder that contains it, and roles as their files are called', async () => {
+    await using scratch = await openScratch();
+    await put(scratch.path, {
+      'test_data/single_turn/Dr. Frank-N-Furter.json': [dialogue(released), dialogue(released)],
+      'test_data/multi_turn/Frank T.J. Mackey.json': [dialogue(released, 'Frank T.J. Mackey from Magnolia.')],
+      'test_data/single_turn_speech/x/1_user.wav': 'sound',
+      'test_data/single_turn_speech/x/1_role.wav': 'sound',
+    });
+    for (const folder of [scratch.path, path.join(scratch.path, 'test_data')]) {
+      const { samples, problems } = await readTestData(folder);
+      expect(problems).toEqual([]);
+      expect(samples.map(({ id }) => id)).toEqual([
+        'single/Dr. Frank-N-Furter/0',
+        'single/Dr. Frank-N-Furter/1',
+        'multi/Frank T.J. Mackey/0',
+      ]);
+      expect(samples[0]?.input.turns[0]?.speech).toBe(
+        path.join(scratch.path, 'test_data/single_turn_speech/x/1_user.wav'),
+      );
+      expect(samples[0]?.target.turns[0]?.text).toBe(' A sweet one.');
+    }
+  });
+
+  it('may have three references, of which one is chosen, and sound inside, which is passed over', async () => {
+    await using scratch = await openScratch();
+    const speech = { user_speech_path: 'u.wav', role_speech_path1: 'r1.wav', role_speech_path2: 'r2.wav' };
+    const inside = { user_speech_base64: 'data:audio/wav;base64,AAAA' };
+    await put(scratch.path, {
+      'test_data/single_turn/Thor.json': [dialogue({ ...speech, ...inside }, 'Thor from Thor-Ragnarok.')],
+      'test_data/multi_turn/Thor.json': [dialogue(released, 'Thor from Thor-Ragnarok.')],
+    });
+    const chosen = async (reference?: string): Promise<(string | undefined)[]> => {
+      const { samples } = await readTestData(scratch.path, { reference });
+      return samples.map(({ target }) => path.basename(target.turns[0]?.speech ?? ''));
+    };
+    expect(await chosen()).toEqual(['r1.wav', '1_role.wav']);
+    expect(await chosen('role_speech_path2')).toEqual(['r2.wav', '1_role.wav']);
+    expect(await chosen('role_speech_path3')).toEqual(['r1.wav', '1_role.wav']);
+  });
+
+  it('is told of by name where it is missing, broken or mislabelled', async () => {
+    await using scratch = await openScratch();
+    await put(scratch.path, {
+      'test_data/single_turn/Raylan Givens.json': [dialogue(released, 'Blair Waldorf from Gossip_Girl.')],
+      'test_data/single_turn/Judy Hoops.json': [dialogue(released, 'Judy Hopps from Zootopia.')],
+      'test_data/single_turn/hutao.json': [dialogue(released, '胡桃 from 原神(Genshin Impact).')],
+      'test_data/single_turn/Thor.json': '{"not": "a list"}',
+      'test_data/single_turn_speech/x/1_user.wav': 'sound',
+    });
+    const check = await checkData(scratch.path);
+    const about = (word: string): string[] => check.problems.filter((problem) => problem.includes(word));
+    expect(about('mislabelled')).toEqual([expect.stringContaining('Blair Waldorf')]);
+    expect(about('Thor.json')).toHaveLength(1);
+    expect(about('multi_turn')).toHaveLength(1);
+    expect(about('1_role.wav')).toHaveLength(3);
+    expect(check).toMatchObject({ samples: 3, expected: 392, complete: 0, byLanguage: { en: 2, zh: 1 } });
+    expect(check.missingRoles).toHaveLength(95);
+    await expect(readTestData(path.join(scratch.path, 'nowhere'))).rejects.toMatchObject({ code: 'eval_data' });
+  });
+
+  it('names the role as the judge of the reference is told', () => {
+    expect(roleNameOf('I want you to act like Thor from Thor-Ragnarok.\nI want')).toBe('Thor from Thor-Ragnarok');
+    expect(roleNameOf('You are Thor.')).toBeNull();
+  });
+});
+
+const input = {
+  role: 'HAL 9000',
+  language: 'en',
+  mode: 'multi',
+  index: 1,
+  domain: 'in',
+  category: null,
+  systemPrompt: '',
+  turns: [
+    { text: 'a', speech: null },
+    { text: 'b', speech: null },
+  ],
+} as const;
+const turns = (count: number, name: string): object[] =>
+  Array.from({ length: count }, (_, turn) => ({
+    turn,
+    user_input: { text: 'a' },
+    model_output: { text: `answer ${turn}`, audio_path: `model_output/x/multi_result/audio/${name}_${turn}.wav` },
+  }));
+
+describe('outputs of a system', () => {
+  it('are read in the new form and the old one, with paths relative to what contains them', async () => {
+    await using scratch = await openScratch();
+    await put(scratch.path, {
+      'model_output/x/multi_result/json/HAL 9000.json': { dialogue_0: turns(2, 'no'), dialogue_1: turns(2, 'h') },
+      'model_output/old/multi_result/json/HAL 9000.json': { role: 'HAL 9000', dialogue: turns(2, 'h') },
+      'model_output/x/multi_result/audio/h_0.wav': 'sound',
+      'model_output/x/multi_result/audio/h_1.wav': 'sound',
+    });
+    for (const model of ['x', 'old']) {
+      const outputs = await openOutputs(path.join(scratch.path, 'model_output', model));
+      const answers = await outputs.answersTo(input);
+      expect(answers.map(({ text }) => text)).toEqual(['answer 0', 'answer 1']);
+      expect(answers[1]?.speech).toBe(path.join(scratch.path, 'model_output/x/multi_result/audio/h_1.wav'));
+    }
+  });
+
+  it('are told of by name where they are missing', async () => {
+    await using scratch = await openScratch();
+    await put(scratch.path, {
+      'x/multi_result/json/HAL 9000.json': { dialogue_0: turns(2, 'h'), dialogue_1: turns(1, 'h') },
+    });
+    const outputs = await openOutputs(path.join(scratch.path, 'x'));
+    await expect(outputs.answersTo(input)).rejects.toThrow('dialogue_1 has 1 turns of 2');
+    await expect(outputs.answersTo({ ...input, index: 2 })).rejects.toThrow('no dialogue_2');
+    await expect(outputs.answersTo({ ...input, index: 0 })).rejects.toThrow('is missing');
+    await expect(outputs.answersTo({ ...input, role: 'Thor' })).rejects.toThrow('no outputs of Thor');
+  });
+});
