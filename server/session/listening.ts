@@ -7,6 +7,7 @@ import { isEcho } from './echo.ts';
 import type { Heard } from './hear.ts';
 import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
+import { SoundBefore } from './sound-before.ts';
 import { Trace } from './trace.ts';
 import { Utterance } from './utterance.ts';
 
@@ -25,7 +26,7 @@ export type Understood = { readonly utterance: Utterance } & (
 /** The user's side: keeps the sound before an utterance, runs the open one through the recognizer, commits it. */
 export class Listening {
   readonly #context: SessionContext;
-  readonly #before: AudioFrame[] = [];
+  readonly #before = new SoundBefore();
   readonly #unsettled = new Set<Utterance>();
   #open: Utterance | undefined;
   /** A sound over the reply, while it is not known what it is. */
@@ -82,7 +83,7 @@ export class Listening {
     this.#overheard?.add(heard.frame);
     this.#before.push(heard.frame);
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    while (this.#heardMs - (this.#before[0]?.atMs ?? this.#heardMs) > padding + spareMs) this.#before.shift();
+    this.#before.forgetBefore(this.#heardMs - padding - spareMs);
   }
 
   /**
@@ -96,7 +97,7 @@ export class Listening {
     utterance.interrupts = this.#overheard !== undefined;
     this.#overheard = undefined;
     utterance.tentative = false;
-    this.#before.length = 0;
+    this.#before.clear();
     this.#open = utterance;
     this.#saidTooLong = false;
     return { utterance, startMs: Math.round(utterance.startMs ?? atMs) };
@@ -121,7 +122,7 @@ export class Listening {
     const { keptAudioMs } = conversation;
     const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
-    for (const frame of this.#before) if (frame.atMs >= Math.max(0, atMs - padding)) utterance.add(frame);
+    for (const frame of this.#before.since(atMs - padding)) utterance.add(frame);
     this.#unsettled.add(utterance);
     void this.#recognize(utterance);
     return utterance;
@@ -129,7 +130,7 @@ export class Listening {
 
   /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
   commit(): Utterance | undefined {
-    if (this.#open === undefined && this.#before.length > 0) this.open(this.#before[0]?.atMs ?? 0);
+    if (this.#open === undefined && this.#before.fromMs !== undefined) this.open(this.#before.fromMs);
     const utterance = this.#open;
     if (utterance === undefined) return undefined;
     this.#open = undefined;
@@ -177,7 +178,7 @@ export class Listening {
 
   /** Forgets the open utterance and the sound kept for the next. */
   clear(): void {
-    this.#before.length = 0;
+    this.#before.clear();
     for (const utterance of [this.#open, this.#overheard]) {
       if (utterance !== undefined) this.#unsettled.delete(utterance);
       utterance?.drop();
