@@ -12,10 +12,14 @@ export function durationMs(frame: AudioFrame): number {
   return (frame.samples.length / frame.sampleRate) * 1000;
 }
 
-/** Little-endian signed 16-bit PCM to floats in [-1, 1). An odd last byte is ignored. */
-export function floatsFromPcm16(bytes: Uint8Array): Float32Array {
+/**
+ * Little-endian signed 16-bit PCM to floats in [-1, 1). An odd last byte is ignored. Where they fit `into`, they are written
+ * there and returned as a part of it.
+ */
+export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const samples = new Float32Array(bytes.byteLength >> 1);
+  const length = bytes.byteLength >> 1;
+  const samples = into === undefined || into.length < length ? new Float32Array(length) : into.subarray(0, length);
   for (let index = 0; index < samples.length; index += 1) samples[index] = view.getInt16(index * 2, true) / 32768;
   return samples;
 }
@@ -34,11 +38,16 @@ export function pcm16FromFloats(samples: Float32Array): Buffer {
 /** Floats as 16-bit integers: half the memory, for sound that is kept. Clipped like `pcm16FromFloats`. */
 export function int16FromFloats(samples: Float32Array): Int16Array {
   const integers = new Int16Array(samples.length);
+  writeInt16(samples, integers, 0);
+  return integers;
+}
+
+/** The same into `integers`, from `offset` on. */
+export function writeInt16(samples: Float32Array, integers: Int16Array, offset: number): void {
   for (let index = 0; index < samples.length; index += 1) {
     // An assigned NaN becomes 0.
-    integers[index] = Math.max(-32768, Math.min(32767, Math.round((samples[index] as number) * 32768)));
+    integers[offset + index] = Math.max(-32768, Math.min(32767, Math.round((samples[index] as number) * 32768)));
   }
-  return integers;
 }
 
 /** The other way: floats in [-1, 1). */
@@ -59,16 +68,25 @@ export function concatSamples(blocks: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/** Cuts a stream of blocks into windows of exactly `windowSamples`; what is left over waits for the next push. */
+/** So many windows share a buffer: one for each would be a third of the cost of hearing a stream. */
+const windowsTogether = 8;
+
+/**
+ * Cuts a stream of blocks into windows of exactly `windowSamples`; what is left over waits for the next push. The windows'
+ * buffers are not to be transferred.
+ */
 export class Rechunker {
   readonly #windowSamples: number;
+  /** Room for this window and the next ones. */
+  #room: Float32Array;
   /** The window that is being filled, and how far it is. */
   #window: Float32Array;
   #filled = 0;
 
   constructor(windowSamples: number) {
     this.#windowSamples = windowSamples;
-    this.#window = new Float32Array(windowSamples);
+    this.#room = new Float32Array(windowSamples * windowsTogether);
+    this.#window = this.#room.subarray(0, windowSamples);
   }
 
   /** Takes a block of any length, returns the windows it completes, oldest first. */
@@ -81,7 +99,7 @@ export class Rechunker {
       offset = end;
       if (this.#filled < this.#windowSamples) break;
       windows.push(this.#window);
-      this.#window = new Float32Array(this.#windowSamples);
+      this.#window = this.#next();
       this.#filled = 0;
     }
     return windows;
@@ -92,5 +110,14 @@ export class Rechunker {
     const rest = this.#window.slice(0, this.#filled);
     this.#filled = 0;
     return rest;
+  }
+
+  #next(): Float32Array {
+    const from = this.#window.byteOffset / Float32Array.BYTES_PER_ELEMENT + this.#windowSamples;
+    if (from === this.#room.length) {
+      this.#room = new Float32Array(this.#room.length);
+      return this.#room.subarray(0, this.#windowSamples);
+    }
+    return this.#room.subarray(from, from + this.#windowSamples);
   }
 }

@@ -39,13 +39,17 @@ export class Resampler {
     this.#centre = this.lookaheadSamples;
   }
 
-  /** Takes a block of any length, returns what can be computed by now; the block itself where the rates are equal. */
-  push(block: Float32Array): Float32Array {
+  /**
+   * Takes a block of any length, returns what can be computed by now; the block itself where the rates are equal. Where it
+   * fits `into`, it is written there and returned as a part of it.
+   */
+  push(block: Float32Array, into?: Float32Array): Float32Array {
     if (this.#filter === undefined) return block;
     const { inStep, outStep, halfWidth } = this.#filter;
     this.#append(block);
     const room = this.#length - halfWidth - this.#centre;
-    const output = new Float32Array(Math.max(0, Math.ceil((room * outStep - this.#phase) / inStep)));
+    const length = Math.max(0, Math.ceil((room * outStep - this.#phase) / inStep));
+    const output = into === undefined || into.length < length ? new Float32Array(length) : into.subarray(0, length);
     this.#fill(output, this.#input, this.#filter);
     this.#forget(Math.min(this.#centre - halfWidth, this.#length));
     this.#received += block.length;
@@ -87,16 +91,40 @@ export class Resampler {
     if (this.#input.length > keptSamples) this.#input = this.#input.slice(0, this.#length);
   }
 
-  /** All output of one phase after the other: its taps stay at hand. */
+  /**
+   * All output of one phase after the other: its taps stay at hand. Four at a time, because each sum waits for its last
+   * addition; within a sum the order is that of the taps, so that nothing depends on where a block ends.
+   */
   #fill(output: Float32Array, input: Float32Array, filter: Filter): void {
     const { inStep, outStep, halfWidth } = filter;
     const start = this.#phase;
     const first = this.#centre - halfWidth;
+    const [twoSteps, threeSteps] = [2 * inStep, 3 * inStep];
     for (let place = 0; place < outStep && place < output.length; place += 1) {
       const position = start + place * inStep;
       const taps = filter.tapsAt(position % outStep);
       let from = first + Math.floor(position / outStep);
-      for (let index = place; index < output.length; index += outStep) {
+      let index = place;
+      for (; index + 3 * outStep < output.length; index += 4 * outStep) {
+        let sum = 0;
+        let second = 0;
+        let third = 0;
+        let fourth = 0;
+        for (let tap = 0; tap < taps.length; tap += 1) {
+          const weight = taps[tap] as number;
+          const at = from + tap;
+          sum += weight * (input[at] as number);
+          second += weight * (input[at + inStep] as number);
+          third += weight * (input[at + twoSteps] as number);
+          fourth += weight * (input[at + threeSteps] as number);
+        }
+        output[index] = sum;
+        output[index + outStep] = second;
+        output[index + 2 * outStep] = third;
+        output[index + 3 * outStep] = fourth;
+        from += 4 * inStep;
+      }
+      for (; index < output.length; index += outStep) {
         let sum = 0;
         for (let tap = 0; tap < taps.length; tap += 1) sum += (taps[tap] as number) * (input[from + tap] as number);
         output[index] = sum;

@@ -28,10 +28,14 @@ export function sampleRateOf(format: AudioFormat): number {
   return format.type === 'audio/pcm' ? format.rate : g711SampleRate;
 }
 
-/** Bytes of a format to floats at its rate; undefined where they end in half a sample. */
-export function samplesFromBytes(bytes: Uint8Array, format: AudioFormat): Float32Array | undefined {
+/** Bytes of a format to floats at its rate, in `into` where they fit; undefined where they end in half a sample. */
+export function samplesFromBytes(
+  bytes: Uint8Array,
+  format: AudioFormat,
+  into?: Float32Array,
+): Float32Array | undefined {
   if (format.type !== 'audio/pcm') return floatsFromG711(bytes, lawOf(format));
-  return bytes.length % 2 === 0 ? floatsFromPcm16(bytes) : undefined;
+  return bytes.length % 2 === 0 ? floatsFromPcm16(bytes, into) : undefined;
 }
 
 /** Floats at the format's rate to its bytes. */

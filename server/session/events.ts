@@ -9,7 +9,7 @@ import type { Latency } from './trace.ts';
 
 /** What a client asks of a session, whatever dialect it speaks. `ref` is the client's own name for the request. */
 export type SessionCommand = { readonly ref?: string } &
-  /** Mono, at a rate that may change from one command to the next. */
+  /** Mono, at a rate that may change from one command to the next. `samples` may be overwritten once it has been handed in. */
   (
     | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
     | { readonly type: 'audio-commit' }

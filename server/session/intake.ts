@@ -2,8 +2,9 @@ import { Queue } from '../../voices/queue.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
 import type { SessionCommand } from './events.ts';
-import { Ear, hear, type Heard, type Inbound } from './hear.ts';
+import { Ear, type Heard, type Inbound } from './hear.ts';
 import type { TurnDetection } from './settings.ts';
+import { Windows } from './windows.ts';
 
 /** Once the client has sent no sound for this long, what is missing counts as silence. */
 const silentClientMs = 500;
@@ -18,10 +19,17 @@ interface IntakeParts {
   readonly missesSound: () => boolean;
 }
 
+/** Sound that waits for the VAD. */
+interface Waiting {
+  readonly window: Float32Array;
+  readonly arrivedMs: number;
+}
+
 /** What comes in from the client, in order: its sound goes through the VAD, its other commands keep their place in it. */
 export class Intake {
   readonly #parts: IntakeParts;
-  readonly #inbox = new Queue<Inbound>();
+  readonly #windows: Windows;
+  readonly #inbox = new Queue<Waiting | Inbound>();
   readonly #closed = new AbortController();
   #lastAudioMs = 0;
   #sentAudioMs = 0;
@@ -29,6 +37,7 @@ export class Intake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#windows = new Windows(parts.vad.sampleRate, parts.vad.windowSamples, parts.turnDetection);
   }
 
   /** Sound handed in so far, in milliseconds. */
@@ -56,7 +65,13 @@ export class Intake {
     const ear = new Ear({ vad: stream, sampleRate, windowSamples, turnDetection });
     const filling = this.#fillSilence(ear);
     try {
-      for await (const input of hear(this.#inbox, ear)) push(input);
+      for await (const input of this.#inbox) {
+        if ('window' in input) push(await ear.hear(input.window, input.arrivedMs));
+        else {
+          push(input);
+          ear.pass(input.command);
+        }
+      }
     } finally {
       this.close();
       stream.close();
@@ -84,7 +99,14 @@ export class Intake {
   }
 
   #push(command: SessionCommand, arrivedMs: number): void {
-    if (command.type === 'audio') this.#sentAudioMs += (command.samples.length / command.sampleRate) * 1000;
+    if (command.type === 'audio') {
+      const { samples, sampleRate } = command;
+      this.#sentAudioMs += (samples.length / sampleRate) * 1000;
+      for (const window of this.#windows.push(samples, sampleRate)) this.#inbox.push({ window, arrivedMs });
+      return;
+    }
+    const window = this.#windows.pass(command);
+    if (window !== undefined) this.#inbox.push({ window, arrivedMs });
     this.#inbox.push({ command, arrivedMs });
   }
 }

@@ -7,6 +7,7 @@ import { isNod, isOwnVoice } from './over-reply.ts';
 import type { Heard } from './hear.ts';
 import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
+import { SoundBefore } from './sound-before.ts';
 import { Trace } from './trace.ts';
 import { Utterance } from './utterance.ts';
 
@@ -27,7 +28,7 @@ export interface Understood {
 /** The user's side: keeps the sound before an utterance, runs the open one through the recognizer, commits it. */
 export class Listening {
   readonly #context: SessionContext;
-  readonly #before: AudioFrame[] = [];
+  readonly #before = new SoundBefore();
   readonly #unsettled = new Set<Utterance>();
   #open: Utterance | undefined;
   /** A sound over the reply, while it is not known what it is. */
@@ -83,8 +84,7 @@ export class Listening {
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
     this.#overheard?.add(heard.frame);
     this.#before.push(heard.frame);
-    const keptFromMs = this.#keptFromMs();
-    while ((this.#before[0]?.atMs ?? keptFromMs) < keptFromMs) this.#before.shift();
+    this.#before.forgetBefore(this.#keptFromMs());
   }
 
   /** Sound from here on may still be needed. */
@@ -112,7 +112,7 @@ export class Listening {
     utterance.interrupts = this.#overheard !== undefined;
     this.#overheard = undefined;
     utterance.tentative = false;
-    this.#before.length = 0;
+    this.#before.clear();
     this.#open = utterance;
     this.#saidTooLong = false;
     return { utterance, startMs: Math.round(utterance.startMs ?? atMs) };
@@ -138,8 +138,7 @@ export class Listening {
     const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
     // What came shortly before and is not understood yet belongs to it: words that are spoken on.
-    const fromMs = Math.min(Math.max(0, atMs - padding), this.#unjudgedFromMs);
-    for (const frame of this.#before) if (frame.atMs >= fromMs) utterance.add(frame);
+    for (const frame of this.#before.since(Math.min(atMs - padding, this.#unjudgedFromMs))) utterance.add(frame);
     this.#unsettled.add(utterance);
     void this.#recognize(utterance);
     return utterance;
@@ -147,7 +146,7 @@ export class Listening {
 
   /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
   commit(): Utterance | undefined {
-    if (this.#open === undefined && this.#before.length > 0) this.open(this.#before[0]?.atMs ?? 0);
+    if (this.#open === undefined && this.#before.fromMs !== undefined) this.open(this.#before.fromMs);
     const utterance = this.#open;
     if (utterance === undefined) return undefined;
     this.#open = undefined;
@@ -195,7 +194,7 @@ export class Listening {
 
   /** Forgets the open utterance and the sound kept for the next. */
   clear(): void {
-    this.#before.length = 0;
+    this.#before.clear();
     for (const utterance of [this.#open, this.#overheard]) {
       if (utterance !== undefined) this.#unsettled.delete(utterance);
       utterance?.drop();

@@ -70,6 +70,8 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
     get abandoned() {
       return counts.abandoned;
     },
+    // These servers take no talk, only text.
+    lastTalk: [],
     get abandonedAtMs() {
       return abandonedAtMs;
     },

@@ -139,6 +139,8 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
     get abandoned() {
       return counts.abandoned;
     },
+    // These servers take no talk, only text.
+    lastTalk: [],
     get abandonedAtMs() {
       return abandonedAtMs;
     },

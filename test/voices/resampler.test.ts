@@ -28,6 +28,17 @@ describe('the resampler', () => {
     expect(resample(block, 16_000, 16_000)).toBe(block);
   });
 
+  it('writes where it is told to, as far as it fits, and what it would have returned', () => {
+    const blocks = [480, 7, 960, 4_000].map((length) => tone(24_000, 440, length / 24_000));
+    const [plain, told] = [new Resampler(24_000, 16_000), new Resampler(24_000, 16_000)];
+    const into = new Float32Array(1_000);
+    for (const block of blocks) {
+      const output = told.push(block, into);
+      expect(output).toEqual(plain.push(block));
+      expect(output.buffer === into.buffer).toBe(block.length < 1_500);
+    }
+  });
+
   it('refuses rates it cannot serve', () => {
     for (const rate of [0, 7_999, 192_001, 16_000.5, Number.NaN]) {
       expect(() => new Resampler(rate, 16_000)).toThrow(RangeError);
