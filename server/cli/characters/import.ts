@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { writePack } from '../../../characters/pack-folder.ts';
+import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { importedCharacters } from '../../serve.ts';
@@ -8,8 +10,13 @@ import { parseCommand, UsageError } from '../usage.ts';
 
 /** `dramatis characters import FILE…`: cards of other programs become characters of this one. */
 export async function run(args: string[]): Promise<number> {
-  const parsed = parseCommand('characters', 'import FILE… [--id ID] [--replace]', args, {
+  const parsed = parseCommand('characters', 'import FILE… [--id ID] [--replace] [--from DATASET]', args, {
     id: { type: 'string', value: 'ID', help: 'what the character is to be called here; only with one file' },
+    from: {
+      type: 'string',
+      value: 'DATASET',
+      help: `read a data set instead of cards: ${Object.keys(importers).join(', ')}`,
+    },
     replace: { type: 'boolean', help: 'write over the character of that id' },
   });
   if (parsed === undefined) return 0;
@@ -17,6 +24,8 @@ export async function run(args: string[]): Promise<number> {
   if (files.length === 0) throw new UsageError('Which cards? dramatis characters import FILE… (PNG, JSON or CHARX)');
   if (values.id !== undefined && files.length > 1) throw new UsageError('--id goes with one file.');
   const parent = importedCharacters(config);
+  if (values.from !== undefined)
+    return importDataset(String(values.from), files, { parent, replace: values.replace === true });
   let failed = 0;
   for (const file of files) {
     try {
@@ -36,4 +45,37 @@ export async function run(args: string[]): Promise<number> {
   }
   if (files.length - failed > 0) console.log('Talk to them at the next `dramatis serve`.');
   return failed === 0 ? 0 : 1;
+}
+
+/** Makes characters of a data set, and says by file and row what is wrong with it. */
+async function importDataset(
+  name: string,
+  places: readonly string[],
+  { parent, replace }: { readonly parent: string; readonly replace: boolean },
+): Promise<number> {
+  const load = importers[name];
+  if (load === undefined) throw new UsageError(`--from is one of ${Object.keys(importers).join(', ')}.`);
+  const read = await load();
+  let made = 0;
+  let failed = 0;
+  for (const place of places) {
+    const { packs, problems } = await read(place);
+    for (const { card, lines, voice } of packs) {
+      try {
+        const files = voice === undefined ? undefined : new Map([['voice.wav', await readFile(voice.file)]]);
+        await writePack(parent, { card, lines, ...(files === undefined ? {} : { files }) }, replace);
+        made += 1;
+        const clip = voice === undefined ? '' : ', a voice clip';
+        console.log(`${card.id}: ${card.name}, ${lines.length} example lines${clip}`);
+      } catch (fault) {
+        if (!(fault instanceof CharacterError)) throw fault;
+        failed += 1;
+        process.stderr.write(`${fault.message}\n`);
+      }
+    }
+    for (const { where, what } of problems) process.stderr.write(`${where}: ${what}\n`);
+    console.log(`${place}: ${packs.length} characters, ${problems.length} problems`);
+  }
+  if (made > 0) console.log('Talk to them at the next `dramatis serve`.');
+  return failed === 0 && made > 0 ? 0 : 1;
 }

@@ -1,0 +1,101 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { CharacterError } from '../character-error.ts';
+import { packOf, type ImportReport, type Problem } from './draft.ts';
+import { filesEnding, jsonRows, textOf } from './files.ts';
+import { exchangesOf, scriptLines, speakerNamed } from './script-lines.ts';
+
+const rights = 'ChatHaruhi (data CC BY-NC 4.0; the character belongs to its owners); do not publish';
+const opening = /I want you to act like (.+?) from (.+?)\.?\s*(?:\n|$)/u;
+const vectorNames = ['luotuo_openai', 'bge_zh_s15', 'bge_en_s15'];
+
+/** What a role of ChatHaruhi is made of: a system prompt and chunks of its story. */
+interface Story {
+  readonly key: string;
+  readonly system: string;
+  readonly chunks: readonly string[];
+}
+
+/**
+ * ChatHaruhi: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages (`text` or base64 `enc_text`, and an embedding as
+ * big-endian float32 in base64; the row whose embedding reads "system_prompt" is that, "config" is passed over). Embeddings are
+ * checked and left behind: scenes are found by BM25 here.
+ */
+export async function importChatHaruhi(place: string): Promise<ImportReport> {
+  const problems: Problem[] = [];
+  const isFile = (await stat(place).catch(() => undefined))?.isFile() === true;
+  const stories = isFile ? [await packageStory(place, problems)] : await folderStories(place, problems);
+  const packs = stories.flatMap((story) => {
+    const [, name = story.key, work] = opening.exec(story.system) ?? [];
+    const scripts = story.chunks.map(scriptLines);
+    const speaker = speakerNamed(scripts.flat(), name);
+    const notes = story.system.split('\n').filter((line) => !opening.test(`${line}\n`));
+    const pack = packOf(
+      {
+        name,
+        key: story.key,
+        ...(work === undefined ? {} : { work }),
+        rights,
+        profile: notes.join('\n').trim(),
+        exchanges: speaker === undefined ? [] : scripts.flatMap((lines) => exchangesOf(lines, speaker)),
+      },
+      `${place}: ${story.key}`,
+      problems,
+    );
+    return pack === undefined ? [] : [pack];
+  });
+  return { packs, problems };
+}
+
+async function folderStories(place: string, problems: Problem[]): Promise<Story[]> {
+  const prompts = await filesEnding(place, 'system_prompt.txt');
+  return Promise.all(
+    prompts.map(async (file) => {
+      const folder = path.dirname(file);
+      const files = await filesEnding(path.join(folder, 'texts'), '.txt').catch(() => []);
+      if (files.length === 0) problems.push({ where: folder, what: 'no texts/*.txt' });
+      const chunks = await Promise.all(files.map(async (chunk) => (await textOf(chunk)) ?? ''));
+      return { key: path.basename(folder), system: (await textOf(file)) ?? '', chunks };
+    }),
+  );
+}
+
+async function packageStory(file: string, problems: Problem[]): Promise<Story> {
+  const chunks: string[] = [];
+  let system = '';
+  for (const { row, value } of await jsonRows(file, problems)) {
+    const where = `${file}:${row}`;
+    const text = textOfRow(value);
+    const vector = vectorOf(value);
+    if (text === undefined || vector === undefined)
+      problems.push({ where, what: 'neither text nor enc_text with an embedding' });
+    else if (vector === 'system_prompt') system = text;
+    else if (vector !== 'config') {
+      if (!isVector(vector)) problems.push({ where, what: 'the embedding is not float32 in base64' });
+      chunks.push(text);
+    }
+  }
+  if (chunks.length === 0) throw new CharacterError(`${file}: no row of a ChatHaruhi package in it`);
+  return { key: path.basename(file, '.jsonl'), system, chunks };
+}
+
+function textOfRow(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if ('text' in value && typeof value.text === 'string') return value.text;
+  if ('enc_text' in value && typeof value.enc_text === 'string')
+    return Buffer.from(value.enc_text, 'base64').toString('utf8');
+  return undefined;
+}
+
+function vectorOf(value: unknown): string | undefined {
+  const row = typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map<string, unknown>();
+  return vectorNames.map((name) => row.get(name)).find((each) => typeof each === 'string');
+}
+
+/** Finite numbers, four bytes each. */
+function isVector(base64: string): boolean {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length === 0 || bytes.length % 4 !== 0) return false;
+  for (let at = 0; at < bytes.length; at += 4) if (!Number.isFinite(bytes.readFloatBE(at))) return false;
+  return true;
+}

@@ -1,0 +1,87 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { packOf, type ImportReport, type Problem } from './draft.ts';
+import { filesEnding, jsonOf } from './files.ts';
+
+const conversation = z.looseObject({
+  scenario: z.string().optional(),
+  dialogues: z.array(z.looseObject({ character: z.string(), message: z.string() })),
+});
+const plot = z.looseObject({
+  summary: z.string().default(''),
+  key_characters: z.array(z.looseObject({ name: z.string() })).default([]),
+  conversation: z.array(conversation).default([]),
+});
+const book = z.looseObject({
+  plots: z.array(plot),
+  character_datasets: z.record(z.string(), z.looseObject({ profile: z.string().default('') })),
+});
+
+type Conversation = z.infer<typeof conversation>;
+
+/** Somebody with fewer lines in the whole book has too little to be played by. */
+const fewestLines = 5;
+
+/**
+ * A book of CoSER (`data/final/<book>.json`): each character with a profile and a part in the conversations. Messages hold
+ * `[thoughts]`, `(actions)` and speech; only speech becomes lines. Plots become lore, found by who was in them.
+ */
+export async function importCoser(place: string): Promise<ImportReport> {
+  const problems: Problem[] = [];
+  const packs: ImportReport['packs'][number][] = [];
+  for (const file of await filesEnding(place, '.json')) {
+    const parsed = book.safeParse(await jsonOf(file));
+    if (!parsed.success) {
+      problems.push({ where: file, what: 'not a book of CoSER: plots, character_datasets' });
+      continue;
+    }
+    const { plots, character_datasets: people } = parsed.data;
+    const title = path.basename(file, '.json');
+    for (const [name, { profile }] of Object.entries(people)) {
+      const where = `${file}: ${name}`;
+      if (name === 'Environment') continue;
+      const exchanges = plots.flatMap((each) => each.conversation.flatMap((talk) => exchangesIn(talk, name)));
+      if (profile.trim() === '') problems.push({ where, what: 'no profile' });
+      if (exchanges.length < fewestLines) {
+        problems.push({ where, what: `only ${exchanges.length} answers in the book; left out` });
+        continue;
+      }
+      const lore = plots
+        .filter((each) => each.summary !== '' && each.key_characters.some((one) => one.name === name))
+        .map((each) => ({ keys: othersIn(each, name), content: each.summary }));
+      const rights = 'CoSER (for research only; check whether the book is in the public domain)';
+      const pack = packOf(
+        { name, key: `${name} ${title}`, work: title, rights, profile, exchanges, lore },
+        where,
+        problems,
+      );
+      if (pack !== undefined) packs.push(pack);
+    }
+  }
+  return { packs, problems };
+}
+
+function othersIn({ key_characters: people }: z.infer<typeof plot>, name: string): string[] {
+  return people.map((one) => one.name).filter((other) => other !== name && other !== 'Environment');
+}
+
+/** What the character answers to whoever spoke before it; the environment says nothing. */
+function exchangesIn({ dialogues }: Conversation, name: string): { ask: string; reply: string }[] {
+  const said = dialogues
+    .filter(({ character }) => character !== 'Environment')
+    .map(({ character, message }) => ({ character, text: spokenIn(message) }))
+    .filter(({ text }) => text !== '');
+  return said.flatMap((line, index) => {
+    const before = said[index - 1];
+    if (line.character !== name || before === undefined || before.character === name) return [];
+    return [{ ask: before.text, reply: line.text }];
+  });
+}
+
+function spokenIn(message: string): string {
+  return message
+    .replaceAll(/\[[^\]]*\]/gu, ' ')
+    .replaceAll(/\([^)]*\)|（[^）]*）/gu, ' ')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from '../card.ts';
+import { slugOf } from '../slug.ts';
+import { firstSentence, languageOfText, wholeSentences } from '../tavern/plain-text.ts';
+import { wayOut } from '../tavern/ways-out.ts';
+
+/** Something in a data set that is wrong or doubtful: where (file, and row where there are rows), and what. */
+export interface Problem {
+  readonly where: string;
+  readonly what: string;
+}
+
+/** A character pack made from a data set. */
+export interface ImportedPack {
+  readonly card: Card;
+  readonly lines: readonly DialoguePair[];
+  /** A clip of its voice in the data set, with what is said in it. */
+  readonly voice?: { readonly file: string; readonly transcript: string };
+}
+
+export interface ImportReport {
+  readonly packs: readonly ImportedPack[];
+  readonly problems: readonly Problem[];
+}
+
+/** What a data set tells about somebody; only the name is always there. */
+export interface Draft {
+  readonly name: string;
+  /** What the data set calls it; the id is made from this, else from the name. */
+  readonly key?: string;
+  readonly work?: string;
+  readonly rights: string;
+  readonly profile?: string;
+  readonly background?: string;
+  readonly temperament?: readonly string[];
+  readonly style?: string;
+  readonly mbti?: string;
+  readonly scenario?: string;
+  readonly untilYear?: number;
+  readonly gender?: 'female' | 'male' | 'neutral';
+  readonly relationships?: readonly { readonly name: string; readonly relation: string }[];
+  readonly lore?: readonly { readonly keys: readonly string[]; readonly content: string }[];
+  /** What somebody said, and the answer, in the order of the source; what does not fit a pack is dropped. */
+  readonly exchanges?: readonly { readonly ask: string; readonly reply: string }[];
+}
+
+const longest = { text: 40_000, short: 400, tagline: 120, reply: 320, traits: 40, people: 100 };
+
+/** A draft as a pack; problems go where the caller keeps them. Undefined where it cannot be played at all. */
+export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<ImportedPack, 'voice'> | undefined {
+  const told = [draft.profile, draft.background, ...(draft.exchanges ?? []).slice(0, 20).map(({ reply }) => reply)];
+  const language = languageOfText(told.join(' '));
+  const out = wayOut(language);
+  const profile = cut(draft.profile ?? '', longest.text, 'the description', where, problems);
+  const summary = firstSentence(profile) || `${draft.name}.`;
+  const parsed = cardSchema.safeParse({
+    id: slugOf(draft.key ?? draft.name),
+    name: draft.name.slice(0, longest.tagline),
+    tagline: summary.slice(0, longest.tagline).trim(),
+    identity: summary.slice(0, longest.short).trim(),
+    work: { title: (draft.work ?? 'an imported character').slice(0, longest.short), rights: draft.rights },
+    languages: [language],
+    profile: profile || summary,
+    background: cut(draft.background ?? '', longest.text, 'the life', where, problems),
+    relationships: (draft.relationships ?? []).slice(0, longest.people).map(({ name, relation }) => ({
+      name: name.slice(0, longest.short),
+      relation: relation.slice(0, longest.short),
+    })),
+    temperament: (draft.temperament ?? []).slice(0, longest.traits).map((trait) => trait.slice(0, longest.short)),
+    style: draft.style ?? '',
+    catchphrases: [],
+    ...(draft.mbti === undefined ? {} : { mbti: draft.mbti }),
+    knowledge: {
+      knows: out.knows,
+      unknown: out.unknown,
+      ...(draft.untilYear === undefined ? {} : { untilYear: draft.untilYear }),
+    },
+    ...(draft.scenario === undefined ? {} : { scenario: draft.scenario.slice(0, longest.text) }),
+    greetings: [out.greeting(draft.name)],
+    evasions: out.evasions,
+    repeatRequests: out.repeatRequests,
+    lorebook: (draft.lore ?? [])
+      .filter(({ keys }) => keys.length > 0)
+      .map(({ keys, content }) => ({ keys: [...keys], content })),
+    voice: { gender: draft.gender ?? 'neutral', description: `the voice of ${draft.name}` },
+  });
+  if (!parsed.success) {
+    problems.push({ where, what: `cannot be played: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` });
+    return undefined;
+  }
+  return { card: parsed.data, lines: linesOf(draft, where, problems) };
+}
+
+/** Exchanges that can be spoken; each ask once, the first answer counts. */
+function linesOf({ exchanges = [] }: Draft, where: string, problems: Problem[]): DialoguePair[] {
+  const seen = new Set<string>();
+  const lines = exchanges.flatMap(({ ask, reply }) => {
+    const pair = {
+      asks: [wholeSentences(ask.trim(), longest.short)],
+      reply: wholeSentences(reply.trim(), longest.reply),
+    };
+    const checked = dialoguePairSchema.safeParse(pair);
+    if (!checked.success || seen.has(pair.asks[0] ?? '')) return [];
+    seen.add(pair.asks[0] ?? '');
+    return [checked.data];
+  });
+  if (exchanges.length > 0 && lines.length < exchanges.length)
+    problems.push({
+      where,
+      what: `${exchanges.length - lines.length} of ${exchanges.length} exchanges are empty or repeated, and left out`,
+    });
+  return lines;
+}
+
+function cut(text: string, most: number, what: string, where: string, problems: Problem[]): string {
+  if (text.length > most)
+    problems.push({ where, what: `${what} has ${text.length} characters; the first ${most} are used` });
+  return text.slice(0, most).trim();
+}

@@ -1,0 +1,67 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { packOf, type ImportReport, type Problem } from './draft.ts';
+import { filesEnding, jsonOf, jsonRows } from './files.ts';
+
+const row = z.looseObject({
+  role: z.string().min(1),
+  question: z.string(),
+  generated: z.array(z.string()),
+  // One for the row, or one for each answer.
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+});
+const descriptions = z.record(z.string(), z.string());
+
+/** Only rows about the role itself become lines; answers to general questions say nothing of it. */
+const isGeneral = /[/\\]general[/\\]|[/\\]general\.jsonl$/u;
+
+/**
+ * RoleBench: rows `{role, question, generated[]}` in any of its JSONL files, with the descriptions of `profiles-eng/desc.json` or
+ * `profiles-zh/desc.json` where they lie below the same folder. Questions become asks, the first answer the reply. Baseline files
+ * hold what RoleGPT said, not the role, and are passed over.
+ */
+export async function importRoleBench(place: string): Promise<ImportReport> {
+  const problems: Problem[] = [];
+  const files = (await filesEnding(place, '.jsonl')).filter((file) => !isGeneral.test(file));
+  const described = await descriptionsBelow(place, problems);
+  const roles = new Map<string, { ask: string; reply: string }[]>();
+  for (const file of files) {
+    if (path.basename(file).includes('baseline')) continue;
+    for (const { row: number, value } of await jsonRows(file, problems)) {
+      const parsed = row.safeParse(value);
+      const [reply = ''] = parsed.data?.generated ?? [];
+      if (!parsed.success)
+        problems.push({ where: `${file}:${number}`, what: 'not a row of RoleBench: role, question, generated' });
+      else if (reply.trim() === '')
+        problems.push({ where: `${file}:${number}`, what: `no answer of ${parsed.data.role}` });
+      else {
+        const { role, question } = parsed.data;
+        roles.set(role, [...(roles.get(role) ?? []), { ask: question, reply }]);
+      }
+    }
+  }
+  for (const role of described.keys()) if (!roles.has(role)) roles.set(role, []);
+  const packs = [...roles].flatMap(([role, exchanges]) => {
+    const profile = described.get(role);
+    if (profile === undefined)
+      problems.push({ where: place, what: `no description of ${role} (profiles-*/desc.json)` });
+    const pack = packOf(
+      { name: role, rights: 'RoleBench, Apache-2.0', exchanges, ...(profile === undefined ? {} : { profile }) },
+      `${place}: ${role}`,
+      problems,
+    );
+    return pack === undefined ? [] : [pack];
+  });
+  return { packs, problems };
+}
+
+async function descriptionsBelow(place: string, problems: Problem[]): Promise<ReadonlyMap<string, string>> {
+  const files = place.endsWith('.jsonl') ? [] : await filesEnding(place, 'desc.json').catch(() => []);
+  const found = new Map<string, string>();
+  for (const file of files) {
+    const parsed = descriptions.safeParse(await jsonOf(file));
+    if (!parsed.success) problems.push({ where: file, what: 'not one object of roles and descriptions' });
+    for (const [role, text] of Object.entries(parsed.data ?? {})) found.set(role, text);
+  }
+  return found;
+}

@@ -1,0 +1,75 @@
+/** One line of a script: who speaks, and what. */
+export interface ScriptLine {
+  readonly speaker: string;
+  readonly text: string;
+}
+
+const spoken = /^\s*([^:：「」\n]{1,80})\s*[:：]\s*(.+)$/u;
+
+/** Speakers that tell, and do not talk. */
+const narrators = new Set(['旁白', 'scene', 'narrator', 'environment']);
+
+/**
+ * Reads a script in the form of ChatHaruhi: a line for each speech, `Name:「text」`, brackets not always there; `旁白:` and `scene:`
+ * narrate. Lines of another form go on with the speech before.
+ */
+export function scriptLines(script: string): ScriptLine[] {
+  const lines: ScriptLine[] = [];
+  for (const row of script.split(/\r?\n/u)) {
+    const match = spoken.exec(row);
+    if (match !== null) {
+      const speaker = (match[1] ?? '').trim();
+      if (!narrators.has(speaker.toLowerCase())) lines.push({ speaker, text: withoutBrackets(match[2] ?? '') });
+    } else if (row.trim() !== '' && !row.startsWith('#') && !row.startsWith(':') && lines.length > 0) {
+      const last = lines.pop();
+      if (last !== undefined) lines.push({ ...last, text: `${last.text} ${withoutBrackets(row)}`.trim() });
+    }
+  }
+  return lines;
+}
+
+/** What others said, and what one speaker answered. */
+export function exchangesOf(lines: readonly ScriptLine[], speaker: string): { ask: string; reply: string }[] {
+  return lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    if (line.speaker !== speaker || before === undefined || before.speaker === speaker) return [];
+    return [{ ask: before.text, reply: line.text }];
+  });
+}
+
+/** The speaker who is meant by a name: of the same words, else sharing one, else who speaks most. Undefined in an empty script. */
+export function speakerNamed(lines: readonly ScriptLine[], name: string): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { speaker } of lines) counts.set(speaker, (counts.get(speaker) ?? 0) + 1);
+  const byCount = [...counts].toSorted((left, right) => right[1] - left[1]).map(([speaker]) => speaker);
+  const wanted = wordsOf(name);
+  return (
+    byCount.find((speaker) => plain(speaker) === plain(name)) ??
+    byCount.find((speaker) => wordsOf(speaker).some((word) => wanted.includes(word))) ??
+    byCount[0]
+  );
+}
+
+/** Words of a name, lower-case, without what decorates it. */
+export function wordsOf(name: string): string[] {
+  return plain(name)
+    .split(' ')
+    .filter((word) => word.length > 1 && !['the', 'of', 'dr', 'mr', 'mrs', 'prof', 'professor', 'de'].includes(word));
+}
+
+function plain(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/['’\p{M}]/gu, '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+function withoutBrackets(text: string): string {
+  return text
+    .trim()
+    .replace(/^[「『"“]/u, '')
+    .replace(/[」』"”]$/u, '')
+    .trim();
+}

@@ -1,0 +1,150 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { CharacterError } from '../character-error.ts';
+import { packOf, type ImportedPack, type ImportReport, type Problem } from './draft.ts';
+import { filesEnding, folderBelow, jsonOf, textOf } from './files.ts';
+import { exchangesOf, scriptLines, speakerNamed, wordsOf } from './script-lines.ts';
+
+const rights = 'SpeechRole (research data, derived from RoleLLM and film scripts); do not publish';
+
+/**
+ * SpeechRole's role metadata: `role_profiles/<key>_profile.txt`, `scripts/<key>_scripts.txt`, `role_voices/<key>.wav` and the
+ * transcripts in `audios_text.json`, in any of the layouts it had. The keys are those of `audios_text.json` (they hold dots, blanks
+ * and underscores, so no file name is taken apart); without it, the names of the profiles. Test dialogues are checked, not taken over as lines:
+ * they are what the role is examined with.
+ */
+export async function importSpeechRole(place: string): Promise<ImportReport> {
+  const problems: Problem[] = [];
+  const top = await folderBelow(
+    place,
+    ['.', 'metadata', 'role_metadata/metadata', 'metadata/metadata'].flatMap((folder) => [`${folder}/role_profiles`]),
+  );
+  if (top === undefined)
+    throw new CharacterError(`${place}: no role_profiles folder there; give the folder of SpeechRole's metadata`);
+  const home = path.dirname(top);
+  const transcripts = await transcriptsOf(home, problems);
+  const keys = transcripts === undefined ? await keysOfProfiles(top) : Object.keys(transcripts);
+  const packs: ImportedPack[] = [];
+  for (const key of keys) {
+    const pack = await importRole(key, { top, home, place, transcript: transcripts?.[key] }, problems);
+    if (pack !== undefined) packs.push(pack);
+  }
+  return { packs, problems };
+}
+
+interface Home {
+  readonly top: string;
+  readonly home: string;
+  readonly place: string;
+  readonly transcript: string | undefined;
+}
+
+async function importRole(key: string, home: Home, problems: Problem[]): Promise<ImportedPack | undefined> {
+  const file = path.join(home.top, `${key}_profile.txt`);
+  const profile = await textOf(file);
+  if (profile === undefined) {
+    problems.push({ where: file, what: `no profile of the role "${key}"` });
+    return undefined;
+  }
+  const { name, work, description } = readProfile(profile, key);
+  const latin = /^[\p{Script=Latin}\p{N}\p{P}\p{Z}]+$/u.test(name);
+  if (latin && !wordsOf(name).some((word) => wordsOf(key).includes(word)))
+    problems.push({
+      where: file,
+      what: `the profile of "${key}" is that of ${name}${work === undefined ? '' : ` from ${work}`}`,
+    });
+  const scriptFile = path.join(home.home, 'scripts', `${key}_scripts.txt`);
+  const script = await textOf(scriptFile);
+  if (script === undefined) problems.push({ where: scriptFile, what: `no script of the role "${key}"` });
+  const lines = scriptLines(script ?? '');
+  const speaker = speakerNamed(lines, name);
+  await checkDialogues(key, name, home.place, problems);
+  const pack = packOf(
+    {
+      name,
+      key,
+      ...(work === undefined ? {} : { work }),
+      rights,
+      profile: description,
+      exchanges: speaker === undefined ? [] : exchangesOf(lines, speaker),
+    },
+    file,
+    problems,
+  );
+  const clip = path.join(home.home, 'role_voices', `${key}.wav`);
+  const hasClip = await access(clip).then(
+    () => true,
+    () => false,
+  );
+  if (!hasClip) problems.push({ where: clip, what: `no voice of the role "${key}"` });
+  if (pack === undefined) return undefined;
+  return hasClip ? { ...pack, voice: { file: clip, transcript: home.transcript ?? '' } } : pack;
+}
+
+const opening = /^I want you to act like (.+?)\.?\s*$/u;
+/** What the lines after the first begin with that all profiles share. */
+const boilerplate =
+  /^(?:I want you to respond|If others['’]? questions|You must know all|Do not write any explanations)/u;
+
+/** The name, the work and the description of a profile; where its first line is another, the key is the name. */
+function readProfile(profile: string, key: string): { name: string; work?: string; description: string } {
+  const [first = '', ...rest] = profile.split(/\r?\n/u);
+  const description = rest
+    .filter((line) => !boilerplate.test(line.trim()))
+    .join('\n')
+    .trim();
+  const about = opening.exec(first.trim())?.[1];
+  if (about === undefined) return { name: key, description: profile.trim() };
+  const cut = nameEnd(about, key);
+  if (cut < 0) return { name: about, description };
+  return { name: about.slice(0, cut), work: about.slice(cut + ' from '.length).replaceAll('_', ' '), description };
+}
+
+/** Where "Name from Work" parts: names and works may hold "from" too, so the name is the longest part that the key knows. */
+function nameEnd(about: string, key: string): number {
+  const cuts = [...about.matchAll(/ from /gu)].map(({ index }) => index);
+  const known = cuts.findLast((cut) => wordsOf(about.slice(0, cut)).every((word) => wordsOf(key).includes(word)));
+  return known ?? cuts[0] ?? -1;
+}
+
+async function transcriptsOf(home: string, problems: Problem[]): Promise<Readonly<Record<string, string>> | undefined> {
+  for (const file of [path.join(home, 'audios_text.json'), path.join(home, 'role_voices', 'audios_text.json')]) {
+    if ((await textOf(file)) === undefined) continue;
+    const parsed = z.record(z.string(), z.string()).safeParse(await jsonOf(file));
+    if (parsed.success) return parsed.data;
+    problems.push({ where: file, what: 'not one object of roles and transcripts' });
+  }
+  return undefined;
+}
+
+async function keysOfProfiles(top: string): Promise<string[]> {
+  const ending = '_profile.txt';
+  return (await filesEnding(top, ending)).map((file) => path.basename(file).slice(0, -ending.length));
+}
+
+const dialogues = z.array(
+  z.looseObject({
+    dialogue: z.array(z.looseObject({ user: z.string(), role: z.string() })),
+    system_prompt: z.string().optional(),
+  }),
+);
+
+/** Whether the test dialogues of a role are there, and are the role's. */
+async function checkDialogues(key: string, name: string, place: string, problems: Problem[]): Promise<void> {
+  for (const mode of ['single_turn', 'multi_turn']) {
+    const file = path.join(place, 'test_data', mode, `${key}.json`);
+    if ((await textOf(file)) === undefined) continue;
+    const parsed = dialogues.safeParse(await jsonOf(file).catch(() => undefined));
+    if (!parsed.success) problems.push({ where: file, what: 'not an array of dialogues' });
+    else
+      for (const [index, { system_prompt: prompt }] of parsed.data.entries()) {
+        const about = opening.exec(prompt?.split('\n')[0]?.trim() ?? '')?.[1];
+        if (about !== undefined && !about.startsWith(name))
+          problems.push({
+            where: `${file}[${index}]`,
+            what: `its system prompt is that of ${about}, the profile that of ${name}`,
+          });
+      }
+  }
+}

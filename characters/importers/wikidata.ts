@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { packOf, type Draft, type ImportReport, type Problem } from './draft.ts';
+import { filesEnding, jsonOf, jsonRows } from './files.ts';
+
+/** What the properties are called that tell most about a person (wikidata.org). */
+const properties: Readonly<Record<string, string>> = {
+  P21: 'sex or gender',
+  P569: 'date of birth',
+  P570: 'date of death',
+  P19: 'place of birth',
+  P27: 'country of citizenship',
+  P106: 'occupation',
+  P39: 'position held',
+  P22: 'father',
+  P25: 'mother',
+  P26: 'spouse',
+  P40: 'child',
+  P3373: 'sibling',
+  P69: 'educated at',
+  P800: 'notable work',
+  P1441: 'present in work',
+  P170: 'creator',
+  P50: 'author',
+  P103: 'native language',
+};
+const relations = new Set(['father', 'mother', 'spouse', 'child', 'sibling']);
+
+const term = z.record(z.string(), z.looseObject({ value: z.string() }));
+const snak = z.looseObject({
+  mainsnak: z.looseObject({ datavalue: z.looseObject({ value: z.unknown() }).optional() }),
+});
+const entity = z.looseObject({
+  labels: term.default({}),
+  descriptions: term.default({}),
+  aliases: z.record(z.string(), z.array(z.looseObject({ value: z.string() }))).default({}),
+  claims: z.record(z.string(), z.array(snak)).default({}),
+});
+const entityFile = z.looseObject({ entities: z.record(z.string(), entity) });
+const ditto = z.looseObject({
+  label: z.string().min(1),
+  description: z.string().default(''),
+  aliases: z.array(z.string()).default([]),
+  claims: z.array(z.array(z.string())).default([]),
+  summary: z.string().default(''),
+  lang: z.string().optional(),
+});
+
+type Entity = z.infer<typeof entity>;
+
+const rights = 'Wikidata, CC0; texts of Wikipedia CC BY-SA 4.0';
+
+/**
+ * Entities as encyclopedias have them: Wikidata's JSON (`Special:EntityData`, `wbgetentities`; the first entity of a file is the
+ * character, the others give names to what it refers to), or the rows of DITTO (label, description, claims, summary).
+ */
+export async function importWikidata(place: string): Promise<ImportReport> {
+  const problems: Problem[] = [];
+  const packs: ImportReport['packs'][number][] = [];
+  const files = await filesEnding(place, '.json').catch(() => filesEnding(place, '.jsonl'));
+  const add = (draft: Draft | undefined, where: string): void => {
+    const pack = draft === undefined ? undefined : packOf(draft, where, problems);
+    if (pack !== undefined) packs.push(pack);
+  };
+  for (const file of files) {
+    if (file.endsWith('.jsonl')) {
+      for (const { row, value } of await jsonRows(file, problems))
+        add(dittoDraft(value, `${file}:${row}`, problems), `${file}:${row}`);
+      continue;
+    }
+    const value = await jsonOf(file);
+    const parsed = entityFile.safeParse(value);
+    add(parsed.success ? entityDraft(parsed.data.entities, file, problems) : dittoDraft(value, file, problems), file);
+  }
+  return { packs, problems };
+}
+
+function entityDraft(
+  entities: Readonly<Record<string, Entity>>,
+  where: string,
+  problems: Problem[],
+): Draft | undefined {
+  const [first] = Object.values(entities);
+  const language = first?.labels['en'] === undefined ? 'zh' : 'en';
+  const nameOf = (one: Entity | undefined): string | undefined =>
+    one?.labels[language]?.value ?? Object.values(one?.labels ?? {})[0]?.value;
+  const name = nameOf(first);
+  if (first === undefined || name === undefined) {
+    problems.push({ where, what: 'no entity with a label' });
+    return undefined;
+  }
+  let nameless = 0;
+  const claims = Object.entries(first.claims).flatMap(([id, values]) => {
+    const property = properties[id];
+    if (property === undefined) return [];
+    return values.flatMap(({ mainsnak }) => {
+      const value = valueOf(mainsnak.datavalue?.value, (target) => nameOf(entities[target]));
+      if (value === undefined) nameless += 1;
+      return value === undefined ? [] : [[property, value] as const];
+    });
+  });
+  if (nameless > 0)
+    problems.push({
+      where,
+      what: `${nameless} claims point to entities that the file does not name, and are left out`,
+    });
+  const aliases = first.aliases[language]?.map(({ value }) => value) ?? [];
+  return draftOf(name, first.descriptions[language]?.value ?? '', aliases, claims, '');
+}
+
+function dittoDraft(value: unknown, where: string, problems: Problem[]): Draft | undefined {
+  // DITTO's rows keep it below `meta`.
+  const inner = typeof value === 'object' && value !== null && 'meta' in value ? value.meta : value;
+  const parsed = ditto.safeParse(inner);
+  if (!parsed.success) {
+    problems.push({ where, what: 'neither an entity of Wikidata nor a role of DITTO' });
+    return undefined;
+  }
+  const { label, description, aliases, claims, summary } = parsed.data;
+  const pairs = claims.flatMap((claim) =>
+    claim.length < 2 ? [] : [[claim.at(-2) ?? '', claim.at(-1) ?? ''] as const],
+  );
+  return draftOf(label, description, aliases, pairs, summary);
+}
+
+function draftOf(
+  name: string,
+  description: string,
+  aliases: readonly string[],
+  claims: readonly (readonly [property: string, value: string])[],
+  summary: string,
+): Draft {
+  const told = claims.filter(([property]) => !relations.has(property));
+  const facts = [...Map.groupBy(told, ([property]) => property)].map(
+    ([property, values]) => `${property}: ${values.map(([, value]) => value).join(', ')}`,
+  );
+  const of = (property: string): string | undefined => claims.find(([each]) => each === property)?.[1];
+  const died = /-?\d{1,4}/u.exec(of('date of death') ?? '')?.[0];
+  const sex = of('sex or gender') ?? '';
+  const work = of('present in work');
+  return {
+    name,
+    rights,
+    profile: [description === '' ? '' : `${name}: ${description}.`, summary].filter(Boolean).join('\n'),
+    background: [aliases.length === 0 ? '' : `Also known as ${aliases.join(', ')}.`, ...facts]
+      .filter(Boolean)
+      .join('\n'),
+    relationships: claims
+      .filter(([property]) => relations.has(property))
+      .map(([relation, other]) => ({ name: other, relation })),
+    ...(work === undefined ? {} : { work }),
+    ...(died === undefined ? {} : { untilYear: Number(died) }),
+    gender: /^female|^女/u.test(sex) ? 'female' : /^male|^男/u.test(sex) ? 'male' : 'neutral',
+  };
+}
+
+/** A claim's value as words: a name, a year, an amount. Undefined for entities that nothing names. */
+function valueOf(value: unknown, nameOf: (id: string) => string | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if ('id' in value && typeof value.id === 'string') return nameOf(value.id);
+  if ('time' in value && typeof value.time === 'string') return /^([+-]\d+)-/u.exec(value.time)?.[1]?.replace('+', '');
+  if ('text' in value && typeof value.text === 'string') return value.text;
+  return undefined;
+}

@@ -1,0 +1,251 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ImportReport } from '../../characters/importers/draft.ts';
+import { importers } from '../../characters/importers/open-importer.ts';
+import { sharedPath } from '../shared.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-importers-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let count = 0;
+
+/** Writes the files into a folder of their own and imports it, or one of them. */
+async function read(from: string, files: Readonly<Record<string, unknown>>, only = ''): Promise<ImportReport> {
+  count += 1;
+  const place = path.join(folder, String(count));
+  for (const [name, body] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(place, name)), { recursive: true });
+    await writeFile(path.join(place, name), typeof body === 'string' ? body : JSON.stringify(body));
+  }
+  return importFrom(from, path.join(place, only));
+}
+
+async function importFrom(name: string, place: string): Promise<ImportReport> {
+  const importer = await importers[name]?.();
+  if (importer === undefined) throw new Error(name);
+  return importer(place);
+}
+
+const told = ({ problems }: ImportReport): string =>
+  problems.map(({ where, what }) => `${path.basename(where)}: ${what}`).join('\n');
+
+const profileOf = (name: string, work: string): string =>
+  `I want you to act like ${name} from ${work}.\nI want you to respond and answer like ${name}.\nIf others' questions are related, reuse.\nYou must know all of the knowledge of ${name}.\nYou keep a lighthouse. You like herons.`;
+
+describe('SpeechRole', () => {
+  const files = {
+    'metadata/role_profiles/Dr. Mara-Lou O_Neil_profile.txt': profileOf('Dr. Mara-Lou O’Neil', 'Escape from Skerry'),
+    'metadata/role_profiles/Tom Lane_profile.txt': profileOf('Blanche Weller', 'Gossip_Tower'),
+    'metadata/role_profiles/adeng_profile.txt': '我要你扮演阿灯。\n你守着灯塔。',
+    'metadata/scripts/Dr. Mara-Lou O_Neil_scripts.txt':
+      'Tom:「Are you lonely?」\nMara-Lou:「With four hundred herons?」\nMara-Lou:「Hardly.」\n旁白:She laughs.\nTom:「Who built the tower?」\nMara-Lou:「My grandmother.」',
+    'metadata/role_voices/Dr. Mara-Lou O_Neil.wav': 'RIFF',
+    'metadata/audios_text.json': { 'Dr. Mara-Lou O_Neil': 'hello there', 'Tom Lane': 'x', adeng: '你好', Nobody: 'y' },
+    'test_data/single_turn/Tom Lane.json': [
+      {
+        dialogue: [{ user: 'Hi', role: ' Hello.' }],
+        system_prompt: 'I want you to act like Tom Lane from Skerry.\nmore',
+      },
+    ],
+  };
+
+  it('takes each role by its key, dots and underscores included, with description, lines and voice', async () => {
+    const { packs } = await read('speechrole', files);
+    const mara = packs.find(({ card }) => card.id === 'dr-mara-lou-o-neil');
+    expect(mara?.card).toMatchObject({ name: 'Dr. Mara-Lou O’Neil', work: { title: 'Escape from Skerry' } });
+    expect(mara?.card.profile).toBe('You keep a lighthouse. You like herons.');
+    expect(mara?.lines).toEqual([
+      { asks: ['Are you lonely?'], reply: 'With four hundred herons?' },
+      { asks: ['Who built the tower?'], reply: 'My grandmother.' },
+    ]);
+    expect(mara?.voice?.transcript).toBe('hello there');
+    expect(packs.find(({ card }) => card.languages[0] === 'zh')?.card.name).toBe('adeng');
+  });
+
+  it('says which role has the profile of another, which is missing what, and whose dialogues are of another', async () => {
+    const problems = told(await read('speechrole', files));
+    expect(problems).toContain('the profile of "Tom Lane" is that of Blanche Weller from Gossip Tower');
+    expect(problems).not.toContain('the profile of "Dr. Mara-Lou');
+    expect(problems).toContain('no profile of the role "Nobody"');
+    expect(problems).toContain('no voice of the role "Tom Lane"');
+    expect(problems).toContain(
+      'Tom Lane.json[0]: its system prompt is that of Tom Lane from Skerry, the profile that of Blanche Weller',
+    );
+  });
+});
+
+describe('RoleBench', () => {
+  it('makes lines of the rows about a role, tells bad rows by number, and passes over baselines and general questions', async () => {
+    const report = await read('rolebench', {
+      'profiles-eng/desc.json': { Mara: 'Keeps the lighthouse of Skerry. Likes herons.' },
+      'rolebench-eng/role_specific/test.jsonl': [
+        { role: 'Mara', question: ' Who built it?', generated: ['My grandmother.'], type: ['script_based'] },
+        { role: 'Mara', question: 'Who?', generated: [], type: 'script_agnostic' },
+        'no json',
+        { role: 'Mara', generated: ['x'] },
+        { role: 'Lone', question: 'Hm?', generated: ['Hm.'] },
+      ]
+        .map((row) => (typeof row === 'string' ? row : JSON.stringify(row)))
+        .join('\n'),
+      'rolebench-eng/role_specific/rolegpt_baseline.jsonl': '{"role":"Mara","question":"A","generated":["wrong"]}',
+      'rolebench-eng/general/test.jsonl': '{"role":"Mara","question":"B","generated":["wrong"]}',
+    });
+    const mara = report.packs.find(({ card }) => card.id === 'mara');
+    expect(mara?.card.profile).toContain('Likes herons.');
+    expect(mara?.lines).toEqual([{ asks: ['Who built it?'], reply: 'My grandmother.' }]);
+    expect(told(report)).toContain('test.jsonl:2: no answer of Mara');
+    expect(told(report)).toContain('test.jsonl:3: not valid JSON');
+    expect(told(report)).toContain('test.jsonl:4: not a row of RoleBench');
+    expect(told(report)).toContain('no description of Lone');
+  });
+
+  const real = sharedPath('data/rolebench-zh-role_specific-test.jsonl');
+  it.skipIf(!existsSync(real))('reads the Chinese test rows as they were published', async () => {
+    const { packs, problems } = await importFrom('rolebench', real);
+    expect(packs.map(({ card }) => card.name).toSorted()).toEqual(
+      ['华妃', '孙悟空', '张飞', '李白', '皇帝'].toSorted(),
+    );
+    expect(packs.reduce((sum, { lines }) => sum + lines.length, 0)).toBeGreaterThan(200);
+    expect(problems.every(({ what }) => /description|repeated/.test(what))).toBe(true);
+  });
+});
+
+describe('ChatHaruhi', () => {
+  const script = 'Tom:「Are you lonely?」\nMara:「With four hundred herons?」';
+
+  it('reads folders of a prompt and chunks', async () => {
+    const { packs } = await read('chatharuhi', {
+      'characters/mara/system_prompt.txt': 'I want you to act like Mara from Skerry.\nShe keeps the lighthouse.',
+      'characters/mara/texts/1.txt': script,
+    });
+    expect(packs[0]?.card).toMatchObject({ id: 'mara', name: 'Mara', profile: 'She keeps the lighthouse.' });
+    expect(packs[0]?.lines).toHaveLength(1);
+  });
+
+  it('reads packages with embeddings, plain and base64, and tells broken vectors by row', async () => {
+    const vector = Buffer.alloc(8);
+    vector.writeFloatBE(0.5, 0);
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const rows = [
+      { text: 'I want you to act like Mara from Skerry.\nA keeper.', bge_en_s15: 'system_prompt' },
+      { text: '{}', bge_en_s15: 'config' },
+      { enc_text: base64(script), bge_en_s15: vector.toString('base64') },
+      { text: 'Tom:「Bad?」\nMara:「Worse.」', bge_en_s15: 'AAA=' },
+      { words: 'x' },
+    ];
+    const report = await read(
+      'chatharuhi',
+      { 'mara.jsonl': rows.map((row) => JSON.stringify(row)).join('\n') },
+      'mara.jsonl',
+    );
+    expect(report.packs[0]?.lines).toHaveLength(2);
+    expect(told(report)).toMatch(/mara\.jsonl:4: the embedding.*\n.*mara\.jsonl:5: neither/);
+  });
+});
+
+it('CoSER: lines are what is said aloud, plots are lore, and people with too few lines are left out by name', async () => {
+  const dialogues = Array.from({ length: 6 }, (_, index) => [
+    { character: 'Tom', message: `(sits down) Question ${index}? [He knows it.]` },
+    { character: 'Environment', message: 'The wind howls.' },
+    { character: 'Mara', message: `[Fool.] Answer ${index}. (turns away)` },
+  ]).flat();
+  const report = await read('coser', {
+    'Skerry.json': {
+      plots: [
+        {
+          summary: 'Tom is washed ashore.',
+          key_characters: [{ name: 'Tom' }, { name: 'Mara' }],
+          conversation: [{ scenario: 'Night.', dialogues }],
+        },
+      ],
+      character_datasets: { Mara: { profile: 'Keeps the lighthouse.' }, Tom: { profile: '' }, Environment: {} },
+    },
+    'other.json': { plots: 3 },
+  });
+  expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara', 'Tom']);
+  expect(report.packs[0]?.lines[2]).toEqual({ asks: ['Question 2?'], reply: 'Answer 2.' });
+  expect(report.packs[0]?.card.lorebook[0]).toMatchObject({ keys: ['Tom'], content: 'Tom is washed ashore.' });
+  expect(told(report)).toMatch(/Skerry\.json: Tom: no profile[^]*other\.json: not a book/);
+});
+
+it('Beyond Dialogue: traits, manner, type, partners; labels that the prompt denies are told', async () => {
+  const report = await read('beyond-dialogue', {
+    'Mara.json': {
+      name: 'Mara',
+      style: 'direct,dry',
+      personality: 'ISTJ',
+      character: 'decisive, patient',
+      world: 'Skerry',
+      sys_prompt: 'You are Mara. You are indecisive at heart. The scene is {scene}. Speak with {chat_role}.',
+      chats: {
+        Tom: { chat_role: 'Tom', scene: 'A storm.', emotions: { anger: 1 }, relationship_analyse: 'They are friends.' },
+      },
+    },
+  });
+  expect(report.packs[0]?.card).toMatchObject({
+    temperament: ['decisive', 'patient'],
+    style: 'direct, dry',
+    mbti: 'ISTJ',
+    scenario: 'A storm.',
+    relationships: [{ name: 'Tom', relation: 'They are friends.' }],
+  });
+  expect(report.packs[0]?.card.profile).not.toContain('{');
+  expect(told(report)).toMatch(/1 emotions instead of six/);
+  expect(told(report)).toMatch(/the labels say "decisive", the prompt "indecisive"/);
+});
+
+describe('encyclopedias', () => {
+  const value = (id: string): object => ({ mainsnak: { datavalue: { value: { id } } } });
+
+  it('Wikidata: claims in words where the file names them', async () => {
+    const label = (name: string): object => ({ labels: { en: { value: name } } });
+    const report = await read('wikidata', {
+      'Q1.json': {
+        entities: {
+          Q1: {
+            ...label('Mara Lou'),
+            descriptions: { en: { value: 'keeper of a lighthouse' } },
+            aliases: { en: [{ value: 'Old Mara' }] },
+            claims: {
+              P21: [value('Q2')],
+              P106: [value('Q3'), value('Q99')],
+              P40: [value('Q4')],
+              P570: [{ mainsnak: { datavalue: { value: { time: '+1890-05-01T00:00:00Z' } } } }],
+              P9999: [value('Q3')],
+            },
+          },
+          Q2: label('female'),
+          Q3: label('lighthouse keeper'),
+          Q4: label('Tom Lou'),
+        },
+      },
+    });
+    expect(report.packs[0]?.card).toMatchObject({
+      name: 'Mara Lou',
+      voice: { gender: 'female' },
+      knowledge: { untilYear: 1890 },
+      relationships: [{ name: 'Tom Lou', relation: 'child' }],
+      background: 'Also known as Old Mara.\nsex or gender: female\noccupation: lighthouse keeper\ndate of death: 1890',
+    });
+    expect(told(report)).toContain('1 claims point to entities that the file does not name');
+  });
+
+  it('DITTO: rows with label, claims and summary, also below meta', async () => {
+    const row = {
+      label: '阿灯',
+      description: '守灯塔的人',
+      claims: [['阿灯', '职业', '守塔人']],
+      summary: '阿灯守着海边的灯塔。',
+      lang: 'zh',
+    };
+    const report = await read('wikidata', {
+      'a.jsonl': `${JSON.stringify(row)}\n${JSON.stringify({ meta: { ...row, label: '小海' } })}\n{"x":1}`,
+    });
+    expect(report.packs.map(({ card }) => card.name)).toEqual(['阿灯', '小海']);
+    expect(report.packs[0]?.card.background).toBe('职业: 守塔人');
+    expect(told(report)).toContain('a.jsonl:3: neither');
+  });
+});
