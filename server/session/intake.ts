@@ -4,9 +4,8 @@ import type { Clock } from './clock.ts';
 import type { SessionCommand } from './events.ts';
 import { Ear, hear, type Heard, type Inbound } from './hear.ts';
 import type { TurnDetection } from './settings.ts';
+import { Silence, type ProbeLine } from './silence.ts';
 
-/** Once the client has sent no sound for this long, what is missing counts as silence. */
-const silentClientMs = 500;
 const tickMs = 100;
 
 interface IntakeParts {
@@ -16,6 +15,8 @@ interface IntakeParts {
   readonly turnDetection: TurnDetection | null;
   /** Whether somebody waits for sound; asked anew at every tick. */
   readonly missesSound: () => boolean;
+  /** Finds out whether what the client sends comes through. */
+  readonly probeLine?: ProbeLine;
 }
 
 /** What comes in from the client, in order: its sound goes through the VAD, its other commands keep their place in it. */
@@ -23,12 +24,13 @@ export class Intake {
   readonly #parts: IntakeParts;
   readonly #inbox = new Queue<Inbound>();
   readonly #closed = new AbortController();
-  #lastAudioMs = 0;
+  readonly #silence: Silence;
   #sentAudioMs = 0;
   #away = false;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#silence = new Silence(parts.clock, parts.probeLine);
   }
 
   /** Sound handed in so far, in milliseconds. */
@@ -38,14 +40,14 @@ export class Intake {
 
   send(command: SessionCommand): void {
     const arrivedMs = this.#parts.clock.now();
-    if (command.type === 'audio') this.#lastAudioMs = arrivedMs;
+    if (command.type === 'audio') this.#silence.begin();
     this.#push(command, arrivedMs);
   }
 
   /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
   away(isAway: boolean): void {
     this.#away = isAway;
-    this.#lastAudioMs = this.#parts.clock.now();
+    this.#silence.begin();
   }
 
   /** Hands on what comes in, until `close`. */
@@ -78,8 +80,7 @@ export class Intake {
       await clock.sleep(tickMs, signal).catch(() => undefined);
       // Nobody may be thought to speak on and on.
       if (signal.aborted || this.#away || !(this.#parts.missesSound() || ear.hearsSpeech)) continue;
-      if (clock.now() - this.#lastAudioMs < silentClientMs) continue;
-      this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
+      if (this.#silence.isNow()) this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
     }
   }
 

@@ -49,6 +49,7 @@ export class Session {
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
       missesSound: () => this.#turns.missesSound,
+      ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
     });
     this.#listening = new Listening(context);
     this.#speaking = new Speaking(context);
