@@ -74,13 +74,17 @@ export class Intake {
   /** A client that stops sending (a muted microphone, a finished file) must not hold the turn open. */
   async #fillSilence(ear: Ear): Promise<void> {
     const { clock, vad } = this.#parts;
-    const samples = new Float32Array(Math.round((vad.sampleRate * tickMs) / 1000));
+    const { sampleRate } = vad;
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await clock.sleep(tickMs, signal).catch(() => undefined);
+      if (signal.aborted || this.#away) continue;
       // Nobody may be thought to speak on and on.
-      if (signal.aborted || this.#away || !(this.#parts.missesSound() || ear.hearsSpeech)) continue;
-      if (this.#silence.isNow()) this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
+      const isMissed = this.#parts.missesSound() || ear.hearsSpeech;
+      if (!isMissed) this.#silence.skip();
+      const missingMs = isMissed ? this.#silence.take() : 0;
+      const samples = new Float32Array(Math.round((missingMs / 1000) * sampleRate));
+      if (missingMs > 0) this.#push({ type: 'audio', samples, sampleRate }, clock.now());
     }
   }
 

@@ -7,6 +7,8 @@ const askAfterMs = 150;
 /** So long what was found out counts; it is found out anew before that. */
 const knownForMs = 1_000;
 const askAnewMs = 500;
+/** Most that is made up at once: longer silence ends no turn that this does not end. */
+const longestMs = 5_000;
 
 /**
  * Asks the other side of the line for a sign of life, which comes after all that it has sent before; calls `answered` when it
@@ -23,6 +25,8 @@ export class Silence {
   /** Absent where nothing can be stuck: a network that loses what is late. */
   readonly #probe: ProbeLine | undefined;
   #soundMs = 0;
+  /** Up to here what was missing has been made up, or was not missed. */
+  #doneMs = silentClientMs;
   #answeredMs = -Infinity;
   #question: object | undefined;
 
@@ -31,26 +35,36 @@ export class Silence {
     this.#probe = probe;
   }
 
-  /** Sound has come, or is not to be expected yet. */
+  /** Sound has come, or is to be expected only now. */
   begin(): void {
     this.#soundMs = this.#clock.now();
+    this.#doneMs = this.#soundMs + silentClientMs;
     this.#question = undefined;
   }
 
-  /** Whether what is missing now is silence. Asks the other side where that is not known. */
-  isNow(): boolean {
-    const now = this.#clock.now();
-    const quietMs = now - this.#soundMs;
-    if (this.#probe === undefined) return quietMs >= silentClientMs;
-    if (quietMs >= askAfterMs && now - this.#answeredMs >= Math.min(askAnewMs, quietMs)) this.#ask(this.#probe);
-    return quietMs >= silentClientMs && this.#answeredMs > this.#soundMs && now - this.#answeredMs < knownForMs;
+  /** Nobody misses sound. */
+  skip(): void {
+    this.#doneMs = Math.max(this.#doneMs, this.#clock.now());
   }
 
-  #ask(probe: ProbeLine): void {
+  /** Milliseconds of silence that there were since this was asked last, as far as is known; else it is being found out. */
+  take(): number {
+    const now = this.#clock.now();
+    const quietMs = now - this.#soundMs;
+    if (quietMs >= askAfterMs && now - this.#answeredMs >= Math.min(askAnewMs, quietMs)) this.#ask();
+    const knownMs = this.#answeredMs > this.#soundMs ? this.#answeredMs + knownForMs : -Infinity;
+    const untilMs = this.#probe === undefined ? now : Math.min(now, knownMs);
+    if (untilMs <= this.#doneMs) return 0;
+    const missingMs = Math.min(untilMs - this.#doneMs, longestMs);
+    this.#doneMs = untilMs;
+    return missingMs;
+  }
+
+  #ask(): void {
     if (this.#question !== undefined) return;
     const question = {};
     this.#question = question;
-    probe(() => {
+    this.#probe?.(() => {
       if (this.#question !== question) return;
       this.#question = undefined;
       this.#answeredMs = this.#clock.now();

@@ -7,43 +7,53 @@ import { Link } from '../../server/link/link.ts';
 import { Silence } from '../../server/session/silence.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
-/** What a session takes for silence, asked every 100 ms; the line answers when the test does. */
+/** What a session makes up for a client that sends nothing, asked every 100 ms; the line answers when the test does. */
 function listen(isProbed = true) {
   const clock = new ManualClock();
   const asked: (() => void)[] = [];
   const silence = new Silence(clock, isProbed ? (answered) => void asked.push(answered) : undefined);
   silence.begin();
-  const during = async (ms: number): Promise<boolean[]> => {
-    const was: boolean[] = [];
+  const during = async (ms: number): Promise<number> => {
+    let madeUpMs = 0;
     for (let passedMs = 0; passedMs < ms; passedMs += 100) {
       await clock.advance(100);
-      was.push(silence.isNow());
+      madeUpMs += silence.take();
     }
-    return was;
+    return madeUpMs;
   };
-  return { silence, asked, during, answer: () => asked.splice(0).forEach((answered) => answered()) };
+  return { clock, silence, asked, during, answer: () => asked.splice(0).forEach((answered) => answered()) };
 }
 
 describe('what a client does not send', () => {
   it('is silence after half a second where the line answers, and for as long as it does', async () => {
     const { answer, during } = listen();
-    expect(await during(400)).not.toContain(true);
+    expect(await during(400)).toBe(0);
     answer();
-    expect(await during(700)).toEqual([true, true, true, true, true, true, true]);
-    // It was asked again, and has not answered.
-    expect((await during(600)).at(-1)).toBe(false);
+    expect(await during(600)).toBe(500);
+    // It was asked again, and has not answered: a second after the first answer nothing is known.
+    expect(await during(2_000)).toBe(400);
     answer();
-    expect(await during(100)).toEqual([true]);
+    expect(await during(100)).toBe(1_700);
   });
 
   it('is no silence while the line is stuck, nor by an answer from before', async () => {
     const { answer, during, silence } = listen();
-    expect(await during(5_000)).not.toContain(true);
+    expect(await during(5_000)).toBe(0);
     silence.begin();
     answer();
-    expect(await during(5_000)).not.toContain(true);
+    expect(await during(3_000)).toBe(0);
     answer();
-    expect(await during(100)).toEqual([true]);
+    expect(await during(100)).toBe(2_600);
+  });
+
+  it('is not made up where nobody missed it, and not without end', async () => {
+    const { answer, clock, during, silence } = listen(false);
+    await clock.advance(60_000);
+    silence.skip();
+    expect(await during(300)).toBe(300);
+    answer();
+    await clock.advance(60_000);
+    expect(silence.take()).toBe(5_000);
   });
 
   it('is asked for one answer at a time', async () => {
@@ -54,7 +64,7 @@ describe('what a client does not send', () => {
 
   it('is silence without a question where nothing can be stuck', async () => {
     const { during } = listen(false);
-    expect((await during(500)).at(-1)).toBe(true);
+    expect(await during(600)).toBe(100);
   });
 });
 
