@@ -114,7 +114,9 @@ export type ResponseEvent = FromServer &
         readonly item: Item;
       }
     /** Silence until more of it comes: the user makes a sound, perhaps only a cough. */
-    | { readonly type: 'x_dramatis.hold' | 'x_dramatis.resume'; readonly response_id: string }
+    | { readonly type: 'x_dramatis.hold'; readonly response_id: string }
+    /** It goes on. Words that have come and were not heard sound so many milliseconds later; older servers do not say. */
+    | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
     | (InReply & { readonly type: 'response.content_part.added' | 'response.content_part.done' })
     | (InReply & { readonly type: 'response.output_audio.done' })
     | (InReply & {

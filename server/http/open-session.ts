@@ -86,6 +86,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       aheadMs: config.playoutAheadMs,
       keptAudioMs: config.keptAudioSeconds * 1000,
       clock,
+      probeLine: (answered) => link.probe(answered),
       maxSessionMs,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),

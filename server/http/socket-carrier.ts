@@ -28,11 +28,23 @@ const pingMs = 25_000;
 export function carrierOf(
   socket: Pick<
     WebSocket,
-    'send' | 'close' | 'terminate' | 'pause' | 'resume' | 'bufferedAmount' | 'readyState' | 'OPEN'
+    | 'send'
+    | 'close'
+    | 'terminate'
+    | 'pause'
+    | 'resume'
+    | 'ping'
+    | 'on'
+    | 'off'
+    | 'bufferedAmount'
+    | 'readyState'
+    | 'OPEN'
   >,
 ): Carrier {
   let paused = false;
   let full = false;
+  let probes = 0;
+  let onPong: ((data: Buffer) => void) | undefined;
   const catchUp = (): void => {
     if (socket.bufferedAmount > resumeBytes) return;
     if (full) {
@@ -56,6 +68,16 @@ export function carrierOf(
         socket.pause();
       }
       return true;
+    },
+    probe(answered) {
+      if (socket.readyState !== socket.OPEN) return;
+      probes += 1;
+      const name = `probe ${probes}`;
+      // Only the answer to the last question is of use.
+      if (onPong !== undefined) socket.off('pong', onPong);
+      onPong = (data) => void (data.toString() === name && answered());
+      socket.on('pong', onPong);
+      socket.ping(name);
     },
     close(reason) {
       // A client that does not read would not read a close frame either.

@@ -12,6 +12,8 @@ export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'ses
 export interface Carrier {
   /** Returns false when it has no room, because the client does not read; then the frame was not taken. */
   send(frame: string | Uint8Array): boolean;
+  /** Asks the client for a sign of life, which comes after all it has sent; absent where what is late is lost. */
+  probe?(answered: () => void): void;
   /** Called once there is room again after that. Without it, the next frame is the next attempt. */
   onRoom?: () => void;
   /** Ends it because another took its place, or because the session has ended. */
@@ -123,6 +125,12 @@ export class Link implements Peer {
   close(reason: CloseReason): void {
     this.#carrier?.close(reason);
     this.#carrier = undefined;
+  }
+
+  /** Finds out whether what the client sends comes through; without an answer it does not. */
+  probe(answered: () => void): void {
+    if (this.#carrier !== undefined && this.#carrier.probe === undefined) return answered();
+    this.#carrier?.probe?.(answered);
   }
 
   /** The client has every frame up to this one. */

@@ -119,7 +119,7 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('output_audio_buffer.stopped', { response_id: id }),
   event('output_audio_buffer.cleared', { response_id: id }),
   event('x_dramatis.hold', { response_id: id }),
-  event('x_dramatis.resume', { response_id: id }),
+  event('x_dramatis.resume', { response_id: id, later_ms: z.number().int() }),
   event('x_dramatis.session_expiring', { expires_in_s: z.number().int(), expires_at: z.number().int() }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);

@@ -9,6 +9,7 @@ import type { Problem, SessionCommand, SessionEvent } from '../session/events.ts
 import type { Item } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
+import type { ProbeLine } from '../session/silence.ts';
 import { bargeInMs, nodEveryMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
 import { createEncoder } from './encode.ts';
@@ -49,6 +50,8 @@ export interface ConnectionParts {
   /** Sound kept for `conversation.item.retrieve`, in all. */
   readonly keptAudioMs: number;
   readonly clock: Clock;
+  /** See `SessionParts`. */
+  readonly probeLine?: ProbeLine;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
   /** Told of everything the client is about to be told; see `link/journal.ts`. */
@@ -113,6 +116,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     stopsAtOnce: parts.holds === true,
     ...nodding(parts),
     clock: parts.clock,
+    ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
     settings: settingsOf(wire, parts.character),
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,

@@ -80,11 +80,15 @@ export function responseEvents(
     case 'reply-held':
       return session.holds ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
     case 'reply-resumed':
-      return session.holds ? [{ type: 'x_dramatis.resume', response_id: event.replyId }] : [];
+      return session.holds ? [resumed(event)] : [];
     case 'reply-ended':
       responses.delete(event.replyId);
       return closeResponse(event, open, session);
   }
+}
+
+function resumed({ replyId, laterMs }: Extract<ReplyEvent, { type: 'reply-resumed' }>): WireEvent {
+  return { type: 'x_dramatis.resume', response_id: replyId, later_ms: Math.round(laterMs) };
 }
 
 function openItem(

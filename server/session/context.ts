@@ -8,6 +8,7 @@ import type { Heard, Inbound } from './hear.ts';
 import type { Reply, ReplyStep } from './reply.ts';
 import type { Responder } from './responder.ts';
 import type { SessionSettings } from './settings.ts';
+import type { ProbeLine } from './silence.ts';
 import type { Utterance } from './utterance.ts';
 
 /** What a session is made of. */
@@ -17,6 +18,8 @@ export interface SessionParts {
   /** The client falls silent as soon as it is told that a reply is held, and throws away what it has not played. */
   readonly stopsAtOnce?: boolean;
   readonly clock: Clock;
+  /** Finds out whether what the client sends comes through; absent where nothing can be stuck on its way. */
+  readonly probeLine?: ProbeLine;
   readonly settings: SessionSettings;
   readonly bargeInMs: number;
   /** How long the user may talk until the next pause brings a nod; absent: for ever. */

@@ -138,8 +138,10 @@ export type SessionEvent =
       readonly inConversation: boolean;
       readonly previousItemId: string | null;
     }
-  /** Its sound stops where it is, because the user makes one; and goes on from the start of the clause, for it was nothing. */
-  | { readonly type: 'reply-held' | 'reply-resumed'; readonly replyId: string }
+  /** Its sound stops where it is, because the user makes one. */
+  | { readonly type: 'reply-held'; readonly replyId: string }
+  /** It goes on from the start of the clause, for that was nothing: words not heard yet sound so much later. */
+  | { readonly type: 'reply-resumed'; readonly replyId: string; readonly laterMs: number }
   | {
       readonly type: 'reply-text';
       readonly replyId: string;

@@ -4,10 +4,9 @@ import type { Clock } from './clock.ts';
 import type { SessionCommand } from './events.ts';
 import { Ear, type Heard, type Inbound } from './hear.ts';
 import type { TurnDetection } from './settings.ts';
+import { Silence, type ProbeLine } from './silence.ts';
 import { Windows } from './windows.ts';
 
-/** Once the client has sent no sound for this long, what is missing counts as silence. */
-const silentClientMs = 500;
 const tickMs = 100;
 
 interface IntakeParts {
@@ -17,6 +16,8 @@ interface IntakeParts {
   readonly turnDetection: TurnDetection | null;
   /** Whether somebody waits for sound; asked anew at every tick. */
   readonly missesSound: () => boolean;
+  /** Finds out whether what the client sends comes through. */
+  readonly probeLine?: ProbeLine;
 }
 
 /** Sound that waits for the VAD. */
@@ -31,13 +32,14 @@ export class Intake {
   readonly #windows: Windows;
   readonly #inbox = new Queue<Waiting | Inbound>();
   readonly #closed = new AbortController();
-  #lastAudioMs = 0;
+  readonly #silence: Silence;
   #sentAudioMs = 0;
   #away = false;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
     this.#windows = new Windows(parts.vad.sampleRate, parts.vad.windowSamples, parts.turnDetection);
+    this.#silence = new Silence(parts.clock, parts.probeLine);
   }
 
   /** Sound handed in so far, in milliseconds. */
@@ -47,14 +49,14 @@ export class Intake {
 
   send(command: SessionCommand): void {
     const arrivedMs = this.#parts.clock.now();
-    if (command.type === 'audio') this.#lastAudioMs = arrivedMs;
+    if (command.type === 'audio') this.#silence.begin();
     this.#push(command, arrivedMs);
   }
 
   /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
   away(isAway: boolean): void {
     this.#away = isAway;
-    this.#lastAudioMs = this.#parts.clock.now();
+    this.#silence.begin();
   }
 
   /** Hands on what comes in, until `close`. */
@@ -87,14 +89,17 @@ export class Intake {
   /** A client that stops sending (a muted microphone, a finished file) must not hold the turn open. */
   async #fillSilence(ear: Ear): Promise<void> {
     const { clock, vad } = this.#parts;
-    const samples = new Float32Array(Math.round((vad.sampleRate * tickMs) / 1000));
+    const { sampleRate } = vad;
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await clock.sleep(tickMs, signal).catch(() => undefined);
+      if (signal.aborted || this.#away) continue;
       // Nobody may be thought to speak on and on.
-      if (signal.aborted || this.#away || !(this.#parts.missesSound() || ear.hearsSpeech)) continue;
-      if (clock.now() - this.#lastAudioMs < silentClientMs) continue;
-      this.#push({ type: 'audio', samples, sampleRate: vad.sampleRate }, clock.now());
+      const isMissed = this.#parts.missesSound() || ear.hearsSpeech;
+      if (!isMissed) this.#silence.skip();
+      const missingMs = isMissed ? this.#silence.take() : 0;
+      const samples = new Float32Array(Math.round((missingMs / 1000) * sampleRate));
+      if (missingMs > 0) this.#push({ type: 'audio', samples, sampleRate }, clock.now());
     }
   }
 

@@ -107,11 +107,12 @@ export class Reply {
     this.#playout.hold(stops);
   }
 
-  /** Goes on from the start of the clause that was heard last. */
-  resume(): void {
+  /** Goes on from the start of the clause that was heard last. Returns how much later sounds what was not heard of it. */
+  resume(): number {
     const repeat = this.#playout.resume();
     const part = this.item?.content[0];
     if (repeat !== undefined && part?.type === 'audio') part.repeat = repeat;
+    return repeat?.laterMs ?? 0;
   }
 
   /** Makes the reply and paces its speech. A draft is made as far as is worth while, and goes out when it is confirmed. */

@@ -7,6 +7,7 @@ import type { Heard } from './hear.ts';
 import { Intake } from './intake.ts';
 import { changeItems, type ItemCommand } from './items.ts';
 import { Listening, type Understood } from './listening.ts';
+import type { Reply } from './reply.ts';
 import type { SessionSettings } from './settings.ts';
 import { Speaking } from './speaking.ts';
 import { Trace } from './trace.ts';
@@ -25,6 +26,8 @@ export class Session {
   readonly #turns: TurnTaking;
   #settings: SessionSettings;
   #unclear = false;
+  /** Something was said over the reply that is being spoken, which goes on: it is answered afterwards. */
+  #owesAnswer = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -42,6 +45,7 @@ export class Session {
         // After a call it is the client's turn: the character waits for what comes back. And it does not speak up twice.
         const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
         this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
+        this.#answerLate(reply);
       },
     };
     this.#intake = new Intake({
@@ -49,6 +53,7 @@ export class Session {
       clock: parts.clock,
       turnDetection: parts.settings.turnDetection,
       missesSound: () => this.#turns.missesSound,
+      ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
     });
     this.#listening = new Listening(context);
     this.#speaking = new Speaking(context);
@@ -213,14 +218,26 @@ export class Session {
     if (utterance !== this.#turns.answering) return;
     this.#turns.answering = undefined;
     this.#listening.takeTrace();
-    const busy = this.#speaking.current !== undefined;
-    if (outcome === 'nothing' || outcome === 'failed' || busy) {
+    const { current } = this.#speaking;
+    const busy = current !== undefined;
+    const isSaid = outcome === 'words' || outcome === 'unclear';
+    if (busy && isSaid && current === this.#turns.spokenOver) this.#owesAnswer = true;
+    if (!isSaid || busy) {
       this.#speaking.dropDraft();
       if (!busy) this.#turns.advance({ type: 'reply-end', heardByMs: this.#listening.heardMs });
       return;
     }
     const answers = outcome === 'words' ? { answers: utterance.content.transcript ?? '' } : {};
     this.#reply({ inConversation: true }, utterance.trace, answers);
+  }
+
+  /** Answers what was said over a reply, now that it is over; unless the client ended it or is to go on, or the user speaks. */
+  #answerLate(reply: Reply): void {
+    const owes = this.#owesAnswer && this.#settings.turnDetection?.createsReply === true;
+    this.#owesAnswer = false;
+    if (!owes || reply.aborted || reply.calls.length > 0) return;
+    if (this.#listening.current !== undefined || this.#turns.answering !== undefined) return;
+    this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
   }
 
   #commitByClient(ref: string | undefined): void {

@@ -66,8 +66,7 @@ export class Speaking {
   resume(): void {
     const reply = this.#current;
     if (reply === undefined) return;
-    this.#context.emit({ type: 'reply-resumed', replyId: reply.id });
-    reply.resume();
+    this.#context.emit({ type: 'reply-resumed', replyId: reply.id, laterMs: reply.resume() });
   }
 
   /** Prepares an answer to what the user has said so far. */

@@ -3,6 +3,7 @@ import type { SessionContext } from './context.ts';
 import type { Heard } from './hear.ts';
 import type { Listening } from './listening.ts';
 import { PauseJudge } from './pause-judge.ts';
+import type { Reply } from './reply.ts';
 import type { Speaking } from './speaking.ts';
 import {
   initialTurn,
@@ -32,6 +33,8 @@ interface TurnTakingParts {
 export class TurnTaking {
   /** The utterance whose transcript the character will answer. */
   answering: Utterance | undefined;
+  /** The reply that was being said when that utterance was over: it cannot be its answer. */
+  spokenOver: Reply | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
   #turn: TurnState = initialTurn;
@@ -163,6 +166,7 @@ export class TurnTaking {
     }
     const utterance = listening.commit();
     if (context.settings().turnDetection?.createsReply === true) this.answering = utterance;
+    this.spokenOver = speaking.current;
     if (this.answering === undefined && speaking.current === undefined) this.advance({ type: 'reply-end' });
   }
 }

@@ -90,6 +90,9 @@ export class Replies {
       case 'response.output_text.delta':
         this.#write(this.#replyOf(turn, event.item_id), event);
         break;
+      case 'x_dramatis.resume':
+        for (const reply of turn.replies) reply.delay(event.later_ms ?? 0);
+        break;
       case 'response.output_audio_transcript.done':
         this.#replyOf(turn, event.item_id).settle(event.transcript);
         break;

@@ -31,6 +31,11 @@ export class Reply {
     this.#held.push({ text, startMs });
   }
 
+  /** @param {number} ms words that wait sound so much later: the clause is said again */
+  delay(ms) {
+    this.#held = this.#held.map(({ text, startMs }) => ({ text, startMs: startMs + ms }));
+  }
+
   /** @param {string} transcript the whole text */
   settle(transcript) {
     this.#transcript = transcript;

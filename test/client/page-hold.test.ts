@@ -55,6 +55,10 @@ describe.skipIf(!hasBrowser('a cough over the page’s reply'))('the page, in a 
       expect(distinct(spoken.map(({ state }) => state))).toEqual(['speaking', 'listening']);
       expect(distinct(spoken.map(({ status }) => status))).toEqual(['partial', 'done']);
       for (const { text } of spoken) expect(line.startsWith(text)).toBe(true);
+      // Words that are said again come one by one, when they are heard, and not all as it goes on.
+      const texts = distinct(spoken.map(({ text }) => text));
+      const steps = texts.map((text, index) => wordsIn(text) - wordsIn(texts[index - 1] ?? ''));
+      expect(Math.max(...steps.slice(1, -1))).toBeLessThan(5);
       expect(spoken.at(-1)?.text).toBe(line);
       // Silent for a moment in the middle, with nothing that moves as if it were heard.
       const voices = distinct(spoken.slice(0, -1).map(({ voice }) => voice > 0));
@@ -74,6 +78,10 @@ describe.skipIf(!hasBrowser('a cough over the page’s reply'))('the page, in a 
     }
   }, 60_000);
 });
+
+function wordsIn(text: string): number {
+  return text.split(' ').filter(Boolean).length;
+}
 
 /** Waits for events of the server, in the order asked for, whenever they came. */
 function framesOf(page: Page): (type: string) => Promise<void> {

@@ -101,6 +101,9 @@ describe('a sound over the reply of a WebRTC call', () => {
     const againMs = call.heardMs() - 3_000;
     expect(againMs).toBeGreaterThan(200);
     expect(againMs).toBeLessThan(600);
+    // It was sent 1.1 to 1.2 s of the reply, of which the second clause begins at 400 ms.
+    expect(call.last('x_dramatis.resume')['later_ms']).toBeGreaterThanOrEqual(againMs);
+    expect(call.last('x_dramatis.resume')['later_ms']).toBeLessThan(1_000);
   });
 
   it('stops it in the middle of a word, though more of it had come', async () => {

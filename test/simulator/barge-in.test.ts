@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { babble, cough, hear, hearOut, interrupt, say, send, until, wait, write } from './step.ts';
+import { ask, babble, cough, hear, hearOut, interrupt, say, send, until, wait, write } from './step.ts';
 import { historyOf } from './outcome.ts';
 import type { Scenario } from './scenario.ts';
 import { wrongIn } from './suite.ts';
@@ -88,6 +88,51 @@ describe('barge-in', () => {
       engines: { thinks: [story] },
       script: [say('Tell me a story.'), hear(3), say('But a short one.'), hearOut],
       expect: { also: (run) => [!historyOf(run).includes(`assistant: ${story.says}`) && 'the reply was stopped'] },
+    },
+    {
+      name: 'what was said over a reply that may not be interrupted is answered after it',
+      session: { audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false } } } },
+      engines: { thinks: [story, { says: 'Very well.' }] },
+      script: [say('Tell me a story.'), hear(3), say('But a short one.'), hearOut, wait(2_000)],
+      expect: {
+        replies: ['completed', 'completed'],
+        history: [
+          'user: Tell me a story.',
+          `assistant: ${story.says}`,
+          'user: But a short one.',
+          'assistant: Very well.',
+        ],
+      },
+    },
+    {
+      name: 'two things said over such a reply are answered at once',
+      session: { audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false } } } },
+      engines: { thinks: [{ ...story, words: 30 }, { says: 'Very well.' }] },
+      script: [say('Tell me a story.'), hear(2), say('A short one.'), wait(900), say('Or none.'), hearOut, wait(3_000)],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'who speaks on as such a reply ends is answered when they have finished',
+      session: { audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false } } } },
+      engines: { thinks: [story, { says: 'Very well.' }] },
+      script: [say('Tell me a story.'), hear(3), say('A short one.'), hear(7), say('Or none at all, please.'), hearOut],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'what was said over such a reply is not answered when the client stops the reply',
+      session: { audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false } } } },
+      engines: { thinks: [{ says: `${story.says} ${story.says}` }] },
+      script: [say('Tell me a story.'), hear(3), say('Enough now.'), wait(1_200), cancel, wait(3_000)],
+      expect: { replies: ['cancelled client_cancelled'] },
+    },
+    {
+      name: 'a server that may neither interrupt nor answer by itself does neither',
+      session: {
+        audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false, create_response: false } } },
+      },
+      engines: { thinks: [story] },
+      script: [say('Tell me a story.'), wait(1_500), ask, hear(3), say('But a short one.'), hearOut, wait(2_000)],
+      expect: { replies: ['completed'] },
     },
     {
       name: 'an interruption while the network stutters',

@@ -15,27 +15,14 @@ export function wordsOnce({ person: { mouth, record } }: PersonRun): string[] {
   return [];
 }
 
-/** What a script does may keep words from being understood: buttons, settings, stalls that the server takes for silence. */
-const takesWords: ReadonlySet<Step['do']> = new Set([
-  'send',
-  'commit',
-  'mute',
-  'freeze',
-  'weather',
-  'vanish',
-  'hang up',
-  'stop server',
-]);
-/** The server takes half a second without sound for silence. */
-const mostLateMs = 250;
+/** What a script does may keep words from being understood: buttons, settings. */
+const takesWords: ReadonlySet<Step['do']> = new Set(['send', 'commit', 'mute', 'vanish', 'hang up', 'stop server']);
 
 /** No word is lost that was said while somebody listened. */
 export function wordsKept({ person: { mouth, record }, part, probe, engines }: PersonRun): string[] {
   const isBroken = part.engines?.hears?.some(({ fails, unclear }) => fails !== undefined || unclear === true) === true;
   const isPatient = allSteps(part.script).every((step) => !takesWords.has(step.do));
-  const isCalm = (part.weather?.jitterMs ?? 0) <= mostLateMs;
-  const isListening =
-    isCalm && part.session === undefined && part.engines?.deafAt === undefined && part.client !== 'plain';
+  const isListening = part.session === undefined && part.engines?.deafAt === undefined && part.client !== 'plain';
   if (isBroken || !isPatient || !isListening || probe === undefined || engines.length > 1 || record.lostMs > 0)
     return [];
   const understood = new Set([...record.transcripts.values()].flatMap((text) => (text ?? '').split(' ')));

@@ -122,6 +122,13 @@ describe('bad networks', () => {
       script: [say('Tell me a story.'), hear(4), freeze(3_000), hearOut],
       expect: { history: ['user: Tell me a story.', `assistant: ${story.says}`], sessions: 1 },
     },
+    ...(['ours', 'plain'] as const).map((client): Scenario => ({
+      name: `a stall in the middle of a question is no silence that ends it (${client})`,
+      client,
+      engines: { thinks: [story] },
+      script: [meanwhile(wait(700), freeze(1_500)), say('Tell me a story about a king.'), hearOut],
+      expect: { history: ['user: Tell me a story about a king.', `assistant: ${story.says}`] },
+    })),
     {
       name: 'what was typed while the connection was away is answered',
       engines: { thinks: [story] },

@@ -166,7 +166,7 @@ class ClientEnd implements TalkSocket {
     this.opened();
     if (piece.type === 'text') this.onmessage?.({ data: piece.data } as never);
     else if (piece.type === 'binary') this.onmessage?.({ data: bufferOf(piece.data) } as never);
-    else if (piece.type === 'ping') this.#up.send({ type: 'pong' });
+    else if (piece.type === 'ping') this.#up.send({ ...piece, type: 'pong' });
     else if (piece.type === 'close') {
       this.#up.send(piece);
       this.gone(piece.code);
@@ -214,8 +214,13 @@ class ServerEnd {
     this.#down.send(typeof data === 'string' ? { type: 'text', data } : { type: 'binary', data }, onSent);
   }
 
-  ping(): void {
-    this.#down.send({ type: 'ping' });
+  off(event: string, listener: (...args: unknown[]) => void): this {
+    this.#events.off(event, listener);
+    return this;
+  }
+
+  ping(name = ''): void {
+    this.#down.send({ type: 'ping', name });
   }
 
   pause(): void {
@@ -249,7 +254,7 @@ class ServerEnd {
     if (this.readyState === CLOSED) return;
     if (piece.type === 'text') this.#events.emit('message', Buffer.from(piece.data), false);
     else if (piece.type === 'binary') this.#events.emit('message', Buffer.from(bufferOf(piece.data)), true);
-    else if (piece.type === 'pong') this.#events.emit('pong');
+    else if (piece.type === 'pong') this.#events.emit('pong', Buffer.from(piece.name));
     else if (piece.type === 'close') {
       if (this.readyState === OPEN) this.#down.send(piece);
       this.gone(piece.code);

@@ -23,7 +23,7 @@ const windowBytes = 256 * 1024;
 export type Piece =
   | { readonly type: 'text'; readonly data: string }
   | { readonly type: 'binary'; readonly data: Uint8Array }
-  | { readonly type: 'ping' | 'pong' }
+  | { readonly type: 'ping' | 'pong'; readonly name: string }
   | { readonly type: 'close'; readonly code: number };
 
 interface Waiting {

@@ -29,6 +29,8 @@ export class ClientRecord {
   lostMs = 0;
   /** Utterances that have begun and have no transcript. */
   readonly #open = new Set<string>();
+  /** The server hears somebody speak, be it that it has given up understanding it. */
+  #isSpeaking = false;
   sessions = 0;
 
   take(event: TalkEvent, atMs: number): void {
@@ -37,14 +39,14 @@ export class ClientRecord {
       if (event.type !== 'connection.open') return;
       this.lostMs += event.lostMs;
       // What the server before was hearing is lost with it.
-      if (event.isRestarted) this.#open.clear();
+      if (event.isRestarted) this.#forgetOpen();
     } else if (event.type === 'playback.cut') this.cuts.set(event.itemId, atMs);
     else if (!/^(playback|microphone|speaker)\./u.test(event.type)) this.#takeServer(event as ServerEvent, atMs);
   }
 
   /** Of what the person said, something is not yet understood, as far as the client knows. */
   get isHearing(): boolean {
-    return this.#open.size > 0;
+    return this.#open.size > 0 || this.#isSpeaking;
   }
 
   /** Those of one session; the last by default. Replies that died with their server are left out: their ends were not told. */
@@ -54,6 +56,11 @@ export class ClientRecord {
       if (event.type === 'session.created') count += 1;
       return count === session && !this.#isDead(event) ? [event] : [];
     });
+  }
+
+  #forgetOpen(): void {
+    this.#open.clear();
+    this.#isSpeaking = false;
   }
 
   #isDead(event: RecordedEvent): boolean {
@@ -68,7 +75,7 @@ export class ClientRecord {
       case 'session.created':
         this.sessions += 1;
         this.items.length = 0;
-        this.#open.clear();
+        this.#forgetOpen();
         break;
       case 'response.created':
         this.replies.set(event.response.id, { id: event.response.id, createdMs: atMs, itemIds: [] });
@@ -114,10 +121,11 @@ export class ClientRecord {
         break;
       case 'input_audio_buffer.speech_started':
       case 'input_audio_buffer.committed':
+        this.#isSpeaking = event.type === 'input_audio_buffer.speech_started';
         if (!this.transcripts.has(event.item_id)) this.#open.add(event.item_id);
         break;
       case 'input_audio_buffer.cleared':
-        this.#open.clear();
+        this.#forgetOpen();
         break;
       case 'conversation.item.input_audio_transcription.completed':
         this.transcripts.set(event.item_id, event.transcript);

@@ -13,8 +13,8 @@ import { update } from './step.ts';
 const longestMs = 30 * 60_000;
 /** After the last has hung up, whatever the server still waits for is over: close frames, grace times. */
 const aftermathMs = 10 * 60_000;
-/** So long nothing happens before a conversation counts as quiet. */
-const quietMs = 1_000;
+/** So long nothing happens before a conversation counts as quiet: what is on its way over a bad line has come by then. */
+const quietMs = 2_500;
 
 /** What a person was, with all that was recorded. */
 export interface PersonRun {
