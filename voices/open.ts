@@ -33,6 +33,7 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
 
 /** The same of models that hear and speak by themselves. */
 export const omniKinds: Kinds<OmniModel> = {
+  moshi: () => import('./omnis/moshi.ts'),
   'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
   'openai-realtime': () => import('./omnis/openai-realtime.ts'),
 };

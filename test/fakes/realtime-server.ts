@@ -6,31 +6,64 @@ export interface RealtimeServer extends EngineServer {
   readonly told: Record<string, unknown>[];
 }
 
-/** OpenAI's Realtime API: `says` to anything, or the error. */
+/** Which names events go by, and how sound comes in. */
+export type RealtimeShape = 'openai' | 'beta' | 'qwen' | 'glm';
+
+const paths = {
+  openai: 'WS /v1/realtime',
+  beta: 'WS /v1/realtime',
+  qwen: 'WS /api-ws/v1/realtime',
+  glm: 'WS /api/paas/v4/realtime',
+} as const;
+
+export function realtimeRoute(shape: RealtimeShape): string {
+  return paths[shape];
+}
+
+interface Told {
+  readonly type: string;
+  readonly session?: { readonly output_modalities?: string[]; readonly modalities?: string[] };
+  readonly audio?: string;
+}
+
+/** OpenAI's Realtime API, or one of its copies: `says` to anything, or the error. */
 export async function openRealtimeServer(
   says = 'Good evening, my friend.',
   failsWith?: string,
+  shape: RealtimeShape = 'openai',
 ): Promise<RealtimeServer> {
   const told: RealtimeServer['told'] = [];
   const server = await openEngineServer(
     {},
     {
-      'WS /v1/realtime': (socket) => {
+      [paths[shape]]: (socket) => {
         const tell = (event: object): void => socket.send(JSON.stringify(event));
+        const refuse = (code: string): void =>
+          tell({ type: 'error', error: { type: 'invalid_request_error', code, message: 'no: private' } });
         tell({ type: 'session.created', session: { type: 'realtime' } });
         let speaks = true;
         socket.on('message', (data: Buffer) => {
-          const event = JSON.parse(data.toString('utf8')) as Record<string, unknown> & {
-            session?: { output_modalities: string[] };
-          };
+          const event = JSON.parse(data.toString('utf8')) as Record<string, unknown> & Told;
           told.push(event);
-          if (event['type'] === 'session.update') {
-            speaks = event.session?.output_modalities[0] === 'audio';
-            tell({ type: 'session.updated', session: {} });
-          } else if (event['type'] === 'conversation.item.create') tell({ type: 'conversation.item.added', item: {} });
-          else if (failsWith !== undefined)
-            tell({ type: 'error', error: { type: 'invalid_request_error', code: failsWith, message: 'no: private' } });
-          else answer(tell, says, speaks);
+          switch (event.type) {
+            case 'session.update':
+              if ((event.session?.modalities === undefined) !== (shape === 'openai'))
+                return refuse('unknown_parameter');
+              speaks = (event.session?.output_modalities ?? event.session?.modalities ?? []).includes('audio');
+              return tell({ type: 'session.updated', session: {} });
+            case 'conversation.item.create':
+              return tell({ type: 'conversation.item.added', item: {} });
+            case 'input_audio_buffer.append': {
+              const isWav = Buffer.from(event.audio ?? '', 'base64').toString('latin1', 0, 4) === 'RIFF';
+              return isWav === (shape === 'glm') ? undefined : refuse('invalid_audio');
+            }
+            case 'input_audio_buffer.commit':
+              return tell({ type: 'input_audio_buffer.committed' });
+            default:
+              if (failsWith !== undefined) return refuse(failsWith);
+              if (shape === 'glm') tell({ type: 'heartbeat' });
+              answer(tell, says, speaks, shape === 'openai' ? 'output_' : '');
+          }
         });
       },
     },
@@ -38,14 +71,14 @@ export async function openRealtimeServer(
   return Object.assign(server, { told });
 }
 
-function answer(tell: (event: object) => void, says: string, speaks: boolean): void {
+function answer(tell: (event: object) => void, says: string, speaks: boolean, prefix: 'output_' | ''): void {
   tell({ type: 'response.created', response: {} });
-  const words = speaks ? 'response.output_audio_transcript.delta' : 'response.output_text.delta';
+  const words = speaks ? `response.${prefix}audio_transcript.delta` : `response.${prefix}text.delta`;
   for (const delta of says.split(/(?<= )/)) tell({ type: words, delta });
   const pcm = speaks ? pcmOf(says, 24_000) : Buffer.alloc(0);
   // Pieces that cut samples in two.
   for (let at = 0; at < pcm.length; at += 4_801) {
-    tell({ type: 'response.output_audio.delta', delta: pcm.subarray(at, at + 4_801).toString('base64') });
+    tell({ type: `response.${prefix}audio.delta`, delta: pcm.subarray(at, at + 4_801).toString('base64') });
   }
   const usage = { input_tokens: 60, output_tokens: 40 };
   tell({ type: 'response.done', response: { status: 'completed', status_details: null, usage } });

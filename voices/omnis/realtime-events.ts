@@ -30,6 +30,15 @@ const sampleRate = 24_000;
 /** Less is no speech. */
 const leastMs = 50;
 
+/** By their names since general availability, and before. */
+const wordEvents: ReadonlySet<string> = new Set([
+  'response.output_audio_transcript.delta',
+  'response.output_text.delta',
+  'response.audio_transcript.delta',
+  'response.text.delta',
+]);
+const soundEvents: ReadonlySet<string> = new Set(['response.output_audio.delta', 'response.audio.delta']);
+
 interface Reading {
   readonly upstream: Upstream;
   readonly meter: Meter;
@@ -63,10 +72,10 @@ export async function* readResponse(
   for (;;) {
     const event = await nextEvent(socket, upstream, hasBegun ? betweenBytesMs : firstByteMs);
     const { type, delta = '' } = event;
-    if (type === 'response.output_audio_transcript.delta' || type === 'response.output_text.delta') {
+    if (wordEvents.has(type)) {
       hasBegun = true;
       if (delta !== '') yield { type: 'text-delta', text: delta };
-    } else if (type === 'response.output_audio.delta' && speaks) {
+    } else if (soundEvents.has(type) && speaks) {
       hasBegun = true;
       const bytes = Buffer.concat([held, base64.decode(delta)]);
       const whole = bytes.subarray(0, bytes.length - (bytes.length % 2));

@@ -1,0 +1,141 @@
+import { randomInt } from 'node:crypto';
+
+/** A stream of Opus packets as an Ogg file, in pieces that can be sent as they come (RFC 3533, RFC 7845). Mono. */
+export interface OggOpusWriter {
+  /** What stands before all sound. */
+  head(): Buffer;
+  /** One page with these packets, which last `packetMs` each; their bytes together stay below 64 KiB. */
+  page(packets: readonly Uint8Array[], packetMs: number): Buffer;
+}
+
+const firstOfStream = 2;
+const continued = 1;
+const headerBytes = 27;
+/** Ogg counts the time of Opus at this rate, whatever the sound has, in hertz. */
+const clockRate = 48_000;
+
+/** Writes one stream. `sampleRate` is told as that of the source; `delaySamples`, at that rate, are for the reader to skip. */
+export function openOggOpusWriter(sampleRate: number, delaySamples: number): OggOpusWriter {
+  const serial = randomInt(2 ** 32);
+  const skip = Math.round((delaySamples * clockRate) / sampleRate);
+  let sequence = 0;
+  let position = 0;
+  const page = (packets: readonly Uint8Array[], flags: number): Buffer => {
+    const lacing = packets.flatMap(({ length }) => [
+      ...Array.from({ length: Math.floor(length / 255) }, () => 255),
+      length % 255,
+    ]);
+    const header = Buffer.alloc(headerBytes);
+    header.write('OggS', 0, 'latin1');
+    header.writeUInt8(flags, 5);
+    header.writeBigUInt64LE(BigInt(position), 6);
+    header.writeUInt32LE(serial, 14);
+    header.writeUInt32LE(sequence, 18);
+    header.writeUInt8(lacing.length, 26);
+    sequence += 1;
+    const bytes = Buffer.concat([header, Buffer.from(lacing), ...packets]);
+    bytes.writeUInt32LE(checksum(bytes), 22);
+    return bytes;
+  };
+  return {
+    head() {
+      const head = Buffer.alloc(19);
+      head.write('OpusHead', 0, 'latin1');
+      head.writeUInt8(1, 8);
+      head.writeUInt8(1, 9);
+      head.writeUInt16LE(skip, 10);
+      head.writeUInt32LE(sampleRate, 12);
+      const tags = Buffer.alloc(25);
+      tags.write('OpusTags', 0, 'latin1');
+      tags.writeUInt32LE(9, 8);
+      tags.write('dramatis ', 12, 'latin1');
+      return Buffer.concat([page([head], firstOfStream), page([tags], 0)]);
+    },
+    page(packets, packetMs) {
+      position += Math.round((packets.length * packetMs * clockRate) / 1_000);
+      return page(packets, 0);
+    },
+  };
+}
+
+/** The bytes are no Ogg stream, or damaged. */
+export class OggFormatError extends Error {
+  override readonly name = 'OggFormatError';
+}
+
+/** Takes an Ogg stream apart, however its bytes are cut. */
+export class OggReader {
+  #bytes: Buffer = Buffer.alloc(0);
+  #begun: Buffer[] = [];
+
+  /** The packets that these bytes complete, headers included. Throws `OggFormatError`. */
+  push(bytes: Uint8Array): Buffer[] {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    const packets: Buffer[] = [];
+    for (let page = this.#takePage(); page !== undefined; page = this.#takePage())
+      packets.push(...this.#packetsIn(page));
+    return packets;
+  }
+
+  #takePage(): Buffer | undefined {
+    const bytes = this.#bytes;
+    if (!Buffer.from('OggS').subarray(0, bytes.length).equals(bytes.subarray(0, 4))) {
+      throw new OggFormatError('no page begins where one should');
+    }
+    if (bytes.length < headerBytes) return undefined;
+    const count = bytes.readUInt8(26);
+    if (bytes.length < headerBytes + count) return undefined;
+    const lacing = bytes.subarray(headerBytes, headerBytes + count);
+    const length = headerBytes + count + lacing.reduce((sum, each) => sum + each, 0);
+    if (bytes.length < length) return undefined;
+    const page = Buffer.from(bytes.subarray(0, length));
+    this.#bytes = bytes.subarray(length);
+    const told = page.readUInt32LE(22);
+    page.writeUInt32LE(0, 22);
+    if (checksum(page) !== told) throw new OggFormatError('a page is damaged');
+    return page;
+  }
+
+  #packetsIn(page: Buffer): Buffer[] {
+    const count = page.readUInt8(26);
+    // The rest of a packet whose beginning is lost, or the other way round.
+    if ((page.readUInt8(5) & continued) === 0) this.#begun = [];
+    let at = headerBytes + count;
+    const packets: Buffer[] = [];
+    for (const length of page.subarray(headerBytes, headerBytes + count)) {
+      this.#begun.push(page.subarray(at, at + length));
+      at += length;
+      // Only a packet that goes on fills its piece.
+      if (length === 255) continue;
+      packets.push(Buffer.concat(this.#begun));
+      this.#begun = [];
+    }
+    return packets;
+  }
+}
+
+/** How many samples at 48 kHz to skip, where the packet is the head of an Opus stream; undefined where it is another. */
+export function opusHeadSkip(packet: Uint8Array): number | undefined {
+  const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
+  return bytes.length >= 19 && bytes.toString('latin1', 0, 8) === 'OpusHead' ? bytes.readUInt16LE(10) : undefined;
+}
+
+/** Whether a packet is one of the two that stand before the sound. */
+export function isOpusHeader(packet: Uint8Array): boolean {
+  return /^Opus(?:Head|Tags)/.test(
+    Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength).toString('latin1', 0, 8),
+  );
+}
+
+/** Ogg's own CRC: not reflected, unlike zlib's. */
+const table = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index << 24;
+  for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ (value < 0 ? 0x04_c1_1d_b7 : 0);
+  return value >>> 0;
+});
+
+function checksum(bytes: Uint8Array): number {
+  let value = 0;
+  for (const byte of bytes) value = ((value << 8) ^ (table[(value >>> 24) ^ byte] as number)) >>> 0;
+  return value;
+}

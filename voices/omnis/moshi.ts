@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import { concatSamples } from '../audio.ts';
+import { baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { Meter } from '../calls/calls.ts';
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import { badReply, brokenOff } from '../calls/http-faults.ts';
+import { openSocket, type UpstreamSocket } from '../calls/socket.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { isOpusHeader, OggFormatError, OggReader, openOggOpusWriter, opusHeadSkip } from '../ogg-opus.ts';
+import type { OmniMessage, OmniModel, OmniOptions, OmniPart } from '../omni.ts';
+import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../opus.ts';
+import { resample } from '../resampler.ts';
+import { DuplexTurn } from './duplex-turn.ts';
+
+const settings = z.strictObject({
+  /** Such as `ws://127.0.0.1:8998`. */
+  baseUrl: baseUrlSchema,
+  /** `personaplex`: NVIDIA's, which alone can be told who it is and with which voice it speaks. */
+  dialect: z.enum(['moshi', 'personaplex']).default('moshi'),
+  /** Of PersonaPlex: the name of a file in the server's folder of voices, where "voices" names none for a character. */
+  defaultVoice: z.string().min(1).default('NATF0.pt'),
+  /** Silence that ends a reply, in milliseconds. */
+  endSilenceMs: z.number().int().min(300).max(5_000).default(1_000),
+  /** How long it may take to begin one, and how long one may be, in milliseconds of its own time. */
+  waitMs: z.number().int().min(500).max(60_000).default(8_000),
+  mostMs: z.number().int().min(1_000).max(240_000).default(60_000),
+  /** Further parameters of the query, such as `{"text_temperature": 0.7}`. */
+  extra: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+});
+
+export type MoshiSettings = z.infer<typeof settings>;
+
+const sampleRate = 24_000;
+/** The model's own step: it says as much as it hears. */
+const frameMs = 80;
+const frameSamples = (sampleRate * frameMs) / 1_000;
+/** How far what it hears may be ahead of what it has said, in frames: more than its delay, less than anybody minds it does in vain. */
+const framesAhead = 25;
+const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
+
+/**
+ * Moshi, or PersonaPlex: a model that hears and speaks all the time, used turn by turn. Each reply is a talk of its own: it
+ * is given the user's speech, then silence, and what it says up to its first long pause is the reply. It cannot be told what was said
+ * before, nor be asked in writing.
+ */
+export const adapter: Adapter<OmniModel, MoshiSettings> = {
+  settings,
+  // The handshake comes when the server is free, and has read the persona.
+  care: () => ({ concurrency: 1 }),
+  open: (chosen, context) => ({
+    name: context.name,
+    async *reply(messages, options) {
+      options.signal.throwIfAborted();
+      const speech = speechIn(messages);
+      if (speech === undefined) {
+        throw new EngineError(context.name, 'ENGINE_REFUSED', 'this model hears speech alone, and this was written');
+      }
+      const url = urlOf(messages, options, chosen);
+      yield* context.calls.stream(
+        ({ signal, meter }) => talk(speech, { chosen, context, url, signal, meter, speaks: options.speaks }),
+        options,
+      );
+    },
+    async check(options: CallOptions) {
+      const url = urlOf([], { ...options, speaks: false }, chosen);
+      const socket = await openSocket(context, { url, headers: bearer(context.key) }, options);
+      try {
+        await handshake(socket, context);
+        return `${new URL(chosen.baseUrl).host} is free to talk`;
+      } finally {
+        socket.close();
+      }
+    },
+  }),
+};
+
+/** The user's last speech, at the model's rate; undefined where it was not spoken. */
+function speechIn(messages: readonly OmniMessage[]): Float32Array | undefined {
+  const sound = messages.findLast(({ role }) => role === 'user')?.sound;
+  return sound === undefined ? undefined : resample(sound.samples, sound.sampleRate, sampleRate);
+}
+
+function urlOf(messages: readonly OmniMessage[], { voice }: OmniOptions, chosen: MoshiSettings): URL {
+  const url = new URL(`${chosen.baseUrl.replace(/\/+$/, '')}/api/chat`);
+  for (const [name, value] of Object.entries(chosen.extra)) url.searchParams.set(name, String(value));
+  if (chosen.dialect !== 'personaplex') return url;
+  const persona = messages.flatMap(({ role, text }) => (role === 'system' ? [text] : [])).join('\n\n');
+  url.searchParams.set('voice_prompt', voice ?? chosen.defaultVoice);
+  url.searchParams.set('text_prompt', persona);
+  return url;
+}
+
+interface Talk extends CallOptions {
+  readonly chosen: MoshiSettings;
+  readonly context: EngineContext;
+  readonly url: URL;
+  readonly meter: Meter;
+  readonly speaks: boolean;
+}
+
+async function* talk(speech: Float32Array, given: Talk): AsyncGenerator<OmniPart> {
+  const mouth = await openMouth(speech);
+  const ear = await openEar(given.context);
+  try {
+    const { context, url, signal } = given;
+    const socket = await openSocket(context, { url, headers: bearer(context.key) }, { signal });
+    try {
+      await handshake(socket, context);
+      yield* answer(socket, mouth, ear, { ...given, userMs: (speech.length / sampleRate) * 1_000 });
+    } finally {
+      socket.close();
+    }
+  } finally {
+    mouth.close();
+    ear.close();
+  }
+}
+
+async function* answer(
+  socket: UpstreamSocket,
+  mouth: Mouth,
+  ear: Ear,
+  { chosen, context, meter, speaks, userMs }: Talk & { readonly userMs: number },
+): AsyncGenerator<OmniPart> {
+  const { endSilenceMs, waitMs, mostMs } = chosen;
+  const turn = new DuplexTurn(sampleRate, { userMs, endSilenceMs, waitMs, mostMs });
+  let heardSamples = 0;
+  let words = 0;
+  let soundMs = 0;
+  while (turn.end === undefined) {
+    mouth.speak(socket, heardSamples / frameSamples + framesAhead);
+    for (const said of ear.take(await nextMessage(socket, context))) {
+      if (typeof said !== 'string') heardSamples += said.length;
+      for (const part of typeof said === 'string' ? turn.read(said) : turn.hear(said)) {
+        if (part.type === 'text-delta') meter.outputTokens = words += 1;
+        if (part.type !== 'sound') yield part;
+        else if (speaks) {
+          soundMs += (part.samples.length / sampleRate) * 1_000;
+          meter.audioSeconds = Math.round(soundMs) / 1_000;
+          yield part;
+        }
+      }
+    }
+  }
+  if (turn.end === 'nothing' || (speaks && soundMs === 0)) {
+    const detail = `the model said nothing within ${waitMs / 1_000} s of the user's speech`;
+    throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);
+  }
+  yield { type: 'omni-end', reason: turn.end, inputTokens: 0, outputTokens: words };
+}
+
+/** The server says that it listens: nothing may be sent before. One that talks to somebody else keeps it back. */
+async function handshake(socket: UpstreamSocket, context: EngineContext): Promise<void> {
+  const { firstByteMs } = context.timeouts;
+  const message = await nextMessage(socket, context, firstByteMs).catch((cause: unknown) => {
+    if (!(cause instanceof EngineError) || cause.code !== 'ENGINE_TIMEOUT') throw cause;
+    const detail = `no greeting within ${firstByteMs / 1_000} s. It serves one talk at a time: is it busy with another?`;
+    throw new EngineError(context.name, 'ENGINE_TIMEOUT', detail);
+  });
+  if (message[0] !== kinds.handshake) throw badReply(context, 'something before its greeting');
+}
+
+async function nextMessage(
+  socket: UpstreamSocket,
+  context: EngineContext,
+  limitMs = context.timeouts.betweenBytesMs,
+): Promise<Buffer> {
+  const message = await socket.receive(limitMs);
+  if (message === undefined) throw brokenOff(context);
+  if (typeof message === 'string' || message.length === 0)
+    throw badReply(context, 'something that is no message of Moshi');
+  return message;
+}
+
+/** What the model is to hear: the speech, then silence without end. */
+interface Mouth {
+  speak(socket: UpstreamSocket, upToFrames: number): void;
+  close(): void;
+}
+
+async function openMouth(speech: Float32Array): Promise<Mouth> {
+  const encoder = await openOpusEncoder(sampleRate, { isLossless: true });
+  const ogg = openOggOpusWriter(sampleRate, encoder.delaySamples);
+  let frames = 0;
+  const soundOf = (frame: number): Float32Array => {
+    // The first is not heard.
+    const from = (frame - 1) * frameSamples;
+    const sound = frame === 0 ? new Float32Array(0) : speech.subarray(from, from + frameSamples);
+    return concatSamples([sound, new Float32Array(frameSamples - sound.length)]);
+  };
+  return {
+    speak(socket, upToFrames) {
+      const send = (bytes: Buffer): void => socket.send(Buffer.concat([Buffer.of(kinds.audio), bytes]));
+      if (frames === 0) send(ogg.head());
+      for (; frames < upToFrames; frames += 1) {
+        const sound = soundOf(frames);
+        const packets: Uint8Array[] = [];
+        for (let at = 0; at < sound.length; at += encoder.frameSamples) {
+          packets.push(encoder.encode(sound.subarray(at, at + encoder.frameSamples)));
+        }
+        send(ogg.page(packets, opusFrameMs));
+      }
+    },
+    close: () => encoder.close(),
+  };
+}
+
+/** What the model says: words as strings, sound as samples. */
+interface Ear {
+  take(message: Buffer): readonly (string | Float32Array)[];
+  close(): void;
+}
+
+async function openEar(context: EngineContext): Promise<Ear> {
+  const decoder = await openOpusDecoder(sampleRate);
+  const ogg = new OggReader();
+  let skip = 0;
+  const samplesOf = (packet: Buffer): Float32Array => {
+    skip = Math.round(((opusHeadSkip(packet) ?? 0) * sampleRate) / 48_000) || skip;
+    if (isOpusHeader(packet)) return new Float32Array(0);
+    const samples = decoder.decodeWhole(packet);
+    if (samples === undefined) throw badReply(context, 'sound that is no Opus');
+    const skipped = Math.min(skip, samples.length);
+    skip -= skipped;
+    return samples.slice(skipped);
+  };
+  return {
+    take(message) {
+      const body = message.subarray(1);
+      switch (message[0]) {
+        case kinds.text:
+          return [body.toString('utf8')];
+        case kinds.error: {
+          const detail = 'the model reported an error. Look into its log.';
+          throw new EngineError(context.name, 'ENGINE_UNAVAILABLE', detail);
+        }
+        case kinds.audio:
+          try {
+            return ogg.push(body).map(samplesOf);
+          } catch (cause) {
+            throw cause instanceof OggFormatError ? badReply(context, 'sound that is no Ogg stream') : cause;
+          }
+        default:
+          // For clients that show more, or for later.
+          return [];
+      }
+    },
+    close: () => decoder.close(),
+  };
+}
