@@ -51,7 +51,7 @@ export function tinyGguf(pieces: readonly string[], options: { readonly neverEnd
   const metadata: Record<string, Value> = {
     'general.architecture': { string: 'llama' },
     'general.name': { string: 'made by a test' },
-    'llama.context_length': { uint32: 2048 },
+    'llama.context_length': { uint32: 32_768 },
     'llama.embedding_length': { uint32: width },
     'llama.block_count': { uint32: 1 },
     'llama.feed_forward_length': { uint32: hidden },
