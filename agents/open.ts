@@ -11,6 +11,7 @@ import { withScript } from './script.ts';
 
 /** Every kind of chat model, by its name in the engines file. */
 export const chatKinds: Kinds<ChatModel> = {
+  'node-llama-cpp': () => import('./chats/node-llama-cpp.ts'),
   'openai-chat': () => import('./chats/openai-chat.ts'),
 };
 

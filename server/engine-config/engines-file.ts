@@ -88,7 +88,10 @@ export const presetIds = [
   'qwen2.5-omni',
 ] as const;
 
-/** Reads an engines file; clips are given by absolute paths. Throws `ConfigError`. */
+/** Engines that load weights, `{ "path", "sha256" }`, in place of asking a server. */
+const localKinds: readonly unknown[] = ['sherpa-onnx', 'node-llama-cpp'];
+
+/** Reads an engines file; clips and weights are given by absolute paths. Throws `ConfigError`. */
 export function readEnginesFile(file: string): EnginesFile {
   const place = path.resolve(file);
   const parsed = parse(enginesFileSchema, place);
@@ -96,7 +99,20 @@ export function readEnginesFile(file: string): EnginesFile {
     who,
     { ...reference, wav: path.resolve(path.dirname(place), reference.wav) },
   ]);
-  return { ...parsed, references: Object.fromEntries(references) };
+  const engines = Object.entries(parsed.engines).map(([name, engine]) => [
+    name,
+    localKinds.includes(engine.kind) ? withPlaces(engine, path.dirname(place)) : engine,
+  ]);
+  return { ...parsed, engines: Object.fromEntries(engines), references: Object.fromEntries(references) };
+}
+
+/** Settings with every `path` in them from this folder on. */
+function withPlaces(settings: object, folder: string): object {
+  const entries = Object.entries(settings).map(([key, value]: [string, unknown]) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return [key, withPlaces(value, folder)];
+    return [key, key === 'path' && typeof value === 'string' ? path.resolve(folder, value) : value];
+  });
+  return Object.fromEntries(entries) as object;
 }
 
 /** Reads a preset that comes with Dramatis. Throws `ConfigError` that lists them where there is none of that name. */

@@ -26,7 +26,7 @@ serveProcess<FakeEngineData, { aborted: number }, string, string>({
     }
     return { aborted: 0 };
   },
-  async *answer(engine, request, signal) {
+  async answer(engine, request, { signal, tell }) {
     if (request === 'die') {
       process.stderr.write('a secret of the conversation\n');
       await tick();
@@ -34,13 +34,13 @@ serveProcess<FakeEngineData, { aborted: number }, string, string>({
     }
     if (request === 'fail') throw new Error('it is too hard');
     if (request === 'refuse') throw new EngineError('fake', 'ENGINE_REFUSED', 'not so');
-    if (request === 'aborted') yield String(engine.aborted);
+    if (request === 'aborted') tell(String(engine.aborted));
     else if (request === 'forever') {
       signal.addEventListener('abort', () => (engine.aborted += 1));
       for (let count = 0; !signal.aborted; count += 1) {
-        yield String(count);
+        tell(String(count));
         await tick();
       }
-    } else for (const word of request.split(' ')) yield word;
+    } else for (const word of request.split(' ')) tell(word);
   },
 });

@@ -49,7 +49,10 @@ export async function tinyVits(files: TinyFiles): Promise<Mouth> {
       shape: [1, 1, -1],
     },
   });
-  const tokens = await files.write('vits-tokens.txt', [...letters].map((letter, id) => `${letter} ${id}\n`).join(''));
+  const tokens = await files.write(
+    'vits-tokens.txt',
+    Array.from(letters, (letter, id) => `${letter} ${id}\n`).join(''),
+  );
   return { model, tokens };
 }
 
@@ -134,7 +137,9 @@ export async function tinyZipvoice(files: TinyFiles, dataDir: Weights): Promise<
   });
   const tokens = await files.write(
     'zipvoice-tokens.txt',
-    [...phonemes].map((sound, id) => `${sound}\t${id}\n`).join(''),
+    Array.from(phonemes)
+      .map((sound, id) => `${sound}\t${id}\n`)
+      .join(''),
   );
   const lexicon = await files.write('zipvoice-lexicon.txt', '好 h a\n');
   return { encoder, decoder, vocoder, tokens, lexicon, dataDir };

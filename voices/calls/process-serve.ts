@@ -5,8 +5,15 @@ import type { ProcessMessage, ProcessReply } from './process.ts';
 export interface ProcessEngine<Data, Engine, Request, Part> {
   /** Called with the first request, and again with the next where it failed. */
   load(data: Data): Promise<Engine>;
-  /** Answers one request, several at a time; the signal is aborted where nobody waits any more. */
-  answer(engine: Engine, request: Request, signal: AbortSignal): AsyncIterable<Part>;
+  /** Answers one request, several at a time, and settles when all is told. */
+  answer(engine: Engine, request: Request, call: ProcessCall<Part>): Promise<void>;
+}
+
+/** One request under way. */
+export interface ProcessCall<Part> {
+  /** Aborted where nobody waits any more; then nothing is told any more either. */
+  readonly signal: AbortSignal;
+  readonly tell: (part: Part) => void;
 }
 
 /** The process's end of an `EngineProcess`. An `EngineError` keeps its code, anything else becomes `ENGINE_BAD_REPLY`. */
@@ -36,10 +43,12 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
     running.set(id, gone);
     try {
       const ready = await loaded();
-      for await (const part of engine.answer(ready, request, gone.signal)) {
-        if (gone.signal.aborted) return;
-        tell<Part>({ id, part });
-      }
+      await engine.answer(ready, request, {
+        signal: gone.signal,
+        tell: (part) => {
+          if (!gone.signal.aborted) tell<Part>({ id, part });
+        },
+      });
       tell({ id, end: true });
     } catch (cause) {
       tell({ id, error: faultOf(cause) });

@@ -7,7 +7,7 @@ import { EngineError } from '../engine.ts';
 
 /** A file, or a folder, of weights that the user brings. */
 export const weightsSchema = z.strictObject({
-  /** Absolute, or from where the server is started. */
+  /** Absolute, or relative to the engines file. */
   path: z.string().min(1),
   /** Lower-case hex; see `hashOf`. Nothing is loaded without: the error then says what it is. */
   sha256: z

@@ -40,10 +40,10 @@ serveProcess<EarData, Ear, EarRequest, EarReply>({
       punctuate: punctuate ?? ((text) => text),
     };
   },
-  async *answer(ear, request) {
-    if (request.kind === 'load') yield { text: '' };
-    else if (request.kind === 'piece') yield await hearPiece(ear, request.samples);
-    else if (request.kind === 'block') yield { text: hearBlock(ear, request) };
+  async answer(ear, request, { tell }) {
+    if (request.kind === 'load') tell({ text: '' });
+    else if (request.kind === 'piece') tell(await hearPiece(ear, request.samples));
+    else if (request.kind === 'block') tell({ text: hearBlock(ear, request) });
     else ear.streams.delete(request.stream);
   },
 });

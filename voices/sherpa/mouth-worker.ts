@@ -3,7 +3,6 @@ import { importOptional } from '../calls/optional-package.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { serveProcess } from '../calls/process-serve.ts';
 import { checkWeights } from '../calls/weights.ts';
-import { Queue } from '../queue.ts';
 import type { MouthData, MouthRequest } from '../synthesizers/sherpa-onnx.ts';
 import { synthesizerConfig } from './synthesizer-settings.ts';
 
@@ -17,14 +16,12 @@ serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
     const paths = await checkWeights(name, settings.files);
     return sherpa.OfflineTts.createAsync(synthesizerConfig(settings, paths));
   },
-  async *answer(model, request, signal) {
+  async answer(model, request, { signal, tell }) {
     if (request.kind === 'load') {
-      yield { samples: new Float32Array(0), sampleRate: model.sampleRate };
-      return;
+      return tell({ samples: new Float32Array(0), sampleRate: model.sampleRate });
     }
     const { text, speaker, speed, steps, reference } = request;
-    const blocks = new Queue<PcmBlock>();
-    const speaking = model.generateAsync({
+    await model.generateAsync({
       text,
       enableExternalBuffer: false,
       generationConfig: {
@@ -42,14 +39,9 @@ serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
       },
       onProgress({ samples }) {
         // A copy: the model takes its own back.
-        blocks.push({ samples: new Float32Array(samples), sampleRate: model.sampleRate });
+        tell({ samples: new Float32Array(samples), sampleRate: model.sampleRate });
         return !signal.aborted;
       },
     });
-    speaking.then(
-      () => blocks.end(),
-      (cause: unknown) => blocks.fail(cause),
-    );
-    yield* blocks;
   },
 });

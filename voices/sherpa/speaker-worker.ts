@@ -33,14 +33,14 @@ serveProcess<SpeakerData, Speakers, SpeakerRequest, SpeakerReply>({
     });
     return { diarizer, threshold };
   },
-  async *answer({ embedder, diarizer, threshold }, { samples, speakers }) {
-    if (embedder !== undefined) yield { embedding: embed(embedder, samples) };
+  async answer({ embedder, diarizer, threshold }, { samples, speakers }, { tell }) {
+    if (embedder !== undefined) tell({ embedding: embed(embedder, samples) });
     if (diarizer === undefined) return;
     diarizer.setConfig({ clustering: { numClusters: speakers ?? -1, threshold } });
     const segments = samples.length === 0 ? [] : diarizer.process(samples);
-    yield {
+    tell({
       segments: segments.map(({ start, end, speaker }) => ({ startMs: start * 1000, endMs: end * 1000, speaker })),
-    };
+    });
   },
 });
 

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import type { ChatModelFunctions, LlamaChat, LlamaChatResponse } from 'node-llama-cpp';
+import { importOptional } from '../../voices/calls/optional-package.ts';
+import { serveProcess, type ProcessCall } from '../../voices/calls/process-serve.ts';
+import { checkWeights } from '../../voices/calls/weights.ts';
+import { EngineError } from '../../voices/engine.ts';
+import { llamaFunctions, llamaHistory, sharedTurns } from './llama-history.ts';
+import type { LlamaData, LlamaReply, LlamaRequest } from './node-llama-cpp.ts';
+
+/** One place for a talk: what was said there last is still in the model's memory. */
+interface Seat {
+  readonly chat: LlamaChat;
+  known: readonly string[];
+  usedAt: number;
+}
+
+interface Model {
+  readonly name: string;
+  readonly template: string;
+  readonly free: Set<Seat>;
+  readonly waiting: (() => void)[];
+}
+
+/** What is usual with chat models, where nobody says anything else. */
+const usualSampling = { temperature: 0.8, topP: 0.95, minP: 0.05 };
+let turns = 0;
+
+serveProcess<LlamaData, Model, LlamaRequest, LlamaReply>({
+  async load({ name, settings }) {
+    const { getLlama, LlamaChat, LlamaLogLevel } = await importOptional(
+      name,
+      'node-llama-cpp',
+      () => import('node-llama-cpp'),
+    );
+    const { model: modelPath = '' } = await checkWeights(name, { model: settings.model });
+    const { contextSize, talks, threads, gpu } = settings;
+    // Nothing is to be built or fetched behind the user's back.
+    const llama = await getLlama({
+      build: 'never',
+      skipDownload: true,
+      gpu: gpu === 'off' ? false : gpu,
+      logLevel: LlamaLogLevel.error,
+    });
+    const model = await llama.loadModel({ modelPath });
+    const context = await model.createContext({ contextSize, sequences: talks, threads });
+    const seats = Array.from({ length: talks }, (): Seat => {
+      return { chat: new LlamaChat({ contextSequence: context.getSequence() }), known: [], usedAt: 0 };
+    });
+    const [{ chat } = { chat: undefined }] = seats;
+    return { name, template: chat?.chatWrapper.wrapperName ?? '', free: new Set(seats), waiting: [] };
+  },
+  async answer(model, request, call) {
+    if (request.kind === 'load') return call.tell({ type: 'loaded', template: model.template });
+    const known = request.messages.map((message) => JSON.stringify(message));
+    while (model.free.size === 0) await new Promise<void>((resolve) => model.waiting.push(resolve));
+    const seat = bestSeat(model.free, known);
+    model.free.delete(seat);
+    try {
+      call.signal.throwIfAborted();
+      seat.known = known;
+      await generate(seat, request, model.name, call);
+    } finally {
+      seat.usedAt = turns += 1;
+      model.free.add(seat);
+      model.waiting.shift()?.();
+    }
+  },
+});
+
+/** Where most of this talk is known already; else the place that was not used for longest. */
+function bestSeat(free: ReadonlySet<Seat>, known: readonly string[]): Seat {
+  const ranked = [...free].toSorted(
+    (one, other) => sharedTurns(other.known, known) - sharedTurns(one.known, known) || one.usedAt - other.usedAt,
+  );
+  return ranked[0] as Seat;
+}
+
+async function generate(
+  { chat }: Seat,
+  { messages, sampling, maxTokens, toolbox }: Extract<LlamaRequest, { kind: 'chat' }>,
+  name: string,
+  { signal, tell }: ProcessCall<LlamaReply>,
+): Promise<void> {
+  const { stop, ...chosen } = sampling;
+  const before = chat.sequence.tokenMeter.getState();
+  const functions = llamaFunctions(toolbox);
+  const { functionCalls = [], metadata }: LlamaChatResponse<ChatModelFunctions> = await chat
+    .generateResponse(llamaHistory(messages), {
+      signal,
+      maxTokens,
+      ...usualSampling,
+      ...chosen,
+      ...(stop === undefined ? {} : { customStopTriggers: [...stop] }),
+      // Nobody waits for thoughts in a talk.
+      budgets: { thoughtTokens: 0 },
+      ...(functions === undefined
+        ? {}
+        : { functions, ...(toolbox?.parallel === false ? { maxParallelFunctionCalls: 1 } : {}) }),
+      onTextChunk: (text) => {
+        if (text !== '') tell({ type: 'text', text });
+      },
+    })
+    .catch((cause: unknown) => {
+      throw signal.aborted ? signal.reason : faultOf(cause, name);
+    });
+  for (const { functionName, params } of functionCalls) {
+    const callId = `call_${randomBytes(12).toString('base64url')}`;
+    tell({ type: 'call', call: { callId, name: functionName, arguments: JSON.stringify(params ?? {}) } });
+  }
+  const after = chat.sequence.tokenMeter.getState();
+  const outputTokens = after.usedOutputTokens - before.usedOutputTokens;
+  tell({
+    type: 'end',
+    reason: metadata.stopReason === 'maxTokens' ? 'length' : 'stop',
+    inputTokens: Math.max(0, chat.sequence.nextTokenIndex - outputTokens),
+    readTokens: after.usedInputTokens - before.usedInputTokens,
+    outputTokens,
+  });
+}
+
+/** Its messages may repeat the prompt. */
+function faultOf(cause: unknown, name: string): EngineError {
+  const kind = cause instanceof Error ? cause.name : 'error';
+  return new EngineError(
+    name,
+    'ENGINE_REFUSED',
+    `the model could not go on (${kind}). If the character's description and the talk are long, raise "contextSize".`,
+    cause,
+  );
+}

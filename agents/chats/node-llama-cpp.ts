@@ -1,0 +1,118 @@
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import type { Adapter } from '../../voices/calls/context.ts';
+import { openProcess } from '../../voices/calls/process.ts';
+import { weightsSchema } from '../../voices/calls/weights.ts';
+import type { CallOptions } from '../../voices/engine.ts';
+import type { ChatEnd, ChatModel, ChatPart, Message, Sampling } from '../chat.ts';
+import type { Toolbox, ToolCall } from '../tools.ts';
+import { spokenText } from './spoken-text.ts';
+import { callCollector } from './tool-calls.ts';
+import { withCare } from './with-care.ts';
+
+const settings = z.strictObject({
+  /** A GGUF file of a chat model; of several parts, the first. Its own template is used. */
+  model: weightsSchema,
+  /** Tokens of one talk: prompt, history and reply. */
+  contextSize: z.number().int().min(256).max(1_048_576).default(8_192),
+  /** Talks at a time, each with a context of its own in memory, which is kept until another talk needs it. */
+  talks: z.number().int().min(1).max(64).default(2),
+  /** Processors; half of them unless given, since ear and mouth need some too. */
+  threads: z.number().int().min(1).max(256).optional(),
+  /** `auto`: whatever the installed package can use. */
+  gpu: z.enum(['auto', 'off']).default('auto'),
+  /** Tokens that a reply may have, where the talk does not say. */
+  maxTokens: z.number().int().min(1).max(32_768).default(512),
+});
+
+export type LlamaSettings = z.infer<typeof settings>;
+
+/** What the process is started with. */
+export interface LlamaData {
+  readonly name: string;
+  readonly settings: LlamaSettings & { readonly threads: number };
+}
+
+export type LlamaRequest =
+  | { readonly kind: 'load' }
+  | {
+      readonly kind: 'chat';
+      readonly messages: readonly Message[];
+      readonly sampling: Sampling;
+      readonly maxTokens: number;
+      readonly toolbox?: Toolbox | undefined;
+    };
+
+export type LlamaReply =
+  /** What chat template the model has. */
+  | { readonly type: 'loaded'; readonly template: string }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly call: ToolCall }
+  | {
+      readonly type: 'end';
+      readonly reason: ChatEnd;
+      readonly inputTokens: number;
+      /** Those of the input that had to be read: the rest was known from the turn before. */
+      readonly readTokens: number;
+      readonly outputTokens: number;
+    };
+
+/** GGUF chat models in a process of its own, by llama.cpp. */
+export const adapter: Adapter<ChatModel, LlamaSettings> = {
+  settings,
+  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000 } }),
+  open(chosen, context) {
+    const { name, calls } = context;
+    const threads = chosen.threads ?? Math.max(1, Math.floor(availableParallelism() / 2));
+    const llama = openProcess<LlamaRequest, LlamaReply>({
+      name,
+      url: new URL('./node-llama-cpp-worker.ts', import.meta.url),
+      data: { name, settings: { ...chosen, threads } } satisfies LlamaData,
+    });
+    const model: ChatModel = {
+      name,
+      async *chat(messages, options) {
+        const { signal, toolbox, maxTokens = chosen.maxTokens, temperature, topP, seed, stop } = options;
+        const sampling = {
+          ...(temperature === undefined ? {} : { temperature }),
+          ...(topP === undefined ? {} : { topP }),
+          ...(seed === undefined ? {} : { seed }),
+          ...(stop === undefined ? {} : { stop }),
+        };
+        const request: LlamaRequest = { kind: 'chat', messages, sampling, maxTokens, toolbox };
+        yield* partsOf(llama.stream(request, { signal }), toolbox);
+      },
+    };
+    const load = (options: CallOptions): Promise<LlamaReply> => llama.once({ kind: 'load' }, options);
+    return {
+      ...withCare(model, calls),
+      warm: async (options) => void (await load(options)),
+      async check(options) {
+        const loaded = await load(options);
+        const template = loaded.type === 'loaded' ? loaded.template : 'unknown';
+        return `is loaded, its weights are those that you trust, chat template ${template}`;
+      },
+      close: () => llama.close(),
+    };
+  },
+};
+
+async function* partsOf(replies: AsyncIterable<LlamaReply>, toolbox: Toolbox | undefined): AsyncGenerator<ChatPart> {
+  const spoken = spokenText();
+  const collector = callCollector(toolbox);
+  for await (const reply of replies) {
+    if (reply.type === 'text') {
+      const text = spoken.add(reply.text);
+      if (text !== '') yield { type: 'text-delta', text };
+    } else if (reply.type === 'call') {
+      const { callId, name, arguments: text } = reply.call;
+      collector.add([{ id: callId, function: { name, arguments: text } }]);
+    } else if (reply.type === 'end') {
+      const rest = spoken.rest();
+      if (rest !== '') yield { type: 'text-delta', text: rest };
+      for (const call of collector.calls()) yield { type: 'tool-call', ...call };
+      const { reason, inputTokens, outputTokens } = reply;
+      yield { type: 'chat-end', reason, inputTokens, outputTokens };
+    }
+  }
+}
