@@ -3,7 +3,14 @@ import { careSchema, type Care } from '../../voices/calls/care.ts';
 import type { SettingNames } from '../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
 import { ConfigError, type Config } from '../config.ts';
-import { readEnginesFile, readPreset, type EngineSettings, type EnginesFile, type Reference } from './engines-file.ts';
+import {
+  readEnginesFile,
+  readPreset,
+  type EngineSettings,
+  type EnginesFile,
+  type Reference,
+  type Turns,
+} from './engines-file.ts';
 
 /** What a conversation is made of. */
 export type Stage = 'recognizer' | 'mind' | 'synthesizer';
@@ -34,6 +41,7 @@ export interface EnginePlan {
   readonly synthesizer: readonly PlannedEngine[];
   /** Hears and speaks in place of mind and synthesizer, which step in where all of these fail; mostly none. */
   readonly omni: readonly PlannedEngine[];
+  readonly turns: Turns;
   readonly references: Readonly<Record<string, Reference>>;
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
@@ -41,7 +49,19 @@ export interface EnginePlan {
 
 /** The settings that bear on it. */
 export type PlanSettings = Partial<
-  Pick<Config, 'engines' | 'preset' | 'recognizer' | 'mind' | 'synthesizer' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>
+  Pick<
+    Config,
+    | 'engines'
+    | 'preset'
+    | 'recognizer'
+    | 'mind'
+    | 'synthesizer'
+    | 'llmBaseUrl'
+    | 'llmModel'
+    | 'llmApiKey'
+    | 'smartTurn'
+    | 'smartTurnHash'
+  >
 >;
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -79,11 +99,17 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     mind: chainOf('mind'),
     synthesizer: chainOf('synthesizer'),
     omni: omniOf(omni ?? [], engines, environment),
+    turns: turnsIn(settings) ?? file?.turns ?? preset?.turns ?? { kind: 'prosody' },
     references: { ...preset?.references, ...file?.references },
     notes: (preset?.historical ?? []).map(
       ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
     ),
   };
+}
+
+function turnsIn({ smartTurn, smartTurnHash }: PlanSettings): Turns | undefined {
+  if (smartTurn === undefined) return undefined;
+  return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
 }
 
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;

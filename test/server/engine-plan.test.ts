@@ -119,6 +119,17 @@ describe('which engines serve', () => {
     expect(engine?.settings).toEqual({ baseUrl: whisper.baseUrl, model: 'whisper' });
   });
 
+  it('tell by the turn detector of the file who has finished, unless a setting names one', async () => {
+    const engines = await fileWith({ turns: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
+    expect(planEngines({}, {}).turns).toEqual({ kind: 'prosody' });
+    expect(planEngines({ engines }, {}).turns).toEqual({
+      kind: 'smart-turn',
+      model: path.join(folder, 'weights/turn.onnx'),
+    });
+    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turns).toMatchObject({ model: '/other.onnx' });
+    expect(await refusal({ turns: { kind: 'clairvoyance' } })).toContain('turns.kind');
+  });
+
   it('find their clips beside the engines file', async () => {
     const references = { '*': { wav: 'clips/martha.wav', transcript: 'Mind the step.', language: 'en' } };
     const engines = await fileWith({ references });
