@@ -99,7 +99,7 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     mind: chainOf('mind'),
     synthesizer: chainOf('synthesizer'),
     omni: omniOf(omni ?? [], engines, environment),
-    turns: turnsIn(settings) ?? file?.turns ?? preset?.turns ?? { kind: 'prosody' },
+    turns: turnsOf(settings, sources),
     references: { ...preset?.references, ...file?.references },
     notes: (preset?.historical ?? []).map(
       ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
@@ -107,9 +107,11 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   };
 }
 
-function turnsIn({ smartTurn, smartTurnHash }: PlanSettings): Turns | undefined {
-  if (smartTurn === undefined) return undefined;
-  return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
+function turnsOf({ smartTurn, smartTurnHash }: PlanSettings, sources: readonly Pick<EnginesFile, 'turns'>[]): Turns {
+  if (smartTurn !== undefined) {
+    return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
+  }
+  return sources.map(({ turns }) => turns).find((turns) => turns !== undefined) ?? { kind: 'prosody' };
 }
 
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
