@@ -8,6 +8,7 @@ import {
   readPreset,
   type EngineSettings,
   type EnginesFile,
+  type Preset,
   type Reference,
   type Turns,
 } from './engines-file.ts';
@@ -101,10 +102,17 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     omni: omniOf(omni ?? [], engines, environment),
     turns: turnsOf(settings, sources),
     references: { ...preset?.references, ...file?.references },
-    notes: (preset?.historical ?? []).map(
+    notes: preset === undefined ? [] : notesOn(preset),
+  };
+}
+
+function notesOn({ title, needs, historical }: Preset): string[] {
+  return [
+    `${title} needs ${needs}`,
+    ...historical.map(
       ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
     ),
-  };
+  ];
 }
 
 function turnsOf({ smartTurn, smartTurnHash }: PlanSettings, sources: readonly Pick<EnginesFile, 'turns'>[]): Turns {
