@@ -10,7 +10,7 @@ import type { TurnDetector } from '../voices/turn-detector.ts';
 import { openSilero } from '../voices/vads/silero.ts';
 import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
-import { planEngines, type PlanSettings } from './engine-config/engine-plan.ts';
+import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
@@ -48,7 +48,7 @@ export interface EngineSummary {
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'smartTurn' | 'smartTurnHash' | 'recipe'>>;
+type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
 
 /** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
 export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
@@ -61,7 +61,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const mouth = await openMouth(plan, workers, log);
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
-  const turnDetector = openTurnDetector(config);
+  const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe);
   const responders = new Map<string, Responder>();
   return {
@@ -114,10 +114,12 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   };
 }
 
-function openTurnDetector({ smartTurn, smartTurnHash }: EngineSettings): TurnDetector & {
+/** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */
+export function openTurnDetector(turns: EnginePlan['turns']): TurnDetector & {
   warm?(signal: AbortSignal): Promise<void>;
   close?(): Promise<void>;
 } {
-  if (smartTurn === undefined) return openProsody();
-  return openSmartTurn({ modelPath: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) });
+  if (turns.kind === 'prosody') return openProsody();
+  const { model: modelPath, sha256 } = turns;
+  return openSmartTurn({ modelPath, ...(sha256 === undefined ? {} : { sha256 }) });
 }

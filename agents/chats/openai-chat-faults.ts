@@ -24,7 +24,11 @@ export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   const { model, settingNames = environmentNames } = blamed;
   if (cause instanceof EngineError) return cause;
   if (cause instanceof SyntaxError) {
-    return new EngineError(model, 'ENGINE_BAD_REPLY', 'the server sent something that is not JSON in its stream');
+    return new EngineError(
+      model,
+      'ENGINE_BAD_REPLY',
+      'the server sent something that is not JSON in its stream. Look into its log.',
+    );
   }
   if (cause instanceof APIConnectionError || !(cause instanceof APIError)) {
     return new EngineError(
@@ -67,7 +71,7 @@ export function declinedParameter<Name extends string>(cause: unknown, optional:
 function faultInStream(cause: APIError, model: string): EngineError {
   const status = Number(cause.code);
   const code = status === 429 || status >= 500 ? 'ENGINE_UNAVAILABLE' : 'ENGINE_BAD_REPLY';
-  return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}`);
+  return new EngineError(model, code, `the server reported an error in its stream${kindOf(cause)}. Look into its log.`);
 }
 
 function faultOfStatus(cause: APIError, status: number, { model, settingNames }: Required<Blamed>): EngineError {
@@ -85,19 +89,26 @@ function faultOfStatus(cause: APIError, status: number, { model, settingNames }:
         `the server knows no model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
       );
     case 408:
-      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind})`);
+      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind}). Is it overloaded?`);
     case 429:
-      return fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up (${kind})`);
+      return fault(
+        'ENGINE_UNAVAILABLE',
+        `too many requests, or the quota is used up (${kind}). Wait a minute, or look at your plan there.`,
+      );
     default:
       return status >= 500
         ? fault('ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)
-        : fault('ENGINE_REFUSED', `the server did not accept the request (${kind})`);
+        : fault('ENGINE_REFUSED', `the server did not accept the request (${kind}). Look into its log.`);
   }
 }
 
 /** The stream ended in the middle of the reply. */
 export function brokenOff({ model }: Blamed): EngineError {
-  return new EngineError(model, 'ENGINE_UNAVAILABLE', 'the server broke off in the middle of its reply');
+  return new EngineError(
+    model,
+    'ENGINE_UNAVAILABLE',
+    'the server broke off in the middle of its reply. Look into its log.',
+  );
 }
 
 /** What came is no stream of tokens. */

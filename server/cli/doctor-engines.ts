@@ -1,16 +1,24 @@
 import type { ChatModel } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
 import { EngineError } from '../../voices/engine.ts';
+import type { OmniModel } from '../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
 import { ConfigError } from '../config.ts';
 import { embeddedKinds, type EnginePlan, type PlannedEngine, type Stage } from '../engine-config/engine-plan.ts';
-import { openChat, openRecognizer, openSynthesizer, type OpenedEngine } from '../engine-config/open-planned.ts';
-import { voiceOf } from '../engine-config/voice-of.ts';
+import {
+  openChat,
+  openOmni,
+  openRecognizer,
+  openSynthesizer,
+  type OpenedEngine,
+} from '../engine-config/open-planned.ts';
+import { omniVoiceOf, voiceOf } from '../engine-config/voice-of.ts';
+import { openTurnDetector } from '../engines.ts';
 
 /** How an engine of the configuration was found. */
 export interface EngineFinding {
-  readonly stage: Stage;
+  readonly stage: Stage | 'omni' | 'turns';
   readonly name: string;
   readonly ok: boolean;
   /** One line: what works, or what is wrong and how to mend it. */
@@ -21,26 +29,52 @@ const patienceMs = 60_000;
 
 /** Tries every engine of a plan that is not embedded: is it there, has it its model, does it do a small piece of work. */
 export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
-  const tasks = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
-    plan[stage]
-      .filter(({ kind }) => kind !== embeddedKinds[stage])
-      .map((planned) => find(stage, planned, () => trials[stage](planned, plan, character))),
+  const cascade = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
+    plan[stage].filter(({ kind }) => kind !== embeddedKinds[stage]).map((planned) => ({ stage, planned })),
   );
-  return Promise.all(tasks);
+  const omnis = plan.omni.map((planned) => ({ stage: 'omni' as const, planned }));
+  const tasks = [...cascade, ...omnis].map(({ stage, planned }) =>
+    // However often it fails: the doctor asks why.
+    find(stage, planned, () =>
+      trials[stage]({ ...planned, care: { ...planned.care, failureCount: 100 } }, plan, character),
+    ),
+  );
+  return Promise.all([...tasks, ...checkTurns(plan)]);
 }
 
 type Trial = (planned: PlannedEngine, plan: EnginePlan, character: Character) => Promise<string>;
 
-const trials: Readonly<Record<Stage, Trial>> = {
+const trials: Readonly<Record<Stage | 'omni', Trial>> = {
   recognizer: async (planned) => tried(await openRecognizer(planned), listen),
   mind: async (planned) => tried(await openChat(planned), think),
   synthesizer: async (planned, { references }, character) =>
     tried(await openSynthesizer(planned), (engine, signal, clones) =>
       speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones })),
     ),
+  omni: async (planned, _plan, character) =>
+    tried(await openOmni(planned), (engine, signal) => answer(engine, signal, omniVoiceOf(character, planned.voices))),
 };
 
-async function find(stage: Stage, { name, kind }: PlannedEngine, trial: () => Promise<string>): Promise<EngineFinding> {
+/** The turn detector, where it is not the built-in one. */
+function checkTurns({ turns }: EnginePlan): Promise<EngineFinding>[] {
+  if (turns.kind === 'prosody') return [];
+  const detector = openTurnDetector(turns);
+  const load = async (): Promise<string> => {
+    try {
+      await detector.warm?.(AbortSignal.timeout(patienceMs));
+      return 'its weights are sound';
+    } finally {
+      await detector.close?.();
+    }
+  };
+  return [find('turns', { name: detector.name, kind: turns.kind }, load)];
+}
+
+async function find(
+  stage: EngineFinding['stage'],
+  { name, kind }: Pick<PlannedEngine, 'name' | 'kind'>,
+  trial: () => Promise<string>,
+): Promise<EngineFinding> {
   try {
     return { stage, name, ok: true, says: `${kind}: ${await trial()}` };
   } catch (fault) {
@@ -68,11 +102,14 @@ async function tried<Engine>(
 }
 
 /** A second of noise: what is heard in it does not matter. */
+function noiseAt(sampleRate: number): Float32Array {
+  return Float32Array.from({ length: sampleRate }, () => 0.1 * (Math.random() - 0.5));
+}
+
 async function listen(engine: SpeechRecognizer, signal: AbortSignal): Promise<string> {
   const frame = { sampleRate: engine.sampleRate, atMs: 0, voiced: true };
   async function* noise(): AsyncGenerator<typeof frame & { samples: Float32Array }> {
-    const samples = Float32Array.from({ length: engine.sampleRate }, () => 0.1 * (Math.random() - 0.5));
-    yield { ...frame, samples };
+    yield { ...frame, samples: noiseAt(engine.sampleRate) };
   }
   await Array.fromAsync(engine.transcribe(noise(), { signal }));
   return 'hears';
@@ -95,4 +132,15 @@ async function speak(
   }
   for await (const _chunk of engine.speak(phrases(), { signal, voice })) break;
   return voice.kind === 'reference' ? 'speaks with a cloned voice' : 'speaks';
+}
+
+/** All of it: a model that only writes is told by the end of its answer. */
+async function answer(engine: OmniModel, signal: AbortSignal, voice: string | undefined): Promise<string> {
+  const sound = { samples: noiseAt(16_000), sampleRate: 16_000 };
+  const messages = [
+    { role: 'system', text: 'Answer with one word.' },
+    { role: 'user', text: '', sound },
+  ] as const;
+  await Array.fromAsync(engine.reply(messages, { signal, voice, speaks: true, maxTokens: 200 }));
+  return 'hears and speaks';
 }

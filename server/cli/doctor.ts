@@ -55,8 +55,8 @@ async function checkCharacters(config: Config): Promise<Finding[]> {
 }
 
 async function checkEngines(config: Config): Promise<Finding[]> {
-  const { workers, smartTurn, smartTurnHash } = config;
-  const engines = await openEngines({ workers, smartTurn, smartTurnHash });
+  const { workers } = config;
+  const engines = await openEngines({ workers });
   const startMs = performance.now();
   const remedy = 'Run `npm ci` again; the engines are npm packages.';
   const findings = await tried('embedded', remedy, async () => {
@@ -121,7 +121,7 @@ async function checkServers(config: Config): Promise<Finding[]> {
   if (character === undefined) return [{ what, ok: false, says: 'there is nobody to speak as' }];
   const findings = await checkPlannedEngines(plan, character);
   const notes = plan.notes.map((says) => ({ what: 'preset', ok: true, says }));
-  if (findings.some(({ stage }) => stage === 'mind')) return [...notes, ...findings.map(asFinding)];
+  if (findings.some(({ stage }) => stage === 'mind' || stage === 'omni')) return [...notes, ...findings.map(asFinding)];
   const says = 'no chat model configured: characters answer from their own lines';
   const remedy =
     'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';

@@ -3,7 +3,15 @@ import { careSchema, type Care } from '../../voices/calls/care.ts';
 import type { SettingNames } from '../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
 import { ConfigError, type Config } from '../config.ts';
-import { readEnginesFile, readPreset, type EngineSettings, type EnginesFile, type Reference } from './engines-file.ts';
+import {
+  readEnginesFile,
+  readPreset,
+  type EngineSettings,
+  type EnginesFile,
+  type Preset,
+  type Reference,
+  type Turns,
+} from './engines-file.ts';
 
 /** What a conversation is made of. */
 export type Stage = 'recognizer' | 'mind' | 'synthesizer';
@@ -34,6 +42,7 @@ export interface EnginePlan {
   readonly synthesizer: readonly PlannedEngine[];
   /** Hears and speaks in place of mind and synthesizer, which step in where all of these fail; mostly none. */
   readonly omni: readonly PlannedEngine[];
+  readonly turns: Turns;
   readonly references: Readonly<Record<string, Reference>>;
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
@@ -41,7 +50,19 @@ export interface EnginePlan {
 
 /** The settings that bear on it. */
 export type PlanSettings = Partial<
-  Pick<Config, 'engines' | 'preset' | 'recognizer' | 'mind' | 'synthesizer' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>
+  Pick<
+    Config,
+    | 'engines'
+    | 'preset'
+    | 'recognizer'
+    | 'mind'
+    | 'synthesizer'
+    | 'llmBaseUrl'
+    | 'llmModel'
+    | 'llmApiKey'
+    | 'smartTurn'
+    | 'smartTurnHash'
+  >
 >;
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -79,11 +100,26 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     mind: chainOf('mind'),
     synthesizer: chainOf('synthesizer'),
     omni: omniOf(omni ?? [], engines, environment),
+    turns: turnsOf(settings, sources),
     references: { ...preset?.references, ...file?.references },
-    notes: (preset?.historical ?? []).map(
+    notes: preset === undefined ? [] : notesOn(preset),
+  };
+}
+
+function notesOn({ title, needs, historical }: Preset): string[] {
+  return [
+    `${title} needs ${needs}`,
+    ...historical.map(
       ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
     ),
-  };
+  ];
+}
+
+function turnsOf({ smartTurn, smartTurnHash }: PlanSettings, sources: readonly Pick<EnginesFile, 'turns'>[]): Turns {
+  if (smartTurn !== undefined) {
+    return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
+  }
+  return sources.map(({ turns }) => turns).find((turns) => turns !== undefined) ?? { kind: 'prosody' };
 }
 
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;

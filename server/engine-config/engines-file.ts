@@ -38,6 +38,18 @@ const referenceSchema = z.strictObject({
   language: z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/),
 });
 
+/** What tells whether a user who pauses has finished. */
+const turnsSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('prosody') }),
+  z.strictObject({
+    kind: z.literal('smart-turn'),
+    /** The ONNX file of smart-turn v3, relative to this file. */
+    model: z.string().min(1),
+    /** Of that file, where it is not the known one. */
+    sha256: z.hash('sha256').optional(),
+  }),
+]);
+
 const stages = {
   /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
   recognizer: chain.optional(),
@@ -53,6 +65,7 @@ const enginesFileSchema = z.strictObject({
   preset: z.string().min(1).optional(),
   engines: z.record(engineName, engineSchema).default({}),
   ...stages,
+  turns: turnsSchema.optional(),
   /** Voices to clone. */
   references: z.record(whom, referenceSchema).default({}),
 });
@@ -69,6 +82,7 @@ const presetSchema = enginesFileSchema.omit({ preset: true }).extend({
 export type EngineSettings = z.infer<typeof engineSchema>;
 export type EnginesFile = z.infer<typeof enginesFileSchema>;
 export type Preset = z.infer<typeof presetSchema>;
+export type Turns = z.infer<typeof turnsSchema>;
 export type Reference = z.infer<typeof referenceSchema>;
 
 const presetsFolder = path.join(import.meta.dirname, 'presets');
@@ -95,15 +109,22 @@ const localKinds: readonly unknown[] = ['sherpa-onnx', 'node-llama-cpp'];
 export function readEnginesFile(file: string): EnginesFile {
   const place = path.resolve(file);
   const parsed = parse(enginesFileSchema, place);
+  const here = (relative: string): string => path.resolve(path.dirname(place), relative);
   const references = Object.entries(parsed.references).map(([who, reference]) => [
     who,
-    { ...reference, wav: path.resolve(path.dirname(place), reference.wav) },
+    { ...reference, wav: here(reference.wav) },
   ]);
   const engines = Object.entries(parsed.engines).map(([name, engine]) => [
     name,
     localKinds.includes(engine.kind) ? withPlaces(engine, path.dirname(place)) : engine,
   ]);
-  return { ...parsed, engines: Object.fromEntries(engines), references: Object.fromEntries(references) };
+  const { turns } = parsed;
+  return {
+    ...parsed,
+    engines: Object.fromEntries(engines),
+    references: Object.fromEntries(references),
+    ...(turns?.kind === 'smart-turn' ? { turns: { ...turns, model: here(turns.model) } } : {}),
+  };
 }
 
 /** Settings with every `path` in them from this folder on. */

@@ -17,7 +17,7 @@ import {
   type CostLog,
   type OpenedEngine,
 } from './open-planned.ts';
-import { voiceOf } from './voice-of.ts';
+import { omniVoiceOf, voiceOf } from './voice-of.ts';
 
 /** What all stages have: facts for the summary, and an upkeep. */
 interface Upkeep {
@@ -109,7 +109,7 @@ export async function openOmnis({ omni: planned }: EnginePlan, log?: CostLog): P
     castFor: (character) =>
       opened.map(({ engine, planned: { voices } }) => ({
         model: engine,
-        voice: voices[character.id] ?? voices[character.voice.gender] ?? voices['*'],
+        voice: omniVoiceOf(character, voices),
       })),
     ...upkeepOf(opened, undefined),
   };

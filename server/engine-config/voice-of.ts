@@ -27,3 +27,11 @@ export function voiceOf(character: Pick<Character, 'id' | 'voice'>, { voices, re
   }
   return { kind: 'preset', id: character.id };
 }
+
+/** The same of a model that hears and speaks, which has voices of its own alone; undefined: its default. */
+export function omniVoiceOf(
+  { id, voice }: Pick<Character, 'id' | 'voice'>,
+  voices: Casting['voices'],
+): string | undefined {
+  return voices[id] ?? voices[voice.gender] ?? voices['*'];
+}

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -119,6 +120,17 @@ describe('which engines serve', () => {
     expect(engine?.settings).toEqual({ baseUrl: whisper.baseUrl, model: 'whisper' });
   });
 
+  it('tell by the turn detector of the file who has finished, unless a setting names one', async () => {
+    const engines = await fileWith({ turns: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
+    expect(planEngines({}, {}).turns).toEqual({ kind: 'prosody' });
+    expect(planEngines({ engines }, {}).turns).toEqual({
+      kind: 'smart-turn',
+      model: path.join(folder, 'weights/turn.onnx'),
+    });
+    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turns).toMatchObject({ model: '/other.onnx' });
+    expect(await refusal({ turns: { kind: 'clairvoyance' } })).toContain('turns.kind');
+  });
+
   it('find their clips beside the engines file', async () => {
     const references = { '*': { wav: 'clips/martha.wav', transcript: 'Mind the step.', language: 'en' } };
     const engines = await fileWith({ references });
@@ -148,6 +160,9 @@ describe('engines that cannot be', () => {
   });
 });
 
+/** Models whose vendors have ended them, or said when, by 2026-11-21. */
+const ended = /^(gpt-4o(-mini)?-audio-preview|gpt-4o-realtime|gpt-realtime$|gpt-audio$|qwen3-omni-flash-2025-09-15)/;
+
 describe('the presets', () => {
   it.each(presetIds)('%s says what it is and what it needs', (id) => {
     expect(readPreset(id)).toMatchObject({ title: expect.stringMatching(/\w/), needs: expect.stringMatching(/\w/) });
@@ -166,6 +181,37 @@ describe('the presets', () => {
     expect(readPreset('gpt-4o-audio').historical).toEqual([
       { model: 'gpt-4o-audio-preview-2024-12-17', ended: '2026-05-07', successor: 'gpt-audio-1.5' },
     ]);
+  });
+
+  it.each(presetIds)('%s runs no model that has ended, and tells of each which one stands in for it', (id) => {
+    const { engines, historical, needs } = readPreset(id);
+    const { notes } = planEngines({ preset: id }, {});
+    expect(notes[0]).toContain(needs);
+    expect(notes.slice(1)).toHaveLength(historical.length);
+    const models = Object.values(engines).map((engine) => engine['model']);
+    for (const [index, { model, ended, successor }] of historical.entries()) {
+      expect(models).toContain(successor);
+      expect(notes[index + 1]).toBe(`${model} ended on ${ended}: the preset runs its successor, ${successor}`);
+    }
+    expect(models.filter((model) => ended.test(String(model)))).toEqual([]);
+  });
+
+  it('print that where the server starts', { timeout: 60_000 }, async () => {
+    const flags = ['--preset', 'gpt-4o-audio', '--port', '0', '--data-dir', folder, '--workers', '1'];
+    const child = spawn(process.execPath, ['server/main.ts', 'serve', ...flags], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
+    try {
+      await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
+      expect(printed).toContain(
+        'gpt-4o-audio-preview-2024-12-17 ended on 2026-05-07: the preset runs its successor, gpt-audio-1.5',
+      );
+      expect(printed).toContain('GPT-4o Audio needs a key of OpenAI in OPENAI_API_KEY');
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 });
 

@@ -15,7 +15,11 @@ export function connectionFault(upstream: Upstream, cause: unknown, answered: bo
     return new EngineError(name, 'ENGINE_BAD_REPLY', detail);
   }
   if (answered) return brokenOff(upstream);
-  if (/CERT|SSL|TLS|EPROTO/.test(code)) {
+  if (/CERT|UNABLE_TO|HOSTNAME/.test(code)) {
+    const detail = `the server's certificate is not trusted (${code}). Set NODE_EXTRA_CA_CERTS to its file, or check the name in ${settingNames.baseUrl}.`;
+    return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
+  }
+  if (/SSL|TLS|EPROTO/.test(code)) {
     const detail = `no secure connection (${code}). Check whether ${settingNames.baseUrl} begins with the right one of http and https.`;
     return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
   }
@@ -69,9 +73,12 @@ export function statusFault(
         `the server knows no such model or address (${kind}). Check ${settingNames.model} and ${settingNames.baseUrl}.`,
       );
     case 408:
-      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind})`);
+      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind}). Is it overloaded?`);
     case 429:
-      return fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up (${kind})`);
+      return fault(
+        'ENGINE_UNAVAILABLE',
+        `too many requests, or the quota is used up (${kind}). Wait a minute, or look at your plan there.`,
+      );
     default:
       return status >= 500
         ? fault('ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)

@@ -1,7 +1,7 @@
 import { EngineError, type CallOptions } from '../engine.ts';
 import { addressOf, bearer } from './base-url.ts';
 import type { EngineContext } from './context.ts';
-import { sendForJson } from './http.ts';
+import { sendForBytes } from './http.ts';
 
 /**
  * Asks an OpenAI-compatible server for its models: says what was found, throws an `EngineError` where it cannot be reached,
@@ -16,12 +16,11 @@ export async function checkOpenaiModel(
   const request = { url: addressOf(baseUrl, '/models'), headers: bearer(key) };
   let listed: readonly ModelEntry[];
   try {
-    listed = entriesOf(await sendForJson(context, request, options));
+    listed = entriesOf((await sendForBytes(context, request, options)).toString('utf8'));
   } catch (cause) {
     // It answers, and not about the key.
     const lacksList =
-      cause instanceof EngineError &&
-      (cause.code === 'ENGINE_BAD_REPLY' || cause.status === 404 || cause.status === 405);
+      cause instanceof SyntaxError || (cause instanceof EngineError && (cause.status === 404 || cause.status === 405));
     if (!lacksList) throw cause;
     return `${new URL(baseUrl).host} answers (it does not list its models)`;
   }
@@ -44,7 +43,9 @@ interface ModelEntry {
   readonly endsOn: string | undefined;
 }
 
-function entriesOf(reply: unknown): readonly ModelEntry[] {
+/** Throws a `SyntaxError` where the text is no JSON. */
+function entriesOf(text: string): readonly ModelEntry[] {
+  const reply: unknown = JSON.parse(text);
   const data = typeof reply === 'object' && reply !== null ? (reply as { readonly data?: unknown }).data : undefined;
   if (!Array.isArray(data)) return [];
   return data.flatMap((entry: unknown) => {

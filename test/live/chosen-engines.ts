@@ -1,0 +1,26 @@
+import { chatKinds } from '../../agents/open.ts';
+import { embeddedKinds, type EnginePlan, type PlannedEngine } from '../../server/engine-config/engine-plan.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
+
+/** A kind of engine, and one of them where the configuration names any. */
+export interface ChosenEngine {
+  readonly role: 'recognizer' | 'mind' | 'synthesizer' | 'omni';
+  readonly kind: string;
+  readonly planned?: PlannedEngine;
+}
+
+const kinds = { recognizer: recognizerKinds, mind: chatKinds, synthesizer: synthesizerKinds, omni: omniKinds };
+
+/** Every engine of the plan that is not embedded, then every kind of which the plan has none. */
+export function chosenEngines(plan: EnginePlan): readonly ChosenEngine[] {
+  const roles = Object.keys(kinds) as ChosenEngine['role'][];
+  return roles.flatMap((role) => {
+    const embedded = role === 'omni' ? undefined : embeddedKinds[role];
+    const chosen = plan[role].filter(({ kind }) => kind !== embedded);
+    const missing = Object.keys(kinds[role]).filter((kind) => chosen.every((each) => each.kind !== kind));
+    return [
+      ...chosen.map((planned) => ({ role, kind: planned.kind, planned })),
+      ...missing.map((kind) => ({ role, kind })),
+    ];
+  });
+}

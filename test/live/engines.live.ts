@@ -1,0 +1,89 @@
+import { it } from 'vitest';
+import { readConfig } from '../../server/config.ts';
+import { planEngines, type PlannedEngine } from '../../server/engine-config/engine-plan.ts';
+import { openChat, openOmni, openRecognizer, openSynthesizer } from '../../server/engine-config/open-planned.ts';
+import type { OpenedEngine } from '../../server/engine-config/open-planned.ts';
+import { voiceOf } from '../../server/engine-config/voice-of.ts';
+import { readCharacters } from '../../server/serve.ts';
+import { concatSamples } from '../../voices/audio.ts';
+import { EngineError } from '../../voices/engine.ts';
+import { resample } from '../../voices/resampler.ts';
+import { openFlite } from '../../voices/synthesizers/flite.ts';
+import { chatConformance } from '../conformance/chat.ts';
+import { omniConformance } from '../conformance/omni.ts';
+import { recognizerConformance } from '../conformance/recognizer.ts';
+import { synthesizerConformance } from '../conformance/synthesizer.ts';
+import type { Opened } from '../conformance/upstream.ts';
+import { chosenEngines, type ChosenEngine } from './chosen-engines.ts';
+
+const timeoutMs = 180_000;
+const config = readConfig({ flags: {}, environment: process.env });
+const plan = planEngines(config);
+const characters = await readCharacters(config);
+const character = characters.get(config.defaultCharacter) ?? [...characters.values()][0];
+if (character === undefined) throw new Error('there is nobody to speak as');
+const sentence = 'The weather is fine today.';
+
+const suites: Readonly<Record<ChosenEngine['role'], (title: string, planned: PlannedEngine) => Promise<void>>> = {
+  async recognizer(title, planned) {
+    const speech = await said(sentence);
+    recognizerConformance({ title, ...each(() => openRecognizer(planned)), speech, says: /fine/i, timeoutMs });
+  },
+  async mind(title, planned) {
+    chatConformance({ title, ...each(() => openChat(planned)), says: /\S/ });
+  },
+  async synthesizer(title, planned) {
+    const { clones } = await openSynthesizer(planned);
+    const voice = voiceOf(character, { voices: planned.voices, references: plan.references, clones });
+    synthesizerConformance({ title, ...each(() => openSynthesizer(planned)), voice, timeoutMs });
+  },
+  async omni(title, planned) {
+    omniConformance({ title, ...each(() => openOmni(planned)), says: /\S/ });
+  },
+};
+
+for (const { role, kind, planned } of chosenEngines(plan)) {
+  const title = `${role} ${kind}${planned === undefined ? '' : `, "${planned.name}"`}`;
+  const whyNot = planned === undefined ? 'none is configured' : await fault(role, planned);
+  if (planned !== undefined && whyNot === undefined) {
+    await suites[role](title, planned);
+    continue;
+  }
+  console.log(`SKIPPED ${title}: ${whyNot}`);
+  // oxlint-disable-next-line vitest/warn-todo -- nothing is to be written: it says in the report why nothing ran
+  it.todo(`${title} (skipped: ${whyNot})`);
+}
+
+/** Why an engine cannot be tried; undefined where it can. */
+async function fault(role: ChosenEngine['role'], planned: PlannedEngine): Promise<string | undefined> {
+  const openers = { recognizer: openRecognizer, mind: openChat, synthesizer: openSynthesizer, omni: openOmni };
+  try {
+    const opened: OpenedEngine<unknown> = await openers[role](planned);
+    await opened.engine.check?.({ signal: AbortSignal.timeout(timeoutMs) });
+    return undefined;
+  } catch (cause) {
+    return cause instanceof EngineError ? cause.detail : cause instanceof Error ? cause.message : String(cause);
+  }
+}
+
+/** Opened anew for each test. */
+function each<Engine>(open: () => Promise<OpenedEngine<Engine>>) {
+  return {
+    open: async (): Promise<Opened<Engine>> => {
+      const { engine } = await open();
+      return { engine, [Symbol.asyncDispose]: async () => engine.close?.() };
+    },
+  };
+}
+
+/** A text as our own English voice says it, at 16 kHz. */
+async function said(text: string): Promise<Float32Array> {
+  const flite = openFlite();
+  async function* phrases(): AsyncGenerator<{ text: string }> {
+    yield { text };
+  }
+  const { signal } = new AbortController();
+  const chunks = await Array.fromAsync(flite.speak(phrases(), { signal, voice: { kind: 'preset', id: 'rms' } }));
+  await flite.close();
+  return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), flite.sampleRate, 16_000);
+}
