@@ -3,6 +3,7 @@ import { careSchema, type Care } from '../../voices/calls/care.ts';
 import type { SettingNames } from '../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
 import { ConfigError, type Config } from '../config.ts';
+import { libraryReference } from './library-voice.ts';
 import { readEnginesFile, readPreset, type EngineSettings, type EnginesFile, type Reference } from './engines-file.ts';
 
 /** What a conversation is made of. */
@@ -35,13 +36,18 @@ export interface EnginePlan {
   /** Hears and speaks in place of mind and synthesizer, which step in where all of these fail; mostly none. */
   readonly omni: readonly PlannedEngine[];
   readonly references: Readonly<Record<string, Reference>>;
+  /** A voice of the library by its id. Throws a `VoiceError` where there is none that may be cloned. */
+  libraryVoice(id: string): Reference;
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
 }
 
 /** The settings that bear on it. */
 export type PlanSettings = Partial<
-  Pick<Config, 'engines' | 'preset' | 'recognizer' | 'mind' | 'synthesizer' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>
+  Pick<
+    Config,
+    'dataDir' | 'engines' | 'preset' | 'recognizer' | 'mind' | 'synthesizer' | 'llmBaseUrl' | 'llmModel' | 'llmApiKey'
+  >
 >;
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -67,6 +73,7 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
   const presetId = settings.preset ?? file?.preset;
   const preset = presetId === undefined ? undefined : readPreset(presetId);
+  const libraryVoice = (id: string): Reference => libraryReference(settings.dataDir ?? '', id);
   const sources = [file, preset].filter((source) => source !== undefined);
   const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
   const engines: Record<string, EngineSettings> = { ...preset?.engines, ...file?.engines };
@@ -79,11 +86,25 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     mind: chainOf('mind'),
     synthesizer: chainOf('synthesizer'),
     omni: omniOf(omni ?? [], engines, environment),
-    references: { ...preset?.references, ...file?.references },
+    references: resolved({ ...preset?.references, ...file?.references }, libraryVoice),
+    libraryVoice,
     notes: (preset?.historical ?? []).map(
       ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
     ),
   };
+}
+
+/** References with the voices of the library in place of their ids. */
+function resolved(
+  references: EnginesFile['references'],
+  libraryVoice: EnginePlan['libraryVoice'],
+): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(
+    Object.entries(references).map(([who, reference]) => [
+      who,
+      'wav' in reference ? reference : libraryVoice(reference.voice),
+    ]),
+  );
 }
 
 /** The name under which `DRAMATIS_LLM_BASE_URL` and its companions are an engine. */

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { careSchema } from '../../voices/calls/care.ts';
+import { voiceIdSchema } from '../../voices/library/record.ts';
+import { consentSchema } from '../../voices/synthesizers/default-clip.ts';
 import { ConfigError } from '../config.ts';
 
 const engineName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, 'letters, digits, dots and hyphens');
@@ -28,14 +30,30 @@ const engineSchema = z.looseObject({
   ...careSchema.shape,
 });
 
-const referenceSchema = z.strictObject({
+const clipSchema = z.strictObject({
   /** A WAV of 3 to 10 seconds, one speaker, no noise; relative to this file. */
   wav: z.string().min(1),
   /** What is said in it, to the letter. */
   transcript: z.string().min(1),
   /** BCP 47 tag. */
   language: z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/),
+  /** Who allowed the voice to be cloned, and how that is known. */
+  consent: consentSchema,
 });
+
+/** A voice of the library by its id, which has all of that. */
+const libraryVoiceSchema = z.strictObject({ voice: voiceIdSchema });
+
+const referenceSchema = z
+  .unknown()
+  .transform((value, context): z.infer<typeof clipSchema | typeof libraryVoiceSchema> => {
+    const isNamed = typeof value === 'object' && value !== null && 'voice' in value;
+    const parsed = (isNamed ? libraryVoiceSchema : clipSchema).safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues)
+      context.issues.push({ ...issue, input: value } as (typeof context.issues)[number]);
+    return z.NEVER;
+  });
 
 const stages = {
   /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
@@ -68,7 +86,8 @@ const presetSchema = enginesFileSchema.omit({ preset: true }).extend({
 export type EngineSettings = z.infer<typeof engineSchema>;
 export type EnginesFile = z.infer<typeof enginesFileSchema>;
 export type Preset = z.infer<typeof presetSchema>;
-export type Reference = z.infer<typeof referenceSchema>;
+/** A clip to clone; `voice` is set where it comes from the library. */
+export type Reference = z.infer<typeof clipSchema> & { readonly voice?: string };
 
 const presetsFolder = path.join(import.meta.dirname, 'presets');
 
@@ -93,7 +112,7 @@ export function readEnginesFile(file: string): EnginesFile {
   const parsed = parse(enginesFileSchema, place);
   const references = Object.entries(parsed.references).map(([who, reference]) => [
     who,
-    { ...reference, wav: path.resolve(path.dirname(place), reference.wav) },
+    'wav' in reference ? { ...reference, wav: path.resolve(path.dirname(place), reference.wav) } : reference,
   ]);
   return { ...parsed, references: Object.fromEntries(references) };
 }
