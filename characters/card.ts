@@ -110,6 +110,12 @@ export const cardSchema = z.strictObject({
   loreReading: loreReading.prefault({}),
   voice: z.strictObject({
     gender: z.enum(['female', 'male', 'neutral']),
+    /** A voice of the library (`dramatis voices list`), for engines that clone. */
+    reference: z
+      .string()
+      .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case words joined by hyphens')
+      .max(64)
+      .optional(),
     /** A few words for a human who casts a cloned voice: age, timbre, accent, pace. */
     description: shortText,
     flite: presetVoice.optional(),

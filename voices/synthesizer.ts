@@ -9,9 +9,13 @@ export interface PresetVoice {
   readonly rate?: number;
 }
 
-/** A voice to be cloned from a clip. */
+/** A voice to be cloned from a clip; there is none without consent. */
 export interface ReferenceVoice {
   readonly kind: 'reference';
+  /** What it is called in the library of voices; absent where it is a clip of the engines file. */
+  readonly id?: string;
+  /** Who allowed it to be cloned, and how that is known; goes into the log with every use. */
+  readonly consent: string;
   readonly wavPath: string;
   readonly transcript: string;
   readonly language: string;

@@ -47,9 +47,9 @@ type Trial = (planned: PlannedEngine, plan: EnginePlan, character: Character) =>
 const trials: Readonly<Record<Stage | 'omni', Trial>> = {
   recognizer: async (planned) => tried(await openRecognizer(planned), listen),
   mind: async (planned) => tried(await openChat(planned), think),
-  synthesizer: async (planned, { references }, character) =>
+  synthesizer: async (planned, { references, libraryVoice }, character) =>
     tried(await openSynthesizer(planned), (engine, signal, clones) =>
-      speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones })),
+      speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones, libraryVoice })),
     ),
   omni: async (planned, _plan, character) =>
     tried(await openOmni(planned), (engine, signal) => answer(engine, signal, omniVoiceOf(character, planned.voices))),

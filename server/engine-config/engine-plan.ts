@@ -12,6 +12,7 @@ import {
   type Reference,
   type Turns,
 } from './engines-file.ts';
+import { libraryReference } from './library-voice.ts';
 
 /** What a conversation is made of. */
 export type Stage = 'recognizer' | 'mind' | 'synthesizer';
@@ -44,6 +45,8 @@ export interface EnginePlan {
   readonly omni: readonly PlannedEngine[];
   readonly turns: Turns;
   readonly references: Readonly<Record<string, Reference>>;
+  /** A voice of the library by its id. Throws a `VoiceError` where there is none that may be cloned. */
+  readonly libraryVoice: (id: string) => Reference;
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
 }
@@ -52,6 +55,7 @@ export interface EnginePlan {
 export type PlanSettings = Partial<
   Pick<
     Config,
+    | 'dataDir'
     | 'engines'
     | 'preset'
     | 'recognizer'
@@ -88,6 +92,7 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
   const presetId = settings.preset ?? file?.preset;
   const preset = presetId === undefined ? undefined : readPreset(presetId);
+  const libraryVoice = (id: string): Reference => libraryReference(settings.dataDir ?? '', id);
   const sources = [file, preset].filter((source) => source !== undefined);
   const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
   const engines = changed(preset?.engines, file?.engines);
@@ -101,7 +106,8 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
     synthesizer: chainOf('synthesizer'),
     omni: omniOf(omni ?? [], engines, environment),
     turns: turnsOf(settings, sources),
-    references: { ...preset?.references, ...file?.references },
+    references: resolved({ ...preset?.references, ...file?.references }, libraryVoice),
+    libraryVoice,
     notes: preset === undefined ? [] : notesOn(preset),
   };
 }
@@ -136,6 +142,19 @@ function changed(
     throw new ConfigError(`The engine "${name}" has no "kind", and no preset has an engine of that name to change.`);
   });
   return Object.fromEntries(all);
+}
+
+/** References with the voices of the library in place of their ids. */
+function resolved(
+  references: EnginesFile['references'],
+  libraryVoice: EnginePlan['libraryVoice'],
+): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(
+    Object.entries(references).map(([who, reference]) => [
+      who,
+      'wav' in reference ? reference : libraryVoice(reference.voice),
+    ]),
+  );
 }
 
 /** The name under which `DRAMATIS_LLM_BASE_URL` and its companions are an engine. */

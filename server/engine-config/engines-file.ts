@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { careSchema } from '../../voices/calls/care.ts';
+import { voiceIdSchema } from '../../voices/library/record.ts';
+import { consentSchema } from '../../voices/synthesizers/default-clip.ts';
 import { ConfigError } from '../config.ts';
 
 const engineName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, 'letters, digits, dots and hyphens');
@@ -29,13 +31,15 @@ const engineSchema = z.looseObject({
   ...careSchema.shape,
 });
 
-const referenceSchema = z.strictObject({
+const clipSchema = z.strictObject({
   /** A WAV of 3 to 10 seconds, one speaker, no noise; relative to this file. */
   wav: z.string().min(1),
   /** What is said in it, to the letter. */
   transcript: z.string().min(1),
   /** BCP 47 tag. */
   language: z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/),
+  /** Who allowed the voice to be cloned, and how that is known. */
+  consent: consentSchema,
 });
 
 /** What tells whether a user who pauses has finished. */
@@ -49,6 +53,19 @@ const turnsSchema = z.discriminatedUnion('kind', [
     sha256: z.hash('sha256').optional(),
   }),
 ]);
+/** A voice of the library by its id, which has all of that. */
+const libraryVoiceSchema = z.strictObject({ voice: voiceIdSchema });
+
+const referenceSchema = z
+  .unknown()
+  .transform((value, context): z.infer<typeof clipSchema | typeof libraryVoiceSchema> => {
+    const isNamed = typeof value === 'object' && value !== null && 'voice' in value;
+    const parsed = (isNamed ? libraryVoiceSchema : clipSchema).safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues)
+      context.issues.push({ ...issue, input: value } as (typeof context.issues)[number]);
+    return z.NEVER;
+  });
 
 const stages = {
   /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
@@ -83,7 +100,8 @@ export type EngineSettings = z.infer<typeof engineSchema>;
 export type EnginesFile = z.infer<typeof enginesFileSchema>;
 export type Preset = z.infer<typeof presetSchema>;
 export type Turns = z.infer<typeof turnsSchema>;
-export type Reference = z.infer<typeof referenceSchema>;
+/** A clip to clone; `voice` is set where it comes from the library. */
+export type Reference = z.infer<typeof clipSchema> & { readonly voice?: string };
 
 const presetsFolder = path.join(import.meta.dirname, 'presets');
 
@@ -112,7 +130,7 @@ export function readEnginesFile(file: string): EnginesFile {
   const here = (relative: string): string => path.resolve(path.dirname(place), relative);
   const references = Object.entries(parsed.references).map(([who, reference]) => [
     who,
-    { ...reference, wav: here(reference.wav) },
+    'wav' in reference ? { ...reference, wav: here(reference.wav) } : reference,
   ]);
   const engines = Object.entries(parsed.engines).map(([name, engine]) => [
     name,

@@ -17,6 +17,8 @@ import {
   type CostLog,
   type OpenedEngine,
 } from './open-planned.ts';
+import { VoiceError } from '../../voices/library/record.ts';
+import type { Reference } from './engines-file.ts';
 import { omniVoiceOf, voiceOf } from './voice-of.ts';
 
 /** What all stages have: facts for the summary, and an upkeep. */
@@ -79,6 +81,7 @@ export async function openModels({ mind: planned }: EnginePlan, log?: CostLog): 
 /** Opens the synthesizers of a plan. */
 export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog): Promise<Mouth> {
   const { synthesizer: planned, references } = plan;
+  const libraryVoice = quietly(plan.libraryVoice);
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.synthesizer);
   const opened = await Promise.all(served.map((each) => openSynthesizer(each, log)));
   const embedded = served.length < planned.length ? openEmbeddedVoices({ workers }) : undefined;
@@ -86,7 +89,8 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
     planned.flatMap(({ name, voices }) => {
       const remote = opened.find((each) => each.planned.name === name);
       if (remote === undefined) return embedded?.forCharacter(character.voice) ?? [];
-      return { synthesizer: remote.engine, voice: voiceOf(character, { voices, references, clones: remote.clones }) };
+      const { clones } = remote;
+      return { synthesizer: remote.engine, voice: voiceOf(character, { voices, references, clones, libraryVoice }) };
     });
   const all = planned.map(({ name }) => opened.find((each) => each.planned.name === name)?.engine ?? embedded);
   return {
@@ -98,6 +102,18 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
       return { synthesizer: speakers.length === 1 ? synthesizer : firstThatSpeaks(speakers), voice };
     },
     ...upkeepOf(opened, embedded),
+  };
+}
+
+/** A card may name a voice that is not here: the character then speaks as if it named none. */
+function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Reference | undefined {
+  return (id) => {
+    try {
+      return libraryVoice(id);
+    } catch (fault) {
+      if (fault instanceof VoiceError) return undefined;
+      throw fault;
+    }
   };
 }
 

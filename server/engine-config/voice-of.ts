@@ -1,5 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import type { Voice } from '../../voices/synthesizer.ts';
+import type { ReferenceVoice, Voice } from '../../voices/synthesizer.ts';
 import type { Reference } from './engines-file.ts';
 
 /** What is known about the voices of an engine. */
@@ -9,21 +9,23 @@ export interface Casting {
   /** Clips, by the same; of use to engines that clone alone. */
   readonly references: Readonly<Record<string, Reference>>;
   readonly clones: boolean;
+  /** A voice of the library by its id; undefined where there is none that may be cloned. */
+  readonly libraryVoice?: (id: string) => Reference | undefined;
 }
 
 /**
- * The voice in which an engine speaks as a character: what is said of the character, else of its gender, else of everybody; a
+ * The voice in which an engine speaks as a character: what is said of the character (its card may name a voice of the library), else of its gender, else of everybody; a
  * voice of the engine's own before a clip. Where nothing is said, the voice is called like the character.
  */
-export function voiceOf(character: Pick<Character, 'id' | 'voice'>, { voices, references, clones }: Casting): Voice {
+export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: Casting): Voice {
+  const { voices, references, clones, libraryVoice } = casting;
   for (const whom of [character.id, character.voice.gender, '*']) {
     const id = voices[whom];
     if (id !== undefined) return { kind: 'preset', id };
-    const reference = references[whom];
-    if (clones && reference !== undefined) {
-      const { wav: wavPath, transcript, language } = reference;
-      return { kind: 'reference', wavPath, transcript, language };
-    }
+    if (!clones) continue;
+    const named = whom === character.id ? character.voice.reference : undefined;
+    const reference = references[whom] ?? (named === undefined ? undefined : libraryVoice?.(named));
+    if (reference !== undefined) return asVoice(reference);
   }
   return { kind: 'preset', id: character.id };
 }
@@ -34,4 +36,8 @@ export function omniVoiceOf(
   voices: Casting['voices'],
 ): string | undefined {
   return voices[id] ?? voices[voice.gender] ?? voices['*'];
+}
+
+function asVoice({ wav: wavPath, voice: id, transcript, language, consent }: Reference): ReferenceVoice {
+  return { kind: 'reference', wavPath, transcript, language, consent, ...(id !== undefined && { id }) };
 }

@@ -122,7 +122,7 @@ async function openCall(tabled: TabledEngine, server: EngineServer, clip: string
       const { engine, clones } = await opened<SpeechSynthesizer>(synthesizerKinds, tabled, server);
       const transcript = 'I keep the house.';
       const voice: Voice = clones
-        ? { kind: 'reference', wavPath: clip, transcript, language: 'en' }
+        ? { kind: 'reference', wavPath: clip, transcript, language: 'en', consent: 'ours' }
         : { kind: 'preset', id: 'longxiaochun_v2' };
       return (signal) => counted(engine.speak(one({ text: says }), { signal, voice }), () => true);
     }

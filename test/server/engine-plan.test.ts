@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../server/config.ts';
 import { planEngines, type PlanSettings } from '../../server/engine-config/engine-plan.ts';
-import { presetIds, readPreset } from '../../server/engine-config/engines-file.ts';
 import { voiceOf } from '../../server/engine-config/voice-of.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-engines-'));
@@ -132,9 +130,63 @@ describe('which engines serve', () => {
   });
 
   it('find their clips beside the engines file', async () => {
-    const references = { '*': { wav: 'clips/martha.wav', transcript: 'Mind the step.', language: 'en' } };
+    const references = {
+      '*': { wav: 'clips/martha.wav', transcript: 'Mind the step.', language: 'en', consent: 'Martha' },
+    };
     const engines = await fileWith({ references });
     expect(planEngines({ engines }, {}).references['*']?.wav).toBe(path.join(folder, 'clips/martha.wav'));
+  });
+});
+
+const clip = { wav: '/clips/martha.wav', transcript: 'Mind the step.', language: 'en', consent: 'Martha' };
+
+describe('voices of the library', () => {
+  /** Writes a voice as `dramatis voices add` does. */
+  async function libraryWith(id: string, fits = true): Promise<string> {
+    const dataDir = path.join(folder, `data-${id}`);
+    const measured = { seconds: 4, snrDb: 30, pitch: null, speakingRate: null, quality: null, embedding: null };
+    const place = { file: 'clips/a-001.wav', sha256: '0'.repeat(64), startMs: 0, endMs: 4_000 };
+    const said = { transcript: 'Mind the step.', transcribedBy: 'text file', source: 'a.wav' };
+    const reference = fits ? { ...place, ...said, measured, choice: { by: 'snr', score: 30, clips: 1 } } : null;
+    const consent = { note: 'Martha said so', recordedAt: '2026-01-02T03:04:05Z' };
+    await mkdir(path.join(dataDir, 'voices', id), { recursive: true });
+    const record = { version: 1, id, language: 'en', licence: 'CC0', consent, reference };
+    await writeFile(path.join(dataDir, 'voices', id, 'voice.json'), JSON.stringify(record));
+    return dataDir;
+  }
+  const martha = { id: 'martha', voice: { gender: 'female', description: 'warm', reference: 'housekeeper' } } as const;
+
+  it('are named by their ids in an engines file', async () => {
+    const dataDir = await libraryWith('housekeeper');
+    const engines = await fileWith({ references: { martha: { voice: 'housekeeper' } } });
+    const clip = {
+      voice: 'housekeeper',
+      wav: path.join(dataDir, 'voices/housekeeper/clips/a-001.wav'),
+      transcript: 'Mind the step.',
+      language: 'en',
+      consent: 'Martha said so',
+    };
+    expect(planEngines({ engines, dataDir }, {}).references['martha']).toEqual(clip);
+  });
+
+  it('are named by a card, for engines that clone, unless the file says otherwise', async () => {
+    const { libraryVoice } = planEngines({ dataDir: await libraryWith('housekeeper') }, {});
+    const casting = { voices: {}, references: {}, clones: true, libraryVoice };
+    const voice = { kind: 'reference', id: 'housekeeper', consent: 'Martha said so' };
+    expect(voiceOf(martha, casting)).toMatchObject(voice);
+    expect(voiceOf(martha, { ...casting, voices: { female: 'coral' } })).toMatchObject(voice);
+    expect(voiceOf(martha, { ...casting, voices: { martha: 'nova' } })).toMatchObject({ id: 'nova' });
+    expect(voiceOf(martha, { ...casting, clones: false })).toEqual({ kind: 'preset', id: 'martha' });
+    expect(voiceOf(martha, { ...casting, libraryVoice: () => undefined })).toEqual({ kind: 'preset', id: 'martha' });
+  });
+
+  it.each([
+    ['nobody', 'voice_not_found'],
+    ['Nobody/..', 'voice_invalid'],
+    ['unfinished', 'voice_not_usable'],
+  ])('that cannot be cloned: %s', async (id, code) => {
+    const { libraryVoice } = planEngines({ dataDir: await libraryWith('unfinished', false) }, {});
+    expect(() => libraryVoice(id)).toThrow(expect.objectContaining({ code }));
   });
 });
 
@@ -148,6 +200,18 @@ describe('engines that cannot be', () => {
     ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, recognizer: 'ear' }, '"telepathy"'],
     ['an ear for a mouth', { engines: { whisper }, synthesizer: 'whisper' }, 'no synthesizer'],
     ['an impossible timeout', { engines: { ear: { ...whisper, timeouts: { firstByteMs: -1 } } } }, 'firstByteMs'],
+    [
+      'a clip without consent',
+      { references: { '*': { ...clip, consent: '' } } },
+      'references.*.consent: say in "consent" who',
+    ],
+    [
+      'a clip that says nothing of it',
+      { references: { '*': { ...clip, consent: undefined } } },
+      'say in "consent" who',
+    ],
+    ['a clip with a misspelt word', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
+    ['a voice that cannot be one', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],
     ['an unknown preset', { preset: 'f6-tts' }, 'There are: xtts, cosyvoice2'],
   ])('%s', async (_name, content, message) => {
     const said = await refusal(content);
@@ -160,63 +224,7 @@ describe('engines that cannot be', () => {
   });
 });
 
-/** Models whose vendors have ended them, or said when, by 2026-11-21. */
-const ended = /^(gpt-4o(-mini)?-audio-preview|gpt-4o-realtime|gpt-realtime$|gpt-audio$|qwen3-omni-flash-2025-09-15)/;
-
-describe('the presets', () => {
-  it.each(presetIds)('%s says what it is and what it needs', (id) => {
-    expect(readPreset(id)).toMatchObject({ title: expect.stringMatching(/\w/), needs: expect.stringMatching(/\w/) });
-  });
-
-  it.each(presetIds)('%s names its engines', (id) => {
-    const { recognizer, mind, synthesizer, omni } = planEngines(
-      { preset: id },
-      { DASHSCOPE_API_KEY: 'k', OPENAI_API_KEY: 'k' },
-    );
-    if (omni.length > 0) expect(omni).toHaveLength(1);
-    else expect([recognizer, mind, synthesizer].map((chain) => chain.length)).toEqual([1, 1, 1]);
-  });
-
-  it('name the successor of a model that has ended', () => {
-    expect(readPreset('gpt-4o-audio').historical).toEqual([
-      { model: 'gpt-4o-audio-preview-2024-12-17', ended: '2026-05-07', successor: 'gpt-audio-1.5' },
-    ]);
-  });
-
-  it.each(presetIds)('%s runs no model that has ended, and tells of each which one stands in for it', (id) => {
-    const { engines, historical, needs } = readPreset(id);
-    const { notes } = planEngines({ preset: id }, {});
-    expect(notes[0]).toContain(needs);
-    expect(notes.slice(1)).toHaveLength(historical.length);
-    const models = Object.values(engines).map((engine) => engine['model']);
-    for (const [index, { model, ended, successor }] of historical.entries()) {
-      expect(models).toContain(successor);
-      expect(notes[index + 1]).toBe(`${model} ended on ${ended}: the preset runs its successor, ${successor}`);
-    }
-    expect(models.filter((model) => ended.test(String(model)))).toEqual([]);
-  });
-
-  it('print that where the server starts', { timeout: 60_000 }, async () => {
-    const flags = ['--preset', 'gpt-4o-audio', '--port', '0', '--data-dir', folder, '--workers', '1'];
-    const child = spawn(process.execPath, ['server/main.ts', 'serve', ...flags], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let printed = '';
-    child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
-    try {
-      await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
-      expect(printed).toContain(
-        'gpt-4o-audio-preview-2024-12-17 ended on 2026-05-07: the preset runs its successor, gpt-audio-1.5',
-      );
-      expect(printed).toContain('GPT-4o Audio needs a key of OpenAI in OPENAI_API_KEY');
-    } finally {
-      child.kill('SIGKILL');
-    }
-  });
-});
-
 describe('the voice of a character', () => {
-  const clip = { wav: '/clips/martha.wav', transcript: 'Mind the step.', language: 'en' };
   const martha = { id: 'martha', voice: { gender: 'female', description: 'warm' } } as const;
   it.each([
     ['its own name', { voices: {}, references: {}, clones: true }, { id: 'martha' }],

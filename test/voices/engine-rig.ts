@@ -22,8 +22,9 @@ export async function clipForTests(options: { readonly ms?: number; readonly lan
   const language = options.language ?? 'en';
   beforeAll(() => writeWav(wavPath, tone(options.ms ?? 4_000, 16_000), 16_000));
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  const voice: ReferenceVoice = { kind: 'reference', wavPath, transcript, language };
-  return { voice, folder, defaultClip: { wav: wavPath, transcript, language } };
+  const consent = 'Martha said so';
+  const voice: ReferenceVoice = { kind: 'reference', wavPath, transcript, language, consent };
+  return { voice, folder, defaultClip: { wav: wavPath, transcript, language, consent } };
 }
 
 /** An engine of this kind, as the engines file would open it. */

@@ -113,7 +113,7 @@ describe('Flite', () => {
 
   it('uses its own voice where the one asked for is unknown or a clip', async () => {
     const unknown = await speakAll(flite, voice('nobody'), ['Hello.']);
-    const clip: Voice = { kind: 'reference', wavPath: '/none.wav', transcript: '', language: 'en' };
+    const clip: Voice = { kind: 'reference', wavPath: '/none.wav', transcript: '', language: 'en', consent: 'x' };
     const cloned = await speakAll(flite, clip, ['Hello.']);
     const own = await speakAll(flite, voice('rms'), ['Hello.']);
     expect(unknown[0]?.frame.samples).toEqual(own[0]?.frame.samples);

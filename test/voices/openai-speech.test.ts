@@ -21,7 +21,7 @@ const wavPath = path.join(folder, 'martha.wav');
 beforeAll(() => writeWav(wavPath, tone(4_000, 16_000), 16_000));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const preset: Voice = { kind: 'preset', id: 'martha' };
-const clone: Voice = { kind: 'reference', wavPath, transcript: 'Mind the step.', language: 'en' };
+const clone: Voice = { kind: 'reference', wavPath, transcript: 'Mind the step.', language: 'en', consent: 'Martha' };
 
 function openAt(
   server: EngineServer,

@@ -19,6 +19,8 @@ export interface Meter {
   characters?: number;
   /** Heard or spoken. */
   audioSeconds?: number;
+  /** Whose voice was cloned, and by whose consent. */
+  clone?: { readonly voice: string; readonly consent: string };
 }
 
 /** What one call cost; holds no content. */

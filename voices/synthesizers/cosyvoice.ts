@@ -55,8 +55,9 @@ export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
           return;
         }
         const reference = clipOf(voice, chosen.defaultClip, context);
-        const clip = await readClip(reference);
-        const { path, fields } = orderOf(text, reference, options, chosen);
+        const clip = await readClip(reference, options);
+        const said = { transcript: clip.transcript, language: reference.language };
+        const { path, fields } = orderOf(text, said, options, chosen);
         yield* ask(path, formOf(fields, clip), { chosen, context, signal });
       },
     };

@@ -4,6 +4,12 @@ import type { EngineContext } from '../calls/context.ts';
 import { EngineError } from '../engine.ts';
 import type { ReferenceVoice, Voice } from '../synthesizer.ts';
 
+/** No voice is cloned without it. */
+export const consentSchema = z
+  .string({ error: 'say in "consent" who allowed this voice to be cloned, and how that is known' })
+  .trim()
+  .min(1, 'say in "consent" who allowed this voice to be cloned, and how that is known');
+
 /** Who speaks where an engine that has no voices of its own is given no clip. */
 export const defaultClipSchema = z.strictObject({
   /** A WAV on our disk. */
@@ -12,6 +18,8 @@ export const defaultClipSchema = z.strictObject({
   transcript: z.string(),
   /** BCP 47 tag. */
   language: z.string().min(2),
+  /** Who allowed the voice to be cloned, and how that is known; goes into the log with every use. */
+  consent: consentSchema,
 });
 
 /** The clip to clone: that of the voice, else the default one. Without either the engine cannot speak: `ENGINE_REFUSED`. */
@@ -28,8 +36,8 @@ export function clipOf(
       'this engine speaks with the voice of a clip only. Give the character one, or everybody ("*"), in "references".',
     );
   }
-  const { wav: wavPath, transcript, language } = defaultClip;
-  return { kind: 'reference', wavPath, transcript, language };
+  const { wav: wavPath, ...rest } = defaultClip;
+  return { kind: 'reference', wavPath, ...rest };
 }
 
 /** Where a clip lies on the server's disk: under the same path as on ours, unless the server has a folder of its own for them. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { RequestOptions } from '../calls/calls.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { sendForBytes, sendForJson } from '../calls/http.ts';
@@ -69,19 +70,19 @@ interface Site {
 }
 
 /** What a voice is called at the server; undefined where it may choose. */
-function openReferences(site: Site): (voice: Voice, options: CallOptions) => Promise<string | undefined> {
+function openReferences(site: Site): (voice: Voice, options: RequestOptions) => Promise<string | undefined> {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
   const registered = new Set<string>();
   let listed: ReadonlySet<string> | undefined;
 
-  async function register(voice: ReferenceVoice, options: CallOptions): Promise<string> {
-    const { wav } = await readClip(voice);
-    const id = createHash('sha256').update(wav).update(voice.transcript).digest('hex').slice(0, 24);
+  async function register(voice: ReferenceVoice, options: RequestOptions): Promise<string> {
+    const { wav, transcript } = await readClip(voice, options);
+    const id = createHash('sha256').update(wav).update(transcript).digest('hex').slice(0, 24);
     if (registered.has(id)) return id;
     const form = new FormData();
     form.set('id', id);
-    form.set('text', voice.transcript);
+    form.set('text', transcript);
     form.set('audio', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'voice.wav');
     await sendForBytes(context, { ...asked(site, '/v1/references/add'), form }, options).catch((cause: unknown) => {
       // Registered by an earlier run.

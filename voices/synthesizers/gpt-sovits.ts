@@ -6,16 +6,16 @@ import { send } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { clipOf, defaultClipSchema, pathOnServer, primaryTag } from './default-clip.ts';
-import { openClips } from './reference-clip.ts';
+import { clipOf, defaultClipSchema, primaryTag } from './default-clip.ts';
+import { openClips, type ReferenceClip } from './reference-clip.ts';
 
 const spoken = ['zh', 'en', 'ja', 'ko', 'yue'] as const;
 /** What the models speak at; other rates come from the server's stand-in for speech that failed. */
 const stumblingRate = 16_000;
 /** The server refuses other clips, in the middle of its answer. */
-const clipSeconds = { least: 3, most: 10 };
+const clipSeconds = { leastSeconds: 3, mostSeconds: 10 };
 
 const settings = z.strictObject({
   /** Of `api_v2.py`, such as `http://127.0.0.1:9880`. */
@@ -44,16 +44,16 @@ export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
   care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000 } }),
   clones: () => true,
   open(chosen, context) {
-    const readClip = openClips(context.name, { leastSeconds: clipSeconds.least });
+    const readClip = openClips(context.name, { ...clipSeconds, onServer: { directory: chosen.serverDirectory } });
     const renderer = {
       languages: chosen.languages,
       maxCharacters: 300,
       comesWhole: chosen.streamingMode < 2,
       async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
         const reference = clipOf(options.voice, chosen.defaultClip, context);
-        const { seconds } = await readClip(reference);
-        if (seconds > clipSeconds.most) throw tooLong(context, reference, seconds);
-        yield* ask(bodyOf(text, reference, options, chosen), chosen, { context, signal: options.signal });
+        const clip = await readClip(reference, options);
+        const body = bodyOf(text, { ...clip, language: reference.language }, options, chosen);
+        yield* ask(body, chosen, { context, signal: options.signal });
       },
     };
     return {
@@ -65,14 +65,14 @@ export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
 
 function bodyOf(
   text: string,
-  reference: ReferenceVoice,
+  reference: Pick<ReferenceClip, 'serverPath' | 'transcript'> & { readonly language: string },
   { language, speed }: RenderOptions,
-  { serverDirectory, streamingMode, extra }: GptSovitsSettings,
+  { streamingMode, extra }: GptSovitsSettings,
 ): Record<string, unknown> {
   return {
     text,
     text_lang: tagFor(language),
-    ref_audio_path: pathOnServer(reference.wavPath, serverDirectory),
+    ref_audio_path: reference.serverPath,
     prompt_text: reference.transcript,
     prompt_lang: tagFor(reference.language),
     // The text is a phrase already.
@@ -104,11 +104,6 @@ async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Askin
     }
     yield block;
   }
-}
-
-function tooLong({ name }: EngineContext, { wavPath }: ReferenceVoice, seconds: number): EngineError {
-  const detail = `the reference clip ${wavPath} is ${seconds.toFixed(1)} s long: GPT-SoVITS takes ${clipSeconds.least} to ${clipSeconds.most} s. Cut it.`;
-  return new EngineError(name, 'ENGINE_REFUSED', detail);
 }
 
 /** There is no route for it: a request without its fields is refused by a server that is up. */

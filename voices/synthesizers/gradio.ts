@@ -61,10 +61,15 @@ export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
       comesWhole: true,
       async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
         const reference = clipOf(options.voice, chosen.defaultClip, context);
-        const clip = await readClip(reference);
+        const clip = await readClip(reference, options);
         const { name, inputs } = await endpointOf(site, options);
         const file = await clipAtServer(clip, options);
-        const data = fill(inputs, chosen.inputs, { ...options, text, reference, file });
+        const data = fill(inputs, chosen.inputs, {
+          ...options,
+          text,
+          reference: { ...reference, transcript: clip.transcript },
+          file,
+        });
         const result = await app.call(name, data, options).catch((cause: unknown) => {
           // A server that was started anew has lost its files.
           uploaded.delete(clip);

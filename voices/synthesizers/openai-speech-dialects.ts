@@ -1,7 +1,6 @@
 import { addressOf } from '../calls/base-url.ts';
 import type { HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
-import { pathOnServer } from './default-clip.ts';
 import type { ReferenceClip } from './reference-clip.ts';
 
 /** What is to be said, and how. */
@@ -23,8 +22,6 @@ export interface SpeechServer {
   /** False: the server makes the whole clip before it sends any. */
   readonly streams: boolean;
   readonly instructions: string | undefined;
-  /** The server's folder of reference clips, for servers that read them from their own disk. */
-  readonly serverDirectory: string | undefined;
   /** Further fields of the body, as they are. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
@@ -64,10 +61,6 @@ function speech(server: SpeechServer, json: unknown): HttpRequest {
 
 function dataUrl(clip: ReferenceClip): string {
   return `data:audio/wav;base64,${clip.wav.toString('base64')}`;
-}
-
-function serverPath({ wavPath }: ReferenceVoice, { serverDirectory }: SpeechServer): string {
-  return pathOnServer(wavPath, serverDirectory);
 }
 
 function form(
@@ -184,7 +177,7 @@ export const speechDialects = {
       const { reference, text } = order;
       if (reference === undefined) return speech(server, plain(order, server));
       const url = addressOf(server.baseUrl, '/tts_url');
-      return { url, json: { text, audio_paths: [serverPath(reference, server)], ...server.extra } };
+      return { url, json: { text, audio_paths: [reference.clip.serverPath], ...server.extra } };
     },
   },
   indextts2: {
@@ -194,7 +187,7 @@ export const speechDialects = {
     concurrency: 1,
     request(order, server) {
       const { reference, text, voiceId, emotion } = order;
-      const path = reference === undefined ? voiceId : serverPath(reference, server);
+      const path = reference === undefined ? voiceId : reference.clip.serverPath;
       const mood = emotion === undefined ? {} : { emo_control_method: 3, emo_text: emotion };
       return {
         url: addressOf(server.baseUrl, '/tts_url'),
@@ -209,7 +202,7 @@ export const speechDialects = {
     concurrency: 1,
     request(order, server) {
       const { reference } = order;
-      const voiceId = reference === undefined ? order.voiceId : serverPath(reference, server);
+      const voiceId = reference === undefined ? order.voiceId : reference.clip.serverPath;
       return speech(server, { response_format: 'wav', ...plain({ ...order, voiceId }, server) });
     },
   },

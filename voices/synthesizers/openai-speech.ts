@@ -63,7 +63,6 @@ export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
       model: chosen.model,
       streams: chosen.streams ?? dialect.streams,
       instructions: chosen.instructions,
-      serverDirectory: chosen.serverDirectory,
       extra: chosen.extra,
     };
     const speaker = new Speaker(context, dialect, server, chosen);
@@ -98,7 +97,10 @@ class Speaker {
     this.#server = server;
     this.#sampleRate = chosen.sampleRate ?? dialect.sampleRate;
     this.#defaultVoice = chosen.defaultVoice ?? dialect.defaultVoice;
-    this.#readClip = openClips(context.name, { mostSeconds: 30 });
+    this.#readClip = openClips(context.name, {
+      mostSeconds: 30,
+      ...(dialect.clones === 'server-path' && { onServer: { directory: chosen.serverDirectory } }),
+    });
   }
 
   async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
@@ -115,8 +117,8 @@ class Speaker {
       return { ...order, voiceId, reference: undefined };
     }
     if (this.#dialect.clones === 'no') return { ...order, voiceId: this.#defaultVoice, reference: undefined };
-    const clip = await this.#readClip(voice);
-    const reference = { ...voice, clip };
+    const clip = await this.#readClip(voice, options);
+    const reference = { ...voice, transcript: clip.transcript, clip };
     if (this.#dialect.upload === undefined) return { ...order, voiceId: undefined, reference };
     return { ...order, voiceId: await this.#uploaded(clip, options), reference: undefined };
   }

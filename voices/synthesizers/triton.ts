@@ -80,10 +80,11 @@ export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
       languages: chosen.languages,
       maxCharacters,
       comesWhole: dialect.comesWhole,
-      async *render(text: string, { voice, signal }: RenderOptions): AsyncGenerator<PcmBlock> {
+      async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+        const { voice, signal } = options;
         const reference = clipOf(voice, chosen.defaultClip, context);
         needTranscript(reference, context);
-        const answers = say(text, { reference, clip: await readClip(reference), server, context, signal });
+        const answers = say(text, { reference, clip: await readClip(reference, options), server, context, signal });
         yield* crossFaded(answers, dialect.sampleRate, dialect.overlapMs);
       },
     };

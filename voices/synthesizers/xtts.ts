@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
+import type { RequestOptions } from '../calls/calls.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { sendForJson, type HttpRequest } from '../calls/http.ts';
@@ -8,7 +9,7 @@ import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { pathOnServer, primaryTag } from './default-clip.ts';
+import { primaryTag } from './default-clip.ts';
 import { openClips, type ReferenceClip } from './reference-clip.ts';
 
 /** What XTTS v2 speaks, as BCP 47 has it. */
@@ -63,7 +64,7 @@ interface Order {
   readonly voice: Voice;
 }
 
-type RequestFor = (order: Order, options: CallOptions) => Promise<HttpRequest>;
+type RequestFor = (order: Order, options: RequestOptions) => Promise<HttpRequest>;
 
 function languageFor({ language, voice }: RenderOptions, { chinese }: XttsSettings): string {
   const wanted = [language, voice.kind === 'reference' ? voice.language : undefined];
@@ -84,8 +85,8 @@ function openCoqui(site: Site): RequestFor {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
   const cloned = new WeakMap<ReferenceClip, Latents>();
-  const cloneOf = async (voice: ReferenceVoice, options: CallOptions): Promise<Latents> => {
-    const clip = await readClip(voice);
+  const cloneOf = async (voice: ReferenceVoice, options: RequestOptions): Promise<Latents> => {
+    const clip = await readClip(voice, options);
     const known = cloned.get(clip);
     if (known !== undefined) return known;
     const form = new FormData();
@@ -123,6 +124,7 @@ function isLatents(value: unknown): value is Latents {
 /** The server reads clips from its own disk, and has the voices of its folder by name. */
 function openDaswer123(site: Site): RequestFor {
   const { chosen, context } = site;
+  const readClip = openClips(context.name, { mostSeconds: 30, onServer: { directory: chosen.serverDirectory } });
   const voices = remembered(async (options) => {
     const listed = await askFor(site, '/speakers_list', options);
     if (!Array.isArray(listed)) throw badReply(context, 'no list of its voices');
@@ -131,7 +133,7 @@ function openDaswer123(site: Site): RequestFor {
   return async ({ text, language, voice }, options) => {
     const speaker =
       voice.kind === 'reference'
-        ? pathOnServer(voice.wavPath, chosen.serverDirectory)
+        ? (await readClip(voice, options)).serverPath
         : oneOf(await voices(options), voice.id, site);
     const url = new URL(addressOf(chosen.baseUrl, '/tts_stream'));
     url.search = new URLSearchParams({ text, speaker_wav: speaker, language }).toString();

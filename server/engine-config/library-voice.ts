@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { VoiceError, voiceIdSchema, voiceSchema } from '../../voices/library/record.ts';
+import type { Reference } from './engines-file.ts';
+
+/** The clip of a voice of the library, for engines that clone. Throws a `VoiceError` where there is none that may be cloned. */
+export function libraryReference(dataDir: string, id: string): Reference {
+  if (!voiceIdSchema.safeParse(id).success) {
+    throw new VoiceError('voice_invalid', `"${id}" cannot be a voice: its name is lower-case words joined by hyphens.`);
+  }
+  const folder = path.join(dataDir, 'voices', id);
+  const { reference, language, consent } = readRecord(path.join(folder, 'voice.json'), id);
+  if (reference === null) {
+    throw new VoiceError(
+      'voice_not_usable',
+      `The voice "${id}" has no reference yet: run \`dramatis voices add\` again.`,
+    );
+  }
+  const { file, transcript } = reference;
+  return { voice: id, wav: path.join(folder, file), transcript, language, consent: consent.note };
+}
+
+function readRecord(file: string, id: string): ReturnType<typeof voiceSchema.parse> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new VoiceError('voice_not_found', `There is no voice "${id}". \`dramatis voices list\` lists them.`, cause);
+  }
+  try {
+    return voiceSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new VoiceError(
+      'voice_invalid',
+      `${file} is not what Dramatis writes: remove it and add the voice anew.`,
+      cause,
+    );
+  }
+}
