@@ -105,7 +105,7 @@ it('the doctor has one clear line, with the remedy, for engines that are each br
     'lost-clip': {
       kind: 'cosyvoice',
       baseUrl: await broken(openCosyvoiceServer()),
-      defaultClip: { wav: '/nowhere/martha.wav', transcript: 'I keep the house.', language: 'en' },
+      defaultClip: { wav: '/nowhere/martha.wav', transcript: 'I keep the house.', language: 'en', consent: 'ours' },
     },
     unknown: { ...mouth, dialect: 'klingon', baseUrl: `${spent}/v1` },
   };

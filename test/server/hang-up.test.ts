@@ -45,7 +45,7 @@ async function talkOver(engine: TabledEngine) {
     ours: engine.settings(upstream),
   };
   const chains = { recognizer: 'ear', mind: 'llama', synthesizer: 'mouth', [engine.role]: 'ours' };
-  const references = { '*': { wav: clip, transcript: 'I keep the house.', language: 'en' } };
+  const references = { '*': { wav: clip, transcript: 'I keep the house.', language: 'en', consent: 'ours' } };
   const opened = await openEngines({ engines: await enginesFile({ engines, ...chains, references }) });
   const server = await serveOn(opened);
   const client = server.call('?model=alice');

@@ -41,7 +41,7 @@ async function microphone(file: string): Promise<Float32Array> {
 
 /** The server as `--preset ID` starts it, its engines' addresses changed in an engines file. */
 async function serveOn(preset: string, changes: PresetServers['changes']): Promise<RunningServer> {
-  const references = { alice: { ...clip, language: 'en' } };
+  const references = { alice: { ...clip, language: 'en', consent: 'public domain' } };
   const engines = path.join(folder, `${preset}.json`);
   await writeFile(engines, JSON.stringify({ engines: changes, references }));
   const flags = { preset, engines, port: '0', logLevel: 'silent', workers: '1' };

@@ -8,7 +8,7 @@ import {
   synthesizerSettings,
   type SynthesizerSettings,
 } from '../sherpa/synthesizer-settings.ts';
-import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 import { clipOf } from './default-clip.ts';
 import { openClips } from './reference-clip.ts';
