@@ -3,6 +3,7 @@ import type { Emotion } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { RecipeName } from './recipe-names.ts';
+import type { Slip } from './role-guard.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
@@ -39,6 +40,8 @@ export interface AgentOptions extends CallOptions {
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */
   readonly onCost?: (cost: Cost) => void;
+  /** Told of each sentence that was kept back because the character would not say it. */
+  readonly onSlip?: (slip: Slip) => void;
   /** What the reply may call, besides being spoken. A mind that knows no tools passes over it. */
   readonly toolbox?: Toolbox;
 }

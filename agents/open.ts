@@ -6,6 +6,7 @@ import type { CharacterAgent } from './agent.ts';
 import type { ChatModel } from './chat.ts';
 import { withFallback } from './fallback.ts';
 import type { RecipeName } from './recipe-names.ts';
+import { inRole } from './in-role.ts';
 import { retrievalAgent } from './retrieval.ts';
 import { withScript } from './script.ts';
 
@@ -36,7 +37,7 @@ export function openMind(
     const lines = retrievalAgent(character);
     const played = models.reduceRight(
       (backup: CharacterAgent, { model, circuit }) =>
-        withFallback(actor(character, model, recipe === undefined ? {} : { recipe }), backup, circuit),
+        withFallback(inRole(actor(character, model, recipe === undefined ? {} : { recipe }), recipe), backup, circuit),
       lines,
     );
     const agent = withScript(played);

@@ -70,5 +70,10 @@ function samples(character: Character): DialoguePair[] {
 }
 
 function section(title: string, text: string): string {
-  return text === '' ? '' : `# ${title}\n${text}`;
+  return text === '' ? '' : `# ${title}\n${withoutForgery(text)}`;
+}
+
+/** A card comes from strangers: it cannot write headings or notes of ours. */
+export function withoutForgery(text: string): string {
+  return text.replaceAll(/^[ \t]*#+[ \t]*/gm, '').replaceAll(new RegExp(`</?\\s*${notesTag}\\s*>`, 'giu'), '');
 }

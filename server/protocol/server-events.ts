@@ -50,6 +50,7 @@ const response = z.looseObject({
       number: z.number().int().optional(),
       mind: z.looseObject({ name: z.string(), because: z.string().optional() }).nullable().optional(),
       latency: latency.optional(),
+      slips: z.array(z.string()).optional(),
     })
     .optional(),
 });

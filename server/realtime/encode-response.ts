@@ -192,7 +192,12 @@ function closeResponse(
     status_details: statusDetails(end),
     output: [...(item === undefined ? [] : [item]), ...calls].map((one) => wireItem(one)),
     usage: usageOf(end.usage),
-    x_dramatis: { mind: end.mind ?? null, latency: end.latency, speculation: speculationOf(end) },
+    x_dramatis: {
+      mind: end.mind ?? null,
+      latency: end.latency,
+      speculation: speculationOf(end),
+      ...(end.slips === undefined ? {} : { slips: end.slips }),
+    },
   };
   // Nothing limits requests or tokens here, so there is nothing to list; clients that wait for the event get it.
   return [

@@ -1,3 +1,4 @@
+import type { Slip } from '../../agents/role-guard.ts';
 import type { Unclear } from '../../voices/recognizer.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Toolbox } from '../../agents/tools.ts';
@@ -66,6 +67,8 @@ export interface ReplyEnd {
   readonly latency: Latency;
   /** From the end of speech, or the request, to its end, in milliseconds. */
   readonly tookMs: number;
+  /** Sentences that were kept back because the character would not say them, each by what was wrong; absent where there were none. */
+  readonly slips?: readonly Slip[];
   /** Absent where no drafts are made. */
   readonly speculation?: Speculation;
 }

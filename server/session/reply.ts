@@ -1,3 +1,4 @@
+import type { Slip } from '../../agents/role-guard.ts';
 import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Emotion } from '../../characters/emotion.ts';
@@ -37,6 +38,7 @@ export class Reply {
   readonly confirmed: Promise<void> | undefined;
   readonly #keptAudioMs: number;
   #madeMs = 0;
+  readonly #slips: Slip[] = [];
   readonly #playout: Playout;
   readonly #stop = new AbortController();
 
@@ -131,6 +133,7 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
+      onSlip: (slip) => this.#slips.push(slip),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
       ...(maxTokens === Infinity ? {} : { maxTokens }),
@@ -174,6 +177,7 @@ export class Reply {
       },
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
+      ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),
       ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
     };
     if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };

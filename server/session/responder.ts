@@ -1,6 +1,7 @@
 import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
 import type { Message, Sampling } from '../../agents/chat.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
+import type { Slip } from '../../agents/role-guard.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import { durationMs, type AudioFrame } from '../../voices/audio.ts';
 import type { Emotion } from '../../characters/emotion.ts';
@@ -29,6 +30,8 @@ export interface ReplyOptions extends CallOptions {
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far. */
   readonly onCost?: (cost: Cost) => void;
+  /** Told of each sentence that was kept back. */
+  readonly onSlip?: (slip: Slip) => void;
   /** What the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: Trace;

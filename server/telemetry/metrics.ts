@@ -37,6 +37,12 @@ export function openMetrics(engines: readonly EngineSummary[], sessions: Session
     help: 'Replies that the user has interrupted by speaking.',
     registers,
   });
+  const slips = new Counter({
+    name: 'dramatis_role_slips_total',
+    help: 'Sentences of a model that were kept back because the character would not say them, by what was wrong.',
+    labelNames: ['kind'],
+    registers,
+  });
   const errors = new Counter({
     name: 'dramatis_errors_total',
     help: 'Errors that clients were told of in conversations, by code (README, “Errors”).',
@@ -53,6 +59,7 @@ export function openMetrics(engines: readonly EngineSummary[], sessions: Session
         turns.inc({ status });
         if (reason === 'turn_detected') bargeIns.inc();
         if (problem !== undefined) errors.inc({ code: problem.code });
+        for (const kind of event.end.slips ?? []) slips.inc({ kind });
         noteWait(event.end);
       } else if (event.type === 'problem' || event.type === 'transcript-failed') {
         errors.inc({ code: event.problem.code });

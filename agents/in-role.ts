@@ -1,0 +1,146 @@
+import type { AgentOptions, CharacterAgent, Cost, CutShort, ReplyPart } from './agent.ts';
+import type { Message } from './chat.ts';
+import { languageOf } from './language.ts';
+import type { RecipeName } from './recipe-names.ts';
+import { evasion } from './retrieval.ts';
+import { openGuard, type RoleGuard, type Slip } from './role-guard.ts';
+
+type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
+
+/** A sentence may be long; this much of it is not waited for. Phrases are cut there too. */
+const longestClause = 90;
+const attempts = 2;
+
+const corrections: Readonly<Record<Slip, string>> = {
+  assistant: 'You answered like a computer program.',
+  'out-of-role': 'You spoke of the part as a part.',
+  'prompt-leak': 'You told what your director says to you alone.',
+  anachronism: 'You spoke of things that do not exist in your time.',
+  language: 'You spoke a language that nobody here speaks.',
+  style: 'You did not sound like yourself.',
+};
+
+/**
+ * Keeps an agent in its part: no clause is let out before it was looked at. A sentence in which the character slips is not spoken;
+ * the model is told what was wrong and goes on from what was said, once; slips it again, one of the card's evasions rounds the
+ * turn off. `recipe` is the agent's own; only ours is guarded. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
+ */
+export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
+  const { character } = agent;
+  return {
+    character,
+    async *reply(history, options) {
+      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard.
+      if ((options.recipe ?? recipe) !== 'dramatis' || character.persona === 'instructions') {
+        yield* agent.reply(history, options);
+        return;
+      }
+      const guard = openGuard(character, history);
+      const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
+        if (slip === undefined) return;
+        options.onSlip?.(slip);
+        talk.slip = slip;
+      }
+      const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
+      const wayOut = evasion(character, history, languageOf(remark, character.languages));
+      yield { type: 'text-delta', text: `${talk.told === '' ? '' : ' '}${wayOut}` };
+      yield { type: 'usage', ...talk.cost, cutShort: false };
+    },
+  };
+}
+
+interface Talk {
+  /** What was let out. */
+  told: string;
+  cost: Cost;
+  slip?: Slip;
+}
+
+interface Attempt {
+  readonly history: readonly Message[];
+  readonly options: AgentOptions;
+  readonly guard: RoleGuard;
+  readonly isFirst: boolean;
+}
+
+/** Lets out what passes; returns the slip that ended it. */
+async function* oneAttempt(
+  agent: CharacterAgent,
+  talk: Talk,
+  { history, options, guard, isFirst }: Attempt,
+): AsyncGenerator<ReplyPart, Slip | undefined> {
+  const clauses = openClauses(guard);
+  const before = talk.cost;
+  const onCost = (cost: Cost): void => {
+    talk.cost = cost;
+    options.onCost?.(sum(before, cost));
+  };
+  for await (const part of agent.reply(isFirst ? history : corrected(history, talk), { ...options, onCost })) {
+    if (part.type === 'mind') {
+      if (isFirst) yield part;
+      continue;
+    }
+    const passed = part.type === 'text-delta' ? clauses.add(part) : clauses.rest();
+    for (const text of passed) {
+      talk.told += text.text;
+      yield text;
+    }
+    if (clauses.slip !== undefined) {
+      talk.cost = sum(before, talk.cost);
+      return clauses.slip;
+    }
+    if (part.type === 'usage') yield { ...part, ...sum(before, part) };
+    else if (part.type === 'tool-call') yield part;
+  }
+  return undefined;
+}
+
+/** The talk with what was said so far, and what the director has to say about the rest. */
+function corrected(history: readonly Message[], { told, slip }: Talk): Message[] {
+  const soFar: Message[] = told.trim() === '' ? [] : [{ role: 'assistant', text: told }];
+  const text = `${slip === undefined ? '' : corrections[slip]} ${told.trim() === '' ? 'Answer again' : 'Go on from where you are'}, as yourself, and do not mention this.`;
+  return [...history, ...soFar, { role: 'system', text: text.trim() }];
+}
+
+function sum(left: Cost, right: Cost & { readonly cutShort?: CutShort }): Cost {
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+  };
+}
+
+/** Holds text back until a clause has ended and its sentence so far is what the character may say. */
+function openClauses(guard: RoleGuard): {
+  add(part: TextPart): TextPart[];
+  rest(): TextPart[];
+  readonly slip: Slip | undefined;
+} {
+  let held: TextPart[] = [];
+  let heldText = '';
+  let sentence = '';
+  let slip: Slip | undefined;
+  const letOut = (): TextPart[] => {
+    slip ??= guard((sentence + heldText).trim());
+    if (slip !== undefined) return [];
+    sentence = /[.!?。！？\n]["”’」』)]*\s*$/u.test(heldText) ? '' : sentence + heldText;
+    const parts = held;
+    held = [];
+    heldText = '';
+    return parts;
+  };
+  return {
+    get slip() {
+      return slip;
+    },
+    add(part) {
+      if (slip !== undefined) return [];
+      held.push(part);
+      heldText += part.text;
+      const isClause = /[,;:.!?—，；：。！？、\n]["”’」』)]*\s*$/u.test(heldText);
+      return isClause || heldText.length >= longestClause ? letOut() : [];
+    },
+    rest: () => (slip === undefined && held.length > 0 ? letOut() : []),
+  };
+}
