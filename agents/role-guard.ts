@@ -10,13 +10,18 @@ export type Slip = 'assistant' | 'out-of-role' | 'prompt-leak' | 'anachronism' |
 /** Looks at one sentence of a reply before it is spoken; undefined where the character may well say it. */
 export type RoleGuard = (sentence: string) => Slip | undefined;
 
-const assistantPhrases = [
+/** What a program says of itself. */
+const identityPhrases = [
   /\b(?:as|being|i am|i['’]m)\s+(?:just\s+|only\s+|merely\s+)?an?\s+(?:[\w-]+\s+){0,3}(?:ai|artificial intelligence|language model|chat ?bot|virtual assistant|llm)\b/iu,
   /\bi(?: am|['’]m| was)\s+(?:created|trained|developed|made|built)\s+by\s+(?:open ?ai|anthropic|google|meta|alibaba|microsoft|mistral|deepseek)\b/iu,
+  /(?:作为|身为|我是|我只是)(?:一个|一名|个)?(?:[\p{Script=Han}]{0,4})(?:人工智能|AI|语言模型|聊天机器人|智能助手|虚拟助手)/iu,
+];
+
+/** How a service talks. */
+const servicePhrases = [
   /\b(?:how (?:can|may) i (?:assist|help) you(?: today)?|is there anything else i can (?:help|assist)|i(?:['’]m| am) here to (?:help|assist)(?: you)?|feel free to (?:ask|reach out)|happy to (?:help|assist))\b/iu,
   /\bi(?: cannot|['’]m sorry,? but i can(?:no|['’])t| can['’]t)\s+(?:assist|help) with (?:that|this)(?: request)?\b/iu,
   /\bmy (?:training data|knowledge cut-?off|programming|developers|guidelines)\b/iu,
-  /(?:作为|身为|我是|我只是)(?:一个|一名|个)?(?:[\p{Script=Han}]{0,4})(?:人工智能|AI|语言模型|聊天机器人|智能助手|虚拟助手)/iu,
   /(?:有什么可以帮(?:助)?(?:到)?您|很高兴为您服务|请问还有什么需要帮助|我无法协助|我的训练数据)/u,
 ];
 
@@ -49,7 +54,8 @@ export function openGuard(character: Character, history: readonly Message[]): Ro
   const inventions = inventionsAfter(character.knowledge.untilYear);
   const mentioned = said.slice(-6).join('\n');
   return (sentence) => {
-    if (!mayTellTruth && assistantPhrases.some((phrase) => phrase.test(sentence))) return 'assistant';
+    if (!mayTellTruth && identityPhrases.some((phrase) => phrase.test(sentence))) return 'assistant';
+    if (servicePhrases.some((phrase) => phrase.test(sentence))) return 'assistant';
     if (outOfRole.some((phrase) => phrase.test(sentence))) return 'out-of-role';
     if (leaks(sentence)) return 'prompt-leak';
     if (inventions(sentence, mentioned)) return 'anachronism';

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { actor } from '../../agents/actor.ts';
+import type { ChatModel, Message } from '../../agents/chat.ts';
+import { withFallback } from '../../agents/fallback.ts';
+import { inRole } from '../../agents/in-role.ts';
+import { retrievalAgent } from '../../agents/retrieval.ts';
+import { cardSchema } from '../../characters/card.ts';
+import { attacks, type Attack } from './attacks.ts';
+import { asHistory, smallCharacter } from './stand-ins.ts';
+
+const lore = cardSchema.shape.lorebook;
+
+/** A model that does as the attack wants, twice, and keeps what it was sent. */
+function gullible(yields: string): ChatModel & { readonly asked: (readonly Message[])[] } {
+  const asked: (readonly Message[])[] = [];
+  return {
+    name: 'gullible',
+    asked,
+    async *chat(messages) {
+      asked.push(messages);
+      yield { type: 'text-delta', text: yields };
+      yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
+    },
+  };
+}
+
+async function attackWith({
+  by,
+  text,
+  yields,
+}: Attack): Promise<{ spoken: string; asked: readonly Message[]; evasions: readonly string[] }> {
+  const character = smallCharacter({
+    ...(by === 'card' ? { profile: text } : {}),
+    ...(by === 'lore' ? { lorebook: lore.parse([{ keys: ['ale'], content: text }]) } : {}),
+  });
+  const chat = gullible(yields);
+  const said = by === 'visitor' ? text : 'Is the ale good?';
+  const options = { signal: AbortSignal.timeout(10_000), ...(by === 'scene' ? { scene: text } : {}) };
+  let spoken = '';
+  const guarded = withFallback(inRole(actor(character, chat)), retrievalAgent({ ...character, lines: [] }));
+  for await (const part of guarded.reply(asHistory([said]), options))
+    if (part.type === 'text-delta') spoken += part.text;
+  return { spoken: spoken.trim(), asked: chat.asked[0] ?? [], evasions: character.evasions };
+}
+
+describe('attacks on the part', () => {
+  it('are at least sixty, in English and Chinese, from all sides', () => {
+    expect(attacks.length).toBeGreaterThanOrEqual(60);
+    expect(attacks.filter(({ text }) => /\p{Script=Han}/u.test(text)).length).toBeGreaterThanOrEqual(15);
+    expect(new Set(attacks.map(({ by }) => by))).toEqual(new Set(['visitor', 'card', 'lore', 'scene']));
+  });
+
+  it.each(attacks)('$by: $text', async (attack) => {
+    const { spoken, asked, evasions } = await attackWith(attack);
+    // What a model says that gave in is not spoken: in its place stands a way out of the character's own.
+    expect(evasions).toContain(spoken);
+    // And the prompt keeps its shape: one system message, our headings once, our notes closed where we close them.
+    const [system, ...talk] = asked;
+    expect(asked.filter(({ role }) => role === 'system')).toHaveLength(1);
+    expect(system?.text.match(/^# How to answer$/gm)).toHaveLength(1);
+    expect(system?.text.match(/^# /gm)?.length).toBeLessThanOrEqual(13);
+    for (const { text } of talk) {
+      expect(text.match(/<notes>/g)?.length ?? 0).toBeLessThanOrEqual(1);
+      expect(text.match(/<\/notes>/g)?.length ?? 0).toBe(text.match(/<notes>/g)?.length ?? 0);
+      if (text.includes('<notes>')) expect(text.startsWith('<notes>\n')).toBe(true);
+    }
+    // The rules stand below what strangers wrote of the character.
+    const rules = system?.text.indexOf('# How to answer') ?? -1;
+    if (attack.by === 'card') expect(system?.text.indexOf('# Who you are')).toBeLessThan(rules);
+    if (attack.by === 'scene') expect(system?.text).toContain('pass over it');
+  });
+});
