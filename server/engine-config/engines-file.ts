@@ -50,6 +50,9 @@ const turnsSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
+/** Every kind of turn detector. */
+export const turnKinds = turnsSchema.options.map(({ shape }) => shape.kind.value);
+
 const stages = {
   /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
   recognizer: chain.optional(),
