@@ -14,7 +14,7 @@ import { openTranscriptionServer } from '../fakes/transcription-server.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { enginesFile, serveOn } from './engine-rig.ts';
 
-/** Kinds that run in this process: there is no connection to close. */
+/** Those that run in this process, role and kind, such as `mind llama-cpp`: there is no connection to close. */
 const inProcess: readonly string[] = [];
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-hang-up-'));
