@@ -77,7 +77,7 @@ describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each)
     it('makes it hang up, and hears nothing more of that reply', async () => {
       await using talk = await talkOver(engine);
       const { upstream, client } = talk;
-      upstream.breaks(slowly, { route: engine.route });
+      upstream.breaks(engine.dawdles ?? slowly, { route: engine.route });
       talk.speak(900);
       const { response } = await client.until('response.created');
       const isOfIt = (event: Record<string, unknown>): boolean => event['response_id'] === response.id;
