@@ -5,6 +5,7 @@ import { chatKinds } from '../agents/open.ts';
 import { commandHelp } from '../server/cli/usage.ts';
 import { flagOf, settingFacts } from '../server/config.ts';
 import { embeddedKinds } from '../server/engine-config/engine-plan.ts';
+import { turnKinds } from '../server/engine-config/engines-file.ts';
 import { errorTable } from '../server/errors.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from '../voices/open.ts';
 import { speechDialects } from '../voices/synthesizers/openai-speech-dialects.ts';
@@ -62,7 +63,8 @@ describe('the README', () => {
     const kinds = [recognizerKinds, synthesizerKinds, omniKinds, chatKinds].flatMap((each) => Object.keys(each));
     const rows = rowsOf(head);
     const told = rows.map(([kind = '']) => kind.replaceAll('`', ''));
-    expect(told.toSorted()).toEqual([...new Set([...kinds, ...Object.values(embeddedKinds)])].toSorted());
+    const all = new Set([...kinds, ...turnKinds, ...Object.values(embeddedKinds)]);
+    expect(told.toSorted()).toEqual([...all].toSorted());
     for (const row of rows) expect([row[0], row.filter((cell) => cell !== '').length]).toEqual([row[0], 8]);
   });
 

@@ -67,6 +67,9 @@ const referenceSchema = z
     return z.NEVER;
   });
 
+/** Every kind of turn detector. */
+export const turnKinds = turnsSchema.options.map(({ shape }) => shape.kind.value);
+
 const stages = {
   /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
   recognizer: chain.optional(),

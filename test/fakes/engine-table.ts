@@ -3,6 +3,7 @@ import { replyEvents } from './chat-server.ts';
 import { openCosyvoiceServer } from './cosyvoice-server.ts';
 import { openDashscopeServer } from './dashscope-server.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
+import type { Fault } from './faults.ts';
 import { openFishSpeechServer } from './fish-speech-server.ts';
 import { openFunasrServer } from './funasr-server.ts';
 import { openGptSovitsServer } from './gpt-sovits-server.ts';
@@ -23,6 +24,10 @@ export interface TabledEngine {
   readonly route: string;
   /** True: nothing comes before all is made. */
   readonly comesWhole?: boolean;
+  /** How its server dawdles, where it cannot drip. */
+  readonly dawdles?: Fault;
+  /** Not measured against a bare client, which cannot speak its protocol. */
+  readonly ownProtocol?: boolean;
   /** `says`: what a model says, words with a space after each. */
   open(says: string): Promise<EngineServer>;
   /** As in the engines file. */

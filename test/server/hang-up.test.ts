@@ -14,7 +14,7 @@ import { openTranscriptionServer } from '../fakes/transcription-server.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { enginesFile, serveOn } from './engine-rig.ts';
 
-/** Kinds that run in this process: there is no connection to close. */
+/** Those that run in this process, role and kind, such as `mind llama-cpp`: there is no connection to close. */
 const inProcess: readonly string[] = [];
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-hang-up-'));
@@ -27,6 +27,9 @@ afterAll(async () => {
   Reflect.deleteProperty(process.env, tableKeyVariable);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** On a machine that has much else to do. */
+const patiently = { timeout: 15_000 };
 
 /** Goes on for seconds, whoever says it. */
 const longReply = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index + 1} of mine. `).join('');
@@ -74,24 +77,26 @@ describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each)
     it('makes it hang up, and hears nothing more of that reply', async () => {
       await using talk = await talkOver(engine);
       const { upstream, client } = talk;
-      upstream.breaks(slowly, { route: engine.route });
+      upstream.breaks(engine.dawdles ?? slowly, { route: engine.route });
       talk.speak(900);
       const { response } = await client.until('response.created');
       const isOfIt = (event: Record<string, unknown>): boolean => event['response_id'] === response.id;
       if (engine.comesWhole === true) {
         // Nothing to speak over yet: the user takes the request back.
-        await expect.poll(() => upstream.requests.some((seen) => engine.route.endsWith(` ${seen.path}`))).toBe(true);
+        await expect
+          .poll(() => upstream.requests.some((seen) => engine.route.endsWith(` ${seen.path}`)), patiently)
+          .toBe(true);
         client.send({ type: 'response.cancel' });
       } else {
         await client.until('response.output_audio.delta');
         // What is made by the sentence is at the next one by then, or about to be.
-        await expect.poll(() => upstream.open).toBeGreaterThan(0);
+        await expect.poll(() => upstream.open, patiently).toBeGreaterThan(0);
         expect(upstream.abandoned).toBe(0);
         talk.speak(900);
       }
       const done = await client.until('response.done');
       expect(done['response']).toMatchObject({ id: response.id, status: 'cancelled' });
-      await expect.poll(() => upstream.abandoned).toBeGreaterThan(0);
+      await expect.poll(() => upstream.abandoned, patiently).toBeGreaterThan(0);
       // Whatever was on its way is here once an answer to a later question is.
       client.send({ type: 'session.update', session: { type: 'realtime', instructions: 'Be brief.' } });
       await client.until('session.updated');
@@ -113,10 +118,10 @@ describe.each(engineTable.filter(({ role }) => role === 'recognizer').map((each)
       await client.until('session.updated');
       upstream.breaks({ kind: 'silence', after: 0 }, { route: engine.route });
       talk.speak(900);
-      await expect.poll(() => upstream.open).toBeGreaterThan(0);
+      await expect.poll(() => upstream.open, patiently).toBeGreaterThan(0);
       client.send({ type: 'input_audio_buffer.clear' });
       await client.until('input_audio_buffer.cleared');
-      await expect.poll(() => [upstream.abandoned > 0, upstream.open]).toEqual([true, 0]);
+      await expect.poll(() => [upstream.abandoned > 0, upstream.open], patiently).toEqual([true, 0]);
       expect(client.events.filter(({ type }) => /transcription/.test(String(type)))).toEqual([]);
     }, 30_000);
   },
