@@ -1,0 +1,52 @@
+import type { AudioFrame } from './audio.ts';
+import type { CallOptions } from './engine.ts';
+
+/**
+ * Who speaks, as a point: voices that are alike lie close to each other. Embeddings have length 1, so the product of two is
+ * their cosine. Those of encoders with different names must not be compared. Clips of any rate are taken; one under half a
+ * second gives `ENGINE_REFUSED`.
+ */
+export interface SpeakerEncoder {
+  /** Names the very weights. */
+  readonly name: string;
+  /** What the model hears; other clips are resampled. */
+  readonly sampleRate: number;
+  readonly dimensions: number;
+  embed(clip: AudioFrame, options: CallOptions): Promise<Float32Array>;
+}
+
+/** How alike two voices are, -1 to 1. Throws a `RangeError` for embeddings of different encoders, where that shows. */
+export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
+  if (one.length !== other.length) throw new RangeError(`${one.length} and ${other.length} numbers have no cosine`);
+  let [product, ones, others] = [0, 0, 0];
+  for (let index = 0; index < one.length; index += 1) {
+    const [a, b] = [one[index] as number, other[index] as number];
+    product += a * b;
+    ones += a * a;
+    others += b * b;
+  }
+  return ones === 0 || others === 0 ? 0 : product / Math.sqrt(ones * others);
+}
+
+/**
+ * How close each of several embeddings lies to the others: the mean of its cosines to them, by which SpeechRole (appendix A.2)
+ * ranks the clips of a role. One alone gets 1. Linear in their number: each is held against the sum of all.
+ */
+export function centralities(embeddings: readonly ArrayLike<number>[]): number[] {
+  if (embeddings.length < 2) return embeddings.map(() => 1);
+  const units = embeddings.map(unitOf);
+  const sum = new Float64Array(units[0]?.length ?? 0);
+  for (const unit of units) for (const [index, value] of unit.entries()) sum[index] = (sum[index] as number) + value;
+  return units.map((unit) => {
+    const product = unit.reduce((total, value, index) => total + value * (sum[index] as number), 0);
+    const own = unit.reduce((total, value) => total + value * value, 0);
+    return (product - own) / (units.length - 1);
+  });
+}
+
+/** The same direction with length 1; zeros stay zeros. */
+export function unitOf(vector: ArrayLike<number>): Float64Array {
+  const values = Float64Array.from(vector);
+  const length = Math.hypot(...values);
+  return length === 0 ? values : values.map((value) => value / length);
+}
