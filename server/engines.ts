@@ -3,6 +3,7 @@ import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
+import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
 import { openProsody } from '../voices/turn-detectors/prosody.ts';
 import { openSmartTurn } from '../voices/turn-detectors/smart-turn.ts';
@@ -22,6 +23,8 @@ export interface Engines {
   /** Tells whether a user who pauses has finished. */
   readonly turnDetector: TurnDetector;
   readonly recognizer: SpeechRecognizer;
+  /** Tells voices apart; absent where none is loaded. */
+  readonly speakerEncoder?: SpeakerEncoder;
   /** The character's voice, and what speaks with it. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
   /** What hears, thinks and speaks as a character. */

@@ -86,7 +86,6 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       aheadMs: config.playoutAheadMs,
       keptAudioMs: config.keptAudioSeconds * 1000,
       clock,
-      probeLine: (answered) => link.probe(answered),
       maxSessionMs,
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),
@@ -132,11 +131,11 @@ function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?:
 function enginesOf(
   character: Character,
   engines: Engines,
-): Pick<ConnectionParts, 'responder' | 'vad' | 'turnDetector' | 'recognizerName'> {
-  const { vad, turnDetector, recognizer } = engines;
+): Pick<ConnectionParts, 'responder' | 'vad' | 'turnDetector' | 'speakerEncoder' | 'recognizerName'> {
+  const { vad, turnDetector, speakerEncoder, recognizer } = engines;
   const responder = engines.responderFor(character);
   void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
-  return { responder, vad, turnDetector, recognizerName: recognizer.name };
+  return { responder, vad, turnDetector, speakerEncoder, recognizerName: recognizer.name };
 }
 
 /** What carries the frames of a session, and what is kept of it on disk where the client may come back. */
@@ -189,6 +188,7 @@ function noted(link: Link, place: Place): Peer {
     },
     sendAudio: (audio) => link.sendAudio(audio),
     beforeReply: (replyId) => link.beforeReply(replyId),
+    probe: (answered) => link.probe(answered),
   };
 }
 

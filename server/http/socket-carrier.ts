@@ -43,8 +43,6 @@ export function carrierOf(
 ): Carrier {
   let paused = false;
   let full = false;
-  let probes = 0;
-  let onPong: ((data: Buffer) => void) | undefined;
   const catchUp = (): void => {
     if (socket.bufferedAmount > resumeBytes) return;
     if (full) {
@@ -69,16 +67,7 @@ export function carrierOf(
       }
       return true;
     },
-    probe(answered) {
-      if (socket.readyState !== socket.OPEN) return;
-      probes += 1;
-      const name = `probe ${probes}`;
-      // Only the answer to the last question is of use.
-      if (onPong !== undefined) socket.off('pong', onPong);
-      onPong = (data) => void (data.toString() === name && answered());
-      socket.on('pong', onPong);
-      socket.ping(name);
-    },
+    probe: proberOf(socket),
     close(reason) {
       // A client that does not read would not read a close frame either.
       if (reason === 'client_too_slow') return socket.terminate();
@@ -88,6 +77,23 @@ export function carrierOf(
     },
   };
   return carrier;
+}
+
+/** Asks the other side with a ping of its own name. Only the last question is answered. */
+function proberOf(
+  socket: Pick<WebSocket, 'ping' | 'on' | 'off' | 'readyState' | 'OPEN'>,
+): (answered: () => void) => void {
+  let asked = 0;
+  let onPong: ((data: Buffer) => void) | undefined;
+  return (answered) => {
+    if (socket.readyState !== socket.OPEN) return;
+    asked += 1;
+    const name = `probe ${asked}`;
+    if (onPong !== undefined) socket.off('pong', onPong);
+    onPong = (data) => void (data.toString() === name && answered());
+    socket.on('pong', onPong);
+    socket.ping(name);
+  };
 }
 
 /** Ends a connection whose other side has silently gone; until it is closed. */

@@ -70,7 +70,11 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
 
 /** `openConnection` for a client of the beta. Its peer takes events only: the beta knows nothing of binary frames. */
 export const openBetaConnection: typeof openConnection = (parts, peer) => {
-  const translating: Peer = { send: (event) => toBeta(event).every((translated) => peer.send(translated)) };
+  const { probe } = peer;
+  const translating: Peer = {
+    send: (event) => toBeta(event).every((translated) => peer.send(translated)),
+    ...(probe === undefined ? {} : { probe }),
+  };
   const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
   const connection: Connection = openConnection({ ...parts, startWith }, translating);
   return { ...connection, receive: (frame) => connection.receive(frameFromBeta(frame)) };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Character } from '../../characters/character.ts';
+import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
@@ -24,6 +25,8 @@ export interface Peer {
   sendAudio?(audio: OutgoingAudio): boolean;
   /** Where given, is waited for before the first event of a reply. */
   beforeReply?(replyId: string): Promise<void>;
+  /** Asks for a sign of life, which comes after all the client has sent; absent where nothing can be stuck on its way. */
+  readonly probe?: ProbeLine;
 }
 
 /** A server event of OpenAI Realtime (GA), complete. */
@@ -35,6 +38,8 @@ export interface ConnectionParts {
   readonly responder: Responder;
   readonly vad: Vad;
   readonly turnDetector?: TurnDetector;
+  /** Tells voices apart, where one is loaded. */
+  readonly speakerEncoder?: SpeakerEncoder | undefined;
   /** Answers that may be prepared in one turn before it is over; none by default. */
   readonly draftsPerTurn?: number;
   /** The client plays what comes while its user talks. */
@@ -50,8 +55,6 @@ export interface ConnectionParts {
   /** Sound kept for `conversation.item.retrieve`, in all. */
   readonly keptAudioMs: number;
   readonly clock: Clock;
-  /** See `SessionParts`. */
-  readonly probeLine?: ProbeLine;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
   /** Told of everything the client is about to be told; see `link/journal.ts`. */
@@ -112,11 +115,12 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     responder: parts.responder,
     vad: parts.vad,
     ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
+    ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
     draftsPerTurn: parts.draftsPerTurn ?? 0,
     stopsAtOnce: parts.holds === true,
     ...nodding(parts),
     clock: parts.clock,
-    ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
+    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
     settings: settingsOf(wire, parts.character),
     bargeInMs: bargeInMs(parts.character.turnTaking),
     aheadMs: parts.aheadMs,

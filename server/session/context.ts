@@ -1,5 +1,6 @@
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
+import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
 import type { Conversation, Item } from './conversation.ts';
@@ -26,6 +27,8 @@ export interface SessionParts {
   readonly nodEveryMs?: number;
   /** Tells whether the user has finished, where the settings ask for it. */
   readonly turnDetector?: TurnDetector;
+  /** Tells voices apart; without one, the character's own is known by its words alone. */
+  readonly speakerEncoder?: SpeakerEncoder;
   /** Answers that may be prepared in one turn before it is over; 0 for none. */
   readonly draftsPerTurn: number;
   /** How far ahead of real time replies are sent. */
@@ -68,6 +71,8 @@ export type SessionInput =
   | Inbound
   | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
   | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown }
+  /** More is known of whose voice it is. */
+  | { readonly type: 'voice-judged'; readonly utterance: Utterance }
   | { readonly type: 'pause-judged'; readonly pause: object; readonly completeness: number | undefined }
   | { readonly type: 'reply-step'; readonly reply: Reply; readonly step: ReplyStep }
   | { readonly type: 'reply-finish'; readonly reply: Reply; readonly failure?: unknown };

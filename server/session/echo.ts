@@ -1,5 +1,6 @@
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import { wordsOf } from './backchannels.ts';
+import type { SpokenContent } from './conversation.ts';
 
 /** How long before its echo a word may have sounded: network, loudspeaker, microphone, and the word's own length. */
 const agoMs = 1_500;
@@ -13,6 +14,8 @@ export interface Sounded {
   readonly words: readonly TimedWord[];
   readonly fromMs: number;
   readonly toMs: number;
+  /** Its sound, as far as it is kept. */
+  readonly spoken?: SpokenContent;
 }
 
 /**

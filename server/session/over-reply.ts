@@ -4,7 +4,7 @@ import type { Utterance } from './utterance.ts';
 
 /** Whether it is the character's own voice, come back through the user's microphone; notes that in the utterance. */
 export function isOwnVoice(utterance: Utterance, text: string): boolean {
-  utterance.isOwnVoice = utterance.over !== undefined && isEcho(text, utterance.over());
+  utterance.isOwnVoice = utterance.over !== undefined && (utterance.hasOwnVoice || isEcho(text, utterance.over()));
   return utterance.isOwnVoice;
 }
 

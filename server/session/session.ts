@@ -3,6 +3,7 @@ import { Queue } from '../../voices/queue.ts';
 import type { SessionContext, SessionInput, SessionParts } from './context.ts';
 import { Conversation } from './conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
+import { EchoVoice } from './echo-voice.ts';
 import type { Heard } from './hear.ts';
 import { Intake } from './intake.ts';
 import { changeItems, type ItemCommand } from './items.ts';
@@ -24,6 +25,7 @@ export class Session {
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
+  readonly #voices: EchoVoice | undefined;
   #settings: SessionSettings;
   #unclear = false;
   /** Something was said over the reply that is being spoken, which goes on: it is answered afterwards. */
@@ -57,8 +59,10 @@ export class Session {
     });
     this.#listening = new Listening(context);
     this.#speaking = new Speaking(context);
+    this.#voices = parts.speakerEncoder === undefined ? undefined : new EchoVoice(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
       context,
+      voices: this.#voices,
       listening: this.#listening,
       speaking: this.#speaking,
       nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new Trace(parts.clock)),
@@ -102,6 +106,7 @@ export class Session {
     }
     this.#listening.close();
     this.#speaking.close();
+    this.#voices?.close();
     this.events.end();
     await taking;
   }
@@ -121,6 +126,8 @@ export class Session {
         return this.#understand(input);
       case 'transcript-failure':
         return this.#misunderstand(input);
+      case 'voice-judged':
+        return this.#turns.judgeOverlap(input.utterance);
       case 'pause-judged':
         return this.#turns.judged(input.pause, input.completeness);
       case 'reply-step':
@@ -200,6 +207,7 @@ export class Session {
 
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {
     if (utterance.tentative) return this.#turns.overheard(utterance, part);
+    if (part.type === 'transcript-final' && this.#voices?.attributes(utterance, part) === false) return;
     this.#answer(this.#listening.understand(utterance, part));
     if (part.type === 'transcript-partial') this.#turns.understood(utterance);
   }
@@ -221,6 +229,7 @@ export class Session {
     const { current } = this.#speaking;
     const busy = current !== undefined;
     const isSaid = outcome === 'words' || outcome === 'unclear';
+    if (outcome === 'words') this.#voices?.enroll(utterance);
     if (busy && isSaid && current === this.#turns.spokenOver) this.#owesAnswer = true;
     if (!isSaid || busy) {
       this.#speaking.dropDraft();

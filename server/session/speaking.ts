@@ -44,7 +44,7 @@ export class Speaking {
     const part = reply?.item?.content[0];
     if (reply === undefined || part?.type !== 'audio') return undefined;
     const fromMs = reply.heardMs;
-    return () => ({ words: part.words, fromMs, toMs: reply.heardMs });
+    return () => ({ words: part.words, fromMs, toMs: reply.heardMs, spoken: part });
   }
 
   /** Whether the character can be heard right now. */

@@ -1,5 +1,6 @@
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { SessionContext } from './context.ts';
+import type { EchoVoice } from './echo-voice.ts';
 import type { Heard } from './hear.ts';
 import type { Listening } from './listening.ts';
 import { PauseJudge } from './pause-judge.ts';
@@ -25,6 +26,8 @@ interface TurnTakingParts {
   readonly speaking: Speaking;
   /** The character speaks up, because the user has been silent since `sinceMs`. */
   readonly speakUp: (sinceMs: number) => void;
+  /** Tells the character's own voice, where an encoder is loaded. */
+  readonly voices?: EchoVoice | undefined;
   /** A word that shows the character listens. */
   readonly nod: () => void;
 }
@@ -42,6 +45,8 @@ export class TurnTaking {
   /** The user's microphone hears the character: found out once, and forgotten when a reply goes by without. */
   #echoes = false;
   #overlapped = false;
+  /** Words over the reply of which it is not known whether they are the character's own. */
+  #unattributed: Utterance | undefined;
 
   constructor(parts: TurnTakingParts) {
     this.#parts = parts;
@@ -56,6 +61,8 @@ export class TurnTaking {
   hear(heard: Heard): void {
     const { listening, speaking } = this.#parts;
     if (heard.edge !== undefined) this.advance(heard.edge);
+    // Too short for its voice to be known, a sound is what its words are.
+    if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
     if (heard.voiced && !speaking.sounds) this.#aloneMs += (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
     const { heardMs: atMs, voicedMs } = listening;
     this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
@@ -86,11 +93,23 @@ export class TurnTaking {
   overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
     // Under push to talk nothing opens by itself.
     if (this.#parts.context.settings().turnDetection === null) return;
-    const is = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
-    if (is === undefined || utterance.voiced === undefined) return;
-    const { fromMs: sinceMs, toMs: untilMs } = utterance.voiced;
-    if (utterance.isOwnVoice) this.#echoes = true;
-    this.advance({ type: 'overlap-judged', is, sinceMs, untilMs });
+    utterance.said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
+    this.judgeOverlap(utterance);
+  }
+
+  /** Words over the reply are meant for the character, unless it is the character's own voice: then they are its echo. */
+  judgeOverlap(utterance: Utterance): void {
+    const { said, voiced, tentative } = utterance;
+    if (said === undefined || voiced === undefined || !tentative) return;
+    const { voices } = this.#parts;
+    const isOver = this.#turn.phase !== 'overlapping' || this.#turn.endedMs !== undefined;
+    const isOwn = said === 'words' && voices !== undefined ? voices.isOwn(utterance, isOver) : false;
+    this.#unattributed = isOwn === undefined ? utterance : undefined;
+    if (isOwn === undefined) return;
+    utterance.hasOwnVoice = isOwn;
+    if (isOwn || utterance.isOwnVoice) this.#echoes = true;
+    const is = isOwn ? 'aside' : said;
+    this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
   }
 
   #policy(): TurnPolicy {

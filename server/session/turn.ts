@@ -249,6 +249,8 @@ function onOverlapJudged(
 
 function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
   const actions = opening(state.sinceMs, policy.interrupts);
+  // That it may no longer be stopped, the client has said only after it was held.
+  if (state.held && !policy.interrupts) actions.push({ type: 'reply-resume' });
   return state.endedMs === undefined
     ? { state: { phase: 'hearing', quietFromMs: state.sinceMs }, actions }
     : settle(state.endedMs, state.sinceMs, policy, actions);

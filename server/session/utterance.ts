@@ -5,6 +5,7 @@ import { addSound, type MessageItem, type SpokenContent } from './conversation.t
 import type { Sounded } from './echo.ts';
 import type { Responder } from './responder.ts';
 import type { Trace } from './trace.ts';
+import type { Overlap } from './turn.ts';
 
 /** Sound kept of its end, for who wants to know whether it is over: what smart-turn listens to. */
 const tailMs = 8_000;
@@ -28,6 +29,10 @@ export class Utterance {
   over: (() => Sounded) | undefined;
   /** It was the character itself, as far as is known. */
   isOwnVoice = false;
+  /** Its voice is the character's. */
+  hasOwnVoice = false;
+  /** What it is by its words, over a reply. */
+  said: Overlap | undefined;
   /** What has been understood so far. */
   text = '';
   /** Where it begins, in audio time, padding included; undefined while it has no sound. */

@@ -129,9 +129,9 @@ export class MediaStream {
     this.#tellHeard(heard.responseId, heard.ms);
   }
 
-  #tellHeard(responseId: string, ms: number): void {
+  #tellHeard(responseId: string, ms: number, mark: { readonly held?: true } = {}): void {
     const samples = Math.round((ms / 1000) * wireSampleRate);
-    this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples });
+    this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples, ...mark });
   }
 
   /** Silence for a moment. Places in the reply go on counting what came, played or not. */
@@ -143,7 +143,8 @@ export class MediaStream {
     this.#silencedItem = playing.itemId;
     const isReading = this.#throwAway(playing.itemId);
     const heard = this.#heard;
-    if (heard !== undefined) this.#tellHeard(responseId, heard.itemId === playing.itemId ? heard.ms : 0);
+    if (heard !== undefined)
+      this.#tellHeard(responseId, heard.itemId === playing.itemId ? heard.ms : 0, { held: true });
     return isReading;
   }
 

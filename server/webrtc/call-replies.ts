@@ -75,6 +75,9 @@ export class CallReplies {
   /** Takes note of what the client is told of the sound. */
   noteSound({ type, response_id: id }: PlayoutEvent): void {
     if (type === 'output_audio_buffer.stopped') this.#items.delete(id);
+    // From its first sample on it is played as time goes by: no need to say more.
+    if (type === 'output_audio_buffer.started')
+      this.#ends.ask({ type: 'x_dramatis.heard', response_id: id, samples: 1 });
   }
 
   /** A side answer is no item of the conversation. */

@@ -3,6 +3,7 @@ import type { SessionCommand, SessionEvent } from '../../server/session/events.t
 import { cascade, type Responder } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import type { SessionSettings } from '../../server/session/settings.ts';
+import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { ManualClock, settle } from '../fakes/clock.ts';
@@ -44,6 +45,7 @@ export function openRig(options: {
   readonly stopsAtOnce?: boolean;
   readonly nodEveryMs?: number;
   readonly turnDetector?: TurnDetector;
+  readonly speakerEncoder?: SpeakerEncoder;
   readonly keptAudioMs?: number;
   /** In place of the fakes that would hear, think and speak. */
   readonly responder?: Responder;
@@ -65,6 +67,7 @@ export function openRig(options: {
     stopsAtOnce: options.stopsAtOnce === true,
     ...(options.nodEveryMs === undefined ? {} : { nodEveryMs: options.nodEveryMs }),
     ...(options.turnDetector === undefined ? {} : { turnDetector: options.turnDetector }),
+    ...(options.speakerEncoder === undefined ? {} : { speakerEncoder: options.speakerEncoder }),
     aheadMs: 400,
     keptAudioMs: options.keptAudioMs ?? 20_000,
     newId: (kind) => `${kind}_${(ids += 1)}`,
@@ -95,6 +98,8 @@ export function openRig(options: {
     async speak(ms: number) {
       await stream(tone(ms));
     },
+    /** Any sound, at 24 kHz. */
+    hear: (samples: Float32Array) => stream(samples),
     async silence(ms: number) {
       await stream(silence(ms));
     },

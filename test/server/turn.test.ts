@@ -224,6 +224,12 @@ describe('a sound over the reply', () => {
     expect(state).toMatchObject({ phase: 'settling', sinceMs: 1_300 });
   });
 
+  it('goes on where it was held, when the user may no longer stop it', () => {
+    const held = play([begun], replying).state;
+    const { actions } = play([clock(1_500)], held, { ...policy, interrupts: false });
+    expect(types(actions)).toEqual(['utterance-open', 'reply-resume']);
+  });
+
   it('that comes a second time neither holds the reply nor stops it by its length', () => {
     const wary: TurnState = { phase: 'replying', wary: true };
     const { state, actions } = play([begun, clock(3_000)], wary);

@@ -30,6 +30,7 @@ describe('a sound over the reply on the phone', () => {
     // The mark of what had been played is the last word on it.
     expect(phone.toldMs()).toBeLessThanOrEqual(phone.playedMs());
     expect(phone.toldMs()).toBeGreaterThan(phone.playedMs() - 80);
+    expect(phone.asked.filter((event) => event['held'] === true)).toHaveLength(1);
     await phone.wait(4_000);
     expect(phone.last('response.done').response).toMatchObject({
       status: 'completed',

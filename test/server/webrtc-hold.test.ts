@@ -82,6 +82,16 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
   };
 }
 
+describe('a reply over WebRTC', () => {
+  it('has its delivery in the ledger, though nobody makes a sound over it', async () => {
+    const call = await speaking([]);
+    await call.wait(4_000);
+    const { latency } = call.last('response.done').response.x_dramatis;
+    expect(latency.heard_ms).toBeGreaterThanOrEqual(latency.first_audio_ms);
+    expect(latency.owners.delivery).toBe(latency.heard_ms - latency.first_audio_ms);
+  });
+});
+
 describe('a sound over the reply of a WebRTC call', () => {
   it('that is a cough silences it, and it goes on from the start of the clause; the client is told nothing', async () => {
     const call = await speaking(['']);

@@ -31,6 +31,8 @@ export class Network {
   readonly #ends: Ends;
   readonly #wires = new Set<Wire>();
   #isDown = false;
+  /** Nothing passes over connections that were there when this began. */
+  isFrozen = false;
 
   constructor(parts: Omit<Ends, 'weather' | 'isDown'>, weather: Partial<Weather> = {}) {
     this.weather = { ...fairWeather, ...weather };
@@ -63,6 +65,7 @@ export class Network {
 
   /** Nothing passes over the connections there are, and neither side is told; new ones are not affected. */
   freeze(isFrozen: boolean): void {
+    this.isFrozen = isFrozen;
     for (const wire of this.#wires) wire.freeze(isFrozen);
   }
 }

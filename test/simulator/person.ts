@@ -67,7 +67,7 @@ export class Person {
 
   /** There is a session, and it can be reached. */
   get isConnected(): boolean {
-    return this.record.connection.at(-1)?.type === 'connection.open';
+    return this.record.connection.at(-1)?.type === 'connection.open' && !this.network.isFrozen;
   }
 
   /** Nothing sounds, and nothing is being made that will. */
