@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { adapter as openaiChat } from '../../agents/chats/openai-chat.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { openContext, type Adapter } from '../../voices/calls/context.ts';
@@ -5,10 +8,13 @@ import { adapter as openaiTranscriptions } from '../../voices/recognizers/openai
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { adapter as openaiSpeech } from '../../voices/synthesizers/openai-speech.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+import { adapter as triton } from '../../voices/synthesizers/triton.ts';
+import { writeWav } from '../../voices/wav.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
 import { replyEvents } from '../fakes/chat-server.ts';
 import { openEngineServer, type EngineServer } from '../fakes/engine-server.ts';
 import { pcmOf } from '../fakes/sound.ts';
+import { openTritonServer } from '../fakes/triton-server.ts';
 import { tone } from '../fakes/vad.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
@@ -55,6 +61,18 @@ export async function* run(): AsyncIterable<BenchRow> {
     first: (engine) =>
       engine.speak(one({ text: 'one two three four five' }), { signal, voice: { kind: 'preset', id: 'alloy' } }),
   });
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-bench-'));
+  const wavPath = path.join(folder, 'clip.wav');
+  await writeWav(wavPath, tone(4_000, 16_000), 16_000);
+  yield* measured('triton', 'first sound, with a clip of 4 s', {
+    server: await openTimedTriton(tone(600)),
+    engine: (server) => open<SpeechSynthesizer, unknown>(triton, server, {}),
+    first: (engine) => {
+      const voice = { kind: 'reference', wavPath, transcript: 'Mind the step.', language: 'en' } as const;
+      return engine.speak(one({ text: 'one two three four five' }), { signal, voice });
+    },
+  });
+  await rm(folder, { recursive: true });
   yield* measured('openai-transcriptions', 'transcript of 1.6 s', {
     server: await openTimed('POST /v1/audio/transcriptions', 'application/json', ['{"text":"hello there"}']),
     engine: (server) => open<SpeechRecognizer, unknown>(openaiTranscriptions, server, {}),
@@ -65,6 +83,24 @@ export async function* run(): AsyncIterable<BenchRow> {
     engine: (server) => open(openaiChat, server, { model: 'llama' }),
     first: (engine) => engine.chat([{ role: 'user', text: 'Good evening.' }], { signal }),
   });
+}
+
+/** A model on Triton that answers after a while. */
+async function openTimedTriton(samples: Float32Array): Promise<Timed> {
+  let tookMs = 0;
+  const server = await openTritonServer(async function* () {
+    const arrivedMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, thinkingMs));
+    tookMs = performance.now() - arrivedMs;
+    yield { name: 'waveform', datatype: 'FP32', shape: [1, samples.length], raw: Buffer.from(samples.buffer) };
+  });
+  return {
+    server,
+    get tookMs() {
+      return tookMs;
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
 async function* measured<Engine>(

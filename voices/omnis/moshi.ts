@@ -35,7 +35,7 @@ const sampleRate = 24_000;
 const frameMs = 80;
 const frameSamples = (sampleRate * frameMs) / 1_000;
 /** How far what it hears may be ahead of what it has said, in frames: more than its delay, less than anybody minds it does in vain. */
-const framesAhead = 25;
+const framesAhead = 10;
 const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
 
 /**
