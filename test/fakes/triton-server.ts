@@ -37,6 +37,8 @@ export interface TritonOutput {
 export type TritonFault =
   /** An error in a text, after so many answers. */
   | { readonly kind: 'error-message'; readonly after: number }
+  /** An end in order, without the flag that it is one. */
+  | { readonly kind: 'end'; readonly after: number }
   | { readonly kind: 'status'; readonly code: number; readonly after: number };
 
 /** How the model differs from the usual. */
@@ -211,6 +213,7 @@ function tell(call: Call, { name, datatype, shape, raw }: TritonOutput, flags: b
 }
 
 function goWrong(call: Call, fault: TritonFault): void {
+  if (fault.kind === 'end') return void call.end();
   if (fault.kind === 'status') {
     call.emit('error', { code: fault.code, details: 'no: private words' });
     return;

@@ -22,7 +22,7 @@ omniConformance({
   open: async (care?: Care): Promise<Opened<OmniModel>> => {
     const server = await openMoshiServer();
     const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
-    const engine = openEngine(adapter, { baseUrl: server.url }, wish);
+    const engine = openEngine(adapter, { baseUrl: server.url, endSilenceMs: 300 }, wish);
     return {
       engine,
       upstream: { server, route: 'WS /api/chat' },
