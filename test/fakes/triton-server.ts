@@ -18,6 +18,7 @@ import type { Fault } from './faults.ts';
 /** A request as it comes: inputs by their names, as bytes. */
 export interface TritonRequest {
   readonly model: string;
+  readonly id: string;
   readonly inputs: Readonly<
     Record<string, { readonly datatype: string; readonly shape: number[]; readonly raw: Buffer }>
   >;
@@ -264,8 +265,9 @@ function inPieces(socket: Socket, sizes: readonly number[]): Duplex {
 }
 
 function readRequest(body: Record<string, unknown>): TritonRequest {
-  const { modelName, inputs, rawInputContents } = body as {
+  const { modelName, id, inputs, rawInputContents } = body as {
     modelName: string;
+    id: string;
     inputs: { name: string; datatype: string; shape: number[] }[];
     rawInputContents: Buffer[];
   };
@@ -275,7 +277,7 @@ function readRequest(body: Record<string, unknown>): TritonRequest {
       { datatype, shape, raw: rawInputContents[index] ?? Buffer.alloc(0) },
     ]),
   );
-  return { model: modelName, inputs: byName, text: (name) => byName[name]?.raw.toString('utf8', 4) ?? '' };
+  return { model: modelName, id, inputs: byName, text: (name) => byName[name]?.raw.toString('utf8', 4) ?? '' };
 }
 
 function asSeen(body: Record<string, unknown>): SeenRequest {

@@ -92,6 +92,9 @@ describe('a model on Triton', () => {
     await Promise.all([say(engine, voice), say(engine, voice)]);
     await say(engine, voice);
     expect([server.seen.length, server.connections]).toEqual([3, 1]);
+    // By these the model tells requests apart.
+    const ids = new Set(server.seen.map(({ id }) => id));
+    expect([ids.size, ids.has('')]).toEqual([3, false]);
   });
 
   it('of Spark-TTS overlaps its answers, which are blended', async () => {
