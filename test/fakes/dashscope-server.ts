@@ -11,6 +11,8 @@ export interface DashscopeOptions {
   readonly voices?: readonly string[];
   /** The error that every task ends with. */
   readonly failsWith?: string;
+  /** How many tasks go well before that. */
+  readonly failsAfter?: number;
 }
 
 /** What the server was told, in order: actions, and the length of each block of sound. */
@@ -85,7 +87,8 @@ function talk(socket: WebSocket, { options, told, parameters, pause }: Told): vo
     task = { id: frame.header.task_id, kind: frame.payload.task ?? '', hasStarted: false, bytes: 0, text: '' };
     const given = frame.payload.parameters ?? {};
     parameters.push(given);
-    if (options.failsWith !== undefined) return fail(options.failsWith);
+    if (options.failsWith !== undefined && parameters.length > (options.failsAfter ?? 0))
+      return fail(options.failsWith);
     const { voices = ['longxiaochun_v2'] } = options;
     if (task.kind === 'tts' && !voices.includes(String(given['voice']))) return fail('InvalidParameter');
     setImmediate(() => {

@@ -152,6 +152,14 @@ describe('a connection to DashScope', () => {
     ]);
   });
 
+  it('on which a task fails is not lost: the task is not tried behind our back', async () => {
+    await using server = await openDashscopeServer({ failsWith: 'Throttling.RateQuota', failsAfter: 1 });
+    const engine = openMouth(server, { retries: 0 });
+    await say(engine, voice);
+    await expect(say(engine, voice)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+  });
+
   it('whose task was broken off serves no other', async () => {
     await using server = await openDashscopeServer();
     const engine = openMouth(server);

@@ -21,75 +21,112 @@ export interface SocketPool {
   close(): void;
 }
 
-interface Free {
-  readonly socket: UpstreamSocket;
-  /** Cuts it at once. */
-  readonly life: AbortController;
-  readonly timer: NodeJS.Timeout;
-}
-
 /** Connects when asked. What has been free for `idleMs` is hung up. */
 export function openSocketPool(upstream: Upstream, request: SocketRequest, idleMs: number): SocketPool {
-  const free: Free[] = [];
-  let isClosed = false;
-
-  const wrap = (socket: UpstreamSocket, life: AbortController, leave: () => void): PooledSocket => ({
-    send: (message) => socket.send(message),
-    receive: (limitMs) => socket.receive(limitMs),
-    giveBack() {
-      leave();
-      if (isClosed || !socket.isOpen) return socket.close();
-      const timer = setTimeout(() => {
-        free.splice(free.indexOf(entry), 1);
-        socket.close();
-      }, idleMs);
-      const entry = { socket, life, timer: timer.unref() };
-      free.push(entry);
-    },
-    close() {
-      leave();
-      socket.close();
-    },
-  });
-
-  const takeFree = (): Free | undefined => {
-    // The one that was used last is the likeliest to live.
-    for (let last = free.pop(); last !== undefined; last = free.pop()) {
-      clearTimeout(last.timer);
-      if (last.socket.isOpen) return last;
-      last.socket.close();
-    }
-    return undefined;
-  };
-
+  const free = new FreeConnections(idleMs);
   return {
     async take(signal, begin) {
       signal.throwIfAborted();
-      for (let known = takeFree(); known !== undefined; known = takeFree()) {
+      for (let known = free.take(); known !== undefined; known = free.take()) {
+        const lent = new Lent(known, signal, free);
         try {
-          return await begin(wrap(known.socket, known.life, cutBy(signal, known.life)));
+          return await begin(lent);
         } catch (cause) {
           signal.throwIfAborted();
-          if (!(cause instanceof EngineError) || cause.code !== 'ENGINE_UNAVAILABLE' || known.socket.isOpen)
-            throw cause;
+          const isLost = cause instanceof EngineError && cause.code === 'ENGINE_UNAVAILABLE' && !lent.hasAnswered;
+          if (!isLost) throw cause;
         }
       }
       const life = new AbortController();
       const leave = cutBy(signal, life);
-      const socket = await openSocket(upstream, request, { signal: life.signal }).catch((cause: unknown) => {
+      try {
+        const socket = await openSocket(upstream, request, { signal: life.signal });
+        return await begin(new Lent({ socket, life }, signal, free));
+      } finally {
         leave();
-        throw cause;
-      });
-      return begin(wrap(socket, life, leave));
-    },
-    close() {
-      isClosed = true;
-      for (const { socket, timer } of free.splice(0)) {
-        clearTimeout(timer);
-        socket.close();
       }
     },
+    close: () => free.close(),
   };
+}
+
+interface Connection {
+  readonly socket: UpstreamSocket;
+  /** Cuts it at once. */
+  readonly life: AbortController;
+}
+
+/** A connection in use. */
+class Lent implements PooledSocket {
+  /** Since it was taken. */
+  hasAnswered = false;
+  readonly #connection: Connection;
+  readonly #free: FreeConnections;
+  readonly #leave: () => void;
+
+  constructor(connection: Connection, signal: AbortSignal, free: FreeConnections) {
+    this.#connection = connection;
+    this.#free = free;
+    this.#leave = cutBy(signal, connection.life);
+  }
+
+  send(message: string | Uint8Array): void {
+    this.#connection.socket.send(message);
+  }
+
+  async receive(limitMs?: number): Promise<string | Buffer | undefined> {
+    const message = await this.#connection.socket.receive(limitMs);
+    this.hasAnswered ||= message !== undefined;
+    return message;
+  }
+
+  giveBack(): void {
+    this.#leave();
+    this.#free.put(this.#connection);
+  }
+
+  close(): void {
+    this.#leave();
+    this.#connection.socket.close();
+  }
+}
+
+class FreeConnections {
+  readonly #idleMs: number;
+  /** With what hangs up each. */
+  readonly #timers = new Map<Connection, NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+  }
+
+  put(connection: Connection): void {
+    if (this.#isClosed || !connection.socket.isOpen) return connection.socket.close();
+    this.#timers.set(connection, setTimeout(() => this.#hangUp(connection), this.#idleMs).unref());
+  }
+
+  /** The one that was used last: it is the likeliest to live. */
+  take(): Connection | undefined {
+    for (const connection of [...this.#timers.keys()].toReversed()) {
+      clearTimeout(this.#timers.get(connection));
+      this.#timers.delete(connection);
+      if (connection.socket.isOpen) return connection;
+      connection.socket.close();
+    }
+    return undefined;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#timers.keys()) this.#hangUp(connection);
+  }
+
+  #hangUp(connection: Connection): void {
+    clearTimeout(this.#timers.get(connection));
+    this.#timers.delete(connection);
+    connection.socket.close();
+  }
 }
 
 /** Lets one signal end a life for a while; returns what ends that. */
