@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { openEngineServer, type EngineServer } from './engine-server.ts';
+import { openEngineServer, type EngineServer, type Pause } from './engine-server.ts';
 import { pcmOf } from './sound.ts';
 
 /** How the server differs from the usual. */
@@ -11,31 +11,40 @@ export interface DashscopeOptions {
   readonly voices?: readonly string[];
   /** The error that every task ends with. */
   readonly failsWith?: string;
+  /** How many tasks go well before that. */
+  readonly failsAfter?: number;
 }
 
 /** What the server was told, in order: actions, and the length of each block of sound. */
 export interface DashscopeServer extends EngineServer {
   readonly told: (string | number)[];
   readonly parameters: Record<string, unknown>[];
+  /** Connections that have ended. */
+  readonly ended: { readonly count: number };
 }
 
 /** Alibaba Cloud's duplex WebSocket: one task at a time, nothing before it has started, no end without `finish-task`. */
 export async function openDashscopeServer(options: DashscopeOptions = {}): Promise<DashscopeServer> {
   const told: DashscopeServer['told'] = [];
   const parameters: DashscopeServer['parameters'] = [];
+  const ended = { count: 0 };
   const server = await openEngineServer(
     {},
     {
-      'WS /api-ws/v1/inference': (socket, request) => {
+      'WS /api-ws/v1/inference': (socket, request, pause) => {
+        socket.once('close', () => (ended.count += 1));
         if (request.headers.authorization === undefined) return socket.close(1008);
-        talk(socket, { options, told, parameters });
+        talk(socket, { options, told, parameters, pause });
       },
     },
   );
-  return Object.assign(server, { told, parameters });
+  return Object.assign(server, { told, parameters, ended });
 }
 
-type Told = Pick<DashscopeServer, 'told' | 'parameters'> & { readonly options: DashscopeOptions };
+type Told = Pick<DashscopeServer, 'told' | 'parameters'> & {
+  readonly options: DashscopeOptions;
+  readonly pause: Pause;
+};
 
 interface Frame {
   readonly header: { readonly action: string; readonly task_id: string; readonly streaming: string };
@@ -46,7 +55,7 @@ interface Frame {
   };
 }
 
-function talk(socket: WebSocket, { options, told, parameters }: Told): void {
+function talk(socket: WebSocket, { options, told, parameters, pause }: Told): void {
   let task:
     | { readonly id: string; readonly kind: string; hasStarted: boolean; bytes: number; text: string }
     | undefined;
@@ -70,13 +79,16 @@ function talk(socket: WebSocket, { options, told, parameters }: Told): void {
       }
     tell('task-finished');
     task = undefined;
+    pause.rest();
   };
   const run = (frame: Frame): void => {
     if (task !== undefined) return fail('CLIENT_ERROR');
+    pause.go();
     task = { id: frame.header.task_id, kind: frame.payload.task ?? '', hasStarted: false, bytes: 0, text: '' };
     const given = frame.payload.parameters ?? {};
     parameters.push(given);
-    if (options.failsWith !== undefined) return fail(options.failsWith);
+    if (options.failsWith !== undefined && parameters.length > (options.failsAfter ?? 0))
+      return fail(options.failsWith);
     const { voices = ['longxiaochun_v2'] } = options;
     if (task.kind === 'tts' && !voices.includes(String(given['voice']))) return fail('InvalidParameter');
     setImmediate(() => {

@@ -27,7 +27,13 @@ export interface Message {
 
 /** Answers `METHOD /path`; `WS /path` talks. */
 export type Route = (request: SeenRequest) => Answer | Promise<Answer>;
-export type Talk = (socket: WebSocket, request: SeenRequest) => void;
+export type Talk = (socket: WebSocket, request: SeenRequest, pause: Pause) => void;
+
+/** For talks after which the connection waits for another: none is under way from `rest` to `go`. */
+export interface Pause {
+  rest(): void;
+  go(): void;
+}
 
 /** An engine's server on loopback: its true protocol, and faults on demand. Unknown paths, and any HEAD, get 404 and 405. */
 export interface EngineServer extends AsyncDisposable {
@@ -97,6 +103,7 @@ export async function openEngineServer(
   server.on('connection', () => (counts.connections += 1));
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const hung = new Set<Duplex>();
+  const resting = new Set<WebSocket>();
   server.on('upgrade', (request, raw, head) => {
     const seen = asSeen(request, Buffer.alloc(0));
     requests.push(seen);
@@ -118,12 +125,28 @@ export async function openEngineServer(
       return void raw.end(`HTTP/1.1 ${fault.status} No\r\n${headers.join('')}content-length: 0\r\n\r\n`);
     }
     sockets.handleUpgrade(request, raw, head, (socket) => {
-      const end = begin();
+      let end: ReturnType<typeof begin> | undefined = begin();
       let closedByUs = false;
       lastTalk = noted(socket);
       const spoiled = spoil(socket, fault, () => (closedByUs = true));
-      socket.once('close', (code) => end(closedByUs || code === 1000));
-      talk?.(spoiled, seen);
+      const pause = {
+        rest() {
+          // What it has said got lost: for its client the talk goes on.
+          if (isSpoiling(fault)) return;
+          end?.(true);
+          end = undefined;
+          resting.add(socket);
+        },
+        go() {
+          end ??= begin();
+          resting.delete(socket);
+        },
+      };
+      socket.once('close', (code) => {
+        end?.(closedByUs || code === 1000);
+        resting.delete(socket);
+      });
+      talk?.(spoiled, seen, pause);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -151,6 +174,8 @@ export async function openEngineServer(
     },
     breaks(fault, { times = Number.POSITIVE_INFINITY, route } = {}) {
       breakage = { fault, route, times };
+      // What breaks, breaks connections: the next must be a new one.
+      for (const socket of resting) socket.terminate();
     },
     mends() {
       breakage = undefined;
@@ -179,9 +204,14 @@ function noted(socket: WebSocket): Message[] {
   return messages;
 }
 
+/** Of a talk, pieces and lateness spoil nothing. */
+function isSpoiling(fault: Fault | undefined): fault is Exclude<Fault, { kind: 'pieces' | 'late' }> {
+  return fault !== undefined && fault.kind !== 'pieces' && fault.kind !== 'late';
+}
+
 /** The socket as the fault has it: what the server sends gets lost, is replaced, or ends with the connection. */
 function spoil(socket: WebSocket, fault: Fault | undefined, closing: () => void): WebSocket {
-  if (fault === undefined || fault.kind === 'pieces' || fault.kind === 'late') return socket;
+  if (!isSpoiling(fault)) return socket;
   if (fault.kind === 'drip') return drip(socket, fault.everyMs);
   // Of a talk nobody knows the length: half of it is its first two messages.
   let left = 'after' in fault ? Math.ceil(fault.after * 4) : 0;

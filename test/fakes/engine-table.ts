@@ -5,13 +5,17 @@ import { openDashscopeServer } from './dashscope-server.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Fault } from './faults.ts';
 import { openFishSpeechServer } from './fish-speech-server.ts';
+import { f5Route, openF5SocketServer } from './f5-socket-server.ts';
 import { openFunasrServer } from './funasr-server.ts';
 import { openGptSovitsServer } from './gpt-sovits-server.ts';
 import { openGradioServer } from './gradio-server.ts';
+import { openMoshiServer } from './moshi-server.ts';
 import { openRealtimeServer } from './realtime-server.ts';
 import { openSidecarServer } from './sidecar-server.ts';
 import { openSpeechServer } from './speech-server.ts';
 import { openTranscriptionServer } from './transcription-server.ts';
+import { inferRoute, openTritonServer, type TritonOutput } from './triton-server.ts';
+import { tone } from './vad.ts';
 import { openCoquiServer, openDaswer123Server } from './xtts-server.ts';
 
 /** An engine behind a server, with the in-test server that speaks its protocol. */
@@ -55,6 +59,10 @@ export const engineTable: readonly TabledEngine[] = [
     open: () => openFunasrServer(),
     settings: (server) => ({ kind: 'funasr', baseUrl: socketOf(server), settleMs: 0 }),
   },
+  {
+    ...triton('recognizer', { model: 'infer_bls' }),
+    open: () => openTritonServer(() => [transcript('hello there')], { inputs: ['TEXT_PREFIX', 'WAV', 'WAV_LENS'] }),
+  },
   dashscope('recognizer', { model: 'paraformer-realtime-v2' }),
   {
     role: 'mind',
@@ -82,10 +90,28 @@ export const engineTable: readonly TabledEngine[] = [
     comesWhole: true,
   },
   voices('sidecar', 'POST /v1/audio/speech', () => openSidecarServer()),
+  {
+    ...triton('synthesizer', {}),
+    open: () => openTritonServer((request) => waveforms(request.text('target_text'))),
+  },
+  {
+    ...voices('f5-socket', f5Route, () => openF5SocketServer()),
+    dawdles: { kind: 'silence', after: 0.5 },
+    ownProtocol: true,
+  },
   dashscope('synthesizer', { model: 'cosyvoice-v2' }),
   omni('openai', 'gpt-audio'),
   omni('dashscope', 'qwen3-omni-flash'),
   omni('vllm-omni', 'Qwen/Qwen3-Omni'),
+  {
+    role: 'omni',
+    kind: 'moshi',
+    title: 'moshi',
+    route: 'WS /api/chat',
+    open: (says) => openMoshiServer({ says: says.trim() }),
+    settings: (server) => ({ kind: 'moshi', baseUrl: socketOf(server) }),
+    ownProtocol: true,
+  },
   {
     role: 'omni',
     kind: 'openai-realtime',
@@ -163,4 +189,33 @@ function omni(dialect: 'openai' | 'dashscope' | 'vllm-omni', model: string): Tab
     open: (says) => openChatAudioServer(dialect, says),
     settings: ({ url }) => ({ kind: 'openai-chat-audio', dialect, baseUrl: `${url}/v1`, model }),
   };
+}
+
+function triton(role: 'recognizer' | 'synthesizer', more: object): Omit<TabledEngine, 'open'> {
+  return {
+    role,
+    kind: 'triton',
+    title: `triton, ${role}`,
+    route: inferRoute,
+    dawdles: { kind: 'silence', after: 0.5 },
+    ownProtocol: true,
+    settings: ({ url }) => ({ kind: 'triton', baseUrl: url, ...more }),
+  };
+}
+
+/** A tensor of one text, as Triton packs it. */
+function transcript(text: string): TritonOutput {
+  const bytes = Buffer.from(text, 'utf8');
+  const raw = Buffer.concat([Buffer.alloc(4), bytes]);
+  raw.writeUInt32LE(bytes.length);
+  return { name: 'TRANSCRIPTS', datatype: 'BYTES', shape: [1], raw };
+}
+
+/** 60 ms of a tone for each word, at 24 kHz, in pieces. */
+function* waveforms(text: string, pieceSamples = 1_000): Generator<TritonOutput> {
+  const samples = tone(60 * text.split(/\s+/).length + 60, 24_000);
+  for (let at = 0; at < samples.length; at += pieceSamples) {
+    const piece = samples.slice(at, at + pieceSamples);
+    yield { name: 'waveform', datatype: 'FP32', shape: [1, piece.length], raw: Buffer.from(piece.buffer) };
+  }
 }

@@ -7,8 +7,31 @@ const json = { 'content-type': 'application/json' };
 export interface Hearing {
   readonly text: string;
   readonly language?: string;
+  /** How it tells the text while it hears, to whom asks; absent: all at once, whatever is asked. */
+  readonly events?: 'openai' | 'vllm' | 'speaches';
   /** Of `verbose_json`. */
   readonly segments?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The text, told word by word. */
+const eventsOf = {
+  *openai(text: string): Generator<string> {
+    for (const delta of text.split(/(?= )/)) yield event({ type: 'transcript.text.delta', delta });
+    yield event({ type: 'transcript.text.done', text, usage: { type: 'tokens', total_tokens: 9 } });
+  },
+  *vllm(text: string): Generator<string> {
+    for (const content of text.split(/(?= )/))
+      yield event({ object: 'transcription.chunk', choices: [{ delta: { content } }] });
+    yield event({ object: 'transcription.chunk', choices: [{ delta: {}, finish_reason: 'stop' }] });
+    yield 'data: [DONE]\n\n';
+  },
+  *speaches(text: string): Generator<string> {
+    for (const segment of text.split(/(?= )/)) yield event({ text: segment });
+  },
+} as const;
+
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** A server with OpenAI's transcription route and whisper.cpp's. Hears `hearing` in everything; refuses what is no WAV. */
@@ -16,11 +39,14 @@ export async function openTranscriptionServer(
   hearing: Hearing | (() => Hearing) = { text: 'hello there' },
 ): Promise<EngineServer & { seconds(): Promise<number[]> }> {
   const transcribe: Route = async (request) => {
-    const { text, language = 'english', segments } = typeof hearing === 'function' ? hearing() : hearing;
+    const { text, language = 'english', segments, events } = typeof hearing === 'function' ? hearing() : hearing;
     const form = await request.form();
     const file = form.get('file');
     if (!(file instanceof File) || !file.name.endsWith('.wav'))
       return { status: 400, headers: json, body: '{"detail":"no file"}' };
+    if (events !== undefined && form.get('stream') === 'true') {
+      return { headers: { 'content-type': 'text/event-stream; charset=utf-8' }, body: eventsOf[events](text) };
+    }
     const spaced = request.path === '/inference' ? ` ${text}\n` : text;
     if (form.get('response_format') !== 'verbose_json')
       return { headers: json, body: JSON.stringify({ text: spaced }) };

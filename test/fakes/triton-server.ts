@@ -18,6 +18,7 @@ import type { Fault } from './faults.ts';
 /** A request as it comes: inputs by their names, as bytes. */
 export interface TritonRequest {
   readonly model: string;
+  readonly id: string;
   readonly inputs: Readonly<
     Record<string, { readonly datatype: string; readonly shape: number[]; readonly raw: Buffer }>
   >;
@@ -37,6 +38,8 @@ export interface TritonOutput {
 export type TritonFault =
   /** An error in a text, after so many answers. */
   | { readonly kind: 'error-message'; readonly after: number }
+  /** An end in order, without the flag that it is one. */
+  | { readonly kind: 'end'; readonly after: number }
   | { readonly kind: 'status'; readonly code: number; readonly after: number };
 
 /** How the model differs from the usual. */
@@ -220,6 +223,7 @@ function tell(call: Call, { name, datatype, shape, raw }: TritonOutput, flags: b
 }
 
 function goWrong(call: Call, fault: TritonFault): void {
+  if (fault.kind === 'end') return void call.end();
   if (fault.kind === 'status') {
     call.emit('error', { code: fault.code, details: 'no: private words' });
     return;
@@ -270,8 +274,9 @@ function inPieces(socket: Socket, sizes: readonly number[]): Duplex {
 }
 
 function readRequest(body: Record<string, unknown>): TritonRequest {
-  const { modelName, inputs, rawInputContents } = body as {
+  const { modelName, id, inputs, rawInputContents } = body as {
     modelName: string;
+    id: string;
     inputs: { name: string; datatype: string; shape: number[] }[];
     rawInputContents: Buffer[];
   };
@@ -281,7 +286,7 @@ function readRequest(body: Record<string, unknown>): TritonRequest {
       { datatype, shape, raw: rawInputContents[index] ?? Buffer.alloc(0) },
     ]),
   );
-  return { model: modelName, inputs: byName, text: (name) => byName[name]?.raw.toString('utf8', 4) ?? '' };
+  return { model: modelName, id, inputs: byName, text: (name) => byName[name]?.raw.toString('utf8', 4) ?? '' };
 }
 
 function asSeen(body: Record<string, unknown>): SeenRequest {

@@ -15,7 +15,7 @@ import { silence, tone } from '../fakes/vad.ts';
 import { enginesFile, serveOn } from './engine-rig.ts';
 
 /** Those that run in this process, role and kind, such as `mind llama-cpp`: there is no connection to close. */
-const inProcess: readonly string[] = [];
+const inProcess: readonly string[] = ['recognizer sherpa-onnx', 'mind node-llama-cpp', 'synthesizer sherpa-onnx'];
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-hang-up-'));
 const clip = path.join(folder, 'martha.wav');

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { planEngines } from '../../server/engine-config/engine-plan.ts';
 import { presetIds, readPreset } from '../../server/engine-config/engines-file.ts';
+import { synthesizerKinds } from '../../voices/open.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-presets-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -25,6 +26,20 @@ describe('the presets', () => {
     );
     if (omni.length > 0) expect(omni).toHaveLength(1);
     else expect([recognizer, mind, synthesizer].map((chain) => chain.length)).toEqual([1, 1, 1]);
+  });
+
+  it.each([
+    ['f5-tts', ['f5-triton', 'f5-server', 'f5-page']],
+    ['e2-tts', ['e2-server', 'e2-page']],
+    ['spark-tts', ['spark-triton', 'spark-page']],
+    ['maskgct', ['maskgct-page']],
+    ['cosyvoice2', ['cosyvoice2-triton']],
+  ])('%s offers %o in place of its voice', async (preset, variants) => {
+    for (const { name, kind, settings } of planEngines({ preset, synthesizer: variants }, {}).synthesizer) {
+      expect(variants).toContain(name);
+      const { adapter } = (await synthesizerKinds[kind]?.()) ?? {};
+      expect(adapter?.settings.safeParse(settings)).toMatchObject({ success: true });
+    }
   });
 
   it('name the successor of a model that has ended', () => {

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
+import type { CallCost } from '../../voices/calls/calls.ts';
 import type { Care } from '../../voices/calls/care.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import { Queue } from '../../voices/queue.ts';
@@ -13,11 +15,13 @@ import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';
 import { openDashscopeServer, type DashscopeOptions, type DashscopeServer } from '../fakes/dashscope-server.ts';
 import { tone } from '../fakes/vad.ts';
+import { chunksAfterHangUp, say } from './engine-rig.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
 const path = '/api-ws/v1/inference';
 const route = `WS ${path}`;
+const voice = { kind: 'preset', id: 'longxiaochun_v2' } as const;
 const prompt: Care = { timeouts: { connectMs: 500 } };
 
 function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: Care): SpeechRecognizer {
@@ -25,10 +29,10 @@ function openEar(server: DashscopeServer, options: Record<string, unknown> = {},
   return ear.open(settings, openContext('ear', { key: secretKey, care: [withPromptness(care), ear.care?.(settings)] }));
 }
 
-function openMouth(server: DashscopeServer, care?: Care) {
+function openMouth(server: DashscopeServer, care?: Care, log?: (cost: CallCost) => void) {
   const settings = mouth.settings.parse({ baseUrl: server.url + path });
   const wishes = [withPromptness(care), mouth.care?.(settings)];
-  return mouth.open(settings, openContext('voice', { key: secretKey, care: wishes }));
+  return mouth.open(settings, openContext('voice', { key: secretKey, care: wishes, log }));
 }
 
 function withPromptness(care: Care = {}): Care {
@@ -106,6 +110,72 @@ describe('Paraformer', () => {
   ])('tells a task that failed with %s as %s', async (failsWith, code, word) => {
     const detail = expect.stringContaining(word) as string;
     await expect(hear({ failsWith })).rejects.toMatchObject({ code, detail });
+  });
+});
+
+describe('a connection to DashScope', () => {
+  const texts = (server: DashscopeServer): number => server.told.filter((each) => each === 'run-task').length;
+
+  it('serves one task after another, and two at a time need two', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openMouth(server);
+    await say(engine, voice, { text: 'One. Two.' });
+    await say(engine, voice);
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+    await Promise.all([say(engine, voice), say(engine, voice)]);
+    await Promise.all([say(engine, voice), say(engine, voice)]);
+    expect([texts(server), server.connections]).toEqual([6, 2]);
+    await engine.close?.();
+  });
+
+  it('serves one utterance after another', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openEar(server);
+    for (const _time of [1, 2]) {
+      const parts = await Array.fromAsync(engine.transcribe(Readable.from(asHeard(speech, 16_000)), { signal }));
+      expect(parts.at(-1)).toMatchObject({ text: 'hello there' });
+    }
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+  });
+
+  it('that was lost meanwhile is replaced, which nobody notices', async () => {
+    await using server = await openDashscopeServer();
+    const costs: CallCost[] = [];
+    const engine = openMouth(server, undefined, (cost) => costs.push(cost));
+    await say(engine, voice);
+    server.breaks({ kind: 'late', ms: 1 });
+    expect(await say(engine, voice)).not.toEqual([]);
+    expect(server.connections).toBe(2);
+    expect(costs.map(({ outcome, tries }) => [outcome, tries])).toEqual([
+      ['ok', 1],
+      ['ok', 1],
+    ]);
+  });
+
+  it('on which a task fails is not lost: the task is not tried behind our back', async () => {
+    await using server = await openDashscopeServer({ failsWith: 'Throttling.RateQuota', failsAfter: 1 });
+    const engine = openMouth(server, { retries: 0 });
+    await say(engine, voice);
+    await expect(say(engine, voice)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+  });
+
+  it('whose task was broken off serves no other', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openMouth(server);
+    server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
+    expect(await chunksAfterHangUp(engine, voice, server, 'asked')).toBe(0);
+    expect(await say(engine, voice)).not.toEqual([]);
+    expect(server.connections).toBe(2);
+  });
+
+  it('is hung up when the engine is closed', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openMouth(server);
+    await say(engine, voice);
+    expect(server.ended.count).toBe(0);
+    await engine.close?.();
+    await expect.poll(() => server.ended.count).toBe(1);
   });
 });
 

@@ -22,7 +22,7 @@ omniConformance({
   open: async (care?: Care): Promise<Opened<OmniModel>> => {
     const server = await openMoshiServer();
     const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
-    const engine = openEngine(adapter, { baseUrl: server.url }, wish);
+    const engine = openEngine(adapter, { baseUrl: server.url, endSilenceMs: 300 }, wish);
     return {
       engine,
       upstream: { server, route: 'WS /api/chat' },
@@ -94,6 +94,15 @@ describe('Moshi, turn by turn', () => {
     const reading = Array.fromAsync(engine.reply(written, { signal, speaks: true }));
     await expect(reading).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
     expect(server.requests).toEqual([]);
+  });
+
+  it('that is PersonaPlex is told as much of who it is as it can read in time', async () => {
+    await using server = await openMoshiServer();
+    const engine = openEngine(adapter, { baseUrl: server.url, dialect: 'personaplex', personaCharacters: 4 });
+    const long = [{ role: 'system', text: 'abc😀 and so on' }, ...talk.slice(1)] as const;
+    await Array.fromAsync(engine.reply(long, { signal, speaks: true }));
+    expect(server.requests[0]?.query.get('text_prompt')).toBe('abc\ufffd');
+    expect(server.requests[0]?.query.get('voice_prompt')).toBe('NATF0.pt');
   });
 
   it('that is busy says so when it is checked', async () => {

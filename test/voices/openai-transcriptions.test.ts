@@ -8,7 +8,7 @@ import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.t
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';
-import type { EngineServer } from '../fakes/engine-server.ts';
+import { openEngineServer, type EngineServer } from '../fakes/engine-server.ts';
 import { openTranscriptionServer, type Hearing } from '../fakes/transcription-server.ts';
 import { tone } from '../fakes/vad.ts';
 
@@ -20,14 +20,21 @@ function openAt(server: EngineServer, options: Record<string, unknown> = {}, car
   return adapter.open(settings, openContext('ear', { key: secretKey, care: [care, adapter.care?.(settings)] }));
 }
 
-function subject(title: string, dialect: string, route = 'POST /v1/audio/transcriptions') {
+function subject(
+  title: string,
+  dialect: string,
+  {
+    route = 'POST /v1/audio/transcriptions',
+    events,
+  }: { readonly route?: string; readonly events?: Hearing['events'] } = {},
+) {
   return {
     title,
     speech,
     says: /^hello there$/,
     behindServer: true,
     open: async (care?: Care): Promise<Opened<SpeechRecognizer>> => {
-      const server = await openTranscriptionServer();
+      const server = await openTranscriptionServer({ text: 'hello there', ...(events && { events }) });
       // Partials would take part of the faults: whether they did would depend on how fast the test runs.
       const engine = openAt(server, { dialect, partials: false }, care);
       return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
@@ -37,7 +44,9 @@ function subject(title: string, dialect: string, route = 'POST /v1/audio/transcr
 
 recognizerConformance(subject('openai-transcriptions (OpenAI)', 'openai'));
 recognizerConformance(subject('openai-transcriptions (speaches)', 'speaches'));
-recognizerConformance(subject('openai-transcriptions (whisper.cpp)', 'whisper-cpp', 'POST /inference'));
+recognizerConformance(subject('openai-transcriptions (whisper.cpp)', 'whisper-cpp', { route: 'POST /inference' }));
+recognizerConformance(subject('openai-transcriptions (OpenAI, by events)', 'openai', { events: 'openai' }));
+recognizerConformance(subject('openai-transcriptions (vLLM, by events)', 'vllm', { events: 'vllm' }));
 
 async function hear(engine: SpeechRecognizer, language?: string): Promise<TranscriptPart[]> {
   async function* frames(): AsyncGenerator<AudioFrame> {
@@ -68,6 +77,43 @@ describe('a recognizer behind a transcription route', () => {
     expect((await parts.next()).value).toMatchObject({ type: 'transcript-final', text: 'hello there' });
     expect(server.requests).toHaveLength(1);
     expect((await server.seconds())[0]).toBeGreaterThan(1.6);
+  });
+
+  it.each(['openai', 'vllm', 'speaches'] as const)('shows the words of %s as they come', async (events) => {
+    await using server = await openTranscriptionServer({ text: 'hello there my dear', events });
+    const engine = openAt(server, { dialect: events, streams: true, partials: false, verbose: false });
+    const heard: string[] = [];
+    server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
+    const frames = new Queue<AudioFrame>();
+    const listening = (async () => {
+      for await (const { type, text } of engine.transcribe(frames, { signal })) heard.push(`${type} ${text}`);
+    })();
+    for (const frame of [...asHeard(speech, 16_000)].slice(0, -15)) frames.push(frame);
+    // Half of its answer has come when the speech goes on: the words that are known show, and it is asked anew.
+    await expect
+      .poll(() => {
+        frames.push({ samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false });
+        return heard;
+      })
+      .toEqual([expect.stringMatching(/^transcript-partial hello/)]);
+    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    frames.end();
+    await listening;
+    expect(heard.at(-1)).toBe('transcript-final hello there my dear');
+    expect((await server.requests[0]?.form())?.get('stream')).toBe('true');
+  });
+
+  it.each([
+    ['an error', 'data: {"error":{"code":"server_error","message":"private words"}}\n\n', 'ENGINE_UNAVAILABLE'],
+    ['half a text', 'data: {"type":"transcript.text.delta","delta":"hel"}\n\n', 'ENGINE_UNAVAILABLE'],
+    ['something else', 'data: {"type": 7}\n\n', 'ENGINE_BAD_REPLY'],
+    ['nothing', '\n\n', 'ENGINE_BAD_REPLY'],
+  ])('whose events tell %s fails', async (_name, body, code) => {
+    const headers = { 'content-type': 'text/event-stream' };
+    await using server = await openEngineServer({ 'POST /v1/audio/transcriptions': () => ({ headers, body }) });
+    const fault = (await hear(openAt(server, {}, { retries: 0 })).catch((cause: unknown) => cause)) as Error;
+    expect(fault).toMatchObject({ code });
+    expect(fault.message).not.toContain('private');
   });
 
   it('drops the request when the speech goes on, and asks for all of it', async () => {

@@ -10,7 +10,9 @@ import { inferRoute, openTritonServer, type TritonOptions, type TritonOutput } f
 import { tone } from '../fakes/vad.ts';
 import { chunksAfterHangUp, clipForTests, openEngine, opened, say } from './engine-rig.ts';
 
-const { voice, defaultClip } = await clipForTests();
+const { voice } = await clipForTests();
+// What is sent with each call: short, since the faults' limits are.
+const short = await clipForTests({ ms: 300 });
 const signal = new AbortController().signal;
 
 function* waveforms(samples: Float32Array, pieceSamples = 1_000): Generator<TritonOutput> {
@@ -30,21 +32,29 @@ function openSpeaking(options: TritonOptions = {}) {
 
 synthesizerConformance({
   title: 'triton (CosyVoice2, answer by answer)',
-  voice,
+  voice: short.voice,
   behindServer: true,
   open: async (care?: Care) =>
-    opened(adapter, { defaultClip }, { server: await openSpeaking(), route: inferRoute, care: promptly(care) }),
+    opened(
+      adapter,
+      { defaultClip: short.defaultClip },
+      { server: await openSpeaking(), route: inferRoute, care: promptly(care) },
+    ),
 });
 synthesizerConformance({
   title: 'triton (F5-TTS, one answer, without the flag of the last)',
-  voice,
+  voice: short.voice,
   behindServer: true,
   open: async (care?: Care) => {
     const server = await openTritonServer(
       (request) => waveforms(tone(60 * request.text('target_text').split(/\s+/).length + 60, 24_000), 1e6),
       { flags: false },
     );
-    return opened(adapter, { dialect: 'f5', defaultClip }, { server, route: inferRoute, care: promptly(care) });
+    return opened(
+      adapter,
+      { dialect: 'f5', defaultClip: short.defaultClip },
+      { server, route: inferRoute, care: promptly(care) },
+    );
   },
 });
 
@@ -82,6 +92,9 @@ describe('a model on Triton', () => {
     await Promise.all([say(engine, voice), say(engine, voice)]);
     await say(engine, voice);
     expect([server.seen.length, server.connections]).toEqual([3, 1]);
+    // By these the model tells requests apart.
+    const ids = new Set(server.seen.map(({ id }) => id));
+    expect([ids.size, ids.has('')]).toEqual([3, false]);
   });
 
   it('of Spark-TTS overlaps its answers, which are blended', async () => {
@@ -110,6 +123,7 @@ describe('a model on Triton', () => {
     ['an error in a text halfway', { goesWrong: { kind: 'error-message', after: 2 } }, 'ENGINE_UNAVAILABLE'],
     ['a status halfway', { goesWrong: { kind: 'status', code: status.INTERNAL, after: 2 } }, 'ENGINE_UNAVAILABLE'],
     ['a cancel of its own', { goesWrong: { kind: 'status', code: status.CANCELLED, after: 2 } }, 'ENGINE_UNAVAILABLE'],
+    ['half of its answers', { goesWrong: { kind: 'end', after: 2 } }, 'ENGINE_UNAVAILABLE'],
     ['a deadline', { goesWrong: { kind: 'status', code: status.DEADLINE_EXCEEDED, after: 0 } }, 'ENGINE_TIMEOUT'],
     ['an unknown method', { goesWrong: { kind: 'status', code: status.UNIMPLEMENTED, after: 0 } }, 'ENGINE_REFUSED'],
   ])('that ends with %s is told with a code and none of its words', async (_name, options, code) => {

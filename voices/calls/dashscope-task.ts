@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { baseUrlSchema, bearer } from './base-url.ts';
 import type { EngineContext } from './context.ts';
-import { openDeadline } from './deadline.ts';
+import { openDeadline, type Deadline } from './deadline.ts';
 import { badReply, brokenOff, type Upstream } from './http-faults.ts';
+import { openSocketPool, type PooledSocket, type SocketPool } from './socket-pool.ts';
 import { openSocket } from './socket.ts';
 
 /** Mainland China; keys are valid in one region only. */
@@ -45,62 +46,98 @@ const messageSchema = z.object({
 });
 type Message = z.infer<typeof messageSchema>;
 
-/** Connects and has the task accepted: nothing may be sent before. */
-export async function openTask(
+/** The tasks of one engine. A connection serves one after another, and is kept for a while when its task is finished. */
+export interface DashscopeTasks {
+  /** Has a task accepted: nothing may be sent before. Connects where no connection is free. */
+  open(order: DashscopeOrder, options: CallOptions): Promise<DashscopeTask>;
+  /** Hangs up what is free. */
+  close(): void;
+}
+
+/** Opens no connection yet. */
+export function openTasks(context: EngineContext, server: DashscopeServer): DashscopeTasks {
+  const connections = openSocketPool(context, socketRequest(context, server), idleMs);
+  return {
+    open: (order, options) => openTask(context, connections, order, options),
+    close: () => connections.close(),
+  };
+}
+
+/** The server hangs up after 60 s. */
+const idleMs = 45_000;
+
+async function openTask(
   context: EngineContext,
-  server: DashscopeServer,
+  connections: SocketPool,
   order: DashscopeOrder,
   { signal }: CallOptions,
 ): Promise<DashscopeTask> {
   const deadline = openDeadline(context.name);
-  const { firstByteMs, betweenBytesMs } = context.timeouts;
-  const socket = await openSocket(context, socketRequest(context, server), {
-    signal: AbortSignal.any([signal, deadline.signal]),
-  });
+  const cut = AbortSignal.any([signal, deadline.signal]);
   const taskId = randomUUID();
-  const tell = (action: string, payload: object): void =>
-    socket.send(JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload }));
-  const close = (): void => {
-    deadline.clear();
-    socket.close();
+  const start = async (given: PooledSocket): Promise<PooledSocket> => {
+    try {
+      deadline.expect(context.timeouts.firstByteMs);
+      given.send(messageFor(taskId, 'run-task', { task_group: 'audio', ...order, input: {} }));
+      const first = await nextOf(given, context);
+      if (Buffer.isBuffer(first) || first.header.event !== 'task-started')
+        throw badReply(context, 'no start of the task');
+      return given;
+    } catch (cause) {
+      given.close();
+      throw cause;
+    } finally {
+      deadline.clear();
+    }
   };
-  const next = async (): Promise<Message | Buffer> => {
-    const message = await socket.receive();
-    if (message === undefined) throw brokenOff(context);
-    return typeof message === 'string' ? readMessage(message, context) : message;
-  };
+  const socket = await connections.take(cut, start);
+  return taskOn(socket, taskId, { context, deadline });
+}
+
+function taskOn(
+  socket: PooledSocket,
+  taskId: string,
+  { context, deadline }: { readonly context: EngineContext; readonly deadline: Deadline },
+): DashscopeTask {
+  const { firstByteMs, betweenBytesMs } = context.timeouts;
+  const tell = (action: string, payload: object): void => socket.send(messageFor(taskId, action, payload));
+  let isAsked = false;
+  let isOver = false;
   async function* answers(): DashscopeTask['answers'] {
     for (;;) {
-      const message = await next();
-      if (finished) deadline.expect(betweenBytesMs);
+      const message = await nextOf(socket, context);
+      if (isAsked) deadline.expect(betweenBytesMs);
       if (Buffer.isBuffer(message)) yield message;
-      else if (message.header.event === 'task-finished') return;
+      else if (message.header.event === 'task-finished') break;
       else if (message.payload?.output !== undefined) yield message.payload.output;
     }
-  }
-  let finished = false;
-  try {
-    deadline.expect(firstByteMs);
-    tell('run-task', { task_group: 'audio', ...order, input: {} });
-    const first = await next();
-    if (Buffer.isBuffer(first) || first.header.event !== 'task-started')
-      throw badReply(context, 'no start of the task');
-    deadline.clear();
-  } catch (cause) {
-    close();
-    throw cause;
+    isOver = true;
   }
   return {
     send: (bytes) => socket.send(bytes),
     say: (text) => tell('continue-task', { input: { text } }),
     finish() {
-      finished = true;
+      isAsked = true;
       deadline.expect(firstByteMs);
       tell('finish-task', { input: {} });
     },
     answers: answers(),
-    close,
+    close() {
+      deadline.clear();
+      if (isOver) socket.giveBack();
+      else socket.close();
+    },
   };
+}
+
+function messageFor(taskId: string, action: string, payload: object): string {
+  return JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload });
+}
+
+async function nextOf(socket: PooledSocket, context: EngineContext): Promise<Message | Buffer> {
+  const message = await socket.receive();
+  if (message === undefined) throw brokenOff(context);
+  return typeof message === 'string' ? readMessage(message, context) : message;
 }
 
 /** Whether the server takes the key. */

@@ -61,7 +61,11 @@ export async function send(upstream: Upstream, request: HttpRequest, { signal }:
 
 /** Sends a request and reads the whole answer, 64 MiB at most. */
 export async function sendForBytes(upstream: Upstream, request: HttpRequest, options: CallOptions): Promise<Buffer> {
-  const { body } = await send(upstream, request, options);
+  return bytesOf(await send(upstream, request, options), upstream);
+}
+
+/** All of an answer, 64 MiB at most. */
+export async function bytesOf({ body }: HttpReply, upstream: Upstream): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of body) {

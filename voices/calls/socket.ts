@@ -12,6 +12,8 @@ export interface SocketRequest {
 
 /** A WebSocket to an engine. Every failure is an `EngineError`, an abort throws `signal.reason`. */
 export interface UpstreamSocket {
+  /** False once the connection has ended, or is about to. */
+  readonly isOpen: boolean;
   /** Texts as strings, bytes as binary frames. After the connection has ended it does nothing: `receive` tells why. */
   send(message: string | Uint8Array): void;
   /**
@@ -73,8 +75,12 @@ class Connection implements UpstreamSocket {
     this.#messages = messages[Symbol.asyncIterator]();
   }
 
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
   send(message: string | Uint8Array): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+    if (this.isOpen) this.#socket.send(message);
   }
 
   async receive(limitMs?: number): Promise<string | Buffer | undefined> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import {
   Client,
@@ -92,6 +93,8 @@ class Server implements TritonServer {
     try {
       call.write({
         modelName: this.#model,
+        // Models that stream keep what belongs to a request under its name: without one they mix requests up.
+        id: randomUUID(),
         parameters: { triton_enable_empty_final_response: { boolParam: true } },
         outputs: [{ name: output }],
         ...wireInputs(inputs),

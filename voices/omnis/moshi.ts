@@ -19,6 +19,8 @@ const settings = z.strictObject({
   dialect: z.enum(['moshi', 'personaplex']).default('moshi'),
   /** Of PersonaPlex: the name of a file in the server's folder of voices, where "voices" names none for a character. */
   defaultVoice: z.string().min(1).default('NATF0.pt'),
+  /** Of PersonaPlex: how much of the persona it is told, in UTF-16 units. It reads all of it before each reply, in seconds. */
+  personaCharacters: z.number().int().min(0).max(2_000).default(600),
   /** Silence that ends a reply, in milliseconds. */
   endSilenceMs: z.number().int().min(300).max(5_000).default(1_000),
   /** How long it may take to begin one, and how long one may be, in milliseconds of its own time. */
@@ -35,7 +37,7 @@ const sampleRate = 24_000;
 const frameMs = 80;
 const frameSamples = (sampleRate * frameMs) / 1_000;
 /** How far what it hears may be ahead of what it has said, in frames: more than its delay, less than anybody minds it does in vain. */
-const framesAhead = 25;
+const framesAhead = 10;
 const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
 
 /**
@@ -86,7 +88,8 @@ function urlOf(messages: readonly OmniMessage[], { voice }: OmniOptions, chosen:
   if (chosen.dialect !== 'personaplex') return url;
   const persona = messages.flatMap(({ role, text }) => (role === 'system' ? [text] : [])).join('\n\n');
   url.searchParams.set('voice_prompt', voice ?? chosen.defaultVoice);
-  url.searchParams.set('text_prompt', persona);
+  // A cut pair would be no text.
+  url.searchParams.set('text_prompt', persona.slice(0, chosen.personaCharacters).toWellFormed());
   return url;
 }
 

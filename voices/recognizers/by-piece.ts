@@ -13,15 +13,19 @@ export interface HeardPiece extends Heard {
   readonly confidence?: number | undefined;
 }
 
+export interface DecodeOptions extends CallOptions {
+  readonly language?: string | undefined;
+  readonly meter: Meter;
+  /** May be told what is known of the text so far. */
+  readonly onText: (text: string) => void;
+}
+
 /** An engine that hears one piece of audio per request. */
 export interface PieceDecoder {
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
   /** One request. `samples` are mono at 16 kHz, 28 s at most. */
-  decode(
-    samples: Float32Array<ArrayBuffer>,
-    options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },
-  ): Promise<HeardPiece>;
+  decode(samples: Float32Array<ArrayBuffer>, options: DecodeOptions): Promise<HeardPiece>;
   /** Also asks while somebody speaks, about twice a second: costs requests, and shows words early. */
   readonly partials: boolean;
   /** Silence after which it asks, since the utterance may be over, in milliseconds. */
@@ -47,11 +51,12 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
         samples: Float32Array<ArrayBuffer>,
         _urgency: Urgency,
         dropped: AbortSignal,
+        onText: (text: string) => void,
       ): Promise<HeardPiece> =>
         calls.once(
           ({ signal: given, meter }) => {
             meter.audioSeconds = samples.length / sampleRate;
-            return decoder.decode(samples, { signal: given, meter, language });
+            return decoder.decode(samples, { signal: given, meter, language, onText });
           },
           { signal: dropped, owner },
         );

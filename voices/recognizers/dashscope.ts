@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Meter } from '../calls/calls.ts';
-import type { Adapter, EngineContext } from '../calls/context.ts';
-import { checkDashscope, dashscopeUrl, openTask } from '../calls/dashscope-task.ts';
+import type { Adapter } from '../calls/context.ts';
+import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope-task.ts';
 import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByStream } from './by-stream.ts';
@@ -30,19 +30,23 @@ export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
   settings,
   // An utterance lasts as long as somebody speaks.
   care: () => ({ concurrency: 16, timeouts: { wholeMs: 3_600_000 } }),
-  open: (chosen, context) => ({
-    ...recognizeByStream(
-      { languages: chosen.languages, blockMs: 100, hear: (sound, options) => hear(sound, chosen, context, options) },
-      context,
-    ),
-    check: (options: CallOptions) => checkDashscope(context, chosen, options),
-  }),
+  open(chosen, context) {
+    const tasks = openTasks(context, chosen);
+    return {
+      ...recognizeByStream(
+        { languages: chosen.languages, blockMs: 100, hear: (sound, options) => hear(sound, chosen, tasks, options) },
+        context,
+      ),
+      check: (options: CallOptions) => checkDashscope(context, chosen, options),
+      close: async () => tasks.close(),
+    };
+  },
 };
 
 async function* hear(
   sound: LiveSound,
   chosen: DashscopeRecognizerSettings,
-  context: EngineContext,
+  tasks: DashscopeTasks,
   options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },
 ): AsyncGenerator<string> {
   const language = options.language?.toLowerCase().split('-')[0];
@@ -53,12 +57,7 @@ async function* hear(
     ...(language !== undefined && chosen.languages.includes(language) ? { language_hints: [language] } : {}),
     ...chosen.extra,
   };
-  const task = await openTask(
-    context,
-    chosen,
-    { task: 'asr', function: 'recognition', model: chosen.model, parameters },
-    options,
-  );
+  const task = await tasks.open({ task: 'asr', function: 'recognition', model: chosen.model, parameters }, options);
   const unfollow = sound.follow({ block: (bytes) => task.send(bytes), end: () => task.finish() });
   const ended: string[] = [];
   try {

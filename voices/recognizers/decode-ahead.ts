@@ -10,8 +10,13 @@ export interface Heard {
 }
 
 export interface DecodeAheadOptions<Hypothesis extends Heard> {
-  /** Decodes 16 kHz samples, which it may take over. Aborting drops what has not begun. */
-  decode(samples: Float32Array<ArrayBuffer>, urgency: Urgency, signal: AbortSignal): Promise<Hypothesis>;
+  /** Decodes 16 kHz samples, which it may take over. Aborting drops what has not begun. It may tell `onText` what it has of the text. */
+  decode(
+    samples: Float32Array<ArrayBuffer>,
+    urgency: Urgency,
+    signal: AbortSignal,
+    onText: (text: string) => void,
+  ): Promise<Hypothesis>;
   /** Whether these words were said; no others are shown. */
   believes(heard: Hypothesis): boolean;
   /** True where a decoding would have to wait for others. */
@@ -154,7 +159,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
   async #cutPiece(): Promise<void> {
     this.#ahead?.drop.abort();
     const first = this.#piece.takeFirst();
-    this.#begin(await this.#options.decode(first, 'final', this.#options.signal));
+    this.#begin(await this.#options.decode(first, 'final', this.#options.signal, () => undefined));
   }
 
   #begin(heard: Hypothesis): void {
@@ -167,7 +172,13 @@ export class DecodeAhead<Hypothesis extends Heard> {
   }
 
   #decode(urgency: Urgency, signal: AbortSignal): Promise<Hypothesis> {
-    return this.#options.decode(this.#piece.speech(), urgency, signal);
+    const piece = this.#heard.length;
+    const { voicedMs } = this.#piece;
+    return this.#options.decode(this.#piece.speech(), urgency, signal, (text) => {
+      const isOld = signal.aborted || piece !== this.#heard.length || voicedMs < this.#shownMs;
+      // What was shown does not become less.
+      if (!isOld && text.length > this.#current.length) this.#current = text;
+    });
   }
 }
 

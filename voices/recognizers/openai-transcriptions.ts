@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { addressOf, baseUrlSchema, bearer } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
-import { sendForBytes } from '../calls/http.ts';
+import { bytesOf, send, sendForBytes } from '../calls/http.ts';
 import { checkOpenaiModel } from '../calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { wavBytes } from '../wav.ts';
-import { recognizeByPiece, type HeardPiece } from './by-piece.ts';
+import { recognizeByPiece, type DecodeOptions, type HeardPiece } from './by-piece.ts';
+import { readTranscript } from './transcript-events.ts';
 import { languageTagOf, whisperLanguages } from './whisper-languages.ts';
 
 interface Dialect {
@@ -18,16 +19,25 @@ interface Dialect {
   readonly concurrency: number;
   /** Whether it is asked while somebody speaks: where requests cost nothing and do not wait for each other. */
   readonly partials: boolean;
+  /** Whether it can tell the text while it hears (server-sent events); it may still answer at once. */
+  readonly streams: boolean;
   /** What it wants to be told where nobody knows the language; absent: nothing. */
   readonly unknownLanguage?: string;
 }
 
-const usual = { path: '/audio/transcriptions', place: 'base', verbose: true, concurrency: 4, partials: true } as const;
+const usual = {
+  path: '/audio/transcriptions',
+  place: 'base',
+  verbose: true,
+  concurrency: 4,
+  partials: true,
+  streams: false,
+} as const;
 
 const dialects = {
-  openai: { ...usual, verbose: false, concurrency: 8, partials: false },
+  openai: { ...usual, verbose: false, concurrency: 8, partials: false, streams: true },
   speaches: usual,
-  vllm: { ...usual, verbose: false, concurrency: 32 },
+  vllm: { ...usual, verbose: false, concurrency: 32, streams: true },
   xinference: usual,
   funasr: { ...usual, verbose: false },
   // One request at a time, and English unless told otherwise.
@@ -63,6 +73,7 @@ const settings = z.strictObject({
   /** Where it is not as usual in this dialect: */
   verbose: z.boolean().optional(),
   partials: z.boolean().optional(),
+  streams: z.boolean().optional(),
   /** Silence after which the utterance may be over, in milliseconds. */
   pauseMs: z.number().int().min(32).max(2_000).default(128),
   /** Further fields of the form, such as `{"hotwords": "Baskerville"}`. */
@@ -80,13 +91,13 @@ export const adapter: Adapter<SpeechRecognizer, OpenaiTranscriptionsSettings> = 
   care: ({ dialect }) => ({ concurrency: dialects[dialect].concurrency, timeouts: { firstByteMs: 30_000 } }),
   open(chosen, context) {
     const dialect: Dialect = dialects[chosen.dialect];
-    const server = { ...dialect, ...chosen, verbose: chosen.verbose ?? dialect.verbose };
+    const { verbose = dialect.verbose, streams = dialect.streams } = chosen;
+    const server = { ...dialect, ...chosen, verbose, streams };
     const decoder = {
       languages: chosen.languages,
       partials: chosen.partials ?? dialect.partials,
       pauseMs: chosen.pauseMs,
-      decode: (samples: Float32Array, options: CallOptions & { readonly language?: string | undefined }) =>
-        transcribe(samples, server, context, options),
+      decode: (samples: Float32Array, options: DecodeOptions) => transcribe(samples, server, context, options),
     };
     return {
       ...recognizeByPiece(decoder, context),
@@ -96,19 +107,19 @@ export const adapter: Adapter<SpeechRecognizer, OpenaiTranscriptionsSettings> = 
           : checkOpenaiModel(context, { baseUrl: chosen.baseUrl, model: chosen.model }, options),
       async warm(options: CallOptions) {
         const patient = { ...context, timeouts: { ...context.timeouts, firstByteMs: warmUpMs } };
-        await transcribe(new Float32Array(16_000), server, patient, options);
+        await transcribe(new Float32Array(16_000), server, patient, { ...options, onText: () => undefined });
       },
     };
   },
 };
 
-type Server = Omit<Dialect, 'partials'> & OpenaiTranscriptionsSettings;
+type Server = Omit<Dialect, 'partials'> & Omit<OpenaiTranscriptionsSettings, 'verbose' | 'streams'>;
 
 async function transcribe(
   samples: Float32Array,
   server: Server,
   context: EngineContext,
-  options: CallOptions & { readonly language?: string | undefined },
+  options: Omit<DecodeOptions, 'meter'>,
 ): Promise<HeardPiece> {
   const form = new FormData();
   const wav = await wavBytes(samples, 16_000);
@@ -120,12 +131,16 @@ async function transcribe(
     prompt: server.prompt,
     response_format: server.verbose ? 'verbose_json' : 'json',
     temperature: 0,
+    ...(server.streams ? { stream: true } : {}),
     ...server.extra,
   };
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.set(name, String(value));
   const request = { url: addressOf(server.baseUrl, server.path, server.place), form, headers: bearer(context.key) };
-  const body = await sendForBytes(context, request, options);
-  return heardIn(body, context);
+  const reply = await send(context, request, options);
+  if (/event-stream/.test(reply.headers['content-type'] ?? '')) {
+    return { text: (await readTranscript(reply.body, context, options.onText)).trim() };
+  }
+  return heardIn(await bytesOf(reply, context), context);
 }
 
 interface Segment {

@@ -58,6 +58,9 @@ export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
     return {
       ...recognizeByPiece(decoder, context),
       check: (options) => checkTriton(server, chosen, context, options),
+      async warm(options) {
+        wanted ??= await server.inputNames(options);
+      },
       close: async () => server.close(),
     };
   },

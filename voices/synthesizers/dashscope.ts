@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Adapter, EngineContext } from '../calls/context.ts';
-import { checkDashscope, dashscopeUrl, openTask } from '../calls/dashscope-task.ts';
+import type { Adapter } from '../calls/context.ts';
+import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope-task.ts';
 import { pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
@@ -30,23 +30,25 @@ export const adapter: Adapter<SpeechSynthesizer, DashscopeSynthesizerSettings> =
   open(chosen, context) {
     /** Voices that turned out to be none of the model's. */
     const unknown = new Set<string>();
+    const tasks = openTasks(context, chosen);
     const renderer = {
       languages: chosen.languages,
       // Of 20,000 a message, in which a Chinese character counts as two.
       maxCharacters: 2_000,
       comesWhole: false,
-      render: (text: string, options: RenderOptions) => render(text, { chosen, context, unknown }, options),
+      render: (text: string, options: RenderOptions) => render(text, { chosen, tasks, unknown }, options),
     };
     return {
       ...speakByPhrase(renderer, context),
       check: (options: CallOptions) => checkDashscope(context, chosen, options),
+      close: async () => tasks.close(),
     };
   },
 };
 
 interface Parts {
   readonly chosen: DashscopeSynthesizerSettings;
-  readonly context: EngineContext;
+  readonly tasks: DashscopeTasks;
   readonly unknown: Set<string>;
 }
 
@@ -74,7 +76,7 @@ async function* render(text: string, parts: Parts, options: RenderOptions): Asyn
 async function* say(
   text: string,
   voice: string,
-  { chosen, context }: Parts,
+  { chosen, tasks }: Parts,
   { signal, speed }: RenderOptions,
 ): AsyncGenerator<PcmBlock> {
   const parameters = {
@@ -86,7 +88,7 @@ async function* say(
     ...chosen.extra,
   };
   const order = { task: 'tts', function: 'SpeechSynthesizer', model: chosen.model, parameters } as const;
-  const task = await openTask(context, chosen, order, { signal });
+  const task = await tasks.open(order, { signal });
   async function* sound(): AsyncGenerator<Buffer> {
     for await (const answer of task.answers) if (Buffer.isBuffer(answer)) yield answer;
   }

@@ -91,6 +91,8 @@ export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
     return {
       ...speakByPhrase(renderer, context),
       check: (options) => checkTriton(server, { baseUrl: chosen.baseUrl, model }, context, options),
+      // Connects; the models themselves are warm when they are ready.
+      warm: async (options) => void (await server.isReady(options)),
       close: async () => server.close(),
     };
   },

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { openContext } from '../../../voices/calls/context.ts';
+import { openSocketPool, type PooledSocket, type SocketPool } from '../../../voices/calls/socket-pool.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
+
+const context = openContext('voice', { care: [{ timeouts: { connectMs: 500 } }] });
+const { signal } = new AbortController();
+const asItIs = async (socket: PooledSocket): Promise<PooledSocket> => socket;
+
+/** Says what it hears; "bye" ends the talk. */
+function openEcho(): Promise<EngineServer> {
+  return openEngineServer(
+    {},
+    {
+      'WS /echo': (socket) =>
+        socket.on('message', (data: Buffer) =>
+          data.toString() === 'bye' ? socket.close(1000) : socket.send(data.toString()),
+        ),
+    },
+  );
+}
+
+function poolTo(server: EngineServer, idleMs = 60_000): SocketPool {
+  return openSocketPool(context, { url: `${server.url}/echo` }, idleMs);
+}
+
+async function echo(socket: PooledSocket, text: string): Promise<unknown> {
+  socket.send(text);
+  return socket.receive();
+}
+
+describe('connections that are kept', () => {
+  it('serve again when they were given back, and not when they were closed', async () => {
+    await using server = await openEcho();
+    const pool = poolTo(server);
+    const one = await pool.take(signal, asItIs);
+    expect(await echo(one, 'one')).toBe('one');
+    one.giveBack();
+    const two = await pool.take(signal, asItIs);
+    expect(await echo(two, 'two')).toBe('two');
+    expect(server.connections).toBe(1);
+    two.close();
+    (await pool.take(signal, asItIs)).close();
+    expect(server.connections).toBe(2);
+  });
+
+  it('are hung up when nobody wants them for long', async () => {
+    await using server = await openEcho();
+    const socket = await poolTo(server, 1).take(signal, asItIs);
+    expect(server.open).toBe(1);
+    socket.giveBack();
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it('are hung up at once when the pool is closed, and what is given back later too', async () => {
+    await using server = await openEcho();
+    const pool = poolTo(server);
+    const [free, busy] = [await pool.take(signal, asItIs), await pool.take(signal, asItIs)];
+    free.giveBack();
+    pool.close();
+    await expect.poll(() => server.open).toBe(1);
+    expect(await echo(busy, 'still here')).toBe('still here');
+    busy.giveBack();
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it('are cut by the signal of their use alone', async () => {
+    await using server = await openEcho();
+    const pool = poolTo(server);
+    const [before, now] = [new AbortController(), new AbortController()];
+    (await pool.take(before.signal, asItIs)).giveBack();
+    const socket = await pool.take(now.signal, asItIs);
+    before.abort(new Error('of the use before'));
+    expect(await echo(socket, 'unharmed')).toBe('unharmed');
+    const reason = new Error('the user spoke');
+    const waiting = socket.receive();
+    now.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it('that the server has closed meanwhile are replaced', async () => {
+    await using server = await openEcho();
+    const pool = poolTo(server);
+    const socket = await pool.take(signal, asItIs);
+    socket.send('bye');
+    await expect.poll(() => server.open).toBe(0);
+    socket.giveBack();
+    expect(await echo(await pool.take(signal, asItIs), 'again')).toBe('again');
+    expect(server.connections).toBe(2);
+  });
+});
