@@ -40,17 +40,17 @@ export class Queue<Item> implements AsyncIterable<Item> {
     };
     return {
       next: async () => {
-        while (this.length === 0 || finished) {
-          if (this.#ended || finished) {
-            const failure = finished ? undefined : this.#failure;
+        for (;;) {
+          if (finished) return finish();
+          if (this.length > 0) return { done: false, value: this.#take() };
+          if (this.#ended) {
             finish();
-            if (failure !== undefined) throw (failure as { reason: unknown }).reason;
-            return { done: true, value: undefined };
+            if (this.#failure !== undefined) throw (this.#failure as { reason: unknown }).reason;
+            continue;
           }
           await new Promise<void>((resolve) => (this.#wake = resolve));
           this.#wake = undefined;
         }
-        return { done: false, value: this.#take() };
       },
       return: async () => finish(),
     };
