@@ -31,14 +31,29 @@ export class Queue<Item> implements AsyncIterable<Item> {
     this.end();
   }
 
-  async *[Symbol.asyncIterator](): AsyncIterator<Item> {
-    for (;;) {
-      while (this.#head < this.#items.length) yield this.#take();
-      if (this.#ended) break;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#wake = undefined;
-    }
-    if (this.#failure !== undefined) throw (this.#failure as { reason: unknown }).reason;
+  /** Not a generator: everything that is heard and said passes through queues, and a generator makes five objects an item. */
+  [Symbol.asyncIterator](): AsyncIterator<Item> {
+    let finished = false;
+    const finish = (): IteratorReturnResult<undefined> => {
+      finished = true;
+      return { done: true, value: undefined };
+    };
+    return {
+      next: async () => {
+        for (;;) {
+          if (finished) return finish();
+          if (this.length > 0) return { done: false, value: this.#take() };
+          if (this.#ended) {
+            finish();
+            if (this.#failure !== undefined) throw (this.#failure as { reason: unknown }).reason;
+            continue;
+          }
+          await new Promise<void>((resolve) => (this.#wake = resolve));
+          this.#wake = undefined;
+        }
+      },
+      return: async () => finish(),
+    };
   }
 
   #take(): Item {

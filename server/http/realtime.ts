@@ -239,7 +239,7 @@ function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | 
   const { link, connection } = seat;
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) hear(data as Buffer, seat);
-    else connection.receive((data as Buffer).toString('utf8'));
+    else connection.receive(data as Buffer);
   });
   socket.once('close', (code: number) => {
     link.detach(carrier);

@@ -77,7 +77,7 @@ export const openBetaConnection: typeof openConnection = (parts, peer) => {
   };
   const startWith = { ...parts.startWith, audio: { ...parts.startWith?.audio, input: inputOf(parts.startWith) } };
   const connection: Connection = openConnection({ ...parts, startWith }, translating);
-  return { ...connection, receive: (frame) => connection.receive(frameFromBeta(frame)) };
+  return { ...connection, receive: (frame) => connection.receive(frameFromBeta(String(frame))) };
 };
 
 /** Clients from then know one way to find turns, and some throw at another. */

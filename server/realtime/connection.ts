@@ -89,7 +89,8 @@ export type Verdict = 'take' | 'drop' | Problem;
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
 export interface Connection {
   readonly id: string;
-  receive(frame: string): void;
+  /** A text frame, as a string or as its bytes in UTF-8. */
+  receive(frame: string | Buffer): void;
   /** Sound of the user that did not come in an event: mono, at any rate the resampler takes. */
   receiveAudio(samples: Float32Array, sampleRate: number): void;
   /** The client has dropped and may come back: missing sound does not count as silence meanwhile. */
@@ -231,9 +232,19 @@ async function deliver(
   return 'closed';
 }
 
+const idBytes = 12;
+/** Asking for randomness costs more than making an id, so it is asked for many at once. */
+let random = Buffer.alloc(0);
+let randomUsed = 0;
+
 /** A new id, with the prefix that OpenAI gives its kind. */
 export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
-  return `${kind}_${randomBytes(12).toString('base64url')}`;
+  if (randomUsed === random.length) {
+    random = randomBytes(64 * idBytes);
+    randomUsed = 0;
+  }
+  randomUsed += idBytes;
+  return `${kind}_${random.toString('base64url', randomUsed - idBytes, randomUsed)}`;
 }
 
 function sessionToStart(parts: ConnectionParts, id: string): WireSession {

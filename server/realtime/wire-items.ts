@@ -7,16 +7,12 @@ import { bytesFromSamples, sampleRateOf, samplesFromBytes, type AudioFormat } fr
 /** Base64 as RFC 4648 §4 has it, padded or not. */
 const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Where a frame of a microphone is decoded, which is 2 kB: what comes 25 times a second from everybody leaves no garbage. */
-const room = { bytes: Buffer.allocUnsafeSlow(32 * 1024), samples: new Float32Array(16 * 1024) };
-
-/** Base64 of a format to samples at its rate, which the next call overwrites; undefined where it is not that. */
+/** Base64 of a format to samples at its rate; undefined where it is not that. */
 export function samplesFromBase64(audio: string, format: AudioFormat): Float32Array | undefined {
-  const fits = audio.length <= room.bytes.length;
-  const bytes = fits ? room.bytes.subarray(0, room.bytes.write(audio, 'base64')) : Buffer.from(audio, 'base64');
+  const bytes = Buffer.from(audio, 'base64');
   // Node passes over what is no base64. To write it anew and compare takes half the time of the pattern.
   const isBase64 = bytes.toString('base64') === audio || (audio.length % 4 !== 1 && base64Pattern.test(audio));
-  return isBase64 ? samplesFromBytes(bytes, format, room.samples) : undefined;
+  return isBase64 ? samplesFromBytes(bytes, format) : undefined;
 }
 
 /** What it takes to make an item of a message: the format of its sound, and the rate that the recognizer wants. */

@@ -14,12 +14,13 @@ export interface Inbound {
 /** One window of the user's audio, as the VAD heard it. */
 export interface Heard {
   readonly type: 'heard';
+  /** Its samples are overwritten once it has been taken. */
   readonly frame: AudioFrame;
   readonly voiced: boolean;
-  readonly edge?: Edge;
+  readonly edge: Edge | undefined;
   readonly arrivedMs: number;
   /** Set when the VAD failed on this window, which then counts as silence. */
-  readonly failure?: unknown;
+  readonly failure: unknown;
 }
 
 /** Shortest run of speech that counts, and shortest silence that is looked at as a possible end of the turn. */
@@ -71,7 +72,13 @@ export class Ear {
   /** Hears a window; the last before a commit may be shorter. */
   async hear(samples: Float32Array, arrivedMs: number): Promise<Heard> {
     const sampleRate = this.#sampleRate;
-    const { probability, failure } = await score(this.#vad, padded(samples, this.#windowSamples));
+    let probability = 0;
+    let failure: unknown;
+    try {
+      probability = await this.#vad.score(padded(samples, this.#windowSamples));
+    } catch (fault) {
+      failure = fault;
+    }
     const edge = this.#edges.push(probability);
     const voiced = probability >= this.#threshold;
     const atMs = this.#atMs;
@@ -81,8 +88,8 @@ export class Ear {
       frame: { samples, sampleRate, atMs, voiced },
       voiced,
       arrivedMs,
-      ...(edge === undefined ? {} : { edge: { ...edge, atMs: this.#edgesFromMs + edge.atMs } }),
-      ...(failure === undefined ? {} : { failure }),
+      edge: edge === undefined ? undefined : { ...edge, atMs: this.#edgesFromMs + edge.atMs },
+      failure,
     };
   }
 
@@ -111,12 +118,4 @@ function padded(samples: Float32Array, length: number): Float32Array {
   const whole = new Float32Array(length);
   whole.set(samples);
   return whole;
-}
-
-async function score(vad: VadStream, window: Float32Array): Promise<{ probability: number; failure?: unknown }> {
-  try {
-    return { probability: await vad.score(window) };
-  } catch (failure) {
-    return { probability: 0, failure };
-  }
 }

@@ -31,10 +31,11 @@ export class Intake {
   readonly #parts: IntakeParts;
   readonly #windows: Windows;
   readonly #inbox = new Queue<Waiting | Inbound>();
-  readonly #closed = new AbortController();
   readonly #silence: Silence;
   #sentAudioMs = 0;
   #away = false;
+  #closed = false;
+  #stopFilling: () => void = () => undefined;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -59,13 +60,18 @@ export class Intake {
     this.#silence.begin();
   }
 
+  /** Everything that was to be done with a window that `run` has handed on has been done. */
+  recycle(heard: Heard): void {
+    this.#windows.recycle(heard.frame.samples);
+  }
+
   /** Hands on what comes in, until `close`. */
   async run(push: (input: Heard | Inbound) => void): Promise<void> {
     const { turnDetection, vad } = this.#parts;
     const { sampleRate, windowSamples } = vad;
     const stream = vad.open();
     const ear = new Ear({ vad: stream, sampleRate, windowSamples, turnDetection });
-    const filling = this.#fillSilence(ear);
+    this.#fillSilence(ear);
     try {
       for await (const input of this.#inbox) {
         if ('window' in input) push(await ear.hear(input.window, input.arrivedMs));
@@ -78,29 +84,29 @@ export class Intake {
       this.close();
       stream.close();
     }
-    await filling;
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#closed = true;
+    this.#stopFilling();
     this.#inbox.end();
   }
 
   /** A client that stops sending (a muted microphone, a finished file) must not hold the turn open. */
-  async #fillSilence(ear: Ear): Promise<void> {
-    const { clock, vad } = this.#parts;
+  #fillSilence(ear: Ear): void {
+    if (this.#closed) return;
+    const { clock, missesSound, vad } = this.#parts;
     const { sampleRate } = vad;
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await clock.sleep(tickMs, signal).catch(() => undefined);
-      if (signal.aborted || this.#away) continue;
+    this.#stopFilling = clock.every(tickMs, () => {
+      if (this.#away) return;
       // Nobody may be thought to speak on and on.
-      const isMissed = this.#parts.missesSound() || ear.hearsSpeech;
+      const isMissed = missesSound() || ear.hearsSpeech;
       if (!isMissed) this.#silence.skip();
       const missingMs = isMissed ? this.#silence.take() : 0;
+      if (missingMs === 0) return;
       const samples = new Float32Array(Math.round((missingMs / 1000) * sampleRate));
-      if (missingMs > 0) this.#push({ type: 'audio', samples, sampleRate }, clock.now());
-    }
+      this.#push({ type: 'audio', samples, sampleRate }, clock.now());
+    });
   }
 
   #push(command: SessionCommand, arrivedMs: number): void {

@@ -1,5 +1,6 @@
-import { durationMs, int16FromFloats } from '../../voices/audio.ts';
+import { durationMs } from '../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
+import { Blocks } from './blocks.ts';
 import type { Clock } from './clock.ts';
 import type { Repeat } from './conversation.ts';
 import { RecentSpeech } from './recent-speech.ts';
@@ -24,6 +25,8 @@ interface PlayoutSettings {
 
 /** 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among clients (Godot). */
 const sliceMs = 60;
+/** Samples of what is sent that share a buffer: half a second at 24 kHz. */
+const blockSamples = 12_000;
 /** A client that stops when told to is silent by then: half a round trip, and its sound card. */
 const stopsWithinMs = 150;
 
@@ -44,6 +47,7 @@ interface Hold {
 export class Playout {
   readonly #settings: PlayoutSettings;
   readonly #recent = new RecentSpeech();
+  readonly #blocks = new Blocks(blockSamples);
   #startedMs: number | undefined;
   #sentMs = 0;
   /** Of that, sent a second time. */
@@ -163,7 +167,7 @@ export class Playout {
 
   #send(samples: Float32Array, sampleRate: number): Int16Array {
     this.#sentMs += (samples.length / sampleRate) * 1000;
-    const block = int16FromFloats(samples);
+    const block = this.#blocks.of(samples);
     this.#recent.push(block);
     return block;
   }

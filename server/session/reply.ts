@@ -3,6 +3,7 @@ import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
+import { joined } from './blocks.ts';
 import type { Clock } from './clock.ts';
 import { addSound, type CallItem, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { SessionContext } from './context.ts';
@@ -168,6 +169,8 @@ export class Reply {
   end(failure?: ReplyEnd['problem']): ReplyEnd {
     this.#playout.forget();
     const spoken = this.item?.content[0];
+    // What was cut may still grow again, out of the same blocks.
+    if (spoken?.type === 'audio' && this.#reason === undefined) spoken.audio = joined(spoken.audio);
     const base = {
       ...(this.#mind === undefined ? {} : { mind: this.#mind }),
       usage: {

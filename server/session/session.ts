@@ -201,8 +201,9 @@ export class Session {
 
   #hear(heard: Heard): void {
     this.#listening.take(heard);
-    if (this.#settings.turnDetection !== null) return this.#turns.hear(heard);
-    if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
+    if (this.#settings.turnDetection !== null) this.#turns.hear(heard);
+    else if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
+    this.#intake.recycle(heard);
   }
 
   #understand({ utterance, part }: Extract<SessionInput, { type: 'transcript' }>): void {

@@ -1,6 +1,7 @@
-import { concatSamples, durationMs, floatsFromInt16, int16FromFloats, type AudioFrame } from '../../voices/audio.ts';
+import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
+import { Blocks, joined } from './blocks.ts';
 import { addSound, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { Sounded } from './echo.ts';
 import type { Responder } from './responder.ts';
@@ -41,6 +42,8 @@ export class Utterance {
   voiced: { readonly fromMs: number; readonly toMs: number } | undefined;
   readonly #frames = new Queue<AudioFrame>();
   readonly #tail: { readonly atMs: number; readonly block: Int16Array }[] = [];
+  /** A second in each buffer. */
+  readonly #blocks: Blocks;
   readonly #keptMs: number;
   readonly #stop = new AbortController();
   #lastPartial = '';
@@ -48,6 +51,7 @@ export class Utterance {
   /** `keptMs`: how much of its sound is kept. `spoken`: sound that is there already; it is heard first. */
   constructor(id: string, sampleRate: number, trace: Trace, keptMs: number, spoken?: SpokenContent) {
     this.id = id;
+    this.#blocks = new Blocks(sampleRate);
     this.#keptMs = keptMs;
     this.trace = trace;
     this.content = spoken ?? { type: 'audio', transcript: null, durationMs: 0, audio: [], sampleRate, words: [] };
@@ -63,11 +67,12 @@ export class Utterance {
     });
   }
 
+  /** Copies what it keeps of the frame. */
   add(frame: AudioFrame): void {
-    this.#frames.push(frame);
+    this.#frames.push({ ...frame, samples: frame.samples.slice() });
     this.startMs ??= frame.atMs;
     // The same samples as are kept: two bytes each, and once.
-    const block = int16FromFloats(frame.samples);
+    const block = this.#blocks.of(frame.samples);
     this.#tail.push({ atMs: frame.atMs, block });
     const endMs = frame.atMs + durationMs(frame);
     while ((this.#tail[0]?.atMs ?? endMs) < endMs - tailMs) this.#tail.shift();
@@ -84,8 +89,9 @@ export class Utterance {
   /** No more sound will come: the final transcript is due. */
   close(): void {
     this.#frames.end();
-    // Many small blocks take a third more memory.
-    this.content.audio = this.content.audio.length === 0 ? [] : [joined(this.content.audio)];
+    // Many small blocks take a third more memory; and nobody asks any more whether it is over.
+    this.#tail.length = 0;
+    this.content.audio = joined(this.content.audio);
   }
 
   /** Forgets it: no transcript is wanted any more. */
@@ -113,14 +119,4 @@ export class Utterance {
     this.stable = agreed;
     return grown;
   }
-}
-
-function joined(blocks: readonly Int16Array[]): Int16Array {
-  const all = new Int16Array(blocks.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const block of blocks) {
-    all.set(block, offset);
-    offset += block.length;
-  }
-  return all;
 }

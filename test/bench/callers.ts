@@ -26,7 +26,8 @@ export interface FakeServer {
 /** Starts it; with `silero` it hears with the real VAD. */
 export async function startFakeServer(vad: 'fake' | 'silero'): Promise<FakeServer> {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad], {
-    execArgv: ['--expose-gc'],
+    // The second as `npm start` has it.
+    execArgv: ['--expose-gc', '--max-semi-space-size=8'],
   });
   const [{ port, clockFromMs }] = (await once(child, 'message')) as [Ready];
   return {

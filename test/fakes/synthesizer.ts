@@ -31,10 +31,17 @@ export function fakeSynthesizer(
           endMs: index * 100 + 100,
         }));
         const durationMs = tokens.length * 100;
-        const samples = options.sings === true ? tone(durationMs) : silence(durationMs).fill(0.2);
+        const samples = options.sings === true ? tone(durationMs) : pressure(durationMs);
         yield { frame: { samples, sampleRate: 24_000, atMs }, text, words };
         atMs += durationMs;
       }
     },
   };
+}
+
+/** One for all, because an engine that costs nothing leaves no garbage either. */
+const longPressure = silence(10_000).fill(0.2);
+
+function pressure(ms: number): Float32Array {
+  return ms > 10_000 ? silence(ms).fill(0.2) : longPressure.subarray(0, (ms * 24_000) / 1000);
 }

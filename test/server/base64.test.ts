@@ -1,5 +1,6 @@
-import { assert, constantFrom, property, string, uint8Array } from 'fast-check';
+import { assert, constantFrom, oneof, property, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { soundOfAppend } from '../../server/realtime/append-frame.ts';
 import { pcmFormat } from '../../server/realtime/audio-format.ts';
 import { samplesFromBase64 } from '../../server/realtime/wire-items.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
@@ -27,5 +28,32 @@ describe('sound in base64', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('is read off a plain frame without parsing it, wherever that comes to the same', () => {
+    const unit = constantFrom(...'AZaz09+/=-_ \n"\\é'.split(''));
+    const sound = oneof(
+      string({ unit, maxLength: 12 }),
+      uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('base64')),
+    );
+    const spaces = constantFrom('', ' ');
+    assert(
+      property(sound, spaces, (audio, space) => {
+        const event = `{"type":${space}"input_audio_buffer.append",${space}"audio":${space}"${audio}"}`;
+        const plain = soundOfAppend(Buffer.from(event), pcmFormat);
+        if (plain !== undefined) expect(plain).toEqual(samplesFromBase64(audio, pcmFormat));
+        const isPlain = /^[A-Za-z0-9+/]*={0,2}$/.test(audio) && audio.length % 4 === 0;
+        if (isPlain) expect(plain).toEqual(samplesFromBase64(audio, pcmFormat));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is not looked for in any other frame', () => {
+    const append = JSON.stringify({ type: 'input_audio_buffer.append', audio: 'AAAAAAAA' });
+    expect(soundOfAppend(Buffer.from(append), pcmFormat)).toHaveLength(3);
+    const others = ['', '{}', '"}', append.slice(0, -1), `${append} `, append.replace('"}', '","x_seq":"3"}')];
+    for (const frame of others) expect(soundOfAppend(Buffer.from(frame), pcmFormat)).toBeUndefined();
+    expect(soundOfAppend(Buffer.from(append.replace('AAAA', 'A'.repeat(80_000))), pcmFormat)).toBeUndefined();
   });
 });

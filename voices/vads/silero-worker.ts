@@ -17,9 +17,8 @@ let loading: Promise<Score> | undefined;
 serveWorker<SileroBatch, SileroScores>(async (batch) => {
   loading ??= loadModel();
   const score = await loading;
-  const { inputs, states } = batch;
   const probabilities = await score(batch);
-  return { reply: { probabilities, inputs, states }, transfer: [probabilities.buffer, inputs.buffer, states.buffer] };
+  return { reply: { probabilities }, transfer: [probabilities.buffer] };
 });
 
 async function loadModel(): Promise<Score> {
@@ -42,15 +41,19 @@ async function loadModel(): Promise<Score> {
 /** With the graph that `sileroGraph` made. */
 function scoreFast(session: InferenceSession): Score {
   let frames = new Float32Array(0);
+  let before = new Float32Array(0);
   return async ({ count, inputs, states }) => {
     const half = (count * stateSize) / 2;
     const [rows, columns] = sileroFrameSizes(count);
     if (frames.length < rows * columns) frames = new Float32Array(rows * columns);
     cutFrames(inputs, count, frames);
+    // The runtime takes no shared memory.
+    if (before.length < 2 * half) before = new Float32Array(2 * half);
+    before.set(states.subarray(0, 2 * half));
     const { speech, hiddenNext, cellNext } = await session.run({
       frames: new Tensor('float32', frames.subarray(0, rows * columns), [rows, columns]),
-      hidden: new Tensor('float32', states.subarray(0, half), sileroStateSizes(count)),
-      cell: new Tensor('float32', states.subarray(half, 2 * half), sileroStateSizes(count)),
+      hidden: new Tensor('float32', before.subarray(0, half), sileroStateSizes(count)),
+      cell: new Tensor('float32', before.subarray(half, 2 * half), sileroStateSizes(count)),
     });
     states.set(hiddenNext?.data as Float32Array);
     states.set(cellNext?.data as Float32Array, half);
@@ -63,8 +66,8 @@ function scorePlainly(session: InferenceSession): Score {
   const rate = new Tensor('int64', BigInt64Array.of(BigInt(sampleRate)), []);
   return async ({ count, inputs, states }) => {
     const { output, stateN } = await session.run({
-      input: new Tensor('float32', inputs.subarray(0, count * inputSamples), [count, inputSamples]),
-      state: new Tensor('float32', states.subarray(0, count * stateSize), [2, count, stateSize / 2]),
+      input: new Tensor('float32', new Float32Array(inputs.subarray(0, count * inputSamples)), [count, inputSamples]),
+      state: new Tensor('float32', new Float32Array(states.subarray(0, count * stateSize)), [2, count, stateSize / 2]),
       sr: rate,
     });
     if (output === undefined || stateN === undefined) throw new Error(`${modelPath} is not a Silero model`);

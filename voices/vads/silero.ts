@@ -15,16 +15,19 @@ export interface SileroWorkerData {
 
 /**
  * One window each of `count` streams. `inputs` holds them one after the other, each behind its context; `states` is
- * `[2, count, 128]`. Both have room for a full batch and come back with the scores, to be filled again.
+ * `[2, count, 128]`, and the worker writes the new states in their place. Both have room for a full batch. They are shared
+ * memory, because V8 counts what is moved from thread to thread as new, and collects all garbage every few dozen batches.
  */
 export interface SileroBatch {
   readonly count: number;
-  readonly inputs: Float32Array<ArrayBuffer>;
-  readonly states: Float32Array<ArrayBuffer>;
+  readonly inputs: SharedFloats;
+  readonly states: SharedFloats;
 }
 
-/** `probabilities` has one value per window, `states` is the new state in the layout of the batch. */
-export interface SileroScores extends Omit<SileroBatch, 'count'> {
+type SharedFloats = Float32Array<SharedArrayBuffer>;
+
+/** One value per window. */
+export interface SileroScores {
   readonly probabilities: Float32Array<ArrayBuffer>;
 }
 
@@ -146,14 +149,14 @@ class Stream implements VadStream {
     batch.states.set(this.#state.subarray(halfState), (batch.count + place) * halfState);
   }
 
-  /** Takes the result of what was packed as number `place` of `count`. */
-  take(scores: SileroScores, place: number, count: number): void {
+  /** Takes the result of what was packed as number `place` of `batch`. */
+  take({ count, inputs, states }: SileroBatch, place: number, probability: number): void {
     const offset = place * inputSamples;
-    this.#context.set(scores.inputs.subarray(offset + windowSamples, offset + inputSamples));
+    this.#context.set(inputs.subarray(offset + windowSamples, offset + inputSamples));
     const half = count * halfState;
-    this.#state.set(scores.states.subarray(place * halfState, (place + 1) * halfState));
-    this.#state.set(scores.states.subarray(half + place * halfState, half + (place + 1) * halfState), halfState);
-    this.#scoring?.resolve(scores.probabilities[place] as number);
+    this.#state.set(states.subarray(place * halfState, (place + 1) * halfState));
+    this.#state.set(states.subarray(half + place * halfState, half + (place + 1) * halfState), halfState);
+    this.#scoring?.resolve(probability);
     this.#goOn();
   }
 
@@ -184,8 +187,8 @@ class Batcher {
   #present = 0;
   #period = 1;
   #periodFromMs = 0;
-  #inputs = new Float32Array(maxBatch * inputSamples);
-  #states = new Float32Array(maxBatch * stateSize);
+  readonly #inputs = sharedFloats(maxBatch * inputSamples);
+  readonly #states = sharedFloats(maxBatch * stateSize);
 
   constructor(pool: WorkerPool<SileroBatch, SileroScores>) {
     this.#pool = pool;
@@ -243,16 +246,15 @@ class Batcher {
       streams.push(stream);
     }
     try {
-      const transfer = [batch.inputs.buffer, batch.states.buffer];
-      const scores = await this.#pool.call(batch, { signal: this.#never, transfer });
-      this.#inputs = scores.inputs;
-      this.#states = scores.states;
-      for (const [place, stream] of streams.entries()) stream.take(scores, place, batch.count);
+      const { probabilities } = await this.#pool.call(batch, { signal: this.#never });
+      for (const [place, stream] of streams.entries()) stream.take(batch, place, probabilities[place] as number);
     } catch (reason) {
-      this.#inputs = new Float32Array(maxBatch * inputSamples);
-      this.#states = new Float32Array(maxBatch * stateSize);
       for (const stream of streams) stream.fail(reason);
     }
     streams.length = 0;
   }
+}
+
+function sharedFloats(length: number): SharedFloats {
+  return new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));
 }
