@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { Adapter } from '../../voices/calls/context.ts';
+import { timely } from '../../voices/calls/process-call.ts';
 import { openProcess } from '../../voices/calls/process.ts';
 import { weightsSchema } from '../../voices/calls/weights.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -60,7 +61,7 @@ export type LlamaReply =
 /** GGUF chat models in a process of its own, by llama.cpp. */
 export const adapter: Adapter<ChatModel, LlamaSettings> = {
   settings,
-  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000 } }),
+  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),
   open(chosen, context) {
     const { name, calls } = context;
     const threads = chosen.threads ?? Math.max(1, Math.floor(availableParallelism() / 2));
@@ -80,7 +81,8 @@ export const adapter: Adapter<ChatModel, LlamaSettings> = {
           ...(stop === undefined ? {} : { stop }),
         };
         const request: LlamaRequest = { kind: 'chat', messages, sampling, maxTokens, toolbox };
-        yield* partsOf(llama.stream(request, { signal }), toolbox);
+        const replies = timely(llama, { load: { kind: 'load' }, request }, { ...context, signal });
+        yield* partsOf(replies, toolbox);
       },
     };
     const load = (options: CallOptions): Promise<LlamaReply> => llama.once({ kind: 'load' }, options);

@@ -15,7 +15,7 @@ import { openFlite } from '../../voices/synthesizers/flite.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
-import { tinySenseVoice, tinyWhisper, tinyZipformer } from '../fakes/tiny-ears.ts';
+import { tinyParaformer, tinySenseVoice, tinyWhisper, tinyZipformer } from '../fakes/tiny-ears.ts';
 import { tinyFiles, type TinyFiles } from '../fakes/tiny-model.ts';
 import { tinyPunctuation } from '../fakes/tiny-punctuation.ts';
 import { tone } from '../fakes/vad.ts';
@@ -56,6 +56,10 @@ const words = ['GOOD', 'EVENING', 'MARTHA'];
 const speech = tone(1_600, 16_000);
 
 const zipformer = { family: 'streaming-zipformer', files: await tinyZipformer(await filesIn('zipformer'), words) };
+const paraformer = {
+  family: 'streaming-paraformer',
+  files: await tinyParaformer(await filesIn('paraformer'), ['good', 'evening', 'martha']),
+};
 const senseVoice = {
   family: 'sense-voice',
   files: await tinySenseVoice(await filesIn('sense-voice'), ['good', 'evening', 'Martha.']),
@@ -93,6 +97,12 @@ const spoken = resample(concatSamples(chunks.map(({ frame }) => frame.samples)),
 
 const says = /good evening martha/i;
 recognizerConformance({ title: 'sherpa-onnx, streaming Zipformer', ...kept(open(zipformer)), speech, says });
+recognizerConformance({
+  title: 'sherpa-onnx, streaming Paraformer',
+  ...kept(open(paraformer)),
+  speech: tone(1_900, 16_000),
+  says,
+});
 recognizerConformance({ title: 'sherpa-onnx, SenseVoice', ...kept(open(senseVoice)), speech, says });
 recognizerConformance({ title: 'sherpa-onnx, Whisper', ...kept(open(whisper)), speech, says });
 recognizerConformance({

@@ -65,6 +65,8 @@ function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest
   if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });
   if (isLast) {
     stream.acceptWaveform({ samples: new Float32Array((lookAheadMs * sampleRate) / 1000), sampleRate });
+    // Without this a Paraformer forgets what is shorter than its window of 0.6 s.
+    stream.setOption('is_final', '1');
     stream.inputFinished();
     streams.delete(id);
   }
