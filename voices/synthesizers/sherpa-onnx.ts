@@ -9,7 +9,7 @@ import {
   synthesizerSettings,
   type SynthesizerSettings,
 } from '../sherpa/synthesizer-settings.ts';
-import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 import { clipOf } from './default-clip.ts';
 import { openClips } from './reference-clip.ts';
@@ -59,9 +59,10 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
       languages: languagesOf(settings),
       maxCharacters: 240,
       comesWhole: true,
-      async *render(text: string, { voice, speed, signal }: RenderOptions): AsyncGenerator<PcmBlock> {
+      async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+        const { voice, speed, signal } = options;
         const pace = voice.kind === 'preset' ? (voice.rate ?? 1) : 1;
-        const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(voice)) } as const;
+        const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(options)) } as const;
         yield* timely(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
       },
     };
@@ -82,16 +83,18 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
 function openCast(
   settings: SynthesizerSettings,
   context: EngineContext,
-): (voice: Voice) => Promise<Pick<Extract<MouthRequest, { kind: 'speak' }>, 'speaker' | 'steps' | 'reference'>> {
+): (
+  options: RenderOptions,
+) => Promise<Pick<Extract<MouthRequest, { kind: 'speak' }>, 'speaker' | 'steps' | 'reference'>> {
   if ('defaultVoice' in settings) {
-    return async (voice) => ({
+    return async ({ voice }) => ({
       speaker: voice.kind === 'preset' && /^\d{1,4}$/.test(voice.id) ? Number(voice.id) : settings.defaultVoice,
     });
   }
   const { defaultClip, steps } = settings;
   const readClip = openClips(context.name, { mostSeconds: mostClipSeconds });
-  return async (voice) => {
-    const reference = clipOf(voice, defaultClip, context);
+  return async (options) => {
+    const reference = clipOf(options.voice, defaultClip, context);
     if (settings.family === 'zipvoice' && reference.transcript.trim() === '') {
       const detail = `this engine must know what is said in ${reference.wavPath}: give its transcript in "references"`;
       throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
