@@ -79,6 +79,42 @@ export function phonemeList(files: TinyFiles, name: string, between: string): Pr
   return files.write(name, Array.from(phonemes, (sound, id) => `${sound}${between}${id}\n`).join(''));
 }
 
+/** A VITS of Piper's, which hums 60 ms for each sound that eSpeak NG reads, at the pitch of the speaker. */
+export async function tinyPiper(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
+  const model = await files.onnx('piper.onnx', {
+    metadata: {
+      sample_rate: vitsRate,
+      n_speakers: tinyPitches.length,
+      language: 'English',
+      comment: 'piper',
+      voice: 'en-us',
+      has_espeak: 1,
+    },
+    inputs: [
+      { name: 'input', sizes: ['N', 'T'], type: 'int64' },
+      { name: 'input_lengths', sizes: ['N'], type: 'int64' },
+      { name: 'scales', sizes: [3] },
+      { name: 'sid', sizes: ['N'], type: 'int64' },
+    ],
+    outputs: [{ name: 'output', sizes: ['N', 1, 'S'] }],
+    nodes: [
+      node('Cast', ['input_lengths'], ['sounds'], castTo.float),
+      node('Gather', ['scales', 'second'], ['length'], { axis: 0 }),
+      node('Mul', ['sounds', 'samplesEach'], ['usual']),
+      node('Mul', ['usual', 'length'], ['long']),
+      node('Gather', ['turns', 'sid'], ['turn']),
+      ...humming.nodes('long', 'turn', 'output'),
+    ],
+    constants: {
+      ...humming.constants,
+      second: [1],
+      samplesEach: tensor([1], () => 0.03 * vitsRate),
+      turns: tensor([tinyPitches.length], (index) => turnOf(tinyPitches[index], vitsRate)),
+    },
+  });
+  return { model, tokens: await phonemeList(files, 'piper-tokens.txt', ' '), dataDir };
+}
+
 /** A Kokoro (0.19) that hums 60 ms for each sound, at the pitch that its style tells. */
 export async function tinyKokoro(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
   const [sampleRate, longest, width] = [24_000, 510, 2];

@@ -17,7 +17,7 @@ import { recognizerConformance } from '../conformance/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
 import { tinyParaformer, tinySenseVoice, tinyWhisper, tinyZipformer } from '../fakes/tiny-ears.ts';
 import { tinyFiles, type TinyFiles } from '../fakes/tiny-model.ts';
-import { tinyPunctuation } from '../fakes/tiny-punctuation.ts';
+import { tinyCapitals, tinyPunctuation } from '../fakes/tiny-punctuation.ts';
 import { tone } from '../fakes/vad.ts';
 import { openEngine, say } from './engine-rig.ts';
 
@@ -142,6 +142,8 @@ describe('sherpa-onnx as an ear', () => {
     const known = { words: ['good', 'evening', 'martha'], commaAfter: 'evening' };
     const punctuation = { family: 'ct-transformer', files: await tinyPunctuation(tinyFiles(folder), known) };
     expect(textOf(await hear(open({ ...zipformer, punctuation }), speech))).toBe('good evening，martha。');
+    const capitals = { family: 'cnn-bilstm', files: await tinyCapitals(tinyFiles(folder)) };
+    expect(textOf(await hear(open({ ...zipformer, punctuation: capitals }), speech))).toBe('Good Evening Martha');
   });
 });
 

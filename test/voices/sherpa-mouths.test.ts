@@ -10,7 +10,7 @@ import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { espeakData } from '../fakes/espeak-data.ts';
 import { tinyPocket, tinyZipvoice } from '../fakes/tiny-cloners.ts';
 import { tinyFiles } from '../fakes/tiny-model.ts';
-import { tinyKokoro, tinyMatcha, tinyPitches, tinyVits } from '../fakes/tiny-mouths.ts';
+import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../fakes/tiny-mouths.ts';
 import { clipForTests, openEngine, say } from './engine-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));
@@ -54,23 +54,24 @@ if (zipvoice !== undefined)
 
 const pocket = { family: 'pocket-tts', files: await tinyPocket(tinyFiles(folder)) };
 synthesizerConformance({ title: 'sherpa-onnx, Pocket-TTS', ...kept(open({ ...pocket, defaultClip })), voice });
-for (const [family, make] of [
-  ['kokoro', tinyKokoro],
-  ['matcha', tinyMatcha],
+for (const [title, family, make] of [
+  ['Piper', 'vits', tinyPiper],
+  ['Kokoro', 'kokoro', tinyKokoro],
+  ['Matcha', 'matcha', tinyMatcha],
 ] as const) {
   if (dataDir === undefined) continue;
   const settings = { family, files: await make(tinyFiles(folder), dataDir) };
   synthesizerConformance({
-    title: `sherpa-onnx, ${family}`,
+    title: `sherpa-onnx, ${title}`,
     ...kept(open(settings)),
     voice: { kind: 'preset', id: '0' },
   });
-  it(`${family} speaks with its own voices`, async () => {
+  it(`${title} speaks with its own voices`, async () => {
     const heard = [];
     for (const id of ['0', '1']) heard.push(pitchOf(await say(open(settings), { kind: 'preset', id })));
     const [first = 0, second = 0] = heard;
     expect(first).toBeCloseTo(low, -1);
-    expect(second).toBeCloseTo(family === 'kokoro' ? high : low, -1);
+    expect(second).toBeCloseTo(family === 'matcha' ? low : high, -1);
   });
 }
 

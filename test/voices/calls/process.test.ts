@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
 import { timely } from '../../../voices/calls/process-call.ts';
@@ -113,6 +116,34 @@ describe('an engine in a process of its own', () => {
     const engine = open();
     for await (const _ of engine.stream('forever', { signal })) break;
     expect(await engine.once('aborted', { signal })).toBe('1');
+  });
+
+  it.each(['SIGINT', 'SIGTERM'])('goes on at %s, which a stopping server gets too', async (name) => {
+    const engine = open();
+    await say(engine, 'hello');
+    const { processId = 0 } = engine;
+    process.kill(processId, name);
+    expect(await say(engine, 'still here')).toEqual(['still', 'here']);
+    expect(engine.processId).toBe(processId);
+  });
+
+  it('ends with the server, however that ends', async () => {
+    const server = spawn(process.execPath, [path.join(import.meta.dirname, '../../fakes/process-owner.ts')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [told] = (await once(server.stdout, 'data')) as [Buffer];
+    const processId = Number(told.toString());
+    expect(() => process.kill(processId, 0)).not.toThrow();
+    server.kill('SIGKILL');
+    const isGone = (): boolean => {
+      try {
+        process.kill(processId, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
   });
 
   it('ends its process when it is closed, and calls with it', async () => {
