@@ -12,8 +12,11 @@ import { callCollector } from './tool-calls.ts';
 import { withCare } from './with-care.ts';
 
 const settings = z.strictObject({
-  /** A GGUF file of a chat model; of several parts, the first. Its own template is used. */
-  model: weightsSchema,
+  /** A GGUF file of a chat model, whose own template is used. */
+  model: weightsSchema.refine(
+    ({ path }) => !/-\d{5}-of-\d{5}\.gguf$/i.test(path),
+    'one part of several, of which the others would go unchecked: make one file of them with `llama-gguf-split --merge`',
+  ),
   /** Tokens of one talk: prompt, history and reply. */
   contextSize: z.number().int().min(256).max(1_048_576).default(8_192),
   /** Talks at a time, each with a context of its own in memory, which is kept until another talk needs it. */

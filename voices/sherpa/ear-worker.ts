@@ -53,7 +53,8 @@ async function hearPiece({ offline, punctuate }: Ear, samples: Float32Array): Pr
   const stream = offline.createStream();
   stream.acceptWaveform({ samples, sampleRate });
   const { text, lang } = await offline.decodeAsync(stream);
-  const language = /[a-z]{2,3}/.exec(lang ?? '')?.[0];
+  // SenseVoice writes `<|en|>`, and `<|nospeech|>`.
+  const language = /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(lang ?? '')?.[1];
   return { text: punctuate(text.trim()), ...(language === undefined ? {} : { language }) };
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
 import { timely } from '../../../voices/calls/process-call.ts';
@@ -128,7 +128,7 @@ describe('an engine in a process of its own', () => {
   });
 
   it('ends with the server, however that ends', async () => {
-    const server = spawn(process.execPath, [path.join(import.meta.dirname, '../../fakes/process-owner.ts')], {
+    const server = spawn(process.execPath, [fileURLToPath(new URL('../../fakes/process-owner.ts', import.meta.url))], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [told] = (await once(server.stdout, 'data')) as [Buffer];
