@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { Adapter } from '../../voices/calls/context.ts';
+import { timely } from '../../voices/calls/process-call.ts';
 import { openProcess } from '../../voices/calls/process.ts';
 import { weightsSchema } from '../../voices/calls/weights.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -11,8 +12,11 @@ import { callCollector } from './tool-calls.ts';
 import { withCare } from './with-care.ts';
 
 const settings = z.strictObject({
-  /** A GGUF file of a chat model; of several parts, the first. Its own template is used. */
-  model: weightsSchema,
+  /** A GGUF file of a chat model, whose own template is used. */
+  model: weightsSchema.refine(
+    ({ path }) => !/-\d{5}-of-\d{5}\.gguf$/i.test(path),
+    'one part of several, of which the others would go unchecked: make one file of them with `llama-gguf-split --merge`',
+  ),
   /** Tokens of one talk: prompt, history and reply. */
   contextSize: z.number().int().min(256).max(1_048_576).default(8_192),
   /** Talks at a time, each with a context of its own in memory, which is kept until another talk needs it. */
@@ -60,7 +64,7 @@ export type LlamaReply =
 /** GGUF chat models in a process of its own, by llama.cpp. */
 export const adapter: Adapter<ChatModel, LlamaSettings> = {
   settings,
-  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000 } }),
+  care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),
   open(chosen, context) {
     const { name, calls } = context;
     const threads = chosen.threads ?? Math.max(1, Math.floor(availableParallelism() / 2));
@@ -80,7 +84,8 @@ export const adapter: Adapter<ChatModel, LlamaSettings> = {
           ...(stop === undefined ? {} : { stop }),
         };
         const request: LlamaRequest = { kind: 'chat', messages, sampling, maxTokens, toolbox };
-        yield* partsOf(llama.stream(request, { signal }), toolbox);
+        const replies = timely(llama, { load: { kind: 'load' }, request }, { ...context, signal });
+        yield* partsOf(replies, toolbox);
       },
     };
     const load = (options: CallOptions): Promise<LlamaReply> => llama.once({ kind: 'load' }, options);

@@ -149,6 +149,11 @@ describe('the weights of llama.cpp', () => {
     await expect(chat(open(given), talk)).rejects.toMatchObject(failure);
   });
 
+  it('that are one part of several are refused, since nobody checks the others', () => {
+    const model = { path: 'llama-00001-of-00004.gguf', sha256: martha.sha256 };
+    expect(adapter.settings.safeParse({ model }).error?.issues[0]?.message).toContain('--merge');
+  });
+
   it('that are cut short, and trusted all the same, end the engine at most', async () => {
     const model = await files.write('cut.gguf', tinyGguf(['I', ' keep']).subarray(0, 20_000));
     await expect(chat(open({ model }), talk)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });

@@ -34,6 +34,7 @@ serveProcess<FakeEngineData, { aborted: number }, string, string>({
     }
     if (request === 'fail') throw new Error('it is too hard');
     if (request === 'refuse') throw new EngineError('fake', 'ENGINE_REFUSED', 'not so');
+    if (request === 'hang') await new Promise(() => undefined);
     if (request === 'aborted') tell(String(engine.aborted));
     else if (request === 'forever') {
       signal.addEventListener('abort', () => (engine.aborted += 1));

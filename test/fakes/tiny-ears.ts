@@ -211,3 +211,77 @@ export async function tinyWhisper(files: TinyFiles, words: readonly string[]): P
     .join('');
   return { encoder, decoder, tokens: await files.write('tokens.txt', text) };
 }
+
+/** A streaming Paraformer that hears these words, one for each window of 0.6 s that is not silent. */
+export async function tinyParaformer(files: TinyFiles, words: readonly string[]): Promise<Ear> {
+  // Windows of 10 frames, with 8 of the last before them; a word is found in the one in the middle.
+  const [window, before, middle, width] = [18, 8, 7, 1];
+  const tokens = ['<blank>', ...words];
+  const encoder = await files.onnx('paraformer-encoder.onnx', {
+    metadata: {
+      vocab_size: tokens.length,
+      lfr_window_size: 7,
+      lfr_window_shift: 6,
+      encoder_output_size: width,
+      decoder_num_blocks: 1,
+      decoder_kernel_size: 2,
+      neg_mean: Array(560).fill(0).join(','),
+      inv_stddev: Array(560).fill(1).join(','),
+    },
+    inputs: [
+      { name: 'speech', sizes: ['N', 'T', 560] },
+      { name: 'speech_lengths', sizes: ['N'], type: 'int32' },
+    ],
+    outputs: [
+      { name: 'enc', sizes: ['N', 'T', width] },
+      { name: 'enc_len', sizes: ['N'], type: 'int32' },
+      { name: 'alphas', sizes: ['N', 'T'] },
+    ],
+    nodes: [
+      node('Slice', ['speech', 'before', 'window', 'axis'], ['fresh']),
+      node('ReduceMax', ['fresh'], ['loudest'], { axes: [1, 2], keepdims: 0 }),
+      node('Add', ['loudest', 'quiet'], ['above']),
+      node('Sigmoid', ['above'], ['gate']),
+      node('Round', ['gate'], ['voiced']),
+      node('Mul', ['voiced', 'place'], ['alphas']),
+      node('ReduceMean', ['speech'], ['enc'], { axes: [2], keepdims: 1 }),
+      node('Identity', ['speech_lengths'], ['enc_len']),
+    ],
+    constants: {
+      before: [before],
+      window: [window],
+      axis: [1],
+      quiet: tensor([1], () => quiet),
+      place: tensor([1, window], (index) => (index === middle ? 1 : 0)),
+    },
+  });
+  const decoder = await files.onnx('paraformer-decoder.onnx', {
+    inputs: [
+      { name: 'enc', sizes: ['N', 'T', width] },
+      { name: 'enc_len', sizes: ['N'], type: 'int32' },
+      { name: 'acoustic_embeds', sizes: ['N', 'L', width] },
+      { name: 'acoustic_embeds_len', sizes: ['N'], type: 'int32' },
+      { name: 'in_cache_0', sizes: ['N', width, 1] },
+    ],
+    outputs: [
+      { name: 'logits', sizes: ['N', 'L', width] },
+      { name: 'sample_ids', sizes: ['N', 'L'], type: 'int64' },
+      { name: 'out_cache_0', sizes: ['N', width, 1] },
+    ],
+    nodes: [
+      node('Identity', ['acoustic_embeds'], ['logits']),
+      node('Cast', ['in_cache_0'], ['said'], castTo.int64),
+      node('Min', ['said', 'last'], ['known']),
+      node('Gather', ['ids', 'known'], ['found']),
+      node('Reshape', ['found', 'shape'], ['sample_ids']),
+      node('Add', ['in_cache_0', 'one'], ['out_cache_0']),
+    ],
+    constants: {
+      last: [words.length],
+      ids: [...words.map((_, index) => index + 1), 0],
+      shape: [1, -1],
+      one: tensor([1], () => 1),
+    },
+  });
+  return { encoder, decoder, tokens: await files.write('paraformer-tokens.txt', tokenList(tokens)) };
+}

@@ -8,6 +8,28 @@ export const tinyPitches = [200, 350];
 const vitsRate = 16_000;
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789 ,.?!'-";
 
+function turnOf(pitch = 0, sampleRate: number): number {
+  return (2 * Math.PI * pitch) / sampleRate;
+}
+
+/** Sound of so many samples that turns by so much with each: one number each, as floats. */
+export const humming = {
+  nodes: (samples: string, turn: string, sound: string) => [
+    node('Squeeze', [samples], ['end']),
+    node('Range', ['zero', 'end', 'step'], ['places']),
+    node('Mul', ['places', turn], ['angles']),
+    node('Sin', ['angles'], ['waves']),
+    node('Mul', ['waves', 'loudness'], ['hum']),
+    node('Reshape', ['hum', 'soundShape'], [sound]),
+  ],
+  constants: {
+    zero: tensor([]),
+    step: tensor([], () => 1),
+    loudness: tensor([1], () => 0.3),
+    soundShape: [1, 1, -1],
+  },
+};
+
 /** A VITS that hums 80 ms for each letter, at the pitch of the speaker. */
 export async function tinyVits(files: TinyFiles): Promise<Mouth> {
   const one = { sizes: [1] };
@@ -32,19 +54,13 @@ export async function tinyVits(files: TinyFiles): Promise<Mouth> {
       node('Cast', ['x_length'], ['letters'], castTo.float),
       node('Mul', ['letters', 'samplesEach'], ['usual']),
       node('Mul', ['usual', 'length_scale'], ['long']),
-      node('Squeeze', ['long'], ['end']),
-      node('Range', ['zero', 'end', 'step'], ['places']),
       node('Gather', ['turns', 'sid'], ['turn']),
-      node('Mul', ['places', 'turn'], ['angles']),
-      node('Sin', ['angles'], ['waves']),
-      node('Mul', ['waves', 'loudness'], ['hum']),
-      node('Reshape', ['hum', 'shape'], ['y']),
+      ...humming.nodes('long', 'turn', 'y'),
     ],
     constants: {
+      ...humming.constants,
       samplesEach: tensor([1], () => 0.08 * vitsRate),
-      zero: tensor([]),
-      step: tensor([], () => 1),
-      turns: tensor([tinyPitches.length], (index) => (2 * Math.PI * (tinyPitches[index] ?? 0)) / vitsRate),
+      turns: tensor([tinyPitches.length], (index) => turnOf(tinyPitches[index], vitsRate)),
       loudness: tensor([1], () => 0.3),
       shape: [1, 1, -1],
     },
@@ -57,90 +73,131 @@ export async function tinyVits(files: TinyFiles): Promise<Mouth> {
 }
 
 /** Letters of the phonetic alphabet in English, as eSpeak NG writes them. */
-const phonemes = " !'(),-.:;?abcdefhijklmnopqrstuvwxyzæðŋɐɑɔəɚɛɜɡɪɹɾʃʊʌʒʔʲˈˌːθᵻ";
-const [features, bins] = [100, 513];
+export const phonemes = " ^$_!'(),-.:;?abcdefhijklmnopqrstuvwxyzæðŋɐɑɔəɚɛɜɡɪɹɾʃʊʌʒʔʲˈˌːθᵻ";
 
-/**
- * A ZipVoice whose speech has the mean spectrum of the clip, 8 frames of 256 samples for each sound at 24 kHz, told by eSpeak NG.
- */
-export async function tinyZipvoice(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
-  const frames = { name: 'text_condition', sizes: ['N', 'T', features] };
-  const encoder = await files.onnx('zipvoice-encoder.onnx', {
-    metadata: { use_espeak: 1, use_pinyin: 1 },
+export function phonemeList(files: TinyFiles, name: string, between: string): Promise<Weights> {
+  return files.write(name, Array.from(phonemes, (sound, id) => `${sound}${between}${id}\n`).join(''));
+}
+
+/** A VITS of Piper's, which hums 60 ms for each sound that eSpeak NG reads, at the pitch of the speaker. */
+export async function tinyPiper(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
+  const model = await files.onnx('piper.onnx', {
+    metadata: {
+      sample_rate: vitsRate,
+      n_speakers: tinyPitches.length,
+      language: 'English',
+      comment: 'piper',
+      voice: 'en-us',
+      has_espeak: 1,
+    },
     inputs: [
-      { name: 'tokens', sizes: ['N', 'L'], type: 'int64' },
-      { name: 'prompt_tokens', sizes: ['N', 'P'], type: 'int64' },
-      { name: 'prompt_features_len', sizes: [1], type: 'int64' },
+      { name: 'input', sizes: ['N', 'T'], type: 'int64' },
+      { name: 'input_lengths', sizes: ['N'], type: 'int64' },
+      { name: 'scales', sizes: [3] },
+      { name: 'sid', sizes: ['N'], type: 'int64' },
+    ],
+    outputs: [{ name: 'output', sizes: ['N', 1, 'S'] }],
+    nodes: [
+      node('Cast', ['input_lengths'], ['sounds'], castTo.float),
+      node('Gather', ['scales', 'second'], ['length'], { axis: 0 }),
+      node('Mul', ['sounds', 'samplesEach'], ['usual']),
+      node('Mul', ['usual', 'length'], ['long']),
+      node('Gather', ['turns', 'sid'], ['turn']),
+      ...humming.nodes('long', 'turn', 'output'),
+    ],
+    constants: {
+      ...humming.constants,
+      second: [1],
+      samplesEach: tensor([1], () => 0.03 * vitsRate),
+      turns: tensor([tinyPitches.length], (index) => turnOf(tinyPitches[index], vitsRate)),
+    },
+  });
+  return { model, tokens: await phonemeList(files, 'piper-tokens.txt', ' '), dataDir };
+}
+
+/** A Kokoro (0.19) that hums 60 ms for each sound, at the pitch that its style tells. */
+export async function tinyKokoro(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
+  const [sampleRate, longest, width] = [24_000, 510, 2];
+  const model = await files.onnx('kokoro.onnx', {
+    metadata: {
+      model_type: 'kokoro',
+      sample_rate: sampleRate,
+      version: 1,
+      n_speakers: tinyPitches.length,
+      has_espeak: 1,
+      voice: 'en-us',
+      style_dim: `${longest},1,${width}`,
+    },
+    inputs: [
+      { name: 'tokens', sizes: [1, 'T'], type: 'int64' },
+      { name: 'style', sizes: [1, width] },
       { name: 'speed', sizes: [1] },
     ],
-    outputs: [frames],
+    outputs: [{ name: 'audio', sizes: [1, 1, 'S'] }],
     nodes: [
-      node('Shape', ['tokens'], ['sizes']),
-      node('Gather', ['sizes', 'second'], ['sounds'], { axis: 0 }),
-      node('Cast', ['sounds'], ['count'], castTo.float),
-      node('Mul', ['count', 'framesEach'], ['usual']),
+      node('Size', ['tokens'], ['count']),
+      node('Cast', ['count'], ['sounds'], castTo.float),
+      node('Mul', ['sounds', 'samplesEach'], ['usual']),
       node('Div', ['usual', 'speed'], ['long']),
-      node('Cast', ['long'], ['own'], castTo.int64),
-      node('Add', ['own', 'prompt_features_len'], ['all']),
-      node('Concat', ['single', 'all', 'features'], ['shape'], { axis: 0 }),
-      node('Expand', ['nothing', 'shape'], ['text_condition']),
+      node('ReduceMean', ['style'], ['turn'], { keepdims: 0 }),
+      ...humming.nodes('long', 'turn', 'audio'),
     ],
-    constants: {
-      second: [1],
-      framesEach: tensor([1], () => 8),
-      single: [1],
-      features: [features],
-      nothing: tensor([1, 1, 1]),
-    },
+    constants: { ...humming.constants, samplesEach: tensor([1], () => 0.06 * sampleRate) },
   });
-  const decoder = await files.onnx('zipvoice-decoder.onnx', {
-    metadata: { version: 1, model_author: 'a test', feat_dim: features, sample_rate: 24_000 },
+  const styles = tinyPitches.flatMap((pitch) => Array<number>(longest * width).fill(turnOf(pitch, sampleRate)));
+  const voices = await files.write('voices.bin', new Uint8Array(Float32Array.from(styles).buffer));
+  return { model, voices, tokens: await phonemeList(files, 'kokoro-tokens.txt', ' '), dataDir };
+}
+
+/** A Matcha that hums 6 frames of 256 samples for each sound, at the lower pitch. */
+export async function tinyMatcha(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
+  const [sampleRate, bands] = [22_050, 80];
+  const acousticModel = await files.onnx('matcha.onnx', {
+    metadata: {
+      model_type: 'matcha-tts',
+      sample_rate: sampleRate,
+      version: 1,
+      n_speakers: 1,
+      jieba: 0,
+      has_espeak: 1,
+      use_eos_bos: 0,
+      pad_id: 0,
+      voice: 'en-us',
+    },
     inputs: [
-      { name: 't', sizes: [1] },
-      { name: 'x', sizes: ['N', 'T', features] },
-      frames,
-      { name: 'speech_condition', sizes: ['N', 'T', features] },
-      { name: 'guidance_scale', sizes: [1] },
+      { name: 'x', sizes: ['N', 'T'], type: 'int64' },
+      { name: 'x_length', sizes: ['N'], type: 'int64' },
+      { name: 'noise_scale', sizes: [1] },
+      { name: 'length_scale', sizes: [1] },
     ],
-    outputs: [{ name: 'v', sizes: ['N', 'T', features] }],
+    outputs: [{ name: 'mel', sizes: ['N', bands, 'L'] }],
     nodes: [
-      // Where the clip is over there is nothing.
-      node('ReduceSum', ['speech_condition', 'second'], ['clip'], { keepdims: 1 }),
-      node('Div', ['clip', 'length'], ['mean']),
-      node('Sub', ['mean', 'x'], ['way']),
-      node('Sub', ['one', 't'], ['rest']),
-      node('Div', ['way', 'rest'], ['v']),
+      node('Cast', ['x_length'], ['sounds'], castTo.float),
+      node('Mul', ['sounds', 'framesEach'], ['usual']),
+      node('Mul', ['usual', 'length_scale'], ['long']),
+      node('Cast', ['long'], ['frames'], castTo.int64),
+      node('Concat', ['head', 'frames'], ['shape'], { axis: 0 }),
+      node('Expand', ['nothing', 'shape'], ['mel']),
     ],
-    constants: { second: [1], length: tensor([1], () => 300), one: tensor([1], () => 1) },
+    constants: { framesEach: tensor([1], () => 6), head: [1, bands], nothing: tensor([1, 1, 1]) },
   });
-  const parts = ['mag', 'x', 'y'];
-  const vocoder = await files.onnx('vocos.onnx', {
-    metadata: { model_type: 'vocos', n_fft: 1024, hop_length: 256, win_length: 1024 },
-    inputs: [{ name: 'mels', sizes: ['N', features, 'T'] }],
-    outputs: parts.map((name) => ({ name, sizes: ['N', bins, 'T'] })),
+  const vocoder = await files.onnx('hifigan.onnx', {
+    metadata: { model_type: 'hifigan', sample_rate: sampleRate },
+    inputs: [{ name: 'mel', sizes: ['N', bands, 'L'] }],
+    outputs: [{ name: 'audio', sizes: [1, 1, 'S'] }],
     nodes: [
-      node('Gather', ['mels', 'bands'], ['spectrum'], { axis: 1 }),
-      node('Mul', ['spectrum', 'contrast'], ['sharp']),
-      node('Softmax', ['sharp'], ['shares'], { axis: 1 }),
-      node('Mul', ['shares', 'loudness'], ['mag']),
-      node('Mul', ['spectrum', 'nothing'], ['y']),
-      node('Add', ['y', 'signs'], ['x']),
+      node('Shape', ['mel'], ['sizes']),
+      node('Gather', ['sizes', 'third'], ['frames'], { axis: 0 }),
+      node('Cast', ['frames'], ['count'], castTo.float),
+      node('Mul', ['count', 'samplesEach'], ['long']),
+      ...humming.nodes('long', 'turn', 'audio'),
     ],
     constants: {
-      bands: Array.from({ length: bins }, (_, bin) => Math.min(features - 1, Math.floor(bin / 5))),
-      contrast: tensor([1], () => 20),
-      loudness: tensor([1], () => 300),
-      nothing: tensor([1]),
-      // A pulse in the middle of each frame.
-      signs: tensor([1, bins, 1], (bin) => (bin % 2 === 0 ? 1 : -1)),
+      ...humming.constants,
+      third: [2],
+      samplesEach: tensor([1], () => 256),
+      turn: tensor([1], () => turnOf(tinyPitches[0], sampleRate)),
     },
   });
-  const tokens = await files.write(
-    'zipvoice-tokens.txt',
-    Array.from(phonemes)
-      .map((sound, id) => `${sound}\t${id}\n`)
-      .join(''),
-  );
-  const lexicon = await files.write('zipvoice-lexicon.txt', '好 h a\n');
-  return { encoder, decoder, vocoder, tokens, lexicon, dataDir };
+  return { acousticModel, vocoder, tokens: await phonemeList(files, 'matcha-tokens.txt', ' '), dataDir };
 }

@@ -1,5 +1,5 @@
 import type { Weights } from '../../voices/calls/weights.ts';
-import { node, winners, type TinyFiles } from './tiny-model.ts';
+import { castTo, node, tensor, winners, type TinyFiles } from './tiny-model.ts';
 
 /** A CT-Transformer that puts a comma after one word. */
 export async function tinyPunctuation(
@@ -29,4 +29,33 @@ export async function tinyPunctuation(
     },
   });
   return { model };
+}
+
+/** A CNN-BiLSTM that begins every word with a capital and puts no marks. */
+export async function tinyCapitals(files: TinyFiles): Promise<{ model: Weights; vocabulary: Weights }> {
+  const longest = 200;
+  const choices = 4;
+  const model = await files.onnx('capitals.onnx', {
+    metadata: { COMMA: 1, PERIOD: 2, QUESTION: 3, UPPER: 1, CAP: 2, MIX_CASE: 3 },
+    inputs: [
+      { name: 'token_ids', sizes: ['N', longest], type: 'int32' },
+      { name: 'valid_ids', sizes: ['N', longest], type: 'int32' },
+      { name: 'label_lens', sizes: ['N'], type: 'int32' },
+    ],
+    outputs: [
+      { name: 'case', sizes: ['words', choices] },
+      { name: 'punctuation', sizes: ['words', choices] },
+    ],
+    nodes: [
+      node('Cast', ['label_lens'], ['lengths'], castTo.int64),
+      node('Sub', ['lengths', 'ends'], ['words']),
+      node('Concat', ['words', 'choices'], ['shape'], { axis: 0 }),
+      node('Expand', ['capital', 'shape'], ['case']),
+      node('Expand', ['nothing', 'shape'], ['punctuation']),
+    ],
+    constants: { ends: [2], choices: [choices], capital: winners(choices, [2]), nothing: tensor([1, 1]) },
+  });
+  const pieces = ['<blk>', '<s>', '</s>', '▁', ...'abcdefghijklmnopqrstuvwxyz'.split('')];
+  const vocabulary = await files.write('capitals.vocab', pieces.map((piece, id) => `${piece}\t${-id}\n`).join(''));
+  return { model, vocabulary };
 }

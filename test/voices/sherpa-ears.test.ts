@@ -15,9 +15,9 @@ import { openFlite } from '../../voices/synthesizers/flite.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
-import { tinySenseVoice, tinyWhisper, tinyZipformer } from '../fakes/tiny-ears.ts';
+import { tinyParaformer, tinySenseVoice, tinyWhisper, tinyZipformer } from '../fakes/tiny-ears.ts';
 import { tinyFiles, type TinyFiles } from '../fakes/tiny-model.ts';
-import { tinyPunctuation } from '../fakes/tiny-punctuation.ts';
+import { tinyCapitals, tinyPunctuation } from '../fakes/tiny-punctuation.ts';
 import { tone } from '../fakes/vad.ts';
 import { openEngine, say } from './engine-rig.ts';
 
@@ -56,6 +56,10 @@ const words = ['GOOD', 'EVENING', 'MARTHA'];
 const speech = tone(1_600, 16_000);
 
 const zipformer = { family: 'streaming-zipformer', files: await tinyZipformer(await filesIn('zipformer'), words) };
+const paraformer = {
+  family: 'streaming-paraformer',
+  files: await tinyParaformer(await filesIn('paraformer'), ['good', 'evening', 'martha']),
+};
 const senseVoice = {
   family: 'sense-voice',
   files: await tinySenseVoice(await filesIn('sense-voice'), ['good', 'evening', 'Martha.']),
@@ -93,6 +97,12 @@ const spoken = resample(concatSamples(chunks.map(({ frame }) => frame.samples)),
 
 const says = /good evening martha/i;
 recognizerConformance({ title: 'sherpa-onnx, streaming Zipformer', ...kept(open(zipformer)), speech, says });
+recognizerConformance({
+  title: 'sherpa-onnx, streaming Paraformer',
+  ...kept(open(paraformer)),
+  speech: tone(1_900, 16_000),
+  says,
+});
 recognizerConformance({ title: 'sherpa-onnx, SenseVoice', ...kept(open(senseVoice)), speech, says });
 recognizerConformance({ title: 'sherpa-onnx, Whisper', ...kept(open(whisper)), speech, says });
 recognizerConformance({
@@ -132,6 +142,8 @@ describe('sherpa-onnx as an ear', () => {
     const known = { words: ['good', 'evening', 'martha'], commaAfter: 'evening' };
     const punctuation = { family: 'ct-transformer', files: await tinyPunctuation(tinyFiles(folder), known) };
     expect(textOf(await hear(open({ ...zipformer, punctuation }), speech))).toBe('good evening，martha。');
+    const capitals = { family: 'cnn-bilstm', files: await tinyCapitals(tinyFiles(folder)) };
+    expect(textOf(await hear(open({ ...zipformer, punctuation: capitals }), speech))).toBe('Good Evening Martha');
   });
 });
 

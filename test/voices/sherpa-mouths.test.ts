@@ -8,8 +8,9 @@ import type { SpeechChunk, SpeechSynthesizer } from '../../voices/synthesizer.ts
 import { writeWav } from '../../voices/wav.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { espeakData } from '../fakes/espeak-data.ts';
+import { tinyPocket, tinyZipvoice } from '../fakes/tiny-cloners.ts';
 import { tinyFiles } from '../fakes/tiny-model.ts';
-import { tinyPitches, tinyVits, tinyZipvoice } from '../fakes/tiny-mouths.ts';
+import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../fakes/tiny-mouths.ts';
 import { clipForTests, openEngine, say } from './engine-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));
@@ -50,6 +51,46 @@ const zipvoice =
 const { voice, defaultClip } = await clipForTests();
 if (zipvoice !== undefined)
   synthesizerConformance({ title: 'sherpa-onnx, ZipVoice', ...kept(open({ ...zipvoice, defaultClip })), voice });
+
+const pocket = { family: 'pocket-tts', files: await tinyPocket(tinyFiles(folder)) };
+synthesizerConformance({ title: 'sherpa-onnx, Pocket-TTS', ...kept(open({ ...pocket, defaultClip })), voice });
+for (const [title, family, make] of [
+  ['Piper', 'vits', tinyPiper],
+  ['Kokoro', 'kokoro', tinyKokoro],
+  ['Matcha', 'matcha', tinyMatcha],
+] as const) {
+  if (dataDir === undefined) continue;
+  const settings = { family, files: await make(tinyFiles(folder), dataDir) };
+  synthesizerConformance({
+    title: `sherpa-onnx, ${title}`,
+    ...kept(open(settings)),
+    voice: { kind: 'preset', id: '0' },
+  });
+  it(`${title} speaks with its own voices`, async () => {
+    const heard = [];
+    for (const id of ['0', '1']) heard.push(pitchOf(await say(open(settings), { kind: 'preset', id })));
+    const [first = 0, second = 0] = heard;
+    expect(first).toBeCloseTo(low, -1);
+    expect(second).toBeCloseTo(family === 'matcha' ? low : high, -1);
+  });
+}
+
+describe('Pocket-TTS', () => {
+  it('sounds like the clip', async () => {
+    const engine = open(pocket);
+    for (const pitch of [180, 420]) {
+      const wavPath = path.join(folder, `${pitch}.wav`);
+      const turn = (2 * Math.PI * pitch) / 24_000;
+      await writeWav(
+        wavPath,
+        Float32Array.from({ length: 72_000 }, (_, index) => 0.3 * Math.sin(index * turn)),
+        24_000,
+      );
+      const heard = pitchOf(await say(engine, { ...voice, wavPath, transcript: '' }));
+      expect(Math.abs(heard - pitch) / pitch).toBeLessThan(0.1);
+    }
+  });
+});
 
 /** How much of a sound is high: the energy of its differences over its own. */
 function brightnessOf(chunks: readonly SpeechChunk[]): number {

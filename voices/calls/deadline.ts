@@ -11,14 +11,17 @@ export interface Deadline {
 }
 
 /** For whoever waits for messages whose due time changes while they wait. */
-export function openDeadline(engine: string): Deadline {
+export function openDeadline(
+  engine: string,
+  advice = 'Is the server overloaded, or still loading its model?',
+): Deadline {
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   return {
     signal: late.signal,
     expect(ms) {
       clearTimeout(timer);
-      const detail = `nothing within ${ms / 1_000} s. Is the server overloaded, or still loading its model?`;
+      const detail = `nothing within ${ms / 1_000} s. ${advice}`;
       timer = setTimeout(() => late.abort(new EngineError(engine, 'ENGINE_TIMEOUT', detail)), ms);
     },
     clear: () => clearTimeout(timer),

@@ -31,7 +31,7 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
       (cause: unknown) => {
         if (cause instanceof EngineError) throw cause;
         const why = cause instanceof Error ? cause.message : String(cause);
-        const detail = `its weights cannot be loaded, most likely since they are of another kind than its settings say: ${why}`;
+        const detail = `it cannot be loaded: ${why}. Unless that says otherwise, its weights are of another kind than its settings say.`;
         throw new EngineError('', 'ENGINE_MISSING', detail, cause);
       },
     );
@@ -61,6 +61,8 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
     else if ('request' in message) void answer(message.id, message.request);
     else running.get(message.id)?.abort(new Error('nobody waits any more'));
   });
+  // A stopping server finishes its replies first, although the terminal and process managers tell both at once.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => undefined);
   // The server is gone; nobody else would end this process.
   process.on('disconnect', () => process.exit());
 }

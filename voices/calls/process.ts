@@ -37,6 +37,8 @@ export interface ProcessSettings {
   readonly url: URL;
   /** What it loads the engine with; anything that can be cloned. */
   readonly data: unknown;
+  /** How long it may go on with a call that nobody waits for before it is ended, in milliseconds; 30 s unless given. */
+  readonly patienceMs?: number;
 }
 
 export function openProcess<Request, Part>(settings: ProcessSettings): EngineProcess<Request, Part> {
@@ -46,10 +48,13 @@ export function openProcess<Request, Part>(settings: ProcessSettings): EnginePro
 /** The last line that an engine printed while it loaded is all that is said about most faults. */
 const keptCharacters = 2_000;
 const shownCharacters = 300;
+const usualPatienceMs = 30_000;
 
 interface Running<Part> {
   readonly child: ChildProcess;
   readonly calls: Map<number, Queue<Part>>;
+  /** Calls that nobody waits for any more, and what ends the process if it does not end them. */
+  readonly left: Map<number, NodeJS.Timeout>;
   /** What it printed; undefined once it is loaded. */
   printed: string | undefined;
   isClosing: boolean;
@@ -82,13 +87,14 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
       send(running, { id, request });
       yield* untilAborted(parts, { signal });
     } finally {
-      if (running.calls.delete(id)) send(running, { id, abort: true });
+      if (running.calls.delete(id)) this.#leave(running, id);
       hold(running);
     }
   }
 
   async once(request: Request, options: CallOptions): Promise<Part> {
-    for await (const part of this.stream(request, options)) return part;
+    const parts = await Array.fromAsync(this.stream(request, options));
+    if (parts.length > 0) return parts[0] as Part;
     throw this.#fault('ENGINE_BAD_REPLY', 'its process answered nothing');
   }
 
@@ -107,7 +113,7 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
   #start(): Running<Part> {
     const { url, data } = this.#settings;
     const child = fork(url, { execArgv: [], serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    const running: Running<Part> = { child, calls: new Map(), printed: '', isClosing: false };
+    const running: Running<Part> = { child, calls: new Map(), left: new Map(), printed: '', isClosing: false };
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (running.printed !== undefined) running.printed = `${running.printed}${text}`.slice(-keptCharacters);
     });
@@ -121,10 +127,18 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
     return running;
   }
 
+  /** Native code cannot be stopped, and some never returns: a promise of it may stay open for good. */
+  #leave(running: Running<Part>, id: number): void {
+    send(running, { id, abort: true });
+    const { patienceMs = usualPatienceMs } = this.#settings;
+    running.left.set(id, setTimeout(() => running.child.kill('SIGKILL'), patienceMs).unref());
+  }
+
   #lose(running: Running<Part>, fault: EngineError): void {
     if (this.#running === running) this.#running = undefined;
     const calls = [...running.calls.values()];
     running.calls.clear();
+    for (const timer of running.left.values()) clearTimeout(timer);
     for (const parts of calls) parts.fail(fault);
   }
 
@@ -155,7 +169,12 @@ function take<Part>(running: Running<Part>, reply: ProcessReply<Part>, name: str
     return;
   }
   const parts = running.calls.get(reply.id);
-  if (parts === undefined) return;
+  if (parts === undefined) {
+    if ('part' in reply) return;
+    clearTimeout(running.left.get(reply.id));
+    running.left.delete(reply.id);
+    return;
+  }
   if ('part' in reply) return parts.push(reply.part);
   running.calls.delete(reply.id);
   if ('end' in reply) parts.end();

@@ -1,5 +1,6 @@
 import { floatsFromPcm16, concatSamples } from '../audio.ts';
 import type { Adapter } from '../calls/context.ts';
+import { timely } from '../calls/process-call.ts';
 import { openProcess, type EngineProcess } from '../calls/process.ts';
 import type { CallOptions } from '../engine.ts';
 import { Queue } from '../queue.ts';
@@ -59,7 +60,13 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
             languages,
             partials: true,
             pauseMs,
-            decode: (samples, { signal }) => ear.once({ kind: 'piece', samples }, { signal }),
+            async decode(samples, { signal }) {
+              const request = { kind: 'piece', samples } as const;
+              const [heard] = await Array.fromAsync(
+                timely(ear, { load: { kind: 'load' }, request }, { ...context, signal }),
+              );
+              return heard ?? { text: '' };
+            },
           },
           context,
         );

@@ -53,7 +53,8 @@ async function hearPiece({ offline, punctuate }: Ear, samples: Float32Array): Pr
   const stream = offline.createStream();
   stream.acceptWaveform({ samples, sampleRate });
   const { text, lang } = await offline.decodeAsync(stream);
-  const language = /[a-z]{2,3}/.exec(lang ?? '')?.[0];
+  // SenseVoice writes `<|en|>`, and `<|nospeech|>`.
+  const language = /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(lang ?? '')?.[1];
   return { text: punctuate(text.trim()), ...(language === undefined ? {} : { language }) };
 }
 
@@ -65,6 +66,8 @@ function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest
   if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });
   if (isLast) {
     stream.acceptWaveform({ samples: new Float32Array((lookAheadMs * sampleRate) / 1000), sampleRate });
+    // Without this a Paraformer forgets what is shorter than its window of 0.6 s.
+    stream.setOption('is_final', '1');
     stream.inputFinished();
     streams.delete(id);
   }

@@ -48,7 +48,8 @@ export const recognizerSettings = z.discriminatedUnion('family', [
   }),
   z.strictObject({
     family: z.literal('whisper'),
-    files: familyFiles(['encoder', 'decoder', 'tokens']),
+    // The large ones keep their numbers in files beside, which are checked too.
+    files: familyFiles(['encoder', 'decoder', 'tokens'], ['encoderData', 'decoderData']),
     ...common,
     language,
   }),
@@ -101,7 +102,14 @@ function modelOf(settings: RecognizerSettings, models: Readonly<Record<string, s
     case 'sense-voice':
       return { senseVoice: { ...models, language: settings.language ?? 'auto', useInverseTextNormalization: 1 } };
     case 'whisper':
-      return { whisper: { ...models, language: settings.language ?? '', task: 'transcribe' } };
+      return {
+        whisper: {
+          encoder: models['encoder'],
+          decoder: models['decoder'],
+          language: settings.language ?? '',
+          task: 'transcribe',
+        },
+      };
     case 'moonshine':
       return { moonshine: { encoder: models['encoder'], mergedDecoder: models['decoder'] } };
   }

@@ -9,6 +9,7 @@ declare module 'sherpa-onnx-node' {
   }
   interface OnlineStream extends OfflineStream {
     inputFinished(): void;
+    setOption(key: string, value: string): void;
   }
   class OnlineRecognizer {
     constructor(config: object);

@@ -1,5 +1,6 @@
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { timely } from '../calls/process-call.ts';
 import { openProcess } from '../calls/process.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import {
@@ -62,7 +63,7 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
         const { voice, speed, signal } = options;
         const pace = voice.kind === 'preset' ? (voice.rate ?? 1) : 1;
         const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(options)) } as const;
-        yield* mouth.stream(order, { signal });
+        yield* timely(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
       },
     };
     const load = (options: CallOptions): Promise<PcmBlock> => mouth.once({ kind: 'load' }, options);

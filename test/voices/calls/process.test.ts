@@ -1,4 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openContext } from '../../../voices/calls/context.ts';
+import { timely } from '../../../voices/calls/process-call.ts';
 import { openProcess, type EngineProcess } from '../../../voices/calls/process.ts';
 import type { FakeEngineData } from '../../fakes/process-engine-worker.ts';
 
@@ -7,11 +12,12 @@ const reason = new Error('the user spoke');
 const opened: EngineProcess<string, string>[] = [];
 afterAll(() => Promise.all(opened.map((engine) => engine.close())));
 
-function open(loads: FakeEngineData['loads'] = 'well'): EngineProcess<string, string> {
+function open(loads: FakeEngineData['loads'] = 'well', patienceMs = 30_000): EngineProcess<string, string> {
   const engine = openProcess<string, string>({
     name: 'fake',
     url: new URL('../../fakes/process-engine-worker.ts', import.meta.url),
     data: { loads } satisfies FakeEngineData,
+    patienceMs,
   });
   opened.push(engine);
   return engine;
@@ -82,10 +88,62 @@ describe('an engine in a process of its own', () => {
     await expect(engine.once('hello', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
+  it('ends a process that does not come back from a call that nobody waits for, and starts anew', async () => {
+    const engine = open('well', 1);
+    await say(engine, 'hello');
+    const first = engine.processId;
+    await expect(engine.once('hang', { signal: AbortSignal.timeout(1) })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    await expect.poll(() => engine.processId).toBeUndefined();
+    expect(await say(engine, 'hello')).toEqual(['hello']);
+    expect(engine.processId).not.toBe(first);
+  });
+
+  it('is held to the timeouts of its calls once it is loaded', async () => {
+    const engine = open();
+    const { timeouts } = openContext('fake', { care: [{ timeouts: { firstByteMs: 20, betweenBytesMs: 20 } }] });
+    const ask = (request: string): Promise<string[]> =>
+      Array.fromAsync(timely(engine, { load: 'hello', request }, { name: 'fake', timeouts, signal }));
+    await expect(ask('hang')).rejects.toMatchObject({
+      code: 'ENGINE_TIMEOUT',
+      detail: expect.stringContaining('hangs'),
+    });
+    expect(await ask('mind the step')).toEqual(['mind', 'the', 'step']);
+  });
+
   it('tells the engine where its reader leaves', async () => {
     const engine = open();
     for await (const _ of engine.stream('forever', { signal })) break;
     expect(await engine.once('aborted', { signal })).toBe('1');
+  });
+
+  it.each(['SIGINT', 'SIGTERM'])('goes on at %s, which a stopping server gets too', async (name) => {
+    const engine = open();
+    await say(engine, 'hello');
+    const { processId = 0 } = engine;
+    process.kill(processId, name);
+    expect(await say(engine, 'still here')).toEqual(['still', 'here']);
+    expect(engine.processId).toBe(processId);
+  });
+
+  it('ends with the server, however that ends', async () => {
+    const server = spawn(process.execPath, [fileURLToPath(new URL('../../fakes/process-owner.ts', import.meta.url))], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [told] = (await once(server.stdout, 'data')) as [Buffer];
+    const processId = Number(told.toString());
+    expect(() => process.kill(processId, 0)).not.toThrow();
+    server.kill('SIGKILL');
+    const isGone = (): boolean => {
+      try {
+        process.kill(processId, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
   });
 
   it('ends its process when it is closed, and calls with it', async () => {
