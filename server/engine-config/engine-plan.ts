@@ -37,7 +37,7 @@ export interface EnginePlan {
   readonly omni: readonly PlannedEngine[];
   readonly references: Readonly<Record<string, Reference>>;
   /** A voice of the library by its id. Throws a `VoiceError` where there is none that may be cloned. */
-  libraryVoice(id: string): Reference;
+  readonly libraryVoice: (id: string) => Reference;
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
 }
