@@ -57,7 +57,7 @@ describe('GPT-SoVITS', () => {
     await using server = await openGptSovitsServer();
     const transcript = 'I keep the house in order. And the kettle sings on the stove all day.';
     await say(openEngine(adapter, { baseUrl: server.url }), { ...voice, wavPath, transcript });
-    const { prompt_text: said, ref_audio_path: place } = server.requests[0]?.json() as Record<string, string>;
+    const { prompt_text: said, ref_audio_path: place } = (server.requests[0]?.json() ?? {}) as Record<string, string>;
     expect(said).toBe('I keep the house in order.');
     expect((await readWav(place ?? '')).samples.length / 16_000).toBeCloseTo(5.2, 1);
   });
