@@ -50,6 +50,11 @@ interface PoolSettings {
   readonly url: URL;
   readonly size: number;
   readonly workerData?: unknown;
+  /**
+   * How long a closed pool waits for what runs, in milliseconds; 0 unless given. For native code: a thread that is ended within it
+   * takes the whole process along.
+   */
+  readonly finishMs?: number;
 }
 
 class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
@@ -95,8 +100,24 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
   async close(): Promise<void> {
     this.#closed = true;
     const gone = new EngineError(this.#settings.name, 'ENGINE_UNAVAILABLE', 'the engine is closed');
-    for (const job of this.#waiting.splice(0)) this.#settle(job, () => job.reject(gone));
+    for (const job of [...this.#waiting.splice(0), ...this.#busy.values()]) this.#settle(job, () => job.reject(gone));
+    await Promise.all([...this.#busy.keys()].map((worker) => this.#finished(worker)));
     await Promise.all([...this.#idle, ...this.#busy.keys()].map((worker) => worker.terminate()));
+  }
+
+  /** Settles when a worker's run is over, or has taken too long. */
+  #finished(worker: Worker): Promise<void> {
+    const { finishMs = 0 } = this.#settings;
+    if (finishMs === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const limit = setTimeout(resolve, finishMs);
+      const over = (): void => {
+        clearTimeout(limit);
+        resolve();
+      };
+      worker.once('message', over);
+      worker.once('exit', over);
+    });
   }
 
   #startNext(): void {

@@ -5,6 +5,7 @@ import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
 import { checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
+import { checkVoices } from './doctor-voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from './sound-tools.ts';
 import { parseCommand } from './usage.ts';
 
@@ -25,7 +26,16 @@ export async function run(args: string[]): Promise<number> {
   if (parsed === undefined) return 0;
   const { config } = parsed;
   const findings: Finding[] = [];
-  for (const check of [checkNode, checkCharacters, checkEngines, checkData, checkPort, checkSound, checkServers]) {
+  for (const check of [
+    checkNode,
+    checkCharacters,
+    checkEngines,
+    checkData,
+    checkPort,
+    checkSound,
+    checkServers,
+    checkCast,
+  ]) {
     for (const finding of await check(config)) {
       findings.push(finding);
       if (parsed.values.json !== true) print(finding);
@@ -105,6 +115,10 @@ async function checkSound(): Promise<Finding[]> {
     { what: 'recording', ok: recorder !== undefined, says: found(recorder), remedy: soundToolsRemedy, optional: true },
     { what: 'playing', ok: player !== undefined, says: found(player), remedy: soundToolsRemedy, optional: true },
   ];
+}
+
+async function checkCast(config: Config): Promise<Finding[]> {
+  return checkVoices(config, (await readCharacters(config)).values());
 }
 
 /** The engines of the configuration that are not embedded, one line each. */

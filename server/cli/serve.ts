@@ -1,4 +1,5 @@
 import { printableConfig } from '../config.ts';
+import { missingVoices } from '../engine-config/library-voice.ts';
 import { startServer } from '../serve.ts';
 import { trustAdvice } from '../tls/credentials.ts';
 import { parseCommand } from './usage.ts';
@@ -20,6 +21,7 @@ export async function run(args: string[]): Promise<number> {
     `  ${server.characters.size} characters; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
   );
   for (const note of server.engines.notes) console.log(`  ${note}`);
+  for (const note of missingVoices(server.characters.values(), config.dataDir)) console.log(`  ${note}`);
   if (config.tlsDev) console.log(`  ${trustAdvice(config.dataDir)}`);
   console.log('  Open the address in a browser, pick a character, and speak. Ctrl-C stops the server.\n');
   await new Promise<void>((resolve) => {

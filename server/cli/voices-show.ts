@@ -16,7 +16,8 @@ export async function list({ store, json }: VoicesCommand): Promise<number> {
 }
 
 function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {
-  if (reference === null) return [id, language, '', '', '', licence, '(unfinished: run `voices add` again)'];
+  if (reference === null)
+    return [id, language, '', '', '', licence, '(no clip chosen yet: run `voices add` with these or more recordings)'];
   const { seconds, quality, pitch } = reference.measured;
   return [
     id,
@@ -56,7 +57,7 @@ export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRe
   if (reference !== null) return reference;
   throw new VoiceError(
     'voice_not_usable',
-    `The voice "${id}" has no reference yet: run \`dramatis voices add\` again.`,
+    `The voice "${id}" has no reference yet: run \`dramatis voices add\` with its or more recordings.`,
   );
 }
 

@@ -177,6 +177,13 @@ export type WordsEvent = FromServer &
     | { readonly type: 'conversation.item.deleted'; readonly item_id: string }
     | { readonly type: 'session.created' | 'session.updated'; readonly session: Session }
     | { readonly type: 'rate_limits.updated'; readonly rate_limits: readonly unknown[] }
+    /** How like itself the character sounded in a reply: a cosine, -1 to 1, to the clip that is cloned or to its first reply. */
+    | {
+        readonly type: 'x_dramatis.voice';
+        readonly response_id: string;
+        readonly similarity: number;
+        readonly basis: 'reference' | 'first_reply';
+      }
     /** The session is about to reach its time limit. Then it ends, and the talk goes on in a new one. */
     | { readonly type: 'x_dramatis.session_expiring'; readonly expires_in_s: number; readonly expires_at: number }
     | { readonly type: 'error'; readonly error: ServerError }

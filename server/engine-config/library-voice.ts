@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Character } from '../../characters/character.ts';
 import { VoiceError, voiceIdSchema, voiceSchema } from '../../voices/library/record.ts';
 import type { Reference } from './engines-file.ts';
 
@@ -18,6 +19,19 @@ export function libraryReference(dataDir: string, id: string): Reference {
   }
   const { file, transcript } = reference;
   return { voice: id, wav: path.join(folder, file), transcript, language, consent: consent.note };
+}
+
+/** A line for each character whose card names a voice that may not be cloned here: it speaks as if its card named none. */
+export function missingVoices(characters: Iterable<Character>, dataDir: string): string[] {
+  return [...characters].flatMap(({ id, voice }) => {
+    try {
+      if (voice.reference !== undefined) libraryReference(dataDir, voice.reference);
+      return [];
+    } catch (fault) {
+      if (fault instanceof VoiceError) return [`The card of ${id} names a voice: ${fault.message}`];
+      throw fault;
+    }
+  });
 }
 
 function readRecord(file: string, id: string): ReturnType<typeof voiceSchema.parse> {

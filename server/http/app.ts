@@ -12,6 +12,7 @@ import { addTwilio } from '../twilio/route.ts';
 import { addCalls } from '../webrtc/route.ts';
 import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { VoiceWatch } from '../telemetry/voice-watch.ts';
 import { addClientSecrets } from './client-secrets-route.ts';
 import { ClientSecrets } from './client-secrets.ts';
 import { addCors } from './cors.ts';
@@ -32,6 +33,8 @@ export interface AppParts extends ListenParts {
   readonly sessions?: LiveSessions;
   /** Where turns are to be traced. */
   readonly tracing?: Telemetry | undefined;
+  /** Who hears whether characters sound like themselves; nobody unless given. */
+  readonly voiceWatch?: VoiceWatch | undefined;
 }
 
 const webFolder = path.join(import.meta.dirname, '..', 'web');
@@ -46,7 +49,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const secrets = new ClientSecrets();
   const door = openDoor(config, secrets, sessions);
   const lobby = new Lobby(config.resumeGraceSeconds * 1000);
-  const metrics = openMetrics(parts.engines.summary, sessions);
+  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined);
   const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
@@ -115,6 +118,7 @@ function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
       metrics.note(event, about);
       tracing.note(event, about);
     },
+    noteLikeness: (likeness) => metrics.noteLikeness?.(likeness),
   };
 }
 

@@ -10,9 +10,11 @@ import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
-import { newId, openConnection, type ConnectionParts, type Peer } from '../realtime/connection.ts';
+import { newId, openConnection, type ConnectionParts, type Peer, type ServerEvent } from '../realtime/connection.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
+import type { SessionEvent } from '../session/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Likeness, VoiceWatch } from '../telemetry/voice-watch.ts';
 import type { Access } from './access.ts';
 import { limitTime } from './expiry.ts';
 import { openInflow } from './inflow.ts';
@@ -28,6 +30,7 @@ export interface SocketDeps {
   /** The machine's own unless given. */
   readonly clock?: Clock;
   readonly telemetry: Telemetry;
+  readonly voiceWatch?: VoiceWatch | undefined;
   /** Who is asking. */
   readonly visitor: Visitor & Access;
 }
@@ -43,6 +46,8 @@ export interface Opening {
   readonly nods?: boolean;
   /** Its client is told some time before the session reaches its time limit. */
   readonly notice?: boolean;
+  /** Its client is told how like itself the character sounds. */
+  readonly tellsVoice?: boolean;
   /** Its client asked for Opus, in binary frames. Closed when the session ends. */
   readonly opus?: OpusSound | undefined;
   /** Its client speaks the dialect from before GA. */
@@ -73,6 +78,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     journal?.close();
     end('server_stopping');
   });
+  const observe = observerOf(opening, deps, link);
   const maxSessionMs = config.maxSessionMinutes * 60_000;
   const connection = (opening.beta === true ? openBetaConnection : openConnection)(
     {
@@ -90,7 +96,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
       admit: (message) => admit(link, message),
       ...optional({ journal, restored }),
-      observe: (event) => deps.telemetry.note(event, { session: connection.id, character: character.id }),
+      observe: (event) => observe(event, connection.id),
       inflow: openInflow(config, () => clock.now()),
       startWith: opening.startWith,
       intent: opening.intent,
@@ -108,17 +114,42 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     notice: opening.notice === true,
     end: () => end('session_expired'),
   });
-  const { opus } = opening;
-  const seat: Seat = { link, connection, ...optional({ opus, journal }) };
+  const seat: Seat = { link, connection, ...optional({ opus: opening.opus, journal }) };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
     stayOpen();
     place.leave();
-    opus?.close();
+    opening.opus?.close();
     log.info({ session: connection.id, reason }, 'session closed');
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
+}
+
+/** Tells telemetry of a session, and whoever hears voices, who tells the client. */
+function observerOf(
+  { character, tellsVoice }: Opening,
+  { telemetry, voiceWatch }: SocketDeps,
+  link: Link,
+): (event: SessionEvent, session: string) => void {
+  const hearVoice = voiceWatch?.follow(character, (likeness) => {
+    telemetry.noteLikeness?.(likeness);
+    if (tellsVoice === true) link.send(voiceEvent(likeness));
+  });
+  return (event, session) => {
+    telemetry.note(event, { session, character: character.id });
+    hearVoice?.(event);
+  };
+}
+
+function voiceEvent({ replyId, similarity, basis }: Likeness): ServerEvent {
+  return {
+    type: 'x_dramatis.voice',
+    event_id: newId('event'),
+    response_id: replyId,
+    similarity: Math.round(similarity * 1000) / 1000,
+    basis,
+  };
 }
 
 /** What there is of these. */
@@ -192,11 +223,16 @@ function noted(link: Link, place: Place): Peer {
   };
 }
 
+const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice'] as const;
+
 /** What a session tells about itself and what it understands; with the token, where its client may come back. */
-function aboutOpening({ character, token }: Opening, { engines, lobby }: SocketDeps): Record<string, unknown> {
+function aboutOpening(
+  { character, token }: Opening,
+  { engines, lobby, voiceWatch }: SocketDeps,
+): Record<string, unknown> {
   return {
     ...aboutSession(character, engines),
-    extensions: ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice'],
+    extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
     ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
 }

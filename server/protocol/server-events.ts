@@ -121,6 +121,11 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('output_audio_buffer.cleared', { response_id: id }),
   event('x_dramatis.hold', { response_id: id }),
   event('x_dramatis.resume', { response_id: id, later_ms: z.number().int() }),
+  event('x_dramatis.voice', {
+    response_id: id,
+    similarity: z.number().min(-1).max(1),
+    basis: z.enum(['reference', 'first_reply']),
+  }),
   event('x_dramatis.session_expiring', { expires_in_s: z.number().int(), expires_at: z.number().int() }),
   event('x_dramatis.resumed', { received: z.number().int().nullable(), restarted: z.boolean().optional() }),
 ]);

@@ -4,6 +4,7 @@ import type { ReplyEnd } from '../session/events.ts';
 import { owners } from '../session/ledger.ts';
 import { engineNames } from './engines.ts';
 import type { Telemetry } from './telemetry.ts';
+import type { Likeness } from './voice-watch.ts';
 
 /** The figures of one server, for Prometheus. */
 export interface Metrics extends Telemetry {
@@ -21,8 +22,15 @@ interface SessionCounts {
 /** Upper bounds in seconds: fine where a turn is decided, coarse where it has gone wrong. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10];
 
-/** Opens the figures; labels have few values: owners, engines, statuses, codes. */
-export function openMetrics(engines: readonly EngineSummary[], sessions: SessionCounts): Metrics {
+/**
+ * Opens the figures; labels have few values: owners, engines, statuses, codes. `watchesVoices`: there is somebody to tell how like
+ * themselves characters sound.
+ */
+export function openMetrics(
+  engines: readonly EngineSummary[],
+  sessions: SessionCounts,
+  watchesVoices = false,
+): Metrics {
   const registry = new Registry();
   const noteWait = waitFigures(registry, engines);
   const registers = [registry];
@@ -67,6 +75,7 @@ export function openMetrics(engines: readonly EngineSummary[], sessions: Session
         errors.inc({ code: event.unclear.code });
       }
     },
+    noteLikeness: watchesVoices ? likenessFigure(registry) : () => undefined,
     text: () => registry.metrics(),
   };
 }
@@ -98,6 +107,18 @@ function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (en
       if (ms !== null) ownerSeconds.observe({ owner, engine: engineOf(owner, end) }, ms / 1000);
     }
   };
+}
+
+/** How like themselves characters sound: a voice that drifts shows as a share of low ones that grows. */
+function likenessFigure(registry: Registry): (likeness: Likeness) => void {
+  const likeness = new Histogram({
+    name: 'dramatis_voice_similarity',
+    help: 'Cosine of the speaker embedding of a reply to that of its reference clip, or of the character’s first reply.',
+    labelNames: ['basis'],
+    buckets: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
+    registers: [registry],
+  });
+  return ({ similarity, basis }) => likeness.observe({ basis }, similarity);
 }
 
 function sessionFigures(registry: Registry, sessions: SessionCounts): void {

@@ -1,3 +1,4 @@
+import type { Likeness } from './voice-watch.ts';
 import type { SessionEvent } from '../session/events.ts';
 
 /** What telemetry may know of a session: nothing of what is said in it. */
@@ -9,4 +10,6 @@ export interface SessionFacts {
 /** Told of everything that clients are told, and keeps none of its content. */
 export interface Telemetry {
   note(event: SessionEvent, about: SessionFacts): void;
+  /** Told how like itself a character sounded. */
+  noteLikeness?(likeness: Likeness): void;
 }

@@ -60,6 +60,7 @@ export class Conversation {
       if (this.#isUnwanted) this.stop();
       this.#isUnwanted = false;
     } else if (isAbout(event, 'response.') || event.type === 'x_dramatis.resume') this.#replies.handle(event);
+    else if (event.type === 'x_dramatis.voice') this.#replies.hearVoice(event);
     else if (isAbout(event, 'playback.')) this.#replies.play(event);
     else if (isAbout(event, 'input_audio_buffer.')) this.#handleSpeech(event);
     else if (isAbout(event, 'conversation.item.') || event.type === 'error') this.#handleWords(event);

@@ -4,7 +4,7 @@ import { Turn } from './turn.js';
 
 /** @import { PlaybackEvent, Response, ResponseEvent, ServerError, SoundEvent } from '../client/api.d.ts' */
 /** @import { Entry } from './transcript.js' */
-/** @import { TurnStart } from './turn.js' */
+/** @import { TurnStart, VoiceEvent } from './turn.js' */
 
 /** The character's side: the words of responses, shown as their sound is played, and cut off with it. */
 export class Replies {
@@ -41,6 +41,13 @@ export class Replies {
     if (turn === undefined) return;
     if (event.type === 'response.done') this.#done(turn, event.response);
     else if (!turn.isCut) this.#extend(turn, event);
+  }
+
+  /** @param {VoiceEvent} event how like itself the character sounded */
+  hearVoice(event) {
+    const turn = this.#turns.get(event.response_id);
+    turn?.hearVoice(event);
+    turn?.draw(this.#all());
   }
 
   /** @param {PlaybackEvent} event */

@@ -1,7 +1,7 @@
 import { median, withHeard } from './latency.js';
 import { waterfall } from './waterfall.js';
 
-/** @import { Latency, Response } from '../client/api.d.ts' */
+/** @import { Latency, Response, WordsEvent } from '../client/api.d.ts' */
 /** @import { Reply } from './reply.js' */
 
 /**
@@ -10,6 +10,8 @@ import { waterfall } from './waterfall.js';
  *
  * @typedef {{ kind: 'speech' | 'text' | 'greeting', atMs: number }} TurnStart
  */
+
+/** @typedef {Extract<WordsEvent, { type: 'x_dramatis.voice' }>} VoiceEvent */
 
 /** One response: its items, and where its time went. */
 export class Turn {
@@ -24,6 +26,8 @@ export class Turn {
   #about;
   /** @type {HTMLDetailsElement | undefined} */
   #drawing;
+  /** How like itself the character sounded, where the server tells. @type {VoiceEvent | undefined} */
+  #voice;
 
   /** @param {TurnStart | undefined} start undefined where the server speaks unasked */
   constructor(start) {
@@ -38,6 +42,11 @@ export class Turn {
   /** @param {Response['x_dramatis']} about what the server tells at its end */
   learn(about) {
     this.#about = about ?? this.#about;
+  }
+
+  /** @param {VoiceEvent} voice */
+  hearVoice(voice) {
+    this.#voice = voice;
   }
 
   /** @returns {Latency | undefined} undefined until the server has told its part */
@@ -65,7 +74,8 @@ export class Turn {
       turn.start?.kind === this.start?.kind ? (turn.latency?.heard_ms ?? []) : [],
     );
     const medianMs = this.start?.kind === 'greeting' ? null : median(alike);
-    const drawing = waterfall(latency, { medianMs, mind: mind?.name, isOpen: this.#drawing?.open ?? false });
+    const isOpen = this.#drawing?.open ?? false;
+    const drawing = waterfall(latency, { medianMs, mind: mind?.name, voice: this.#voice, isOpen });
     entry.attach(drawing, this.#drawing);
     this.#drawing = drawing;
   }

@@ -3,6 +3,7 @@ import { parts, spell } from './latency.js';
 
 /** @import { Latency } from '../client/api.d.ts' */
 /** @import { Part } from './latency.js' */
+/** @import { VoiceEvent } from './turn.js' */
 
 /** Width of a drawing in its own units. */
 const WIDTH = 1000;
@@ -17,13 +18,15 @@ const LEAST_WIDTH = 6;
  * @param {object} about
  * @param {number | null} about.medianMs of the session's turns so far that began the same way
  * @param {string | undefined} about.mind who thought of the answer
+ * @param {VoiceEvent | undefined} about.voice how like itself the character sounded
  * @param {boolean} about.isOpen
  * @returns {HTMLDetailsElement}
  */
-export function waterfall(latency, { medianMs, mind, isOpen }) {
+export function waterfall(latency, { medianMs, mind, voice, isOpen }) {
   const all = parts(latency);
   const totalMs = Math.max(1, latency.total_ms);
   const summary = make('summary', '', strip(all, totalMs), make('span', '', headline(latency, medianMs)));
+  if (voice !== undefined) summary.append(voiceMeter(voice));
   const table = make('table', '', make('caption', '', caption(latency)));
   for (const part of all) table.append(row(part.label, part.ms, bar(part, totalMs, LEAST_WIDTH)));
   table.append(row('All of it', latency.total_ms));
@@ -32,6 +35,24 @@ export function waterfall(latency, { medianMs, mind, isOpen }) {
   made.dataset.latency = JSON.stringify(latency);
   made.open = isOpen;
   summary.addEventListener('click', () => requestAnimationFrame(() => made.scrollIntoView({ block: 'nearest' })));
+  return made;
+}
+
+/**
+ * How like itself the character sounded: a meter that sinks as the voice drifts.
+ *
+ * @param {VoiceEvent} voice
+ */
+function voiceMeter({ similarity, basis }) {
+  const meter = make('meter', '');
+  meter.min = 0;
+  meter.max = 1;
+  meter.value = Math.max(0, similarity);
+  const text = `Voice ${similarity.toFixed(2)}`;
+  meter.textContent = text;
+  const made = make('span', 'voice', meter, text);
+  const against = basis === 'reference' ? 'the recording it is cloned from' : 'its first reply';
+  made.title = `How like ${against} this reply sounds: 1 is the same voice`;
   return made;
 }
 

@@ -23,9 +23,9 @@ export interface FakeServer {
   stop(): void;
 }
 
-/** Starts it; with `silero` it hears with the real VAD. */
-export async function startFakeServer(vad: 'fake' | 'silero'): Promise<FakeServer> {
-  const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad], {
+/** Starts it; with `silero` it hears with the real VAD. `job`: it judges voices meanwhile, see `judging-job.ts`. */
+export async function startFakeServer(vad: 'fake' | 'silero', job: readonly string[] = []): Promise<FakeServer> {
+  const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad, ...job], {
     // The second as `npm start` has it.
     execArgv: ['--expose-gc', '--max-semi-space-size=8'],
   });

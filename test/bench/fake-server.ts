@@ -8,6 +8,7 @@ import type { Vad } from '../../voices/vad.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
+import { startJudging } from './judging-job.ts';
 import { machineClockMs } from './machine-clock.ts';
 
 /** What the server tells once it listens. */
@@ -26,6 +27,8 @@ export interface Usage {
   readonly vadMs: number;
   /** Resident memory now. */
   readonly memoryMib: number;
+  /** Clips judged by a job that runs beside. */
+  readonly jobs: number;
   /** Held by objects and buffers; without garbage where `memory` was asked for. */
   readonly heldMib: number;
 }
@@ -43,6 +46,8 @@ const fakes = fakeEngines({
 });
 let vadMs = 0;
 const engines = process.argv[2] === 'silero' ? { ...fakes, vad: timed(openSilero()) } : fakes;
+const [kind = '', modelPath] = process.argv.slice(3);
+const job = modelPath === undefined ? { judged: 0, close: async () => undefined } : await startJudging(kind, modelPath);
 const config = readConfig({
   flags: {},
   environment: {
@@ -66,13 +71,15 @@ process.on('message', (message) => {
     cpuMs: (user + system) / 1000,
     loopDelayMs: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
     vadMs,
+    jobs: job.judged,
     ...memory(message === 'memory'),
   };
   delays.reset();
   vadMs = 0;
+  job.judged = 0;
   process.send?.(usage);
 });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => void job.close().then(() => process.exit()));
 const { port } = app.server.address() as AddressInfo;
 process.send?.({ port, clockFromMs: machineClockMs() - performance.now() } satisfies Ready);
 

@@ -19,6 +19,7 @@ const benches: Readonly<
   overhead: () => import('./overhead.ts'),
   capacity: () => import('./capacity.ts'),
   webrtc: () => import('./webrtc.ts'),
+  embeddings: () => import('./embeddings.ts'),
   adapters: () => import('./adapters.ts'),
 };
 

@@ -1,4 +1,5 @@
 import type { Engines } from '../../server/engines.ts';
+import type { Voice } from '../../voices/synthesizer.ts';
 import { cascade } from '../../server/session/responder.ts';
 import { fakeAgent } from './agent.ts';
 import { fakeRecognizer } from './recognizer.ts';
@@ -13,13 +14,14 @@ export function fakeEngines(
     readonly says?: Parameters<typeof fakeAgent>[0];
     readonly completeness?: Parameters<typeof fakeTurnDetector>[0];
     readonly synthesizer?: ReturnType<typeof fakeSynthesizer>;
+    readonly voice?: Voice;
   } = {},
 ): Engines & { readonly agent: ReturnType<typeof fakeAgent>; readonly fakeVad: ReturnType<typeof fakeVad> } {
   const vad = fakeVad();
   const recognizer = fakeRecognizer(options.hears ?? ['hello there']);
   const agent = fakeAgent(options.says ?? ['One two three.']);
   const synthesizer = options.synthesizer ?? fakeSynthesizer();
-  const voice = { kind: 'preset', id: 'fake' } as const;
+  const voice = options.voice ?? { kind: 'preset', id: 'fake' };
   return {
     vad,
     fakeVad: vad,

@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../server/config.ts';
 import { startServer, type RunningServer } from '../../server/serve.ts';
+import { writeSmallCampplus } from '../fakes/small-models.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-'));
 
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
@@ -13,13 +18,16 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
   let browser: TestBrowser;
 
   beforeAll(async () => {
-    server = await startServer(readConfig({ flags: { port: '0', logLevel: 'error' }, environment: {} }));
+    const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
+    const flags = { port: '0', logLevel: 'error', speakerEncoder };
+    server = await startServer(readConfig({ flags, environment: {} }));
     browser = await openBrowserThatAsks(server);
   }, 60_000);
 
   afterAll(async () => {
     await server?.close();
     await browser?.close();
+    await rm(folder, { recursive: true });
   });
 
   it('is spoken to, shows what it understood, and speaks the answer', async () => {
@@ -62,6 +70,24 @@ describe.skipIf(!hasBrowser('the page'))('the page, in a real browser with a rec
     expect(await answer.innerText()).toMatch(/Alice/);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow).toBeLessThanOrEqual(0);
+    await page.close();
+  }, 120_000);
+
+  it('shows how like itself the character sounds, reply by reply', async () => {
+    const page = await openPage(browser, server, { width: 1280, height: 800 });
+    await page.click('#characters >> text=Captain Nemo');
+    for (const text of ['Tell me about the sea.', 'Where did you find such a ship?']) {
+      await page.fill('#text', text);
+      await page.click('#send');
+      const replies = page.locator('#transcript li[data-role="character"][data-status="done"]');
+      const before = await replies.count();
+      await replies.nth(before).waitFor({ timeout: 60_000 });
+    }
+    const voice = page.locator('#transcript .waterfall .voice').last();
+    await voice.waitFor({ timeout: 30_000 });
+    await keep(page, 'voice');
+    expect(await voice.innerText()).toMatch(/^Voice [01]\.\d\d$/);
+    expect(Number(await voice.locator('meter').getAttribute('value'))).toBeGreaterThan(0.5);
     await page.close();
   }, 120_000);
 

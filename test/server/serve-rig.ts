@@ -9,6 +9,7 @@ import type { Engines } from '../../server/engines.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
 import { builtInCharacters } from '../../server/serve.ts';
+import type { VoiceWatch } from '../../server/telemetry/voice-watch.ts';
 import { openTls } from '../../server/tls/credentials.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 
@@ -20,7 +21,9 @@ afterEach(async () => {
 });
 
 /** The server on fake engines and a free loopback port; `log` holds what it logged. */
-export async function serve(options: { flags?: Record<string, string | boolean>; engines?: Engines } = {}) {
+export async function serve(
+  options: { flags?: Record<string, string | boolean>; engines?: Engines; voiceWatch?: VoiceWatch } = {},
+) {
   const log: string[] = [];
   const config = readConfig({ flags: { logLevel: 'debug', ...options.flags }, environment: {} });
   const sessions = new LiveSessions(config);
@@ -31,6 +34,7 @@ export async function serve(options: { flags?: Record<string, string | boolean>;
     version: '0',
     sessions,
     tls: await openTls(config),
+    voiceWatch: options.voiceWatch,
     log: { write: (line) => void log.push(line) },
   });
   open.push(app);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { concatSamples } from '../../voices/audio.ts';
+import type { CallCost } from '../../voices/calls/calls.ts';
 import type { Care } from '../../voices/calls/care.ts';
 import { adapter } from '../../voices/synthesizers/gpt-sovits.ts';
-import { writeWav } from '../../voices/wav.ts';
+import { readWav, writeWav } from '../../voices/wav.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { openGptSovitsServer } from '../fakes/gpt-sovits-server.ts';
-import { tone } from '../fakes/vad.ts';
+import { silence, tone } from '../fakes/vad.ts';
 import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from './engine-rig.ts';
 
 const { voice, defaultClip } = await clipForTests();
@@ -38,6 +40,26 @@ describe('GPT-SoVITS', () => {
       speed_factor: 1.2,
       top_k: 5,
     });
+  });
+
+  it('leaves a word in the log of whose voice it cloned, and by whose consent', async () => {
+    await using server = await openGptSovitsServer();
+    const costs: CallCost[] = [];
+    const engine = openEngine(adapter, { baseUrl: server.url }, {}, (cost) => costs.push(cost));
+    await say(engine, { ...voice, id: 'housekeeper' });
+    expect(costs).toMatchObject([{ outcome: 'ok', clone: { voice: 'housekeeper', consent: 'Martha said so' } }]);
+    expect(JSON.stringify(costs)).not.toContain('Mind the step');
+  });
+
+  it('gets a clip that is too long cut in a pause, with as much of its words', async () => {
+    const wavPath = voice.wavPath.replace('martha', 'long');
+    await writeWav(wavPath, concatSamples([tone(5_000, 16_000), silence(400, 16_000), tone(7_000, 16_000)]), 16_000);
+    await using server = await openGptSovitsServer();
+    const transcript = 'I keep the house in order. And the kettle sings on the stove all day.';
+    await say(openEngine(adapter, { baseUrl: server.url }), { ...voice, wavPath, transcript });
+    const { prompt_text: said, ref_audio_path: place } = (server.requests[0]?.json() ?? {}) as Record<string, string>;
+    expect(said).toBe('I keep the house in order.');
+    expect((await readWav(place ?? '')).samples.length / 16_000).toBeCloseTo(5.2, 1);
   });
 
   it('finds out by itself which language it is, where it does not know the one named', async () => {

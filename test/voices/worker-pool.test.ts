@@ -31,10 +31,10 @@ let gate: Int32Array<SharedArrayBuffer>;
 const never = new AbortController().signal;
 const call = (request: Request, priority = 0) => pool.call(request, { signal: never, priority });
 
-function openPool(size: number, code = source): void {
+function openPool(size: number, code = source, finishMs = 0): void {
   gate = new Int32Array(new SharedArrayBuffer(4));
   const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-  pool = openWorkerPool<Request, Reply>({ name: 'test', url, size, workerData: { gate: gate.buffer } });
+  pool = openWorkerPool<Request, Reply>({ name: 'test', url, size, workerData: { gate: gate.buffer }, finishMs });
 }
 
 function openGate(): void {
@@ -183,5 +183,26 @@ describe('the worker pool', () => {
     for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE' } });
     await expect(call({ type: 'echo', value: 1 })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     expect(pool.load).toBe(0);
+  });
+
+  it('lets what runs come to its end before the thread does: within native code that would end the process', async () => {
+    openPool(1, source, 60_000);
+    await call({ type: 'echo', value: 1 });
+    const running = call({ type: 'wait' }).catch((reason: unknown) => reason);
+    let isClosed = false;
+    const closing = pool.close().then(() => (isClosed = true));
+    expect(await running).toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+    expect(isClosed).toBe(false);
+    openGate();
+    await closing;
+    expect(pool.load).toBe(0);
+  });
+
+  it('waits no longer than it was told to', async () => {
+    openPool(1, source, 1);
+    const running = call({ type: 'wait' }).catch((reason: unknown) => reason);
+    await pool.close();
+    expect(await running).toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
   });
 });

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { runInBackground } from '../background-thread.ts';
 import { EngineError } from '../engine.ts';
 import { loadModel, type ModelFile } from '../onnx-model.ts';
 import { serveWorker } from '../worker-serve.ts';
@@ -9,6 +10,7 @@ import type { DnsmosReply, DnsmosWorkerData } from './dnsmos.ts';
 const { p835, p808 } = workerData as DnsmosWorkerData;
 const inputName = 'input_1';
 const outputName = 'Identity:0';
+runInBackground();
 let loading: Promise<readonly [InferenceSession, InferenceSession | undefined]> | undefined;
 
 serveWorker<readonly Float32Array<ArrayBuffer>[], DnsmosReply>(async (windows) => {

@@ -80,6 +80,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
     url: new URL('./dnsmos-worker.ts', import.meta.url),
     size: workers,
     workerData: { p835, p808 } satisfies DnsmosWorkerData,
+    finishMs: 10_000,
   });
   const never = new AbortController().signal;
   const batches = openMicroBatch<Float32Array<ArrayBuffer>, readonly number[]>({

@@ -56,6 +56,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
     url: new URL('./moonshine-worker.ts', import.meta.url),
     size: workers,
     workerData: { modelDirectory, threads } satisfies MoonshineModelOptions,
+    finishMs: 5_000,
   });
   const recognizer = moonshineOn({
     decode: (samples, urgency, signal) => {

@@ -59,6 +59,7 @@ export async function openOnnxSpeaker(
     url: new URL('./speaker-worker.ts', import.meta.url),
     size: workers,
     workerData: file satisfies SpeakerWorkerData,
+    finishMs: 10_000,
   });
   const never = new AbortController().signal;
   const call = (clips: readonly SpeakerClip[], ends: AbortSignal): Promise<SpeakerReply> =>

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { runInBackground } from '../background-thread.ts';
 import { EngineError } from '../engine.ts';
 import { loadModel, takesOneAtATime } from '../onnx-model.ts';
 import { resample } from '../resampler.ts';
@@ -15,6 +16,7 @@ interface Loaded {
 }
 
 const file = workerData as SpeakerWorkerData;
+runInBackground();
 let loading: Promise<Loaded> | undefined;
 
 /** Clips of equal length and rate; their embeddings one after the other. */

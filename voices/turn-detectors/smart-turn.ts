@@ -42,6 +42,7 @@ export function openSmartTurn(options: SmartTurnOptions): TurnDetector & {
     url: new URL('./smart-turn-worker.ts', import.meta.url),
     size: 1,
     workerData: { modelPath, sha256: sha256.toLowerCase() } satisfies SmartTurnWorkerData,
+    finishMs: 2_000,
   });
   return {
     name,

@@ -76,6 +76,7 @@ export function openSilero(options: SileroOptions = {}): Vad & { close(): Promis
     name,
     url: options.workerUrl ?? new URL('./silero-worker.ts', import.meta.url),
     size: 1,
+    finishMs: 2_000,
     workerData: {
       modelPath,
       sampleRate,

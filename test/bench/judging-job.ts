@@ -1,0 +1,28 @@
+import { openDnsmos } from '../../voices/quality/dnsmos.ts';
+import { openOnnxSpeaker } from '../../voices/speakers/onnx-speaker.ts';
+import { voiceLike } from '../fakes/voice-like.ts';
+
+/** Judges clips one after the other, for ever; `judged` counts them. */
+export interface JudgingJob {
+  judged: number;
+  close(): Promise<void>;
+}
+
+/** Begins one: `embed` with a speaker model, `dnsmos` with its weights. Four clips wait at any time, as in a long job. */
+export async function startJudging(kind: string, modelPath: string): Promise<JudgingJob> {
+  const { signal } = new AbortController();
+  const frame = { samples: voiceLike(10_000, 24_000), sampleRate: 24_000, atMs: 0 };
+  const engine =
+    kind === 'embed' ? await openOnnxSpeaker({ modelPath, signal }) : await openDnsmos({ modelPath, signal });
+  const judge = (): Promise<unknown> =>
+    'embed' in engine ? engine.embed(frame, { signal }) : engine.rate(frame, { signal });
+  const goOn = async (): Promise<void> => {
+    for (;;) {
+      await judge();
+      job.judged += 1;
+    }
+  };
+  const job: JudgingJob = { judged: 0, close: () => engine.close() };
+  for (let lane = 0; lane < 4; lane += 1) void goOn().catch(() => undefined);
+  return job;
+}

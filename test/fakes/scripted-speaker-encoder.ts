@@ -1,0 +1,24 @@
+import type { AudioFrame } from '../../voices/audio.ts';
+import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
+
+/** Answers with angles of the script in turn, the last for good; an `Error` in it is thrown. `heardMs` keeps how long each clip was. */
+export function scriptedSpeakerEncoder(script: readonly (number | Error)[] = [0]): SpeakerEncoder & {
+  readonly heardMs: number[];
+  close(): Promise<void>;
+} {
+  const heardMs: number[] = [];
+  return {
+    name: 'fake-encoder',
+    sampleRate: 16_000,
+    dimensions: 2,
+    heardMs,
+    close: async () => undefined,
+    async embed({ samples, sampleRate }: AudioFrame, { signal }) {
+      signal.throwIfAborted();
+      const answer = script[Math.min(heardMs.length, script.length - 1)] ?? 0;
+      heardMs.push(Math.round((samples.length / sampleRate) * 1000));
+      if (answer instanceof Error) throw answer;
+      return Float32Array.of(Math.cos(answer), Math.sin(answer));
+    },
+  };
+}
