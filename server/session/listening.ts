@@ -2,9 +2,8 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { Item, MessageItem, SpokenContent } from './conversation.ts';
-import { isBackchannel } from './backchannels.ts';
-import { isEcho } from './echo.ts';
 import type { Heard } from './hear.ts';
+import { isNod, isOwnVoice, judgeOverheard } from './overheard.ts';
 import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
 import { Trace } from './trace.ts';
@@ -15,6 +14,9 @@ const maxUtteranceMs = 600_000;
 
 /** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
 const spareMs = 2_000;
+
+/** Silence after which what has been understood of a sound over the reply is taken for all of it. */
+const wholeAfterMs = 64;
 
 /** What became of an utterance, for the session to act on. */
 export type Understood = { readonly utterance: Utterance } & (
@@ -224,8 +226,11 @@ export class Listening {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);
     else utterance.agree(part.text);
-    if (part.text.trim() === '') return part.type === 'transcript-final' ? 'aside' : undefined;
-    return isBackchannel(part.text) || isOwnVoice(utterance, part.text) ? 'aside' : 'words';
+    if (isOwnVoice(utterance, part.text)) return 'aside';
+    const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
+    const isWhole = part.type === 'transcript-final' || this.#heardMs - toMs >= wholeAfterMs;
+    if (process.env['DBG']) console.error('OVER', JSON.stringify([part.type, part.text, toMs - fromMs, isWhole]));
+    return judgeOverheard({ text: part.text, lastedMs: toMs - fromMs, isWhole });
   }
 
   /** The recognizer failed on this utterance. */
@@ -279,19 +284,6 @@ export class Listening {
       post({ type: 'transcript-failure', utterance, reason });
     }
   }
-}
-
-/** Whether it is the character's own voice, come back through the user's microphone. */
-function isOwnVoice(utterance: Utterance, text: string): boolean {
-  utterance.isOwnVoice = utterance.over !== undefined && isEcho(text, utterance.over());
-  return utterance.isOwnVoice;
-}
-
-/** Whether it is a nod to the last words of a reply, which asked for nothing. */
-function isNod(utterance: Utterance, text: string): boolean {
-  if (utterance.interrupts) return false;
-  const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';
-  return !/[?？]["'”’]?$/u.test(said) && isBackchannel(text);
 }
 
 function userMessage(id: string): Omit<MessageItem, 'content'> {

@@ -24,7 +24,7 @@ const atOnce = 6;
  * for 200 ms for one that yields. Scenes share sounds, so that the intervals are somewhat narrower than the truth.
  *
  * `--half held-out`: only the scenes on which no constant was tuned, `--half tuned`: the others; no sound is in both.
- * `--only KIND`: scenes of one kind. `--heard FILE`: keeps what the recognizer made of what, and how long it took, for the
+ * `--only KIND,KIND`: scenes of these kinds. `--heard FILE`: keeps what the recognizer made of what, and how long it took, for the
  * next run. `--list`: what became of every scene, as JSON, on stderr.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
@@ -38,7 +38,8 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
     const characters = [...(await readCharacters({})).values()].filter(({ languages }) => languages[0] === 'en');
     const [half, only] = [optionOf(args, 'half'), optionOf(args, 'only')];
     const script = writeScript(material, characters).filter(
-      ({ source, kind }) => (half === undefined || halfOf(source) === half) && (only === undefined || kind === only),
+      ({ source, kind }) =>
+        (half === undefined || halfOf(source) === half) && (only === undefined || only.split(',').includes(kind)),
     );
     const room = atLevel(roomNoise(10_000, 3), 0);
     const played = await playAll(script, { vad, decoder, voices, spoken: new Map(), room });

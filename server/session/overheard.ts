@@ -1,0 +1,77 @@
+import { isBackchannel, wordsOf } from './backchannels.ts';
+import { isEcho } from './echo.ts';
+import type { Overlap } from './turn.ts';
+import type { Utterance } from './utterance.ts';
+
+/** A shorter sound of one or two words that nobody stops anybody with is a nod that the recognizer misheard. */
+const shortMs = 450;
+/** More words than that are meant for somebody. */
+const fewWords = 2;
+
+/** Words that take the floor, however short: of refusal, of stopping, of asking. Chinese and Japanese are looked for anywhere. */
+const commands = new Set(
+  [
+    'stop wait no nope dont hold hang listen sorry excuse pardon what why who where when how hey hello enough quiet silence shush',
+    'halt stopp stop warte nein nicht moment was warum wieso wer wo attends arrête arrete non quoi pourquoi pardon',
+    'para espera no qué que por cómo perdón disculpa ストップ 잠깐 잠깐만 그만 아니 왜 뭐',
+  ]
+    .join(' ')
+    .split(' '),
+);
+const spaceless =
+  /停|等|不|别|別|慢着|慢点|打住|够了|夠了|为什么|為什麼|怎么|怎麼|什么|什麼|谁|誰|请问|請問|喂|待って|まって|ちょっと|いや|なぜ|何/u;
+
+/** A sound over the reply, as far as it has been understood. */
+interface Overheard {
+  readonly text: string;
+  /** From its first to its last voiced window. */
+  readonly lastedMs: number;
+  /** The text is of all that was said, and nothing was added for a moment. */
+  readonly isWhole: boolean;
+}
+
+/** What it is; undefined while that is not sure. Empty text is no words, where it is the whole. */
+export function judgeOverheard({ text, lastedMs, isWhole }: Overheard): Overlap | undefined {
+  if (text.trim() === '') return isWhole ? 'aside' : undefined;
+  if (isBackchannel(text)) return 'aside';
+  const words = wordsOf(text);
+  if (words.some(isCommand) || spaceless.test(text)) return 'words';
+  if (countWords(words) > fewWords) return 'words';
+  // The first words of a longer sound may be the beginning of "of course".
+  if (!isWhole) return undefined;
+  return lastedMs < shortMs ? 'aside' : 'words';
+}
+
+/** Recognizers mishear short words by a letter: "step" for "stop". */
+function isCommand(word: string): boolean {
+  if (commands.has(word)) return true;
+  return word.length >= 4 && [...commands].some((command) => command.length >= 4 && differInOne(word, command));
+}
+
+/** Whether two words of the same length, with the same first letter, differ in one letter. */
+function differInOne(left: string, right: string): boolean {
+  if (left.length !== right.length || left[0] !== right[0]) return false;
+  return [...left].filter((letter, index) => letter !== right[index]).length === 1;
+}
+
+/** Characters of a script without spaces count as half a word. */
+function countWords(words: readonly string[]): number {
+  const characters = words.join(' ').match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
+  return (
+    words.filter((word) => /[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word)).length +
+    Math.ceil(characters / 2)
+  );
+}
+
+/** Whether it is the character's own voice, come back through the user's microphone. */
+export function isOwnVoice(utterance: Utterance, text: string): boolean {
+  utterance.isOwnVoice = utterance.over !== undefined && isEcho(text, utterance.over());
+  return utterance.isOwnVoice;
+}
+
+/** Whether it is a nod to the last words of a reply, which asked for nothing. */
+export function isNod(utterance: Utterance, text: string): boolean {
+  if (utterance.interrupts) return false;
+  const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';
+  return !/[?？]["'”’]?$/u.test(said) && isBackchannel(text);
+}
