@@ -111,6 +111,13 @@ export class Listening {
     this.#overheard.tentative = true;
   }
 
+  /** That sound was the character's own voice: what it says is of no interest. */
+  disown(): void {
+    if (this.#overheard !== undefined) this.#unsettled.delete(this.#overheard);
+    this.#overheard?.drop();
+    this.#overheard = undefined;
+  }
+
   /** That sound is over. What it was may still come. */
   stopOverhearing(): void {
     this.#overheard?.close();
@@ -229,8 +236,14 @@ export class Listening {
     if (isOwnVoice(utterance, part.text)) return 'aside';
     const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
     const isWhole = part.type === 'transcript-final' || this.#heardMs - toMs >= wholeAfterMs;
-    if (process.env['DBG']) console.error('OVER', JSON.stringify([part.type, part.text, toMs - fromMs, isWhole]));
-    return judgeOverheard({ text: part.text, lastedMs: toMs - fromMs, isWhole });
+    console.error('OVER', JSON.stringify([part.type.slice(11), part.text, toMs - fromMs, isWhole]));
+    return judgeOverheard({
+      text: part.text,
+      isVoice: part.type === 'transcript-partial' || part.unclear !== undefined,
+      confidence: part.confidence,
+      lastedMs: toMs - fromMs,
+      isWhole,
+    });
   }
 
   /** The recognizer failed on this utterance. */

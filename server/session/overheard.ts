@@ -3,27 +3,35 @@ import { isEcho } from './echo.ts';
 import type { Overlap } from './turn.ts';
 import type { Utterance } from './utterance.ts';
 
-/** A shorter sound of one or two words that nobody stops anybody with is a nod that the recognizer misheard. */
-const shortMs = 450;
+/** In a shorter sound, one or two words that the recognizer is not sure of may be a nod that it misheard. */
+const shortMs = 470;
+/** Whoever speaks so long means somebody, even if not one word can be made out. */
+const longMs = 500;
+/** Of the nods that Moonshine misheard in `npm run bench -- turns`, one in ten was above. */
+const sureFrom = 0.85;
 /** More words than that are meant for somebody. */
 const fewWords = 2;
 
 /** Words that take the floor, however short: of refusal, of stopping, of asking. Chinese and Japanese are looked for anywhere. */
 const commands = new Set(
   [
-    'stop wait no nope dont hold hang listen sorry excuse pardon what why who where when how hey hello enough quiet silence shush',
-    'halt stopp stop warte nein nicht moment was warum wieso wer wo attends arrête arrete non quoi pourquoi pardon',
+    'stop wait no nope but dont hold hang listen sorry excuse pardon what why who where when how hey hello enough quiet silence shush',
+    'halt stopp warte nein aber mais pero nicht moment was warum wieso wer wo attends arrête arrete non quoi pourquoi pardon',
     'para espera no qué que por cómo perdón disculpa ストップ 잠깐 잠깐만 그만 아니 왜 뭐',
   ]
     .join(' ')
     .split(' '),
 );
 const spaceless =
-  /停|等|不|别|別|慢着|慢点|打住|够了|夠了|为什么|為什麼|怎么|怎麼|什么|什麼|谁|誰|请问|請問|喂|待って|まって|ちょっと|いや|なぜ|何/u;
+  /停|等|但是|可是|不|别|別|慢着|慢点|打住|够了|夠了|为什么|為什麼|怎么|怎麼|什么|什麼|谁|誰|请问|請問|喂|待って|まって|ちょっと|いや|なぜ|何/u;
 
 /** A sound over the reply, as far as it has been understood. */
 interface Overheard {
   readonly text: string;
+  /** 0 to 1; absent where the recognizer cannot tell. */
+  readonly confidence?: number | undefined;
+  /** Somebody spoke, whatever they said. */
+  readonly isVoice: boolean;
   /** From its first to its last voiced window. */
   readonly lastedMs: number;
   /** The text is of all that was said, and nothing was added for a moment. */
@@ -31,15 +39,15 @@ interface Overheard {
 }
 
 /** What it is; undefined while that is not sure. Empty text is no words, where it is the whole. */
-export function judgeOverheard({ text, lastedMs, isWhole }: Overheard): Overlap | undefined {
-  if (text.trim() === '') return isWhole ? 'aside' : undefined;
+export function judgeOverheard({ text, confidence = 1, isVoice, lastedMs, isWhole }: Overheard): Overlap | undefined {
+  if (text.trim() === '') return !isWhole ? undefined : isVoice && lastedMs >= longMs ? 'words' : 'unclear';
   if (isBackchannel(text)) return 'aside';
   const words = wordsOf(text);
   if (words.some(isCommand) || spaceless.test(text)) return 'words';
   if (countWords(words) > fewWords) return 'words';
   // The first words of a longer sound may be the beginning of "of course".
-  if (!isWhole) return undefined;
-  return lastedMs < shortMs ? 'aside' : 'words';
+  if (!isWhole) return confidence === 1 ? 'words' : undefined;
+  return lastedMs < shortMs && confidence < sureFrom ? 'unclear' : 'words';
 }
 
 /** Recognizers mishear short words by a letter: "step" for "stop". */
@@ -65,7 +73,9 @@ function countWords(words: readonly string[]): number {
 
 /** Whether it is the character's own voice, come back through the user's microphone. */
 export function isOwnVoice(utterance: Utterance, text: string): boolean {
-  utterance.isOwnVoice = utterance.over !== undefined && isEcho(text, utterance.over());
+  // "What?" may be in both by chance.
+  const isCommandAlone = isCommand(wordsOf(text).join(' '));
+  utterance.isOwnVoice = utterance.over !== undefined && !isCommandAlone && isEcho(text, utterance.over());
   return utterance.isOwnVoice;
 }
 

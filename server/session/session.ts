@@ -188,8 +188,8 @@ export class Session {
   }
 
   #hear(heard: Heard): void {
-    this.#listening.take(heard);
     if (this.#settings.turnDetection !== null) return this.#turns.hear(heard);
+    this.#listening.take(heard);
     if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
   }
 

@@ -1,5 +1,7 @@
+import { durationMs } from '../../voices/audio.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { SessionContext } from './context.ts';
+import { EchoGate } from './echo-gate.ts';
 import type { Heard } from './hear.ts';
 import type { Listening } from './listening.ts';
 import { PauseJudge } from './pause-judge.ts';
@@ -18,6 +20,9 @@ import type { Utterance } from './utterance.ts';
 /** How long before the end of a turn its answer is begun: what a mind and a voice usually need for their first sound. */
 const draftLeadMs = 600;
 
+/** Voice over the reply in which an echo would have been found. */
+const surelyUnlikeMs = 384;
+
 interface TurnTakingParts {
   readonly context: SessionContext;
   readonly listening: Listening;
@@ -34,8 +39,11 @@ export class TurnTaking {
   answering: Utterance | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
+  readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
   #aloneMs = 0;
+  /** Voice over the reply that is not like it. */
+  #unlikeMs = 0;
   /** The user's microphone hears the character: found out once, and forgotten when a reply goes by without. */
   #echoes = false;
   #overlapped = false;
@@ -49,11 +57,19 @@ export class TurnTaking {
     return missesSound(this.#turn, this.#policy());
   }
 
-  /** A window of the user's sound, which `listening` has taken. */
-  hear(heard: Heard): void {
+  /** A window of the user's sound, the character's own voice in it left out. */
+  hear(window: Heard): void {
     const { listening, speaking } = this.#parts;
+    const { heard, found } = this.#gate.sift(window, speaking.played);
+    listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
-    if (heard.voiced && !speaking.sounds) this.#aloneMs += (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    if (found)
+      this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: heard.frame.atMs, untilMs: heard.frame.atMs });
+    // A voiced window may be the first of more.
+    if (heard.voiced && this.#turn.phase === 'settling') return;
+    const ms = durationMs(heard.frame);
+    if (heard.voiced) this.#unlikeMs += ms;
+    if (heard.voiced && (!speaking.sounds || this.#unlikeMs > surelyUnlikeMs)) this.#aloneMs += ms;
     const { heardMs: atMs, voicedMs } = listening;
     this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
   }
@@ -131,6 +147,7 @@ export class TurnTaking {
         return this.#parts.nod();
       case 'overlap-open':
         this.#aloneMs = 0;
+        this.#unlikeMs = 0;
         this.#overlapped = true;
         return listening.overhear(action.atMs, speaking.sounding());
       case 'overlap-close':

@@ -37,7 +37,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
     await decoder.warm();
     const characters = [...(await readCharacters({})).values()].filter(({ languages }) => languages[0] === 'en');
     const [half, only] = [optionOf(args, 'half'), optionOf(args, 'only')];
-    const script = writeScript(material, characters).filter(
+    const script = writeScript(material, characters, Number(optionOf(args, 'seed') ?? 7)).filter(
       ({ source, kind }) =>
         (half === undefined || halfOf(source) === half) && (only === undefined || only.split(',').includes(kind)),
     );
