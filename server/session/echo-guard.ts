@@ -28,7 +28,10 @@ const windowMs = 32;
 const windowSamples = (sampleRate * windowMs) / 1000;
 const hopMs = 8;
 /** Voiced windows looked back at, and the fewest that can tell an echo from a chance likeness. */
-const keptProgress = 64;
+/** How far back. */
+const longestMs = 1_500;
+const keptProgress = 80;
+const mostHops = 1_000;
 const mostWindows = 20;
 const fewestWindows = 6;
 /** Between the clock's idea of what is heard and the microphone: client, room and network. */
@@ -42,6 +45,10 @@ const mostExcess = 4;
 const decayPerHop = 1.2;
 const decayHops = 24;
 const edgesHertz = [150, 300, 500, 750, 1_100, 1_600, 2_300, 3_300, 5_000];
+/** Nobody waits between filling them and reading them: one for all sessions. */
+const dft = createRealDft(windowSamples);
+const power = new Float64Array(windowSamples / 2 + 1);
+const tapered = new Float64Array(windowSamples);
 const bandCount = edgesHertz.length - 1;
 const depth = 20;
 const quietDecibels = -65;
@@ -52,9 +59,6 @@ const quietDecibels = -65;
  * what is louder than that is somebody else. Looks at voiced windows only, so that it costs nothing while nobody speaks.
  */
 export class EchoGuard {
-  readonly #dft = createRealDft(windowSamples);
-  readonly #power = new Float64Array(windowSamples / 2 + 1);
-  readonly #frame = new Float64Array(windowSamples);
   #windows: Window[] = [];
   /** How far the reply was when, as far as the clock knows. */
   #progress: { readonly atMs: number; readonly heardMs: number }[] = [];
@@ -85,9 +89,10 @@ export class EchoGuard {
   /** Whether that window, voiced, 512 samples at 16 kHz, is what is played, as it sounds there. */
   explains(samples: Float32Array, atMs: number): boolean {
     if (samples.length !== windowSamples) return false;
-    const window: Window = { bands: this.#bandsOf(samples), atMs };
+    const window: Window = { bands: bandsOf(samples), atMs };
     this.#windows.push(window);
-    if (this.#windows.length > mostWindows) this.#windows.shift();
+    this.#windows = this.#windows.slice(-mostWindows).filter((one) => one.atMs > atMs - longestMs);
+    if (this.#sent.size > mostHops) this.#sent.clear();
     if (this.#path !== undefined && this.#isExpected(window, this.#path)) return true;
     return this.#prove(window);
   }
@@ -175,30 +180,29 @@ export class EchoGuard {
     const hop = Math.round((before.heardMs + atMs - before.atMs) / hopMs);
     if (this.#sent.has(hop)) return this.#sent.get(hop);
     const sound = this.#played?.soundAt(hop * hopMs - windowMs, windowMs);
-    const bands =
-      sound === undefined ? undefined : this.#bandsOf(resample(sound.samples, sound.sampleRate, sampleRate));
+    const bands = sound === undefined ? undefined : bandsOf(resample(sound.samples, sound.sampleRate, sampleRate));
     // What is still to be sent is asked for again.
     if (bands !== undefined) this.#sent.set(hop, bands);
     return bands;
   }
+}
 
-  /** Levels in decibels. */
-  #bandsOf(samples: Float32Array): Bands {
-    for (let index = 0; index < windowSamples; index += 1) {
-      this.#frame[index] = (samples[index] ?? 0) * Math.sin((Math.PI * (index + 0.5)) / windowSamples);
-    }
-    this.#dft.powerSpectrum(this.#frame, 0, this.#power);
-    const bands = new Float64Array(bandCount);
-    for (let band = 0; band < bands.length; band += 1) {
-      const [from, to] = [edgesHertz[band] as number, edgesHertz[band + 1] as number].map((hertz) =>
-        Math.round((hertz * windowSamples) / sampleRate),
-      ) as [number, number];
-      let sum = 0;
-      for (let bin = from; bin < to; bin += 1) sum += this.#power[bin] as number;
-      bands[band] = Math.max(quietDecibels, 10 * Math.log10((4 * sum) / windowSamples ** 2 + 1e-12));
-    }
-    return bands;
+/** Levels in decibels. */
+function bandsOf(samples: Float32Array): Bands {
+  for (let index = 0; index < windowSamples; index += 1) {
+    tapered[index] = (samples[index] ?? 0) * Math.sin((Math.PI * (index + 0.5)) / windowSamples);
   }
+  dft.powerSpectrum(tapered, 0, power);
+  const bands = new Float64Array(bandCount);
+  for (let band = 0; band < bands.length; band += 1) {
+    const [from, to] = [edgesHertz[band] as number, edgesHertz[band + 1] as number].map((hertz) =>
+      Math.round((hertz * windowSamples) / sampleRate),
+    ) as [number, number];
+    let sum = 0;
+    for (let bin = from; bin < to; bin += 1) sum += power[bin] as number;
+    bands[band] = Math.max(quietDecibels, 10 * Math.log10((4 * sum) / windowSamples ** 2 + 1e-12));
+  }
+  return bands;
 }
 
 function mean(values: readonly number[]): number {

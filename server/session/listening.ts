@@ -15,9 +15,6 @@ const maxUtteranceMs = 600_000;
 /** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
 const spareMs = 2_000;
 
-/** Silence after which what has been understood of a sound over the reply is taken for all of it. */
-const wholeAfterMs = 64;
-
 /** What became of an utterance, for the session to act on. */
 export type Understood = { readonly utterance: Utterance } & (
   | { readonly outcome: 'words' | 'nothing' | 'unclear' }
@@ -233,17 +230,7 @@ export class Listening {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);
     else utterance.agree(part.text);
-    if (isOwnVoice(utterance, part.text)) return 'aside';
-    const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
-    const isWhole = part.type === 'transcript-final' || this.#heardMs - toMs >= wholeAfterMs;
-    console.error('OVER', JSON.stringify([part.type.slice(11), part.text, toMs - fromMs, isWhole]));
-    return judgeOverheard({
-      text: part.text,
-      isVoice: part.type === 'transcript-partial' || part.unclear !== undefined,
-      confidence: part.confidence,
-      lastedMs: toMs - fromMs,
-      isWhole,
-    });
+    return judgeOverheard(utterance, part, this.#heardMs);
   }
 
   /** The recognizer failed on this utterance. */

@@ -1,3 +1,4 @@
+import type { TranscriptPart } from '../../voices/recognizer.ts';
 import { isBackchannel, wordsOf } from './backchannels.ts';
 import { isEcho } from './echo.ts';
 import type { Overlap } from './turn.ts';
@@ -7,6 +8,8 @@ import type { Utterance } from './utterance.ts';
 const shortMs = 470;
 /** Whoever speaks so long means somebody, even if not one word can be made out. */
 const longMs = 500;
+/** Silence after which a transcript is one of all that was said. */
+const wholeAfterMs = 64;
 /** Of the nods that Moonshine misheard in `npm run bench -- turns`, one in ten was above. */
 const sureFrom = 0.85;
 /** More words than that are meant for somebody. */
@@ -38,13 +41,29 @@ interface Overheard {
   readonly isWhole: boolean;
 }
 
-/** What it is; undefined while that is not sure. Empty text is no words, where it is the whole. */
-export function judgeOverheard({ text, confidence = 1, isVoice, lastedMs, isWhole }: Overheard): Overlap | undefined {
-  if (text.trim() === '') return !isWhole ? undefined : isVoice && lastedMs >= longMs ? 'words' : 'unclear';
+/** What a sound over the reply is, by this part of its transcript, when sound has been heard up to `heardMs`. */
+export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heardMs: number): Overlap | undefined {
+  if (isOwnVoice(utterance, part.text)) return 'aside';
+  const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
+  const isFinal = part.type === 'transcript-final';
+  return judge({
+    text: part.text,
+    confidence: part.confidence,
+    isVoice: !isFinal || part.unclear !== undefined,
+    lastedMs: toMs - fromMs,
+    isWhole: isFinal || heardMs - toMs >= wholeAfterMs,
+  });
+}
+
+/** What it is; undefined while that is not sure. */
+export function judge({ text, confidence = 1, isVoice, lastedMs, isWhole }: Overheard): Overlap | undefined {
+  if (text.trim() === '') {
+    if (!isWhole) return undefined;
+    return isVoice && lastedMs >= longMs ? 'words' : 'unclear';
+  }
   if (isBackchannel(text)) return 'aside';
   const words = wordsOf(text);
-  if (words.some(isCommand) || spaceless.test(text)) return 'words';
-  if (countWords(words) > fewWords) return 'words';
+  if (words.some(isCommand) || spaceless.test(text) || countWords(words) > fewWords) return 'words';
   // The first words of a longer sound may be the beginning of "of course".
   if (!isWhole) return confidence === 1 ? 'words' : undefined;
   return lastedMs < shortMs && confidence < sureFrom ? 'unclear' : 'words';
@@ -71,7 +90,7 @@ function countWords(words: readonly string[]): number {
   );
 }
 
-/** Whether it is the character's own voice, come back through the user's microphone. */
+/** Whether it is the character's own words, come back through the user's microphone. */
 export function isOwnVoice(utterance: Utterance, text: string): boolean {
   // "What?" may be in both by chance.
   const isCommandAlone = isCommand(wordsOf(text).join(' '));

@@ -103,7 +103,9 @@ export class TurnTaking {
     if (is === undefined || utterance.voiced === undefined) return;
     const { fromMs: sinceMs, toMs: untilMs } = utterance.voiced;
     if (utterance.isOwnVoice) this.#echoes = true;
-    this.advance({ type: 'overlap-judged', is, sinceMs, untilMs });
+    // A voice without words may be the echo that is known to be there.
+    const isSure = !this.#echoes || part?.text !== '';
+    this.advance({ type: 'overlap-judged', is: isSure ? is : 'unclear', sinceMs, untilMs });
   }
 
   #policy(): TurnPolicy {
