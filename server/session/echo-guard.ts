@@ -48,6 +48,7 @@ const edgesHertz = [150, 300, 500, 750, 1_100, 1_600, 2_300, 3_300, 5_000];
 /** Nobody waits between filling them and reading them: one for all sessions. */
 const dft = createRealDft(windowSamples);
 const power = new Float64Array(windowSamples / 2 + 1);
+const scratch = new Float64Array(mostWindows);
 const tapered = new Float64Array(windowSamples);
 const bandCount = edgesHertz.length - 1;
 const depth = 20;
@@ -129,9 +130,13 @@ export class EchoGuard {
   /** The path on which the last windows are most alike, if they are alike enough. */
   #find(): Path | undefined {
     if (this.#windows.length < fewestWindows) return undefined;
+    const heard = this.#windows.map(({ bands }) => bands);
+    const shapes = Array.from({ length: bandCount }, (_, band) =>
+      shapeOf(heard, band, new Float64Array(this.#windows.length)),
+    );
     let best = { likeness: leastLikeness(this.#windows.length), lagMs: NaN };
     for (let lagMs = lagsMs.from; lagMs <= lagsMs.to; lagMs += hopMs) {
-      const likeness = this.#likeness(lagMs);
+      const likeness = this.#likeness(lagMs, shapes);
       if (likeness > best.likeness) best = { likeness, lagMs };
     }
     if (Number.isNaN(best.lagMs)) return undefined;
@@ -145,29 +150,22 @@ export class EchoGuard {
     return { lagMs: best.lagMs, gains };
   }
 
-  /**
-   * Correlation of what was heard and what was sent, each band about its own mean and no deeper than the noise of a room lets
-   * it be. -1 where not all of that is known.
-   */
-  #likeness(lagMs: number): number {
-    const sent = this.#windows.map(({ atMs }) => this.#sentAt(atMs - lagMs));
+  /** Correlation of what was heard, `shapes`, and what was sent. -1 where not all of that is known. */
+  #likeness(lagMs: number, shapes: readonly Float64Array[]): number {
+    const sent: Bands[] = [];
+    for (const { atMs } of this.#windows) {
+      const bands = this.#sentAt(atMs - lagMs);
+      if (bands === undefined) return -1;
+      sent.push(bands);
+    }
     let [both, heard, said] = [0, 0, 0];
-    for (let band = 0; band < bandCount; band += 1) {
-      let [mostHeard, mostSaid] = [-Infinity, -Infinity];
-      for (const [index, { bands }] of this.#windows.entries()) {
-        mostHeard = Math.max(mostHeard, bands[band] as number);
-        mostSaid = Math.max(mostSaid, sent[index]?.[band] ?? Infinity);
-      }
-      // Not all of it is known.
-      if (mostSaid === Infinity) return -1;
-      const left = this.#windows.map(({ bands }) => Math.max(bands[band] as number, mostHeard - depth));
-      const right = sent.map((bands) => Math.max(bands?.[band] ?? 0, mostSaid - depth));
-      const [meanLeft, meanRight] = [mean(left), mean(right)];
-      for (const [index, value] of left.entries()) {
-        const other = (right[index] as number) - meanRight;
-        both += (value - meanLeft) * other;
-        heard += (value - meanLeft) ** 2;
-        said += other ** 2;
+    for (const [band, left] of shapes.entries()) {
+      const right = shapeOf(sent, band, scratch);
+      for (let index = 0; index < left.length; index += 1) {
+        const [one, other] = [left[index] as number, right[index] as number];
+        both += one * other;
+        heard += one * one;
+        said += other * other;
       }
     }
     return both / Math.sqrt(heard * said || 1);
@@ -205,8 +203,19 @@ function bandsOf(samples: Float32Array): Bands {
   return bands;
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+/** The levels of one band over time about their mean, no deeper than the noise of a room lets them be; written into `shape`. */
+function shapeOf(windows: readonly Bands[], band: number, shape: Float64Array): Float64Array {
+  let most = -Infinity;
+  for (const bands of windows) most = Math.max(most, bands[band] as number);
+  let sum = 0;
+  for (let index = 0; index < windows.length; index += 1) {
+    const level = Math.max(windows[index]?.[band] as number, most - depth);
+    shape[index] = level;
+    sum += level;
+  }
+  for (let index = 0; index < windows.length; index += 1)
+    shape[index] = (shape[index] as number) - sum / windows.length;
+  return shape;
 }
 
 /** Likeness from which it may be an echo; other speech reaches this one time in fifty, at one delay or another. */

@@ -63,8 +63,7 @@ export class TurnTaking {
     const { heard, found } = this.#gate.sift(window, speaking.played);
     listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
-    if (found)
-      this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: heard.frame.atMs, untilMs: heard.frame.atMs });
+    if (found) this.#disown(heard.frame.atMs);
     // A voiced window may be the first of more.
     if (heard.voiced && this.#turn.phase === 'settling') return;
     const ms = durationMs(heard.frame);
@@ -82,6 +81,15 @@ export class TurnTaking {
     const next = step(this.#turn, event, this.#policy());
     this.#turn = next.state;
     for (const action of next.actions) this.#perform(action);
+  }
+
+  /** What is heard over the reply is its echo: it goes on, as ready to be interrupted as before. */
+  #disown(atMs: number): void {
+    const isOver = this.#turn.phase === 'overlapping';
+    if (!isOver) return;
+    this.#parts.listening.disown();
+    this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: atMs, untilMs: atMs });
+    if (this.#turn.phase === 'replying') this.#turn = { phase: 'replying', wary: this.#echoes };
   }
 
   /** What the user is saying has been understood a little further. */
