@@ -11,7 +11,12 @@ export interface Unclear {
 
 /** Partials replace each other: each holds the whole text so far. */
 export type TranscriptPart =
-  | { readonly type: 'transcript-partial'; readonly text: string }
+  | {
+      readonly type: 'transcript-partial';
+      readonly text: string;
+      /** Of what was heard last, 0 to 1; absent where the engine cannot tell. */
+      readonly confidence?: number;
+    }
   | {
       readonly type: 'transcript-final';
       /** Empty when nothing was said, or when `unclear` is set. */

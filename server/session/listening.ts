@@ -1,15 +1,13 @@
 import type { AudioFrame } from '../../voices/audio.ts';
-import { EngineError } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import { userMessage, type Item, type SpokenContent } from './conversation.ts';
-import { isBackchannel } from './backchannels.ts';
-import { isNod, isOwnVoice } from './over-reply.ts';
 import type { Heard } from './hear.ts';
+import { isNod, isOwnVoice, judgeOverheard } from './overheard.ts';
 import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
 import { SoundBefore } from './sound-before.ts';
 import { Trace } from './trace.ts';
-import { Utterance } from './utterance.ts';
+import { recognitionProblem, Utterance } from './utterance.ts';
 
 /** Longest utterance that is listened to; what comes after is not heard. */
 const maxUtteranceMs = 600_000;
@@ -90,10 +88,8 @@ export class Listening {
   /** Sound from here on may still be needed. */
   #keptFromMs(): number {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    return Math.max(
-      this.#heardMs - longestVerdictMs,
-      Math.min(this.#heardMs - padding - spareMs, this.#unjudgedFromMs),
-    );
+    const fromMs = Math.min(this.#heardMs - padding - spareMs, this.#unjudgedFromMs);
+    return Math.max(this.#heardMs - longestVerdictMs, fromMs);
   }
 
   /** Where the first sound over a reply begins of which nobody knows yet what it is. */
@@ -123,6 +119,13 @@ export class Listening {
     this.stopOverhearing();
     this.#overheard = this.#begin(atMs, over);
     this.#overheard.tentative = true;
+  }
+
+  /** That sound was the character's own voice: what it says is of no interest. */
+  disown(): void {
+    if (this.#overheard !== undefined) this.#unsettled.delete(this.#overheard);
+    this.#overheard?.drop();
+    this.#overheard = undefined;
   }
 
   /** That sound is over. What it was may still come. */
@@ -241,8 +244,7 @@ export class Listening {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);
     else utterance.agree(part.text);
-    if (part.text.trim() === '') return part.type === 'transcript-final' ? 'aside' : undefined;
-    return isBackchannel(part.text) || isOwnVoice(utterance, part.text) ? 'aside' : 'words';
+    return judgeOverheard(utterance, part, this.#heardMs);
   }
 
   /** The recognizer failed on this utterance. */
@@ -251,9 +253,7 @@ export class Listening {
     this.#settle(utterance, null);
     if (utterance.tentative) return undefined;
     utterance.trace.mark('transcript');
-    const code = reason instanceof EngineError ? reason.code : 'internal_error';
-    const message = reason instanceof EngineError ? reason.message : 'Speech recognition failed.';
-    this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: { code, message } });
+    this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: recognitionProblem(reason) });
     return { utterance, outcome: 'failed' };
   }
 

@@ -110,13 +110,20 @@ export class Playout {
     if (hold === undefined) return undefined;
     // Rather too much than too little: what is not said again is never heard.
     const fromMs = hold.heardMs === undefined ? this.#sentMs : hold.surelyMs;
-    this.#again = this.#recent.clauseBefore(fromMs);
+    // A client that has gone on playing what it had, and has some left, was never silent.
+    const brokeOff = hold.heardMs !== undefined || !this.sounds;
+    this.#again = brokeOff ? this.#recent.clauseBefore(fromMs) : [];
     this.#hold = undefined;
     this.#reported = undefined;
     this.#startedMs = this.#settings.clock.now() - (hold.heardMs === undefined ? this.heardMs : this.#sentMs);
     this.#resumedAtMs = hold.heardMs === undefined ? 0 : this.#sentMs;
     hold.end();
     return { fromMs, untilMs: this.#sentMs, laterMs: this.#recent.lengthOf(this.#again) };
+  }
+
+  /** What was sent of it lately, see `RecentSpeech`. */
+  soundAt(fromMs: number, ms: number): ReturnType<RecentSpeech['soundAt']> {
+    return this.#recent.soundAt(fromMs, ms);
   }
 
   /** Nothing more will be sent of it, a second time either: the sound is let go. */

@@ -6,6 +6,9 @@ const longestClauseMs = 4_000;
 /** Sound kept: a clause, and what may be on its way to the listener when it is asked for. */
 const keptMs = longestClauseMs + 2_000;
 
+/** Of a reply that has ended, what a client may still have to play, and its echo. */
+const lateMs = 1_500;
+
 const endsClause = /[,;:.!?…—，、；：。！？]["'”’»)\]]*\s*$/u;
 
 /** The last seconds of a reply as they were sent, to take it up again where a clause began. Times count what was sent. */
@@ -52,9 +55,24 @@ export class RecentSpeech {
     });
   }
 
-  /** Lets go of all of it. */
+  /** `ms` of it from `fromMs` on, as far as it is still known; undefined where none of that is. */
+  soundAt(fromMs: number, ms: number): { readonly samples: Float32Array; readonly sampleRate: number } | undefined {
+    const samples = new Float32Array(this.#samplesIn(ms));
+    const sampleRate = this.#sampleRate;
+    if (fromMs < (this.#slices[0]?.atMs ?? Infinity) || fromMs + ms > this.#sentMs) return undefined;
+    for (const { atMs, block } of this.#slices) {
+      const offset = this.#samplesIn(fromMs - atMs);
+      if (offset >= block.length || offset + samples.length <= 0) continue;
+      for (let index = Math.max(0, -offset); index < samples.length && index + offset < block.length; index += 1) {
+        samples[index] = (block[index + offset] as number) / 32_768;
+      }
+    }
+    return { samples, sampleRate };
+  }
+
+  /** Lets go of all but what may still be heard, or come back as an echo. */
   forget(): void {
-    this.#slices = [];
+    while ((this.#slices[0]?.atMs ?? Infinity) < this.#sentMs - lateMs) this.#slices.shift();
     this.#starts = [];
   }
 

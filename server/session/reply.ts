@@ -90,6 +90,11 @@ export class Reply {
     return this.#playout.heardMs;
   }
 
+  /** What was sent of it lately: `ms` from `fromMs` on. */
+  soundAt(fromMs: number, ms: number): ReturnType<Playout['soundAt']> {
+    return this.#playout.soundAt(fromMs, ms);
+  }
+
   /** What has been sent of it and is still to be heard, in milliseconds. */
   get unheardMs(): number {
     return this.#playout.sentMs - this.#playout.heardMs;

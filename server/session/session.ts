@@ -200,9 +200,11 @@ export class Session {
   }
 
   #hear(heard: Heard): void {
-    this.#listening.take(heard);
     if (this.#settings.turnDetection !== null) this.#turns.hear(heard);
-    else if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
+    else {
+      this.#listening.take(heard);
+      if (this.#listening.current === undefined) this.#listening.open(heard.frame.atMs);
+    }
     this.#intake.recycle(heard);
   }
 

@@ -68,10 +68,10 @@ export const completeFrom = 0.8;
 
 /**
  * Any speech over its own makes a character pause. It gives way to words; to a voice whose words are not known, a yielding
- * one after 400 ms, a stubborn one after 700 ms.
+ * one after 560 ms, a stubborn one after 660 ms.
  */
 export function bargeInMs(turnTaking: TurnTaking): number {
-  return Math.round(700 - 300 * turnTaking.interruptibility);
+  return Math.round(660 - 100 * turnTaking.interruptibility);
 }
 
 /** Somebody with a habit of 1 nods every 3 s of talk at most, with 0.2 every 15 s; with 0 never. */

@@ -36,11 +36,16 @@ export class Speaking {
     return this.#current;
   }
 
+  /** The reply that can be heard, or could a moment ago; undefined where the character is silent. */
+  get played(): Reply | undefined {
+    if (this.#current?.item !== undefined) return this.#current;
+    const isLate = this.#last !== undefined && this.#context.clock.now() < this.#last.heardByMs + lateEchoMs;
+    return isLate ? this.#last?.reply : undefined;
+  }
+
   /** What the character is saying, or was a moment ago, for who hears something meanwhile; undefined where it is silent. */
   sounding(): (() => Sounded) | undefined {
-    const { clock } = this.#context;
-    const isLate = this.#last !== undefined && clock.now() < this.#last.heardByMs + lateEchoMs;
-    const reply = this.#current?.item === undefined && isLate ? this.#last?.reply : this.#current;
+    const reply = this.played;
     const part = reply?.item?.content[0];
     if (reply === undefined || part?.type !== 'audio') return undefined;
     const fromMs = reply.heardMs;

@@ -1,5 +1,7 @@
+import { durationMs } from '../../voices/audio.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { SessionContext } from './context.ts';
+import { EchoGate } from './echo-gate.ts';
 import type { EchoVoice } from './echo-voice.ts';
 import type { Heard } from './hear.ts';
 import type { Listening } from './listening.ts';
@@ -19,6 +21,9 @@ import type { Utterance } from './utterance.ts';
 
 /** How long before the end of a turn its answer is begun: what a mind and a voice usually need for their first sound. */
 const draftLeadMs = 600;
+
+/** Voice over the reply in which an echo would have been found. */
+const surelyUnlikeMs = 384;
 
 interface TurnTakingParts {
   readonly context: SessionContext;
@@ -40,8 +45,11 @@ export class TurnTaking {
   spokenOver: Reply | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
+  readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
   #aloneMs = 0;
+  /** Voice over the reply that is not like it. */
+  #unlikeMs = 0;
   /** The user's microphone hears the character: found out once, and forgotten when a reply goes by without. */
   #echoes = false;
   #overlapped = false;
@@ -57,13 +65,20 @@ export class TurnTaking {
     return missesSound(this.#turn, this.#policy());
   }
 
-  /** A window of the user's sound, which `listening` has taken. */
-  hear(heard: Heard): void {
+  /** A window of the user's sound, the character's own voice in it left out. */
+  hear(window: Heard): void {
     const { listening, speaking } = this.#parts;
+    const { heard, found } = this.#gate.sift(window, speaking.played);
+    listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
     // Too short for its voice to be known, a sound is what its words are.
     if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
-    if (heard.voiced && !speaking.sounds) this.#aloneMs += (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    if (found) this.#disown(heard.frame.atMs);
+    // A voiced window may be the first of more.
+    if (heard.voiced && this.#turn.phase === 'settling') return;
+    const ms = durationMs(heard.frame);
+    if (heard.voiced) this.#unlikeMs += ms;
+    if (heard.voiced && (!speaking.sounds || this.#unlikeMs > surelyUnlikeMs)) this.#aloneMs += ms;
     const { heardMs: atMs, voicedMs } = listening;
     this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
   }
@@ -76,6 +91,15 @@ export class TurnTaking {
     const next = step(this.#turn, event, this.#policy());
     this.#turn = next.state;
     for (const action of next.actions) this.#perform(action);
+  }
+
+  /** What is heard over the reply is its echo: it goes on, as ready to be interrupted as before. */
+  #disown(atMs: number): void {
+    const isOver = this.#turn.phase === 'overlapping';
+    if (!isOver) return;
+    this.#parts.listening.disown();
+    this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: atMs, untilMs: atMs });
+    if (this.#turn.phase === 'replying') this.#turn = { phase: 'replying', wary: this.#echoes };
   }
 
   /** What the user is saying has been understood a little further. */
@@ -93,7 +117,11 @@ export class TurnTaking {
   overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
     // Under push to talk nothing opens by itself.
     if (this.#parts.context.settings().turnDetection === null) return;
-    utterance.said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
+    const said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
+    if (utterance.isOwnVoice) this.#echoes = true;
+    // A voice without words may be the echo that is known to be there.
+    const isSure = !this.#echoes || part?.text !== '';
+    utterance.said = said === undefined || isSure ? said : 'unclear';
     this.judgeOverlap(utterance);
   }
 
@@ -107,7 +135,7 @@ export class TurnTaking {
     this.#unattributed = isOwn === undefined ? utterance : undefined;
     if (isOwn === undefined) return;
     utterance.hasOwnVoice = isOwn;
-    if (isOwn || utterance.isOwnVoice) this.#echoes = true;
+    if (isOwn) this.#echoes = true;
     const is = isOwn ? 'aside' : said;
     this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
   }
@@ -153,6 +181,7 @@ export class TurnTaking {
         return this.#parts.nod();
       case 'overlap-open':
         this.#aloneMs = 0;
+        this.#unlikeMs = 0;
         this.#overlapped = true;
         return listening.overhear(action.atMs, speaking.sounding());
       case 'overlap-close':

@@ -30,15 +30,15 @@ export type TurnState =
       readonly endedMs?: number;
     };
 
-/** What a sound over the reply is: words meant for the character, or an "mm-hm", a cough, the reply's own echo. */
-export type Overlap = 'words' | 'aside';
+/** What a sound over the reply is: words meant for the character; or an "mm-hm", its own echo; or nothing clear, if it ends. */
+export type Overlap = 'words' | 'aside' | 'unclear';
 
 /** `atMs` is audio time (samples heard), dated back to where the speech or the silence truly began. */
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
-   * Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. `aloneMs`: voice over the reply since the
-   * reply itself can no longer be heard.
+   * Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. `aloneMs`: voice over the reply that
+   * cannot be the reply itself.
    */
   | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number; readonly aloneMs: number }
   /** What was said before the pause is known, or known better; with how complete it seems, 0 to 1, where a detector listens. */
@@ -111,7 +111,7 @@ const verdictMs = 192;
 const asideMs = 600;
 /** Words of a shorter sound are mostly a recognizer's idea of a cough. */
 const leastWordsMs = 160;
-/** Voice this long while the reply cannot be heard is not its echo. */
+/** Voice this long that cannot be the reply is not its echo. */
 const surelyUserMs = 192;
 
 /** Before anything was heard. */

@@ -1,9 +1,11 @@
 import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../voices/audio.ts';
+import { EngineError } from '../../voices/engine.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import { Blocks, joined } from './blocks.ts';
 import { addSound, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { Sounded } from './echo.ts';
+import type { Problem } from './events.ts';
 import type { Responder } from './responder.ts';
 import type { Trace } from './trace.ts';
 import type { Overlap } from './turn.ts';
@@ -119,4 +121,10 @@ export class Utterance {
     this.stable = agreed;
     return grown;
   }
+}
+
+/** What the client is told where it could not be recognized. */
+export function recognitionProblem(reason: unknown): Problem {
+  if (reason instanceof EngineError) return { code: reason.code, message: reason.message };
+  return { code: 'internal_error', message: 'Speech recognition failed.' };
 }

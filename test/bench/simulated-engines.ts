@@ -16,7 +16,15 @@ interface Timed<Result> {
   readonly tookMs: number;
 }
 
-/** Moonshine, one decoding at a time and nothing beside it, so that each one's time is what a free machine would need. */
+/**
+ * What a decoding counts for in simulated time, in milliseconds: the median of 4,000 of them on two busy processors, so that
+ * a run on a machine with other work to do gives the same results. A second listening takes as long again.
+ */
+function decodingMs({ seconds, second }: Hypothesis): number {
+  return (10 + 20 * seconds) * (second === undefined ? 1 : 2);
+}
+
+/** Moonshine, one decoding at a time and nothing beside it. */
 export class Decoder {
   readonly #model: Promise<MoonshineModel>;
   readonly #known = new Map<string, Timed<Hypothesis>>();
@@ -79,7 +87,7 @@ interface Job {
 
 /**
  * The built-in recognizer with one worker, as a server on two processors has it: a decoding waits for the one before, finals
- * first, and is ready when the time has passed that it really takes.
+ * first, and is ready when the time has passed that it usually takes.
  */
 export function simulatedRecognizer(time: SimulatedTime, decoder: Decoder): SpeechRecognizer {
   const waiting: Job[] = [];
@@ -104,8 +112,8 @@ export function simulatedRecognizer(time: SimulatedTime, decoder: Decoder): Spee
             running += 1;
             void (async () => {
               try {
-                const { result, tookMs } = await time.during(decoder.hear(samples, urgency === 'final'));
-                await time.sleep(tookMs, never);
+                const { result } = await time.during(decoder.hear(samples, urgency === 'final'));
+                await time.sleep(decodingMs(result), never);
                 resolve(result);
               } catch (reason) {
                 reject(reason);

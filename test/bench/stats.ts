@@ -13,11 +13,8 @@ export function summarize(bench: string, metric: string, unit: string, samples: 
 }
 
 /** How many of some scripted cases came out right, with the 95 % interval of Wilson, which supposes independent cases. */
-export interface BenchShare {
-  readonly bench: string;
-  readonly metric: string;
+export interface BenchShare extends BenchRow {
   readonly unit: 'share';
-  readonly n: number;
   readonly failures: number;
   readonly share: number;
   readonly low: number;
@@ -34,13 +31,18 @@ export function shareOf(bench: string, metric: string, cases: readonly boolean[]
   const reach = (z / (1 + (z * z) / n)) * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
   const round = (value: number): number => Math.round(value * 1000) / 1000;
   const [low, high] = [Math.max(0, middle - reach), Math.min(1, middle + reach)];
+  const rounded = round(share);
   return {
     bench,
     metric,
     unit: 'share',
     n,
+    // One number; here as well, so that every line of a bench can be read alike.
+    median: rounded,
+    p95: rounded,
+    p99: rounded,
     failures: n - right,
-    share: round(share),
+    share: rounded,
     low: round(low),
     high: round(high),
   };

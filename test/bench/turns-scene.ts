@@ -1,5 +1,6 @@
 import type { CharacterAgent } from '../../agents/agent.ts';
 import type { Character } from '../../characters/character.ts';
+import { int16FromFloats } from '../../voices/audio.ts';
 import { cascade } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import { bargeInMs, defaultTurnDetection } from '../../server/session/settings.ts';
@@ -76,6 +77,8 @@ export interface Stage {
 
 /** One packet of a microphone. */
 const packetMs = 20;
+/** Of a phrase: what the embedded voices usually take for a long one on two busy processors. */
+const firstAudioMs = 60;
 /** No scene lasts so long. */
 const longestMs = 60_000;
 /** After an answer has begun. */
@@ -127,7 +130,7 @@ function openScene({ character, client, says }: Scene, stage: Stage, time: Simul
     responder: cascade({
       recognizer: simulatedRecognizer(time, stage.decoder),
       agent: scriptedMind(character, says),
-      synthesizer: simulatedSynthesizer(time, synthesizer, stage.spoken),
+      synthesizer: simulatedSynthesizer(time, synthesizer, stage.spoken, firstAudioMs),
       voice,
     }),
     vad: simulatedVad(time, stage.vad),
@@ -174,16 +177,16 @@ type Seen = { -readonly [Key in 'held' | 'resumed' | 'stopped' | 'answers']: num
 /** The client: plays what comes, falls silent when it is told to, and takes notes. */
 function watch(session: Session, { client, over }: Scene, time: SimulatedTime, speaker: Loudspeaker): Seen {
   const seen: Seen = { held: [], resumed: [], stopped: [], answers: [], transcripts: [], repeatedMs: 0 };
-  const sentTo = new WeakMap<ArrayBufferLike, number>();
+  const sent = new Set<string>();
   const first = new Set<string>();
   void (async () => {
     for await (const event of session.events) {
       const nowMs = time.now();
       if (event.type === 'reply-audio') {
         speaker.play(event.samples, nowMs);
-        const { buffer, byteOffset, byteLength, length } = event.samples;
-        if (byteOffset < (sentTo.get(buffer) ?? 0)) seen.repeatedMs += (length / rate) * 1000;
-        else sentTo.set(buffer, byteOffset + byteLength);
+        const end = endOf(event.samples);
+        if (end !== undefined && sent.has(end)) seen.repeatedMs += (event.samples.length / rate) * 1000;
+        else if (end !== undefined) sent.add(end);
         if (first.has(event.replyId)) continue;
         first.add(event.replyId);
         if (!over || first.size > 1) seen.answers.push(nowMs);
@@ -197,4 +200,10 @@ function watch(session: Session, { client, over }: Scene, time: SimulatedTime, s
     }
   })();
   return seen;
+}
+
+/** The last 10 ms of a slice, to know it again: one that is said again may begin later. Undefined where they are silent. */
+function endOf(samples: Float32Array): string | undefined {
+  const last = int16FromFloats(samples.subarray(-samplesIn(10)));
+  return last.some((value) => Math.abs(value) > 30) ? last.join(' ') : undefined;
 }

@@ -59,9 +59,9 @@ class Dice {
   }
 }
 
-/** Some 1,000 scenes of all kinds, always the same. */
-export function writeScript(material: Material, characters: readonly Character[]): ScriptedScene[] {
-  const dice = new Dice(7, characters);
+/** Some 1,000 scenes of all kinds; the same seed draws the same. */
+export function writeScript(material: Material, characters: readonly Character[], seed: number): ScriptedScene[] {
+  const dice = new Dice(seed, characters);
   return [
     ...interruptions(material, dice),
     ...backchannels(material, dice),

@@ -5,6 +5,7 @@ import { Decoder } from './simulated-engines.ts';
 import { summarize, type BenchRow, type BenchShare } from './stats.ts';
 import { loadMaterial } from './turns-material.ts';
 import { panelOf, type Played } from './turns-panel.ts';
+import { targetsOf } from './turns-targets.ts';
 import { playScene, type Stage } from './turns-scene.ts';
 import { atLevel, rate, roomNoise } from './turns-sounds.ts';
 import { writeScript, type ScriptedScene } from './turns-script.ts';
@@ -15,16 +16,17 @@ const atOnce = 6;
 /**
  * How well turns are taken, in the terms of the panel of τ-voice: a thousand scripted scenes against real sessions (VAD,
  * recognizer, turn detector, voices and temperaments of the built-in characters; only the mind is a script), each with a
- * clock of its own that counts what the recognizer and the voice really take to compute. Interruptions, turns, pauses, vowels
+ * clock of its own, in which the recognizer and the voice take what they usually take on two processors. Interruptions, turns, pauses, vowels
  * and the speakers across the room are recordings, at several levels in several noises. There are none of "mm-hm" and "yeah":
  * those are embedded voices, and hums made here; so are "um" and "stop", and coughs and knocks (noise and music are
  * recordings). `stock`: a client that falls silent when it is told of speech; `holds`: one that is told of a held reply, too.
  *
  * "Goes on", "yields": the reply does, for good. "No silent tick": as τ-voice counts, which takes a reply that is only held
- * for 200 ms for one that yields. Scenes share sounds, so that the intervals are somewhat narrower than the truth.
+ * for 200 ms for one that yields. The rows that begin with "target" say
+ * what has to be reached, and whether it is. Scenes share sounds, so that the intervals are somewhat narrower than the truth.
  *
- * `--half held-out`: only the scenes on which no constant was tuned, `--half tuned`: the others; no sound is in both.
- * `--only KIND`: scenes of one kind. `--heard FILE`: keeps what the recognizer made of what, and how long it took, for the
+ * `--seed N`: other levels, rooms, characters and moments; 7 unless given. `--half held-out`: only the scenes on which no constant was tuned, `--half tuned`: the others; no sound is in both.
+ * `--only KIND,KIND`: scenes of these kinds. `--heard FILE`: keeps what the recognizer made of what, and how long it took, for the
  * next run. `--list`: what became of every scene, as JSON, on stderr.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
@@ -37,12 +39,14 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
     await decoder.warm();
     const characters = [...(await readCharacters({})).values()].filter(({ languages }) => languages[0] === 'en');
     const [half, only] = [optionOf(args, 'half'), optionOf(args, 'only')];
-    const script = writeScript(material, characters).filter(
-      ({ source, kind }) => (half === undefined || halfOf(source) === half) && (only === undefined || kind === only),
+    const script = writeScript(material, characters, Number(optionOf(args, 'seed') ?? 7)).filter(
+      ({ source, kind }) =>
+        (half === undefined || halfOf(source) === half) && (only === undefined || only.split(',').includes(kind)),
     );
     const room = atLevel(roomNoise(10_000, 3), 0);
     const played = await playAll(script, { vad, decoder, voices, spoken: new Map(), room });
     for (const row of panelOf(played)) if (row.n > 0) yield row;
+    yield* targetsOf(played);
     yield summarize('turns', 'one decoding of the recognizer', 'ms', decoder.tookMs);
     if (args.includes('--list')) for (const one of played) console.error(describe(one));
     decoder.save();

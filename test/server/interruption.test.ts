@@ -69,6 +69,17 @@ describe('a sound over the reply', () => {
     expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
   });
 
+  it('that is over while a client still plays what it had lets it go on, and nothing is said again', async () => {
+    const plain = await speaking({});
+    await plain.silence(4_000);
+    const rig = await speaking({ hears: ['Mm-hm.'] });
+    await rig.silence(600);
+    await rig.speak(130);
+    await rig.silence(4_000);
+    expect(rig.of('reply-resumed')).toHaveLength(1);
+    expect(rig.sentMs()).toBe(plain.sentMs());
+  });
+
   it('before its first word lets it begin anew, and nothing that was thrown away is missing', async () => {
     const plain = fakeSynthesizer();
     const synthesizer: typeof plain = {

@@ -68,6 +68,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
   #shownMs = 0;
   #current = '';
   #shown = '';
+  #latest: Hypothesis | undefined;
   /** The text of the pieces that are done. */
   readonly #sure: string[] = [];
 
@@ -84,6 +85,11 @@ export class DecodeAhead<Hypothesis extends Heard> {
       this.#piece.push(frame.samples.subarray(start, start + blockSamples), frame.voiced);
       await this.#look();
     }
+  }
+
+  /** What was shown last comes from this. */
+  get latest(): Hypothesis | undefined {
+    return this.#latest;
   }
 
   /** The whole text so far, where it is news and good enough to show. */
@@ -142,6 +148,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
     if (!this.#options.believes(hypothesis)) return;
     this.#shownMs = voicedMs;
     this.#current = hypothesis.text;
+    this.#latest = hypothesis;
   }
 
   async #endPiece(): Promise<void> {

@@ -5,7 +5,7 @@ import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from './decode-ahead.ts';
-import { concludeHearing, judge, type Hypothesis } from './hypothesis.ts';
+import { concludeHearing, confidenceOf, judge, type Hypothesis } from './hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from '../until-aborted.ts';
 
@@ -99,7 +99,9 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
           }
           await listening.push(frame);
           const text = listening.takePartial();
-          if (text !== undefined) yield { type: 'transcript-partial', text };
+          if (text === undefined) continue;
+          const confidence = listening.latest === undefined ? {} : { confidence: confidenceOf([listening.latest]) };
+          yield { type: 'transcript-partial', text, ...confidence };
         }
         const heard = await listening.finish();
         signal.throwIfAborted();
