@@ -16,6 +16,7 @@ export const commandHelp = {
   say: 'speak a text in a character’s voice, into a WAV file',
   characters: 'list the characters',
   doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
+  eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',
 } as const;
 
 export type CommandName = keyof typeof commandHelp;
