@@ -10,8 +10,8 @@ export type JudgeFault = 'garbled' | 'refusal' | 'filter' | 'status-500' | 'stat
 export interface JudgeServerOptions {
   /** How long it listens. */
   readonly delayMs?: number;
-  /** What goes wrong with the answer of this number, from 0. */
-  readonly faultAt?: (number: number) => JudgeFault | undefined;
+  /** What goes wrong with the answer of this number, from 0, to this prompt. */
+  readonly faultAt?: (number: number, prompt: string) => JudgeFault | undefined;
   /** Points for whoever comes first: a biased judge. */
   readonly firstBonus?: number;
   /** What it goes by: the recordings to the bit (as it does by default), their lengths alone, or nothing at all. */
@@ -33,7 +33,7 @@ export async function openJudgeServer(options: JudgeServerOptions = {}): Promise
   let answered = 0;
   const server = await openEngineServer({
     async 'POST /v1/chat/completions'(request) {
-      const fault = faultAt(number);
+      const fault = faultAt(number, request.bytes.toString('utf8'));
       number += 1;
       if (delayMs > 0) await pause(delayMs);
       if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
