@@ -15,7 +15,8 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
 
 /** Columns of a terminal: Han and full-width signs take two. */
 function columnsOf(text: string): number {
-  return [...text].reduce((sum, sign) => sum + (/[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/u.test(sign) ? 2 : 1), 0);
+  const wide = text.match(/[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/gu);
+  return text.length + (wide?.length ?? 0);
 }
 
 /** A score with four decimals, as the paper prints them; a dash where there is none. */

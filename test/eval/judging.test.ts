@@ -42,7 +42,7 @@ describe('judging', () => {
     await using judge = await openJudgeServer();
     const more = ['--judge-dialect', dialect, '--mode', 'multi', '--limit', '1'];
     await evaluate(runOf(set, judge.url, path.join(scratch.path, 'run'), more));
-    const [, user] = judge.requests[0]?.json()['messages'] as { content: Record<string, unknown>[] }[];
+    const [, user] = (judge.requests[0]?.json()['messages'] ?? []) as { content: Record<string, unknown>[] }[];
     const parts = (user?.content ?? []).filter((part) => part['type'] !== 'text');
     const seen = JSON.stringify(parts[0]).slice(0, 80);
     expect(parts).toHaveLength(dialect === 'dashscope' ? 1 : 4);

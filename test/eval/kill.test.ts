@@ -21,9 +21,11 @@ const kills = 20;
 async function evaluate(args: readonly string[], until?: () => Promise<boolean>): Promise<number | null> {
   const child = spawn(process.execPath, [main, 'eval', ...args], { stdio: 'ignore' });
   const exited = once(child, 'exit') as Promise<[number | null]>;
-  const over = exited.then(() => true);
-  while (until !== undefined && !(await Promise.race([over, until()])));
-  if (until !== undefined) child.kill('SIGKILL');
+  if (until !== undefined) {
+    const over = exited.then(() => true);
+    while (!(await Promise.race([over, until()])));
+    child.kill('SIGKILL');
+  }
   return (await exited)[0];
 }
 
@@ -51,10 +53,18 @@ it('a run that is killed at 20 moments and resumed gives the same results, and j
   const server = await startServer(config);
   // The same words need not sound the same to the bit when they are spoken again, but they take as long.
   await using judge = await openJudgeServer({ delayMs: 30, ear: 'lengths' });
-  const run = (name: string): string[] => [
-    ...['run', '--data', data, '--out', path.join(scratch.path, name), '--agent', server.url, '--speed', '8'],
-    ...['--judge', `${judge.url}/v1`, '--judge-model', 'ear', '--judge-concurrency', String(judgeConcurrency)],
+  const judgeFlags = [
+    '--judge',
+    `${judge.url}/v1`,
+    '--judge-model',
+    'ear',
+    '--judge-concurrency',
+    String(judgeConcurrency),
   ];
+  const run = (name: string): string[] => {
+    const out = path.join(scratch.path, name);
+    return ['run', '--data', data, '--out', out, '--agent', server.url, '--speed', '8', ...judgeFlags];
+  };
   try {
     expect(await evaluate(run('whole'))).toBe(0);
     const askedForWhole = judge.answered;
