@@ -5,6 +5,7 @@ import type { EvalHost } from '../host.ts';
 import { runConfigSchema, type RunConfig } from '../speechrole/run-config.ts';
 import { execute } from './execute.ts';
 import { numberOf, parseFlags, textOf, type EvalArguments, type EvalFlag } from './flags.ts';
+import { given, judgeFlags, judgeOf } from './judge-flags.ts';
 
 const flags = {
   data: { type: 'string', value: 'DIR', help: 'the test data: the folder that contains test_data/' },
@@ -27,19 +28,7 @@ const flags = {
   language: { type: 'string', value: 'en|zh', help: 'this language alone' },
   mode: { type: 'string', value: 'single|multi', help: 'these dialogues alone' },
   limit: { type: 'string', value: 'N', help: 'the first N of them' },
-  judge: { type: 'string', value: 'URL', help: 'an OpenAI-compatible server with audio input, such as https://…/v1' },
-  'judge-model': { type: 'string', value: 'MODEL', help: 'the model there' },
-  'judge-dialect': { type: 'string', value: 'KIND', help: 'openai (default), data-url, vllm, dashscope' },
-  'judge-key-env': { type: 'string', value: 'NAME', help: 'the environment variable that holds its key' },
-  'judge-concurrency': { type: 'string', value: 'N', help: 'questions at a time (8)' },
-  'judge-rpm': { type: 'string', value: 'N', help: 'questions a minute at most' },
-  'judge-prices': { type: 'string', value: 'IN,AUDIO,OUT', help: 'US dollars a million tokens, for --max-cost' },
-  protocol: { type: 'string', value: 'NAME', help: 'dramatis (default), v1 or v2' },
-  prompts: { type: 'string', value: 'DIR', help: 'prompt templates in place of ours (eval/prompts)' },
-  repeats: { type: 'string', value: 'K', help: 'dramatis: each order so many times (1)' },
-  parser: { type: 'string', value: 'WHICH', help: 'tolerant (default) or strict, as the reference reads' },
-  'parse-retries': { type: 'string', value: 'N', help: 'unreadable replies are asked for again (2)' },
-  retries: { type: 'string', value: 'N', help: 'further tries of calls that failed (4)' },
+  ...judgeFlags,
   aggregation: { type: 'string', value: 'HOW', help: 'mean-of-ratios (default) or ratio-of-sums' },
   cues: {
     type: 'string',
@@ -47,8 +36,6 @@ const flags = {
     help: 'measure beside the judge: pitch, rate, wer, dnsmos, similarity, or all',
   },
   seed: { type: 'string', value: 'N', help: 'of the bootstrap (1)' },
-  'max-cost': { type: 'string', value: 'USD', help: 'stop when the judge has cost so much' },
-  'max-minutes': { type: 'string', value: 'N', help: 'stop after so long' },
 } as const satisfies Record<string, EvalFlag>;
 
 type FlagName = keyof typeof flags;
@@ -106,7 +93,7 @@ function configOf({ values, server }: EvalArguments<FlagName>): RunConfig {
     agentConcurrency: number('agent-concurrency'),
     agentRpm: number('agent-rpm'),
     server,
-    select: known({
+    select: given({
       roles: list('roles'),
       language: text('language'),
       mode: text('mode'),
@@ -123,34 +110,12 @@ function configOf({ values, server }: EvalArguments<FlagName>): RunConfig {
     cues: list('cues'),
     seed: number('seed'),
   };
-  return checked(known(wanted));
+  return checked(given(wanted));
 }
 
-function judgeOf(values: EvalArguments<FlagName>['values']): Record<string, unknown> | undefined {
-  const url = textOf(values.judge);
-  if (url === undefined) return undefined;
-  const model = textOf(values['judge-model']);
-  if (model === undefined) throw new EvalError('usage', '--judge-model is needed: which model of the judge’s server.');
-  const prices = textOf(values['judge-prices'])?.split(',').map(Number);
-  const [input, audio, output] = prices ?? [];
-  return known({
-    url,
-    model,
-    dialect: textOf(values['judge-dialect']),
-    keyEnv: textOf(values['judge-key-env']),
-    concurrency: numberOf(values['judge-concurrency'], 'judge-concurrency'),
-    rpm: numberOf(values['judge-rpm'], 'judge-rpm'),
-    prices: prices === undefined ? undefined : { input, audio, output },
-  });
-}
-
-function checked(wanted: Record<string, unknown>): RunConfig {
+/** The configuration, if it makes sense. */
+export function checked(wanted: Record<string, unknown>): RunConfig {
   const parsed = runConfigSchema.safeParse(wanted);
   if (parsed.success) return parsed.data;
   throw new EvalError('usage', `This cannot be had:\n${z.prettifyError(parsed.error)}`);
-}
-
-/** Without what was not given. */
-function known(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

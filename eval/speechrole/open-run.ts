@@ -14,7 +14,7 @@ import { seededRandom } from '../seeded-random.ts';
 import { characterIdOf, instructionsFor, readRoleClips, writePacks } from './character-packs.ts';
 import { judgeScorer } from './judge-scorer.ts';
 import { openOutputs } from './outputs.ts';
-import { openProtocol } from './protocols.ts';
+import { openProtocol, type Protocol } from './protocols.ts';
 import type { RunConfig } from './run-config.ts';
 import { speechRoleTask, type DialogueScorer, type SpeechRoleTask } from './task.ts';
 import { readTestData, type DialogueSample, type TestData } from './test-data.ts';
@@ -36,7 +36,7 @@ export async function openRun(config: RunConfig, folder: string, host: EvalHost)
   const samples = selectSamples(data.samples, config.select);
   if (samples.length === 0) throw new EvalError('usage', 'No dialogue is left of the data: choose others.');
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
-  const scorers = [...judgeScorers(config, host), ...(await cueScorers(config))];
+  const scorers = [...judgeScorers(config, host, protocol), ...(await cueScorers(config))];
   const agent = await openAgent(config, samples, folder, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
@@ -61,8 +61,12 @@ export function selectSamples(samples: readonly DialogueSample[], select: RunCon
 }
 
 /** The judge of a run; none where it was not asked for one. */
-export function judgeScorers(config: RunConfig, host: Pick<EvalHost, 'environment'>): DialogueScorer[] {
-  const { judge, protocol, prompts, repeats, parser, parseRetries, retries } = config;
+export function judgeScorers(
+  config: RunConfig,
+  host: Pick<EvalHost, 'environment'>,
+  protocol: Protocol,
+): DialogueScorer[] {
+  const { judge, parser, parseRetries, retries } = config;
   if (judge === undefined) return [];
   const endpoint = openEndpoint(
     'judge',
@@ -79,8 +83,7 @@ export function judgeScorers(config: RunConfig, host: Pick<EvalHost, 'environmen
     },
     endpoint,
   );
-  const options = { judge: opened, strictness: parser, parseRetries };
-  return [judgeScorer({ ...options, protocol: openProtocol(protocol, { prompts, repeats }) })];
+  return [judgeScorer({ protocol, judge: opened, strictness: parser, parseRetries })];
 }
 
 async function cueScorers(config: RunConfig): Promise<DialogueScorer[]> {
@@ -165,7 +168,8 @@ export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'enviro
   return key;
 }
 
-async function headerOf(
+/** The first line of the log. */
+export async function headerOf(
   config: RunConfig,
   samples: readonly DialogueSample[],
   data: TestData,

@@ -20,6 +20,7 @@ const benches: Readonly<
   capacity: () => import('./capacity.ts'),
   webrtc: () => import('./webrtc.ts'),
   adapters: () => import('./adapters.ts'),
+  eval: () => import('./eval.ts'),
 };
 
 const args = process.argv.slice(2);

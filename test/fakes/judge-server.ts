@@ -16,6 +16,8 @@ export interface JudgeServerOptions {
   readonly firstBonus?: number;
   /** What it goes by: the recordings to the bit (as it does by default), their lengths alone, or nothing at all. */
   readonly ear?: 'bits' | 'lengths' | 'deaf';
+  /** In place of an ear: the score of one speaker's recordings (WAV, base64). */
+  readonly scores?: (clips: readonly string[], prompt: string) => number;
 }
 
 /** A judge that hears recordings: whoever sounds the same gets the same score, in whichever place. */
@@ -88,7 +90,8 @@ function verdictOn(body: Record<string, unknown>, options: JudgeServerOptions): 
   }
   const [first = [], second = []] = groups;
   const score = (clips: readonly string[], metric: string, bonus: number): number => {
-    const { ear = 'bits' } = options;
+    const { ear = 'bits', scores } = options;
+    if (scores !== undefined) return scores(clips, text);
     const heard = ear === 'deaf' ? '' : ear === 'bits' ? clips.join() : clips.map((clip) => clip.length).join();
     const hash = createHash('sha1').update(heard).update(metric).digest();
     return Math.min(10, 3 + ((hash[0] as number) % 7) + bonus);
