@@ -67,6 +67,7 @@ export class WireConversation implements AsyncDisposable {
       type: 'session.update',
       session: {
         type: 'realtime',
+        output_modalities: ['audio'],
         instructions,
         audio: {
           input: { turn_detection: null, ...(language === undefined ? {} : { transcription: { language } }) },
