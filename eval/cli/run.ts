@@ -35,6 +35,14 @@ const flags = {
     value: 'A,B',
     help: 'measure beside the judge: pitch, rate, wer, dnsmos, similarity, or all',
   },
+  'cue-recognizer': {
+    type: 'string',
+    value: 'URL#MODEL',
+    help: 'transcription server for wer; by default Moonshine, English alone',
+  },
+  'cue-key-env': { type: 'string', value: 'NAME', help: 'the environment variable that holds its key' },
+  'speaker-model': { type: 'string', value: 'FILE', help: 'for similarity: CAM++ or WavLM-large SV as ONNX' },
+  'dnsmos-model': { type: 'string', value: 'FILE', help: 'for dnsmos: sig_bak_ovr.onnx of Microsoft' },
   seed: { type: 'string', value: 'N', help: 'of the bootstrap (1)' },
 } as const satisfies Record<string, EvalFlag>;
 
@@ -108,9 +116,19 @@ function configOf({ values, server }: EvalArguments<FlagName>): RunConfig {
     retries: number('retries'),
     aggregation: text('aggregation'),
     cues: list('cues'),
+    cueRecognizer: cueRecognizerOf(text('cue-recognizer'), text('cue-key-env')),
+    speakerModel: folder('speaker-model'),
+    dnsmosModel: folder('dnsmos-model'),
     seed: number('seed'),
   };
   return checked(given(wanted));
+}
+
+function cueRecognizerOf(given: string | undefined, keyEnv: string | undefined): Record<string, string> | undefined {
+  if (given === undefined) return undefined;
+  const [url = '', model = ''] = given.split('#');
+  if (url === '' || model === '') throw new EvalError('usage', '--cue-recognizer is URL#MODEL.');
+  return { url, model, ...(keyEnv === undefined ? {} : { keyEnv }) };
 }
 
 /** The configuration, if it makes sense. */

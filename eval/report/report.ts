@@ -4,7 +4,7 @@ import { runName, type RunView } from '../speechrole/run-view.ts';
 import { summarizeRun } from '../speechrole/summary.ts';
 import { openEmbedder } from './clips.ts';
 import { escape } from './html.ts';
-import { failureSection, judgeSection, keyFigures, originSection, waitSection } from './run-sections.ts';
+import { cueSection, failureSection, judgeSection, keyFigures, originSection, waitSection } from './run-sections.ts';
 import { categoryMap, duels, plots, roleMap, scoreTable } from './score-sections.ts';
 import { worstSection } from './worst-section.ts';
 
@@ -44,6 +44,7 @@ export async function reportHtml(view: RunView, { worst }: ReportOptions): Promi
 ${keyFigures(summary)}
 ${judged}
 <section><h2>Latency</h2>${waitSection(view, summary)}</section>
+${cueSection(summary)}
 ${await worstSection(view, openEmbedder(), worst)}
 ${roles}
 ${failureSection(view)}

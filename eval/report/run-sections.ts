@@ -103,6 +103,19 @@ export function waitSection(view: RunView, summary: RunSummary): string {
   return `<div class="waits"><figure><figcaption>From the end of the user’s speech to the first sound of the answer, at the client; ${summary.waits.n} turns</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
 }
 
+/** What instruments measured. */
+export function cueSection({ cues }: RunSummary): string {
+  if (cues.length === 0) return '';
+  const rows = cues.map(({ name, language, value, low, high, n, missing }) => {
+    const interval = low === null || high === null ? '' : `${low.toFixed(2)}–${high.toFixed(2)}`;
+    const why = Object.entries(missing).map(([reason, count]) => `${count} × ${reason}`);
+    const cells = [language === 'en' ? 'English' : 'Chinese', score(value), interval, String(n), why.join('; ')];
+    return `<tr><th scope="row">${escape(name)}</th>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`;
+  });
+  const head = ['Cue', 'Language', 'Mean', '95 %', 'n', 'Without a value'].map((name) => `<th>${name}</th>`).join('');
+  return `<section><h2>Measured cues</h2><div class="scroll"><table class="plain"><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
+}
+
 /** What failed, by code, and the first few by name. */
 export function failureSection(view: RunView): string {
   const { failures } = view.record;

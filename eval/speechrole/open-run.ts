@@ -36,7 +36,8 @@ export async function openRun(config: RunConfig, folder: string, host: EvalHost)
   const samples = selectSamples(data.samples, config.select);
   if (samples.length === 0) throw new EvalError('usage', 'No dialogue is left of the data: choose others.');
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
-  const scorers = [...judgeScorers(config, host, protocol), ...(await cueScorers(config))];
+  const cues = await openCueScorers(config, host);
+  const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
   const agent = await openAgent(config, samples, folder, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
@@ -44,7 +45,9 @@ export async function openRun(config: RunConfig, folder: string, host: EvalHost)
     // A dialogue waits in the log between its reply and its judgments, so both sides have as much as they can take.
     concurrency: config.agentConcurrency + (config.judge?.concurrency ?? 0),
     problems: data.problems,
-    [Symbol.asyncDispose]: () => agent.close(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([agent.close(), cues.close()]);
+    },
   };
 }
 
@@ -86,10 +89,19 @@ export function judgeScorers(
   return [judgeScorer({ protocol, judge: opened, strictness: parser, parseRetries })];
 }
 
-async function cueScorers(config: RunConfig): Promise<DialogueScorer[]> {
-  if (config.cues.length === 0) return [];
+interface OpenedCues {
+  readonly scorers: readonly DialogueScorer[];
+  close(): Promise<void>;
+}
+
+async function openCueScorers(config: RunConfig, host: EvalHost): Promise<OpenedCues> {
+  const { cues: names, cueRecognizer, speakerModel, dnsmosModel, roleVoices } = config;
+  if (names.length === 0) return { scorers: [], close: async () => undefined };
   const { openCues } = await import('../cues/cue-scorer.ts');
-  return [await openCues(config.cues, config.roleVoices)];
+  const recognizer =
+    cueRecognizer === undefined ? undefined : { ...cueRecognizer, key: keyIn(cueRecognizer.keyEnv, host) };
+  const { scorer, close } = await openCues({ names, recognizer, speakerModel, dnsmosModel, roleVoices }, host);
+  return { scorers: [scorer], close };
 }
 
 interface OpenedAgent {

@@ -63,6 +63,11 @@ export const runConfigSchema = z.strictObject({
   aggregation: z.enum(['mean-of-ratios', 'ratio-of-sums']).default('mean-of-ratios'),
   /** Measured cues to work out beside the judge's scores. */
   cues: z.array(z.string()).default([]),
+  /** Of `wer`: an OpenAI-compatible transcription server. */
+  cueRecognizer: z.strictObject({ url: z.string(), model: z.string(), keyEnv: z.string().optional() }).optional(),
+  /** ONNX files, of `similarity` and `dnsmos`. */
+  speakerModel: z.string().optional(),
+  dnsmosModel: z.string().optional(),
   seed: z.number().int().default(1),
 });
 

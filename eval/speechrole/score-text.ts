@@ -28,7 +28,8 @@ export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): str
 
 /** What a terminal shows of a run. */
 export function summaryText(summary: RunSummary): string {
-  const { name, protocol, judge, aggregation, parser, samples, answered, groups, health, waits, failures } = summary;
+  const { name, protocol, judge, aggregation, parser, samples, answered, groups, health, waits, cues, failures } =
+    summary;
   const lines = [
     `${name}: ${answered} of ${samples} dialogues answered`,
     `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
@@ -39,6 +40,12 @@ export function summaryText(summary: RunSummary): string {
     waits.n === 0
       ? ''
       : `first audio after ${waits.median?.toFixed(0)} ms (median), ${waits.p95?.toFixed(0)} ms (p95), n ${waits.n}`,
+    ...cues.map(
+      ({ name, language, value, n, missing }) =>
+        `${name} (${language}): ${value === null ? '–' : value.toFixed(3)}, n ${n}${Object.entries(missing)
+          .map(([why, count]) => `; ${count} without: ${why}`)
+          .join('')}`,
+    ),
     ...Object.entries(failures).map(([code, count]) => `failed ${count} × ${code}`),
   ];
   return lines

@@ -1,3 +1,4 @@
+import { cueRows, type CueRow } from './cue-summary.ts';
 import { quantile } from '../statistics.ts';
 import { categories, metricKeys } from './metrics.ts';
 import { judgeHealth, type JudgeHealth } from './judge-health.ts';
@@ -47,6 +48,7 @@ export interface RunSummary {
   readonly byCategory: readonly SummaryCells[];
   readonly health: JudgeHealth;
   readonly waits: Waits;
+  readonly cues: readonly CueRow[];
   readonly spentDollars: number;
   readonly failures: Readonly<Record<string, number>>;
 }
@@ -98,6 +100,7 @@ export function summarizeRun(view: RunView): RunSummary {
     byCategory,
     health: judgeHealth(record, protocol, config.parser),
     waits: waitsOf(view),
+    cues: cueRows(view),
     spentDollars: record.spentDollars,
     failures: Object.fromEntries(
       [...Map.groupBy(record.failures, (failure) => failure.code)].map(([code, of]) => [code, of.length]),
