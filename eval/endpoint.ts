@@ -23,7 +23,7 @@ export interface Endpoint {
   /** Tries beyond the first of each call. */
   readonly retries: number;
   /**
-   * Makes a call in its turn. `mayStart` is asked before each try. A call that fails with an `EngineError` that is retryable
+   * Makes a call in its turn. `mayStart` is asked before each try. A call that fails with an `EngineError` that may pass
    * is tried again; the last error is thrown.
    */
   call<Result>(
@@ -83,7 +83,7 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
           } catch (fault) {
             signal.throwIfAborted();
             failures += 1;
-            if (!(fault instanceof EngineError) || !fault.retryable || failures > limits.retries) throw fault;
+            if (!(fault instanceof EngineError) || !mayPass(fault) || failures > limits.retries) throw fault;
             retries += 1;
             await clock.sleep(pauseAfter(fault, failures), signal);
           }
@@ -93,4 +93,9 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
       }
     },
   };
+}
+
+/** Garbage, too, may be a gateway's bad moment, and a run has the time to ask again. */
+function mayPass(fault: EngineError): boolean {
+  return fault.retryable || fault.code === 'ENGINE_BAD_REPLY';
 }

@@ -23,6 +23,8 @@ const header = z.object({
 const line = z.discriminatedUnion('event', [
   header,
   z.object({ event: z.literal('resumed'), at: z.string() }),
+  /** What a reader of the log must know of a sample, so that scores need nothing but the log. */
+  z.object({ event: z.literal('sample'), sample: z.string(), about: z.unknown() }),
   z.object({ event: z.literal('output'), sample: z.string(), output: z.unknown(), ms: z.number() }),
   z.object({
     event: z.literal('measured'),
@@ -53,6 +55,8 @@ export type FailedLine = Extract<LogLine, { event: 'failed' }>;
 /** All that a run has found out so far. */
 export interface RunRecord {
   readonly header: RunHeader;
+  /** All samples of the run, in its order, by id. */
+  readonly samples: ReadonlyMap<string, unknown>;
   /** By sample. */
   readonly outputs: ReadonlyMap<string, unknown>;
   /** By sample, then by `scorer/ask`. */
@@ -106,6 +110,7 @@ function parseLine(file: string, text: string, number: number): LogLine {
 
 class RecordBuilder {
   #header: RunHeader | undefined;
+  #samples = new Map<string, unknown>();
   #outputs = new Map<string, unknown>();
   #measured = new Map<string, Map<string, unknown>>();
   #failures = new Map<string, FailedLine>();
@@ -115,6 +120,7 @@ class RecordBuilder {
 
   take(event: LogLine): void {
     if (event.event === 'run') this.#header ??= event;
+    else if (event.event === 'sample') this.#samples.set(event.sample, event.about);
     else if (event.event === 'resumed') this.#ended = null;
     else if (event.event === 'ended') this.#ended = event.reason;
     else if (event.event === 'failed') this.#failures.set(failureKey(event), event);
@@ -140,6 +146,7 @@ class RecordBuilder {
       throw new EvalError('log', `${file}: the log has no beginning. Start the run anew, in another folder.`);
     return {
       header: this.#header,
+      samples: this.#samples,
       outputs: this.#outputs,
       measured: this.#measured,
       failures: [...this.#failures.values()],

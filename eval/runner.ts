@@ -30,9 +30,14 @@ export interface RunnerOptions {
 }
 
 /** What has been done already: of a new run nothing. */
-export type Known = Pick<RunRecord, 'outputs' | 'measured' | 'spentDollars'>;
+export type Known = Pick<RunRecord, 'samples' | 'outputs' | 'measured' | 'spentDollars'>;
 
-export const nothingKnown: Known = { outputs: new Map(), measured: new Map(), spentDollars: 0 };
+export const nothingKnown: Known = {
+  samples: new Map(),
+  outputs: new Map(),
+  measured: new Map(),
+  spentDollars: 0,
+};
 
 /**
  * Does what is left of a task: nothing that is known is done again. What fails is noted, and the rest goes on. Resolves to why
@@ -45,7 +50,7 @@ export async function runTask<Input, Target, Output>(
   options: RunnerOptions,
 ): Promise<string> {
   const run = new Run(task, known, options);
-  await run.count();
+  await run.prepare();
   try {
     await run.go();
   } catch (fault) {
@@ -70,8 +75,13 @@ class Run<Input, Target, Output> {
     this.#options = options;
   }
 
-  async count(): Promise<void> {
+  /** Notes all samples in the log, and counts what there is to do. */
+  async prepare(): Promise<void> {
     for await (const sample of this.#task.samples()) {
+      if (!this.#known.samples.has(sample.id)) {
+        const about = this.#task.describe(sample);
+        await this.#options.log.append({ event: 'sample', sample: sample.id, about });
+      }
       const left = this.#asksLeft(sample);
       const asks = this.#task.scorers.reduce((sum, scorer) => sum + scorer.asks(sample).length, 0);
       this.#state.total += 1 + asks;

@@ -45,6 +45,8 @@ export interface Task<Input, Target, Output> {
   readonly version: number;
   /** Always the same samples in the same order; they are light, their sound is read when needed. */
   samples(): AsyncIterable<Sample<Input, Target>>;
+  /** What the log keeps of a sample; it must be JSON, and enough to score and report with. */
+  describe(sample: Sample<Input, Target>): unknown;
   /** Has the system under test do its part. What it resolves to is kept in the log, so it must be JSON. */
   solve(sample: Sample<Input, Target>, context: EvalContext): Promise<Output>;
   readonly scorers: readonly Scorer<Input, Target, Output>[];

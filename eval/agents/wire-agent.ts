@@ -19,6 +19,8 @@ export interface WireAgentSettings {
   modelFor(sample: DialogueSample): string;
   instructionsFor(sample: DialogueSample): string;
   readonly voice?: string | undefined;
+  /** The server is told which language the user speaks, as a client of ours would. */
+  readonly tellsLanguage: boolean;
   /** False: the user's recordings are streamed. */
   readonly userText: boolean;
   /** The history holds the reference's answers in place of the agent's own. */
@@ -52,7 +54,11 @@ async function converse(
     : await Promise.all(sample.input.turns.map((turn, at) => recordingOf(sample, at, turn.speech, signal)));
   await using conversation = await WireConversation.open(
     { url, model: settings.modelFor(sample), apiKey, signal, clock },
-    { instructions: settings.instructionsFor(sample), voice },
+    {
+      instructions: settings.instructionsFor(sample),
+      voice,
+      language: settings.tellsLanguage ? sample.input.language : undefined,
+    },
   );
   const answers: Answer[] = [];
   for (const [at, turn] of sample.input.turns.entries()) {

@@ -52,7 +52,7 @@ export class WireConversation implements AsyncDisposable {
   /** Connects, and sets up the session: no turn detection, `instructions` as the prompt. */
   static async open(
     options: WireOptions,
-    session: { instructions: string; voice?: string | undefined },
+    session: { instructions: string; voice?: string | undefined; language?: string | undefined },
   ): Promise<WireConversation> {
     const { url, model: character, apiKey, signal } = options;
     const client = await connectRealtime({ url, character, signal, ...(apiKey === undefined ? {} : { apiKey }) }).catch(
@@ -62,13 +62,17 @@ export class WireConversation implements AsyncDisposable {
       },
     );
     const conversation = new WireConversation(client, options);
-    const { instructions, voice } = session;
+    const { instructions, voice, language } = session;
     client.send({
       type: 'session.update',
       session: {
         type: 'realtime',
+        output_modalities: ['audio'],
         instructions,
-        audio: { input: { turn_detection: null }, ...(voice === undefined ? {} : { output: { voice } }) },
+        audio: {
+          input: { turn_detection: null, ...(language === undefined ? {} : { transcription: { language } }) },
+          ...(voice === undefined ? {} : { output: { voice } }),
+        },
       },
     });
     await conversation.#until('session.updated');

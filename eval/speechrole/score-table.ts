@@ -29,10 +29,12 @@ export interface ScoreRow {
   readonly lowReferences: number;
 }
 
-/** Sums of one role, from which any draw of roles can be scored without going through its dialogues again. */
+/** What a mean or ratio is made of, by role and metric: any draw of roles can be scored without going through dialogues again. */
 interface ClusterSums {
-  /** By metric: number of ratios, their sum, sum of test, sum of reference. */
-  readonly [metric: number]: readonly [count: number, ratios: number, test: number, reference: number];
+  readonly clusters: number;
+  /** What is divided, and by what; metrics of one role stand together. */
+  readonly over: Float64Array;
+  readonly under: Float64Array;
 }
 
 /** Scores dialogues; intervals are drawn over roles. */
@@ -40,12 +42,8 @@ export function scoreRow(
   samples: readonly JudgedSample[],
   options: BootstrapOptions & { readonly aggregation: Aggregation },
 ): ScoreRow {
-  const clusters = clustersOf(samples);
-  const intervals = bootstrapIntervals(
-    clusters.length,
-    (weights) => withOverall(valuesOf(clusters, weights, options.aggregation)),
-    options,
-  );
+  const sums = clustersOf(samples, options.aggregation);
+  const intervals = bootstrapIntervals(sums.clusters, (weights) => withOverall(valuesOf(sums, weights)), options);
   const values = metricKeys.map((metric) => aggregate(pairsOf(samples, metric), options.aggregation));
   const nothing = { low: null, high: null };
   const estimate = (metric: MetricKey, index: number): Estimate => ({
@@ -99,9 +97,9 @@ export function compareRuns(
 ): PairedDifference[] {
   const { inA, inB } = sharedOf(a, b);
   const roles = [...new Set(inA.map((sample) => sample.role))].toSorted();
-  const [clustersA, clustersB] = [clustersOf(inA, roles), clustersOf(inB, roles)];
+  const sums = [clustersOf(inA, options.aggregation, roles), clustersOf(inB, options.aggregation, roles)];
   const both = (weights: Float64Array): readonly (readonly number[])[] =>
-    [clustersA, clustersB].map((clusters) => withOverall(valuesOf(clusters, weights, options.aggregation)));
+    sums.map((each) => withOverall(valuesOf(each, weights)));
   const differences = ([first = [], second = []]: readonly (readonly number[])[]): number[] =>
     first.map((value, index) => (second[index] as number) - value);
   const [valuesA = [], valuesB = []] = both(new Float64Array(roles.length).fill(1));
@@ -149,29 +147,44 @@ function sharedOf(
   return { inA, inB };
 }
 
-function clustersOf(samples: readonly JudgedSample[], order?: readonly string[]): ClusterSums[] {
+function clustersOf(
+  samples: readonly JudgedSample[],
+  aggregation: Aggregation,
+  order?: readonly string[],
+): ClusterSums {
   const byRole = Map.groupBy(samples, (sample) => sample.role);
-  return (order ?? [...byRole.keys()].toSorted()).map((role) =>
-    metricKeys.map((metric) => {
+  const roles = order ?? [...byRole.keys()].toSorted();
+  const width = metricKeys.length;
+  const over = new Float64Array(roles.length * width);
+  const under = new Float64Array(roles.length * width);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  for (const [at, role] of roles.entries()) {
+    for (const [index, metric] of metricKeys.entries()) {
       const pairs = pairsOf(byRole.get(role) ?? [], metric);
       const ratios = pairs.map(ratioOf).filter((ratio) => ratio !== null);
-      const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-      return [ratios.length, sum(ratios), sum(pairs.map((p) => p.test)), sum(pairs.map((p) => p.reference))] as const;
-    }),
-  );
+      const place = at * width + index;
+      const isRatios = aggregation === 'mean-of-ratios';
+      over[place] = sum(isRatios ? ratios : pairs.map((pair) => pair.test));
+      under[place] = isRatios ? ratios.length : sum(pairs.map((pair) => pair.reference));
+    }
+  }
+  return { clusters: roles.length, over, under };
 }
 
-function valuesOf(clusters: readonly ClusterSums[], weights: Float64Array, aggregation: Aggregation): number[] {
-  return metricKeys.map((_, metric) => {
-    let [over, under] = [0, 0];
-    for (const [index, cluster] of clusters.entries()) {
-      const [count, ratios, test, reference] = cluster[metric] as readonly [number, number, number, number];
-      const weight = weights[index] as number;
-      over += weight * (aggregation === 'mean-of-ratios' ? ratios : test);
-      under += weight * (aggregation === 'mean-of-ratios' ? count : reference);
+function valuesOf({ clusters, over, under }: ClusterSums, weights: Float64Array): number[] {
+  const width = metricKeys.length;
+  const tops = new Float64Array(width);
+  const bottoms = new Float64Array(width);
+  for (let cluster = 0; cluster < clusters; cluster += 1) {
+    const weight = weights[cluster] as number;
+    if (weight === 0) continue;
+    for (let metric = 0; metric < width; metric += 1) {
+      const place = cluster * width + metric;
+      tops[metric] = (tops[metric] as number) + weight * (over[place] as number);
+      bottoms[metric] = (bottoms[metric] as number) + weight * (under[place] as number);
     }
-    return under === 0 ? Number.NaN : over / under;
-  });
+  }
+  return Array.from(tops, (top, metric) => (bottoms[metric] === 0 ? Number.NaN : top / (bottoms[metric] as number)));
 }
 
 function withOverall(values: readonly number[]): number[] {

@@ -21,6 +21,7 @@ const benches: Readonly<
   webrtc: () => import('./webrtc.ts'),
   embeddings: () => import('./embeddings.ts'),
   adapters: () => import('./adapters.ts'),
+  eval: () => import('./eval.ts'),
 };
 
 const args = process.argv.slice(2);

@@ -29,6 +29,7 @@ export function countingTask(
       for (let index = 0; index < count; index += 1)
         yield { id: `s${index}`, group: `g${index % 3}`, input: index, target: null };
     },
+    describe: (sample) => ({ input: sample.input }),
     async solve(sample, context) {
       context.mayStart();
       calls.push(sample.id);

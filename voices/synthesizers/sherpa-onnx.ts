@@ -99,7 +99,7 @@ function openCast(
       const detail = `this engine must know what is said in ${reference.wavPath}: give its transcript in "references"`;
       throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
     }
-    const { samples, sampleRate } = await readClip(reference, options);
-    return { speaker: 0, steps, reference: { samples, sampleRate, transcript: reference.transcript } };
+    const { samples, sampleRate, transcript } = await readClip(reference, options);
+    return { speaker: 0, steps, reference: { samples, sampleRate, transcript } };
   };
 }

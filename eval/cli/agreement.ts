@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { parseCsv, requireColumn } from '../csv.ts';
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+import { agreement, type HumanVerdict, type JudgedRatios, type MetricAgreement } from '../speechrole/agreement.ts';
+import { metricKeys, metricShort, type MetricKey } from '../speechrole/metrics.ts';
+import { textTable } from '../text-table.ts';
+import { numberOf, parseFlags, textOf } from './flags.ts';
+
+/** `dramatis eval agreement --human FILE --judge FILE`. */
+export async function run(args: readonly string[], host: EvalHost): Promise<number> {
+  const flags = {
+    human: {
+      type: 'string',
+      value: 'CSV',
+      help: 'sample,first,second,metric,annotator,verdict (win, tie, lose of the first)',
+    },
+    judge: { type: 'string', value: 'CSV,…', help: 'sample,system,metric,ratio, as `eval export --format csv` writes' },
+    seed: { type: 'string', value: 'N', help: 'of the bootstrap (1)' },
+    json: { type: 'boolean', help: 'print numbers' },
+  } as const;
+  const parsed = parseFlags('agreement', '--human CSV --judge CSV,… [--json]', args, flags, host);
+  if (parsed === undefined) return 0;
+  const human = textOf(parsed.values.human);
+  const judge = textOf(parsed.values.judge);
+  if (human === undefined || judge === undefined) throw new EvalError('usage', '--human and --judge are needed.');
+  const verdicts = await readVerdicts(human);
+  const rows = agreement(verdicts, ratiosOfPairs(verdicts, await readRatios(judge.split(','))), {
+    seed: numberOf(parsed.values.seed, 'seed') ?? 1,
+  });
+  host.print(parsed.values.json === true ? JSON.stringify(rows, null, 2) : asText(rows));
+  return 0;
+}
+
+const verdictValues: Readonly<Record<string, number>> = { win: 1, tie: 0.5, lose: 0, '1': 1, '0.5': 0.5, '0': 0 };
+
+/** Two pairs of systems on the same dialogue are two items, so an item is named by all three. */
+async function readVerdicts(file: string): Promise<HumanVerdict[]> {
+  return parseCsv(await readText(file)).map((row) => {
+    const column = (name: string): string => requireColumn(row, name, file);
+    const first = verdictValues[column('verdict').toLowerCase()];
+    if (first === undefined) throw new EvalError('data', `${file}: a verdict is win, tie or lose (or 1, 0.5, 0).`);
+    return {
+      sample: JSON.stringify([column('sample'), column('first'), column('second')]),
+      metric: metricOf(column('metric'), file),
+      annotator: column('annotator'),
+      first,
+    };
+  });
+}
+
+/** By `[sample, system, metric]`; what is unscored is left out. */
+async function readRatios(files: readonly string[]): Promise<Map<string, number>> {
+  const ratios = new Map<string, number>();
+  for (const file of files) {
+    for (const row of parseCsv(await readText(file))) {
+      if (row['ratio'] === '') continue;
+      const ratio = Number(requireColumn(row, 'ratio', file));
+      if (!Number.isFinite(ratio)) throw new EvalError('data', `${file}: a ratio is not a number.`);
+      const metric = metricOf(requireColumn(row, 'metric', file), file);
+      ratios.set(ratioKey(requireColumn(row, 'sample', file), requireColumn(row, 'system', file), metric), ratio);
+    }
+  }
+  return ratios;
+}
+
+function ratiosOfPairs(verdicts: readonly HumanVerdict[], ratios: ReadonlyMap<string, number>): JudgedRatios[] {
+  const items = new Map(verdicts.map((verdict) => [`${verdict.sample} ${verdict.metric}`, verdict]));
+  return [...items.values()].flatMap(({ sample: item, metric }): JudgedRatios[] => {
+    const [sample, first, second] = JSON.parse(item) as [string, string, string];
+    const [one, other] = [ratios.get(ratioKey(sample, first, metric)), ratios.get(ratioKey(sample, second, metric))];
+    return one === undefined || other === undefined ? [] : [{ sample: item, metric, first: one, second: other }];
+  });
+}
+
+function ratioKey(sample: string, system: string, metric: MetricKey): string {
+  return JSON.stringify([sample, system, metric]);
+}
+
+function metricOf(name: string, file: string): MetricKey {
+  const found = metricKeys.find((metric) => name === metric || name === metricShort[metric]);
+  if (found === undefined)
+    throw new EvalError('data', `${file}: there is no metric "${name}". Write IA, SF, … or the whole name.`);
+  return found;
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new EvalError('data', `${file}: cannot be read.`, cause);
+  });
+}
+
+function asText(rows: readonly MetricAgreement[]): string {
+  const number = (value: number | null): string => (value === null ? '–' : value.toFixed(4));
+  const head = [
+    '',
+    'n',
+    'Pearson',
+    '95 %',
+    'MSE',
+    'Spearman',
+    'Kendall',
+    'right',
+    'MSE left out',
+    'ceiling',
+    'alpha',
+    'p',
+  ];
+  return textTable(
+    head,
+    rows.map((row) => [
+      row.metric,
+      String(row.n),
+      number(row.pearson),
+      row.pearsonInterval.low === null
+        ? '–'
+        : `${row.pearsonInterval.low.toFixed(2)}–${row.pearsonInterval.high?.toFixed(2)}`,
+      number(row.mse),
+      number(row.spearman),
+      number(row.kendall),
+      number(row.accuracy),
+      number(row.leaveOneOutMse),
+      number(row.humanCeiling),
+      number(row.alpha),
+      row.chance === null ? '–' : row.chance.toFixed(3),
+    ]),
+  );
+}

@@ -1,0 +1,37 @@
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+import { checkData, type DataCheck } from '../speechrole/data-check.ts';
+import { parseFlags, textOf } from './flags.ts';
+
+/** `dramatis eval data check DIR`. */
+export async function run(args: readonly string[], host: EvalHost): Promise<number> {
+  const flags = {
+    reference: { type: 'string', value: 'KEY', help: 'role_speech_path1, 2 or 3, where there are three' },
+    json: { type: 'boolean', help: 'print all of it' },
+  } as const;
+  const parsed = parseFlags('data', 'check DIR [--json]', args, flags, host);
+  if (parsed === undefined) return 0;
+  const [what, folder, ...more] = parsed.positionals;
+  if (what !== 'check' || folder === undefined || more.length > 0)
+    throw new EvalError('usage', 'eval data check DIR: the folder that contains test_data/.');
+  const check = await checkData(folder, { reference: textOf(parsed.values.reference) });
+  host.print(parsed.values.json === true ? JSON.stringify(check, null, 2) : asText(check));
+  return check.problems.length === 0 && check.samples === check.expected ? 0 : 1;
+}
+
+function asText(check: DataCheck): string {
+  const { samples, expected, byLanguage, byMode, byCategory, complete, missingRoles, unknownRoles, problems } = check;
+  return [
+    `${samples} of ${expected} dialogues, ${complete} with all their recordings`,
+    `English ${byLanguage.en}, Chinese ${byLanguage.zh}; single turn ${byMode.single}, multi-turn ${byMode.multi}`,
+    ...Object.entries(byCategory).map(([category, count]) => `  ${category}: ${count}`),
+    missingRoles.length === 0
+      ? ''
+      : `${missingRoles.length} roles of the paper are missing: ${missingRoles.join(', ')}`,
+    unknownRoles.length === 0 ? '' : `not among the paper's roles: ${unknownRoles.join(', ')}`,
+    ...problems,
+    `data hash ${check.hash}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}

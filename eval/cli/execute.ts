@@ -1,0 +1,78 @@
+import path from 'node:path';
+import { openBudget } from '../budget.ts';
+import { machineClock } from '../clock.ts';
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+import { openProgress } from '../progress.ts';
+import { openRunFolder } from '../run-folder.ts';
+import { openRunLog, readRunLog } from '../run-log.ts';
+import { nothingKnown, runTask } from '../runner.ts';
+import { resultsJson, writeWhole } from '../speechrole/export.ts';
+import { openRun } from '../speechrole/open-run.ts';
+import type { RunConfig } from '../speechrole/run-config.ts';
+import { readRun } from '../speechrole/run-view.ts';
+import { summaryText } from '../speechrole/score-text.ts';
+import { summarizeRun } from '../speechrole/summary.ts';
+
+export interface ExecuteOptions {
+  readonly config: RunConfig;
+  readonly folder: string;
+  readonly resume: boolean;
+  readonly maxDollars?: number | undefined;
+  readonly maxMinutes?: number | undefined;
+}
+
+/** Does a run, or what is left of it, and shows its scores. Resolves to the exit status: 0 where nothing is left to do. */
+export async function execute(options: ExecuteOptions, host: EvalHost): Promise<number> {
+  const { config, resume } = options;
+  await using folder = await openRunFolder(options.folder);
+  const before = resume ? await readRunLog(folder.logFile) : undefined;
+  const known = before ?? nothingKnown;
+  const log = await openRunLog(folder.logFile, { fresh: !resume });
+  const at = (): string => new Date().toISOString();
+  let ended: string;
+  try {
+    await using run = await openRun(config, folder.path, host);
+    for (const problem of run.problems.slice(0, 10)) host.print(`data: ${problem}`);
+    if (run.problems.length > 10)
+      host.print(`data: ${run.problems.length - 10} more problems; see \`eval data check\``);
+    if (before !== undefined && before.header.data.hash !== run.header.data.hash)
+      throw new EvalError('data', 'The data has changed since the run began: its scores would not belong together.');
+    await log.append(resume ? { event: 'resumed', at: at() } : run.header);
+    const budget = openBudget(options, { clock: machineClock, spentDollars: known.spentDollars });
+    const progress = openProgress(host.progress, () => machineClock.now());
+    try {
+      ended = await runTask(run.task, known, {
+        log,
+        audio: folder.audio,
+        budget,
+        clock: machineClock,
+        signal: host.signal,
+        concurrency: run.concurrency,
+        onProgress: (state) => progress.show(state),
+      });
+    } finally {
+      progress.end();
+    }
+    await log.append({ event: 'ended', at: at(), reason: ended });
+  } catch (fault) {
+    if (!host.signal.aborted) throw fault;
+    await log.append({ event: 'ended', at: at(), reason: 'interrupted' });
+    ended = 'interrupted';
+  } finally {
+    await log.close();
+  }
+  return conclude(options.folder, ended, host);
+}
+
+async function conclude(folder: string, ended: string, host: EvalHost): Promise<number> {
+  const view = await readRun(folder);
+  const summary = summarizeRun(view);
+  await writeWhole(path.join(folder, 'results.json'), resultsJson(view));
+  host.print(summaryText(summary));
+  const left = view.record.failures.length;
+  if (ended !== 'finished') host.print(`\nNot finished: ${ended}. Go on with: dramatis eval resume ${folder}`);
+  else if (left > 0) host.print(`\n${left} things failed. Try them again with: dramatis eval resume ${folder}`);
+  else host.print(`\nThe report: dramatis eval report ${folder}`);
+  return ended === 'finished' && left === 0 ? 0 : 1;
+}

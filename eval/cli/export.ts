@@ -1,0 +1,37 @@
+import path from 'node:path';
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+import { latexTable, resultsCsv, writeResultFiles, writeWhole } from '../speechrole/export.ts';
+import { runName } from '../speechrole/run-view.ts';
+import { summarizeRun } from '../speechrole/summary.ts';
+import { onlyPositional, parseFlags, textOf } from './flags.ts';
+import { readingFlags, readWith } from './rescore.ts';
+
+/** `dramatis eval export RUN --format WHICH`. */
+export async function run(args: readonly string[], host: EvalHost): Promise<number> {
+  const flags = {
+    ...readingFlags,
+    format: { type: 'string', value: 'WHICH', help: 'csv, json, latex, or results (SpeechRole’s own files)' },
+    out: { type: 'string', value: 'PLACE', help: 'file, or folder for results; by default in the run’s folder' },
+  } as const;
+  const parsed = parseFlags('export', 'RUN --format csv|json|latex|results [--out PLACE]', args, flags, host);
+  if (parsed === undefined) return 0;
+  const view = await readWith(onlyPositional(parsed.positionals, 'the folder of one run'), parsed.values);
+  const format = textOf(parsed.values.format);
+  const place = (name: string): string => path.resolve(textOf(parsed.values.out) ?? path.join(view.folder, name));
+  if (format === 'results') {
+    const folder = place('test_results');
+    host.print(`${await writeResultFiles(view, folder)} files in ${folder}`);
+    return 0;
+  }
+  const summary = summarizeRun(view);
+  const made = {
+    csv: { name: 'results.csv', text: () => resultsCsv(view, runName(view)) },
+    json: { name: 'summary.json', text: () => `${JSON.stringify(summary, null, 2)}\n` },
+    latex: { name: 'table.tex', text: () => latexTable(summary) },
+  }[format ?? ''];
+  if (made === undefined) throw new EvalError('usage', '--format is csv, json, latex or results.');
+  await writeWhole(place(made.name), made.text());
+  host.print(place(made.name));
+  return 0;
+}

@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util';
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+
+/** A flag of a command. */
+export interface EvalFlag {
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+  readonly value?: string;
+}
+
+export interface EvalArguments<Name extends string> {
+  readonly values: Readonly<Partial<Record<Name, string | boolean>>>;
+  readonly positionals: readonly string[];
+  /** Flags of the server, where the command takes them. */
+  readonly server: Readonly<Record<string, string | boolean>>;
+}
+
+/** Parses the flags of `dramatis eval NAME`. Undefined: help was asked for, and printed. Throws an `EvalError`. */
+export function parseFlags<Name extends string>(
+  name: string,
+  synopsis: string,
+  args: readonly string[],
+  flags: Readonly<Record<Name, EvalFlag>>,
+  host: Pick<EvalHost, 'serverFlags' | 'print'>,
+  { takesServerFlags = false } = {},
+): EvalArguments<Name> | undefined {
+  const own = Object.entries<EvalFlag>(flags);
+  const server = takesServerFlags ? Object.entries(host.serverFlags) : [];
+  const options = Object.fromEntries([
+    ['help', { type: 'boolean' as const, short: 'h' }],
+    ...server.map(([flag, type]) => [flag, { type }] as const),
+    ...own.map(([flag, { type }]) => [flag, { type }] as const),
+  ]);
+  let parsed: { values: Record<string, unknown>; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (fault) {
+    const why = fault instanceof Error ? fault.message : String(fault);
+    throw new EvalError('usage', `${why}\nUsage: dramatis eval ${name} ${synopsis}`);
+  }
+  const { values, positionals } = parsed;
+  if (values['help'] === true) {
+    const rows = own.map(
+      ([flag, { type, value = 'VALUE', help }]) =>
+        `  ${(type === 'boolean' ? `--${flag}` : `--${flag} ${value}`).padEnd(28)}${help}`,
+    );
+    const more = takesServerFlags ? '\n\nFlags of the server that is measured: `dramatis serve --help`.' : '';
+    host.print(`dramatis eval ${name} ${synopsis}\n\n${rows.join('\n')}${more}`);
+    return undefined;
+  }
+  const chosen = server.flatMap(([flag]) => {
+    const value = values[flag];
+    return flag in flags || value === undefined ? [] : [[flag, value as string | boolean] as const];
+  });
+  return {
+    values: values as Partial<Record<Name, string | boolean>>,
+    positionals,
+    server: Object.fromEntries(chosen),
+  };
+}
+
+/** A number that a flag gives; undefined where it is not given. */
+export function numberOf(value: string | boolean | undefined, flag: string): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+  if (!Number.isFinite(number)) throw new EvalError('usage', `--${flag} must be a number.`);
+  return number;
+}
+
+/** A text that a flag gives; undefined where it is not given. */
+export function textOf(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The one thing that a command is about. */
+export function onlyPositional(positionals: readonly string[], what: string): string {
+  const [only, ...more] = positionals;
+  if (only === undefined || more.length > 0) throw new EvalError('usage', `Give ${what}.`);
+  return only;
+}

@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+import { resultsJson, writeWhole } from '../speechrole/export.ts';
+import { readRun, type RunView } from '../speechrole/run-view.ts';
+import { summaryText } from '../speechrole/score-text.ts';
+import { summarizeRun } from '../speechrole/summary.ts';
+import { onlyPositional, parseFlags, type EvalFlag } from './flags.ts';
+
+/** Flags of commands that read a run. */
+export const readingFlags = {
+  parser: { type: 'string', value: 'WHICH', help: 'tolerant or strict; by default as the run was made' },
+  aggregation: { type: 'string', value: 'HOW', help: 'mean-of-ratios or ratio-of-sums; likewise' },
+} as const satisfies Record<string, EvalFlag>;
+
+/** The run in a folder, read with what the flags wish. */
+export function readWith(
+  folder: string,
+  values: Readonly<Record<string, string | boolean | undefined>>,
+): Promise<RunView> {
+  const { parser, aggregation } = values;
+  if (parser !== undefined && parser !== 'strict' && parser !== 'tolerant')
+    throw new EvalError('usage', '--parser is strict or tolerant.');
+  if (aggregation !== undefined && aggregation !== 'mean-of-ratios' && aggregation !== 'ratio-of-sums')
+    throw new EvalError('usage', '--aggregation is mean-of-ratios or ratio-of-sums.');
+  return readRun(path.resolve(folder), {
+    ...(parser === undefined ? {} : { parser }),
+    ...(aggregation === undefined ? {} : { aggregation }),
+  });
+}
+
+/** `dramatis eval rescore RUN`: the log has all that the judge said, so nobody is called. */
+export async function run(args: readonly string[], host: EvalHost): Promise<number> {
+  const flags = { ...readingFlags, json: { type: 'boolean', help: 'print all that was worked out' } } as const;
+  const parsed = parseFlags('rescore', 'RUN [--parser WHICH] [--aggregation HOW] [--json]', args, flags, host);
+  if (parsed === undefined) return 0;
+  const folder = onlyPositional(parsed.positionals, 'the folder of one run');
+  const view = await readWith(folder, parsed.values);
+  await writeWhole(path.join(view.folder, 'results.json'), resultsJson(view));
+  const summary = summarizeRun(view);
+  host.print(parsed.values.json === true ? JSON.stringify(summary, null, 2) : summaryText(summary));
+  return 0;
+}

@@ -1,0 +1,43 @@
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost } from '../host.ts';
+import { readResults } from '../speechrole/results.ts';
+import { scoreRow } from '../speechrole/score-table.ts';
+import { scoreTableText } from '../speechrole/score-text.ts';
+import { numberOf, parseFlags, textOf } from './flags.ts';
+
+/** `dramatis eval score --results FILE|DIR`. */
+export async function run(args: readonly string[], host: EvalHost): Promise<number> {
+  const flags = {
+    results: { type: 'string', value: 'FILE|DIR', help: 'result files of SpeechRole: <role>.json, single/, multi/' },
+    aggregation: { type: 'string', value: 'HOW', help: 'one alone: mean-of-ratios or ratio-of-sums' },
+    seed: { type: 'string', value: 'N', help: 'of the bootstrap (1)' },
+    json: { type: 'boolean', help: 'print numbers' },
+  } as const;
+  const parsed = parseFlags('score', '--results FILE|DIR [--json]', args, flags, host);
+  if (parsed === undefined) return 0;
+  const place = textOf(parsed.values.results) ?? parsed.positionals[0];
+  if (place === undefined) throw new EvalError('usage', '--results is needed: a result file, or a folder of them.');
+  const { samples, protocols, problems } = await readResults(place);
+  const seed = numberOf(parsed.values.seed, 'seed') ?? 1;
+  const wanted = textOf(parsed.values.aggregation);
+  const groups = (['mean-of-ratios', 'ratio-of-sums'] as const)
+    .filter((aggregation) => wanted === undefined || wanted === aggregation)
+    .flatMap((aggregation) =>
+      (['en', 'zh'] as const).flatMap((language) => {
+        const chosen = samples.filter((sample) => sample.language === language);
+        if (chosen.length === 0) return [];
+        const label = `${language === 'en' ? 'English' : 'Chinese'}, ${aggregation}`;
+        return [{ label, language, aggregation, row: scoreRow(chosen, { aggregation, seed }) }];
+      }),
+    );
+  if (groups.length === 0) throw new EvalError('usage', '--aggregation is mean-of-ratios or ratio-of-sums.');
+  if (parsed.values.json === true) {
+    host.print(JSON.stringify({ protocols, dialogues: samples.length, problems, groups }, null, 2));
+  } else {
+    host.print(
+      `${samples.length} dialogues, judged by protocol ${protocols.join(' and ')}\n\n${scoreTableText(groups)}`,
+    );
+    for (const problem of problems) host.print(`not read: ${problem}`);
+  }
+  return 0;
+}

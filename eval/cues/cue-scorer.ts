@@ -1,0 +1,132 @@
+import { openContext } from '../../voices/calls/context.ts';
+import type { CallOptions } from '../../voices/engine.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
+import { readWav } from '../../voices/wav.ts';
+import { EvalError } from '../eval-error.ts';
+import { askKey } from '../run-log.ts';
+import type { DialogueScorer } from '../speechrole/task.ts';
+import { missingCue, type Cue, type CueResult } from './cue.ts';
+import { dnsmosCue, dnsmosUnits } from './dnsmos.ts';
+import { pitchCue } from './pitch.ts';
+import { rateCue } from './rate.ts';
+import { similarityCue } from './similarity.ts';
+import { openEncoder, openQualityMeter } from './voice-models.ts';
+import { werCue } from './wer.ts';
+
+/** The scorer's name in the log. */
+export const cueScorerName = 'cues';
+
+export const cueNames = ['pitch', 'rate', 'wer', 'dnsmos', 'similarity'] as const;
+
+export interface CueSettings {
+  /** Of `cueNames`, or `all`. */
+  readonly names: readonly string[];
+  /** An OpenAI-compatible transcription server, for `wer`; Moonshine (English alone) unless given. */
+  readonly recognizer?: { readonly url: string; readonly model: string; readonly key?: string | undefined } | undefined;
+  /** ONNX files that the user brings; without them `similarity` and `dnsmos` have no values. */
+  readonly speakerModel?: string | undefined;
+  readonly dnsmosModel?: string | undefined;
+  /** Folder of the roles' clips, for `similarity`. */
+  readonly roleVoices?: string | undefined;
+}
+
+/** Opens the cues that were asked for. Those whose parts are not installed stay, and say why they have no value. */
+export async function openCues(
+  settings: CueSettings,
+  options: CallOptions,
+): Promise<{ readonly scorer: DialogueScorer; readonly close: () => Promise<void> }> {
+  const wanted = settings.names.includes('all') ? [...cueNames] : settings.names;
+  const unknown = wanted.filter((name) => !(cueNames as readonly string[]).includes(name));
+  if (unknown.length > 0)
+    throw new EvalError('usage', `There is no cue "${unknown.join('", "')}". There are: ${cueNames.join(', ')}, all.`);
+  const closing: (() => Promise<void>)[] = [];
+  const cues: Cue[] = [];
+  for (const name of wanted) {
+    const { cue, close } = await openCue(name as (typeof cueNames)[number], settings, options);
+    cues.push(cue);
+    if (close !== undefined) closing.push(close);
+  }
+  return {
+    scorer: cueScorer(cues),
+    async close() {
+      for (const close of closing) await close();
+    },
+  };
+}
+
+async function openCue(
+  name: (typeof cueNames)[number],
+  settings: CueSettings,
+  options: CallOptions,
+): Promise<{ readonly cue: Cue; readonly close?: () => Promise<void> }> {
+  const { recognizer, speakerModel, dnsmosModel, roleVoices } = settings;
+  switch (name) {
+    case 'pitch':
+      return { cue: pitchCue };
+    case 'rate':
+      return { cue: rateCue };
+    case 'wer': {
+      const opened = await openRecognizer(recognizer);
+      return { cue: werCue(opened.recognizer), close: opened.close };
+    }
+    case 'dnsmos': {
+      if (dnsmosModel === undefined)
+        return { cue: missingCue(name, dnsmosUnits, 'no DNSMOS: name its file with --dnsmos-model') };
+      const meter = await openQualityMeter(dnsmosModel, options);
+      return { cue: dnsmosCue(meter), close: () => meter.close() };
+    }
+    case 'similarity': {
+      const units = { toReference: 'cosine to the role’s clip' };
+      if (speakerModel === undefined)
+        return { cue: missingCue(name, units, 'no speaker encoder: name its file with --speaker-model') };
+      if (roleVoices === undefined)
+        return { cue: missingCue(name, units, 'no clips of the roles: name their folder with --role-voices') };
+      const encoder = await openEncoder(speakerModel, options);
+      return { cue: similarityCue(encoder, roleVoices), close: () => encoder.close() };
+    }
+  }
+}
+
+async function openRecognizer(
+  wanted: CueSettings['recognizer'],
+): Promise<{ readonly recognizer: SpeechRecognizer; readonly close: () => Promise<void> }> {
+  if (wanted === undefined) {
+    const recognizer = openMoonshine();
+    return { recognizer, close: () => recognizer.close() };
+  }
+  const { adapter } = await import('../../voices/recognizers/openai-transcriptions.ts');
+  const settings = adapter.settings.parse({ baseUrl: wanted.url, model: wanted.model });
+  const care = [adapter.care?.(settings)];
+  const recognizer = adapter.open(settings, openContext('recognizer of the cues', { key: wanted.key, care }));
+  return { recognizer, close: async () => recognizer.close?.() };
+}
+
+/** Measures cues on the recordings of the replies, one question a cue and dialogue. */
+export function cueScorer(cues: readonly Cue[]): DialogueScorer {
+  return {
+    name: cueScorerName,
+    asks: () => cues.map((cue) => cue.name),
+    async measure(name, { sample, output }, { audio, signal }): Promise<CueResult> {
+      const cue = cues.find((each) => each.name === name) as Cue;
+      const sounds = await Promise.all(
+        output.answers.flatMap((answer) =>
+          answer.audio === null
+            ? []
+            : [audio.read(answer.audio).then(async (wav) => ({ sound: await readWav(wav), text: answer.text }))],
+        ),
+      );
+      const { role, language } = sample.input;
+      return cue.measure({ role, language, replies: sounds }, { signal });
+    },
+    score: (_solved, measured) =>
+      cues.flatMap((cue) => {
+        const result = measured.get(askKey(cueScorerName, cue.name)) as CueResult | undefined;
+        return Object.keys(cue.units).map((key) => {
+          const value = result?.values[key] ?? null;
+          const why = result === undefined ? 'not measured' : result.why;
+          return { name: `${cue.name}.${key}`, value, ...(value === null && why !== undefined ? { why } : {}) };
+        });
+      }),
+  };
+}

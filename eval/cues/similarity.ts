@@ -1,0 +1,66 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import type { AudioFrame } from '../../voices/audio.ts';
+import { readAudioFile } from '../../voices/audio-file.ts';
+import type { CallOptions } from '../../voices/engine.ts';
+import { resample } from '../../voices/resampler.ts';
+import { mean } from '../statistics.ts';
+import type { Cue } from './cue.ts';
+
+/** What turns a voice into a vector; the speaker encoders of `voices/` are such. */
+export interface VoiceEncoder {
+  readonly name: string;
+  readonly sampleRate: number;
+  embed(clip: AudioFrame, options: CallOptions): Promise<Float32Array>;
+}
+
+/**
+ * How much the replies sound like the role's reference clip: the cosine of two embeddings of whole clips, −1 to 1, as
+ * Seed-TTS-eval has it. Numbers of different encoders cannot be compared. `voices` holds `<role>.wav`.
+ */
+export function similarityCue(encoder: VoiceEncoder, voices: string): Cue {
+  const references = new Map<string, Promise<Float32Array | null>>();
+  const embed = async (clip: AudioFrame, options: CallOptions): Promise<Float32Array> => {
+    const samples = resample(clip.samples, clip.sampleRate, encoder.sampleRate);
+    return encoder.embed({ samples, sampleRate: encoder.sampleRate, atMs: 0 }, options);
+  };
+  const referenceOf = (role: string, options: CallOptions): Promise<Float32Array | null> => {
+    const file = path.join(voices, `${role}.wav`);
+    const known =
+      references.get(role) ??
+      access(file).then(
+        async () => embed(await readAudioFile(file, { sampleRate: encoder.sampleRate, ...options }), options),
+        () => null,
+      );
+    references.set(role, known);
+    return known;
+  };
+  return {
+    name: `similarity:${encoder.name}`,
+    units: {
+      toReference: `cosine to the role's clip, ${encoder.name}`,
+      drift: 'cosine of the last reply to the first',
+    },
+    async measure({ role, replies }, options) {
+      const reference = await referenceOf(role, options);
+      if (reference === null) return { values: { toReference: null, drift: null }, why: `there is no clip of ${role}` };
+      const embedded: Float32Array[] = [];
+      for (const { sound } of replies) embedded.push(await embed(sound, options));
+      const [first, last] = [embedded[0], embedded.at(-1)];
+      const drift = embedded.length < 2 || first === undefined || last === undefined ? null : cosine(first, last);
+      return { values: { toReference: mean(embedded.map((each) => cosine(each, reference))), drift } };
+    },
+  };
+}
+
+/** Of two vectors of the same length; 0 where one of them is all zeros. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  let [product, lengthA, lengthB] = [0, 0, 0];
+  for (const [at, value] of a.entries()) {
+    const other = b[at] as number;
+    product += value * other;
+    lengthA += value * value;
+    lengthB += other * other;
+  }
+  return lengthA === 0 || lengthB === 0 ? 0 : product / Math.sqrt(lengthA * lengthB);
+}

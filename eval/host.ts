@@ -1,0 +1,37 @@
+/** A server to be measured. */
+export interface HostedServer {
+  readonly url: string;
+  readonly apiKey?: string;
+  close(): Promise<void>;
+}
+
+/** A clip that a voice is cloned from. */
+export interface HostedReference {
+  readonly wav: string;
+  readonly transcript: string;
+  readonly language: string;
+}
+
+/** What the program around the harness lends it: the harness itself knows servers as a client does, and no other way. */
+export interface EvalHost {
+  readonly version: string;
+  /** The server's settings as flags of the command line, and whether each has a value. */
+  readonly serverFlags: Readonly<Record<string, 'string' | 'boolean'>>;
+  /** Starts a server of our own on a free loopback port. `flags` are those of the command line; clips are by character. */
+  startServer(options: {
+    readonly flags: Readonly<Record<string, string | boolean>>;
+    readonly charactersDir: string;
+    readonly references: Readonly<Record<string, HostedReference>>;
+    readonly sessions: number;
+    readonly audioRate: number;
+  }): Promise<HostedServer>;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  print(text: string): void;
+  readonly progress: {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    write(text: string): unknown;
+  };
+}

@@ -1,0 +1,34 @@
+/** Text made safe to stand in HTML, attributes included. */
+export function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+/** An SVG drawing of a size, described for those who cannot see it. */
+export function svg(width: number, height: number, label: string, content: string): string {
+  const box = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+  return `<svg ${box} role="img" aria-label="${escape(label)}" xmlns="http://www.w3.org/2000/svg">${content}</svg>`;
+}
+
+/** A text in a drawing. */
+export function svgText(
+  x: number,
+  y: number,
+  text: string,
+  {
+    anchor = 'start',
+    className = '',
+  }: { readonly anchor?: 'start' | 'middle' | 'end'; readonly className?: string } = {},
+): string {
+  const style = className === '' ? '' : ` class="${className}"`;
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}"${style}>${escape(text)}</text>`;
+}
+
+/** A score as people read it. */
+export function score(value: number | null, digits = 2): string {
+  return value === null ? '–' : value.toFixed(digits);
+}

@@ -1,0 +1,158 @@
+import type { RunView } from '../speechrole/run-view.ts';
+import type { RunSummary } from '../speechrole/summary.ts';
+import { mean } from '../statistics.ts';
+import { histogram } from './histogram.ts';
+import { escape, score } from './html.ts';
+import { stackedBar } from './stacked-bar.ts';
+
+interface Tile {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+}
+
+function tiles(list: readonly Tile[]): string {
+  const one = ({ name, value, note }: Tile): string =>
+    `<div class="tile"><span>${escape(name)}</span><b>${escape(value)}</b><small>${escape(note)}</small></div>`;
+  return `<div class="tiles">${list.map(one).join('')}</div>`;
+}
+
+/** The few numbers that one looks for first. */
+export function keyFigures(summary: RunSummary): string {
+  const { groups, samples, answered, waits, health, spentDollars } = summary;
+  const overall = groups
+    .filter(({ key }) => key === 'en' || key === 'zh')
+    .map(({ label, row: { overall: it } }): Tile => {
+      const interval =
+        it.low === null || it.high === null
+          ? 'too few roles for an interval'
+          : `95 %: ${it.low.toFixed(3)}–${it.high.toFixed(3)}`;
+      return { name: `Overall, ${label}`, value: score(it.value, 4), note: interval };
+    });
+  const cost = spentDollars === 0 ? [] : [{ name: 'Cost', value: `$${spentDollars.toFixed(2)}`, note: 'of the judge' }];
+  const wait =
+    waits.n === 0
+      ? []
+      : [
+          {
+            name: 'Wait for the first sound',
+            value: `${Math.round(waits.median ?? 0)} ms`,
+            note: `median; p95 ${Math.round(waits.p95 ?? 0)} ms`,
+          },
+        ];
+  return tiles([
+    ...overall,
+    { name: 'Dialogues', value: `${answered} / ${samples}`, note: answered === samples ? 'all answered' : 'answered' },
+    { name: 'Judgments', value: `${health.scored} / ${health.asked + health.failed}`, note: 'with readable scores' },
+    ...wait,
+    ...cost,
+  ]);
+}
+
+/** Whether the judge is to be trusted. */
+export function judgeSection({ health }: RunSummary): string {
+  const share = (count: number): string =>
+    health.swapped === 0 ? '–' : `${((100 * count) / health.swapped).toFixed(1)} %`;
+  const swapped: Tile[] =
+    health.swapped === 0
+      ? [{ name: 'Order', value: 'never swapped', note: 'the system always came first, as in the reference' }]
+      : [
+          {
+            name: 'Flips',
+            value: share(health.flips),
+            note: `the better one changed with the order, of ${health.swapped} pairs`,
+          },
+          { name: 'First wins both', value: share(health.firstWinsBoth), note: 'whoever came first was better' },
+          { name: 'Second wins both', value: share(health.secondWinsBoth), note: 'whoever came second was better' },
+          { name: 'Advantage of the first', value: score(health.firstAdvantage), note: 'points, mean' },
+        ];
+  const repeats: Tile[] =
+    health.repeatDeviation === null
+      ? []
+      : [{ name: 'Repeats', value: score(health.repeatDeviation), note: 'points, standard deviation of one question' }];
+  return tiles([
+    { name: 'Answered', value: String(health.asked), note: `${health.failed} failed` },
+    {
+      name: 'Unreadable',
+      value: String(health.unparsed),
+      note: `${health.repeatedReplies} replies were asked for again`,
+    },
+    { name: 'Refused', value: String(health.refused), note: health.models.join(', ') || 'model not told' },
+    ...swapped,
+    ...repeats,
+  ]);
+}
+
+/** How long users waited, and for whom. */
+export function waitSection(view: RunView, summary: RunSummary): string {
+  if (summary.waits.n === 0) return '<p class="note">No waits were measured: these answers existed before.</p>';
+  const owners = new Map<string, number[]>();
+  for (const sample of view.facts.keys()) {
+    for (const { latency } of view.outputOf(sample)?.answers ?? []) {
+      const shares = (latency as { owners?: Record<string, number | null> } | null)?.owners ?? {};
+      for (const [owner, ms] of Object.entries(shares))
+        if (typeof ms === 'number') owners.set(owner, [...(owners.get(owner) ?? []), ms]);
+    }
+  }
+  const parts = [...owners].map(([name, values]) => ({ name, value: mean(values) ?? 0 }));
+  const total = parts.reduce((sum, { value }) => sum + value, 0);
+  const shares =
+    total === 0
+      ? ''
+      : `<figure><figcaption>Who owns the wait, mean over ${summary.waits.n} turns</figcaption>${stackedBar(parts, 'ms')}</figure>`;
+  return `<div class="waits"><figure><figcaption>From the end of the user’s speech to the first sound of the answer, at the client; ${summary.waits.n} turns</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
+}
+
+/** What instruments measured. */
+export function cueSection({ cues }: RunSummary): string {
+  if (cues.length === 0) return '';
+  const rows = cues.map(({ name, language, value, low, high, n, missing }) => {
+    const interval = low === null || high === null ? '' : `${low.toFixed(2)}–${high.toFixed(2)}`;
+    const why = Object.entries(missing).map(([reason, count]) => `${count} × ${reason}`);
+    const cells = [language === 'en' ? 'English' : 'Chinese', score(value), interval, String(n), why.join('; ')];
+    return `<tr><th scope="row">${escape(name)}</th>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`;
+  });
+  const head = ['Cue', 'Language', 'Mean', '95 %', 'n', 'Without a value'].map((name) => `<th>${name}</th>`).join('');
+  return `<section><h2>Measured cues</h2><div class="scroll"><table class="plain"><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
+}
+
+/** What failed, by code, and the first few by name. */
+export function failureSection(view: RunView): string {
+  const { failures } = view.record;
+  if (failures.length === 0) return '';
+  const rows = failures
+    .slice(0, 50)
+    .map(
+      ({ sample, ask, code, message }) =>
+        `<tr><td>${escape(sample)}</td><td>${escape(ask ?? 'the system')}</td><td>${escape(code)}</td><td>${escape(message)}</td></tr>`,
+    );
+  const more = failures.length > 50 ? `<p class="note">and ${failures.length - 50} more.</p>` : '';
+  return `<section><h2>What failed</h2><div class="scroll"><table class="plain"><tbody>${rows.join('')}</tbody></table></div>${more}</section>`;
+}
+
+/** How the numbers were made, so that somebody else can make them again. */
+export function originSection(view: RunView, summary: RunSummary): string {
+  const { header } = view.record;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Begun', header.at],
+    ['Dramatis', `${header.versions['dramatis'] ?? '?'}, commit ${header.commit ?? 'none'}`],
+    ['Node', header.versions['node'] ?? '?'],
+    ['System', summary.agent],
+    [
+      'Judge',
+      `${summary.judge}${summary.health.models.length === 0 ? '' : ` (answered as ${summary.health.models.join(', ')})`}`,
+    ],
+    ['Protocol', `${summary.protocol}, ${summary.parser} parser, ${summary.aggregation}`],
+    ['Data', `${header.data.samples} dialogues, SHA-256 ${header.data.hash}`],
+    ...Object.entries(header.prompts).map(([name, hash]) => [`Prompt ${name}`, `SHA-256 ${hash}`] as const),
+    [
+      'Seeds',
+      Object.entries(header.seeds)
+        .map(([name, seed]) => `${name} ${seed}`)
+        .join(', '),
+    ],
+  ];
+  const rows = facts.map(([name, value]) => `<tr><th scope="row">${escape(name)}</th><td>${escape(value)}</td></tr>`);
+  const config = escape(JSON.stringify(header.config, null, 2));
+  return `<section><h2>How this was made</h2><table class="plain facts"><tbody>${rows.join('')}</tbody></table><details><summary>Configuration</summary><pre>${config}</pre></details></section>`;
+}

@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { DialogueAgent } from '../agents/dialogue-agent.ts';
+import { storedAgent } from '../agents/stored-agent.ts';
+import { wireAgent } from '../agents/wire-agent.ts';
+import { machineClock } from '../clock.ts';
+import { openEndpoint } from '../endpoint.ts';
+import { EvalError } from '../eval-error.ts';
+import type { EvalHost, HostedReference } from '../host.ts';
+import { openJudge } from '../judge/judge.ts';
+import type { RunHeader } from '../run-log.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { characterIdOf, instructionsFor, readRoleClips, writePacks } from './character-packs.ts';
+import { judgeScorer } from './judge-scorer.ts';
+import { openOutputs } from './outputs.ts';
+import { openProtocol, type Protocol } from './protocols.ts';
+import type { RunConfig } from './run-config.ts';
+import { speechRoleTask, type DialogueScorer, type SpeechRoleTask } from './task.ts';
+import { readTestData, type DialogueSample, type TestData } from './test-data.ts';
+
+/** A run made ready. */
+export interface OpenedRun extends AsyncDisposable {
+  readonly task: SpeechRoleTask;
+  readonly header: RunHeader;
+  /** Dialogues at a time that keep agent and judge busy. */
+  readonly concurrency: number;
+  readonly problems: readonly string[];
+}
+
+const retryable = { clock: machineClock, random: seededRandom(7) };
+
+/** Reads the data, opens the judge, and starts or finds the system under test. Throws an `EvalError`. */
+export async function openRun(config: RunConfig, folder: string, host: EvalHost): Promise<OpenedRun> {
+  const data = await readTestData(config.data, { reference: config.reference });
+  const samples = selectSamples(data.samples, config.select);
+  if (samples.length === 0) throw new EvalError('usage', 'No dialogue is left of the data: choose others.');
+  const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
+  const cues = await openCueScorers(config, host);
+  const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
+  const agent = await openAgent(config, samples, folder, host);
+  return {
+    task: speechRoleTask(samples, agent.agent, scorers),
+    header: await headerOf(config, samples, data, protocol.promptHashes, host),
+    // A dialogue waits in the log between its reply and its judgments, so both sides have as much as they can take.
+    concurrency: config.agentConcurrency + (config.judge?.concurrency ?? 0),
+    problems: data.problems,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([agent.close(), cues.close()]);
+    },
+  };
+}
+
+/** The dialogues that were asked for, in their order. */
+export function selectSamples(samples: readonly DialogueSample[], select: RunConfig['select']): DialogueSample[] {
+  const { roles, language, mode, limit } = select;
+  const unknown = (roles ?? []).filter((role) => !samples.some((sample) => sample.group === role));
+  if (unknown.length > 0) throw new EvalError('usage', `The data has no role "${unknown.join('", "')}".`);
+  return samples
+    .filter((sample) => roles === undefined || roles.includes(sample.group))
+    .filter((sample) => language === undefined || sample.input.language === language)
+    .filter((sample) => mode === undefined || sample.input.mode === mode)
+    .slice(0, limit);
+}
+
+/** The judge of a run; none where it was not asked for one. */
+export function judgeScorers(
+  config: RunConfig,
+  host: Pick<EvalHost, 'environment'>,
+  protocol: Protocol,
+): DialogueScorer[] {
+  const { judge, parser, parseRetries, retries } = config;
+  if (judge === undefined) return [];
+  const endpoint = openEndpoint(
+    'judge',
+    { concurrency: judge.concurrency, requestsPerMinute: judge.rpm, retries },
+    retryable,
+  );
+  const opened = openJudge(
+    {
+      baseUrl: judge.url,
+      model: judge.model,
+      dialect: judge.dialect,
+      key: keyIn(judge.keyEnv, host),
+      prices: judge.prices,
+    },
+    endpoint,
+  );
+  return [judgeScorer({ protocol, judge: opened, strictness: parser, parseRetries })];
+}
+
+interface OpenedCues {
+  readonly scorers: readonly DialogueScorer[];
+  close(): Promise<void>;
+}
+
+async function openCueScorers(config: RunConfig, host: EvalHost): Promise<OpenedCues> {
+  const { cues: names, cueRecognizer, speakerModel, dnsmosModel, roleVoices } = config;
+  if (names.length === 0) return { scorers: [], close: async () => undefined };
+  const { openCues } = await import('../cues/cue-scorer.ts');
+  const recognizer =
+    cueRecognizer === undefined ? undefined : { ...cueRecognizer, key: keyIn(cueRecognizer.keyEnv, host) };
+  const { scorer, close } = await openCues({ names, recognizer, speakerModel, dnsmosModel, roleVoices }, host);
+  return { scorers: [scorer], close };
+}
+
+interface OpenedAgent {
+  readonly agent: DialogueAgent;
+  close(): Promise<void>;
+}
+
+async function openAgent(
+  config: RunConfig,
+  samples: readonly DialogueSample[],
+  folder: string,
+  host: EvalHost,
+): Promise<OpenedAgent> {
+  const { agent, name } = config;
+  const nothing = async (): Promise<void> => undefined;
+  if (agent.startsWith('outputs:')) {
+    const outputs = await openOutputs(agent.slice('outputs:'.length));
+    return { agent: storedAgent(name || path.basename(outputs.path), outputs), close: nothing };
+  }
+  const endpoint = openEndpoint(
+    'agent',
+    { concurrency: config.agentConcurrency, requestsPerMinute: config.agentRpm, retries: config.retries },
+    retryable,
+  );
+  const { userText, teacherForced, speed, agentVoice: voice } = config;
+  const common = { name: name || agent, voice, userText, teacherForced, speed };
+  const open = (where: Parameters<typeof wireAgent>[0], close: () => Promise<void>): OpenedAgent => ({
+    agent: wireAgent(where, endpoint, machineClock),
+    close,
+  });
+  const apiKey = keyIn(config.agentKeyEnv, host);
+  if (agent.startsWith('openai-realtime:')) {
+    const url = new URL(agent.slice('openai-realtime:'.length));
+    const model = url.searchParams.get('model') ?? 'gpt-realtime';
+    const instructions = (sample: DialogueSample): string => sample.input.systemPrompt;
+    return open(
+      { ...common, url: url.href, apiKey, modelFor: () => model, instructionsFor: instructions, tellsLanguage: false },
+      nothing,
+    );
+  }
+  const dialogue = {
+    tellsLanguage: true,
+    modelFor: (sample: DialogueSample) => config.character ?? characterIdOf(sample.group),
+    instructionsFor: (sample: DialogueSample) => instructionsFor(sample, config.persona),
+  };
+  if (agent !== 'ours') return open({ ...common, ...dialogue, url: agent, apiKey }, nothing);
+  const server = await startOurs(config, samples, folder, host);
+  return open({ ...common, ...dialogue, url: server.url, apiKey: server.apiKey }, () => server.close());
+}
+
+async function startOurs(
+  config: RunConfig,
+  samples: readonly DialogueSample[],
+  folder: string,
+  host: EvalHost,
+): ReturnType<EvalHost['startServer']> {
+  const charactersDir = path.join(folder, 'characters');
+  await writePacks(samples, charactersDir, config.persona);
+  const clips = config.roleVoices === undefined ? new Map() : await readRoleClips(config.roleVoices, samples);
+  const references: Record<string, HostedReference> = {};
+  for (const [role, clip] of clips) references[characterIdOf(role)] = clip;
+  return host.startServer({
+    flags: config.server,
+    charactersDir,
+    references,
+    sessions: config.agentConcurrency + 4,
+    audioRate: Math.max(4, config.speed * 2),
+  });
+}
+
+/** The key in an environment variable; an `EvalError` where the variable was named and is not set. */
+export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'environment'>): string | undefined {
+  if (variable === undefined) return undefined;
+  const key = host.environment[variable];
+  if (key === undefined || key === '') throw new EvalError('usage', `The environment variable ${variable} is not set.`);
+  return key;
+}
+
+/** The first line of the log. */
+export async function headerOf(
+  config: RunConfig,
+  samples: readonly DialogueSample[],
+  data: TestData,
+  prompts: Readonly<Record<string, string>>,
+  host: EvalHost,
+): Promise<RunHeader> {
+  return {
+    event: 'run',
+    log: 1,
+    at: new Date().toISOString(),
+    task: { name: 'speechrole-eval', version: 1 },
+    versions: { dramatis: host.version, node: process.versions.node },
+    commit: await commitOf(),
+    config,
+    models: { agent: config.agent, ...(config.judge === undefined ? {} : { judge: config.judge.model }) },
+    prompts,
+    seeds: { bootstrap: config.seed },
+    data: { hash: data.hash, samples: samples.length },
+  };
+}
+
+async function commitOf(): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname });
+    return stdout.trim();
+  } catch {
+    return null;
+  }
+}

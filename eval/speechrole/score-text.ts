@@ -1,0 +1,87 @@
+import { scoreText, textTable } from '../text-table.ts';
+import type { JudgeHealth } from './judge-health.ts';
+import { metricKeys, metricShort } from './metrics.ts';
+import type { Estimate, PairedDifference, ScoreRow } from './score-table.ts';
+import type { RunSummary } from './summary.ts';
+
+const shortNames = metricKeys.map((metric) => metricShort[metric]);
+
+/** The paper's table, with the interval of the overall score and how much of it is there. */
+export function scoreTableText(groups: readonly { readonly label: string; readonly row: ScoreRow }[]): string {
+  return textTable(
+    ['', ...shortNames, 'Overall', '95 %', 'n', 'unscored', 'failed'],
+    groups.map(({ label, row }) => [
+      label,
+      ...metricKeys.map((metric) => scoreText(row.metrics[metric].value)),
+      scoreText(row.overall.value),
+      intervalText(row.overall),
+      `${row.overall.n}/${row.samples}`,
+      String(row.overall.unscored),
+      String(row.overall.failed),
+    ]),
+  );
+}
+
+export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): string {
+  return low === null || high === null ? '–' : `${low.toFixed(3)}–${high.toFixed(3)}`;
+}
+
+/** What a terminal shows of a run. */
+export function summaryText(summary: RunSummary): string {
+  const { name, protocol, judge, aggregation, parser, samples, answered, groups, health, waits, cues, failures } =
+    summary;
+  const lines = [
+    `${name}: ${answered} of ${samples} dialogues answered`,
+    `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
+    '',
+    groups.length === 0 ? 'Nothing is scored yet.' : scoreTableText(groups),
+    '',
+    judge === 'none' ? '' : healthText(health),
+    waits.n === 0
+      ? ''
+      : `first audio after ${waits.median?.toFixed(0)} ms (median), ${waits.p95?.toFixed(0)} ms (p95), n ${waits.n}`,
+    ...cues.map(
+      ({ name, language, value, n, missing }) =>
+        `${name} (${language}): ${value === null ? '–' : value.toFixed(3)}, n ${n}${Object.entries(missing)
+          .map(([why, count]) => `; ${count} without: ${why}`)
+          .join('')}`,
+    ),
+    ...Object.entries(failures).map(([code, count]) => `failed ${count} × ${code}`),
+  ];
+  return lines
+    .filter((line, index) => line !== '' || lines[index - 1] !== '')
+    .join('\n')
+    .trimEnd();
+}
+
+/** How the judge has behaved, in a few lines. */
+export function healthText(health: JudgeHealth): string {
+  const { asked, scored, unparsed, refused, failed, repeatedReplies, swapped, flips, firstWinsBoth, secondWinsBoth } =
+    health;
+  const share = (count: number): string => (swapped === 0 ? '–' : `${((100 * count) / swapped).toFixed(1)} %`);
+  return [
+    `judge: ${asked} questions answered, ${scored} scored, ${unparsed} unreadable, ${refused} refused, ${failed} failed, ${repeatedReplies} asked again`,
+    swapped === 0
+      ? 'order: never swapped'
+      : `order: ${swapped} swapped pairs, ${share(flips)} flipped; first wins both ${share(firstWinsBoth)}, second ${share(secondWinsBoth)}; advantage of the first ${health.firstAdvantage?.toFixed(2)} points`,
+    health.repeatDeviation === null ? '' : `repeats: standard deviation ${health.repeatDeviation.toFixed(2)} points`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** Two runs beside each other. */
+export function comparisonText(differences: readonly PairedDifference[], names: readonly [string, string]): string {
+  return textTable(
+    ['', ...names, 'difference', '95 %', 'p (Holm)', 'n'],
+    differences.map(({ metric, a, b, difference, low, high, p, n }) => [
+      metric,
+      scoreText(a),
+      scoreText(b),
+      difference === null ? '–' : `${difference < 0 ? '' : '+'}${difference.toFixed(4)}`,
+      intervalText({ low, high }),
+      p === null ? '–' : p < 0.001 ? '< 0.001' : p.toFixed(3),
+      String(n),
+    ]),
+  );
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { runEval } from '../../eval/cli.ts';
+import type { EvalHost } from '../../eval/host.ts';
+import { flagOf, readConfig, settingFacts } from '../config.ts';
+import { interruptSignal } from './interrupt.ts';
+
+/** `dramatis eval …`: lends the harness a terminal, and servers of our own to measure. */
+export async function run(args: string[]): Promise<number> {
+  const host: EvalHost = {
+    version: versionOf(),
+    serverFlags: Object.fromEntries(
+      Object.entries(settingFacts).map(([setting, { onOff }]) => [
+        flagOf(setting),
+        onOff === true ? ('boolean' as const) : ('string' as const),
+      ]),
+    ),
+    startServer: startMeasured,
+    signal: interruptSignal(),
+    environment: process.env,
+    print: (text) => console.log(text),
+    progress: process.stderr,
+  };
+  return runEval(args, host);
+}
+
+/** A server on a free loopback port, with the roles as its characters and their clips as its references. */
+async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): ReturnType<EvalHost['startServer']> {
+  const { flags, charactersDir, references, sessions, audioRate } = options;
+  // Most commands start no server, and need not wait for all that it loads.
+  const { startServer } = await import('../serve.ts');
+  const settings = Object.fromEntries(
+    Object.keys(settingFacts).map((setting) => [setting, flags[flagOf(setting)] ?? undefined]),
+  );
+  const config = readConfig({ flags: settings, environment: process.env });
+  const { tlsCert: _cert, tlsKey: _key, ...plain } = config;
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-eval-'));
+  try {
+    const server = await startServer({
+      ...plain,
+      ...(await withReferences(folder, config, references)),
+      charactersDir,
+      tlsDev: false,
+      host: '127.0.0.1',
+      port: 0,
+      logLevel: 'error',
+      maxSessions: Math.max(sessions, config.maxSessions),
+      maxSessionsPerKey: Math.max(sessions, config.maxSessionsPerKey),
+      maxSessionsPerAddress: Math.max(sessions, config.maxSessionsPerAddress),
+      maxHandshakesPerMinute: 100_000,
+      maxAudioRate: Math.min(100, Math.max(audioRate, config.maxAudioRate)),
+    });
+    const [apiKey] = config.apiKeys;
+    return { url: server.url, ...(apiKey === undefined ? {} : { apiKey }), close: () => server.close() };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The engines file that was asked for, and the roles' clips. */
+async function withReferences(
+  folder: string,
+  { engines, preset }: { readonly engines?: string | undefined; readonly preset?: string | undefined },
+  references: Parameters<EvalHost['startServer']>[0]['references'],
+): Promise<{ readonly engines?: string }> {
+  if (Object.keys(references).length === 0) return {};
+  const { readEnginesFile } = await import('../engine-config/engines-file.ts');
+  const file = engines === undefined ? undefined : readEnginesFile(engines);
+  const chosen = preset === undefined ? {} : { preset };
+  const merged = { ...file, ...chosen, references: { ...file?.references, ...references } };
+  const place = path.join(folder, 'engines.json');
+  await writeFile(place, JSON.stringify(merged));
+  return { engines: place };
+}
+
+function versionOf(): string {
+  const file = path.join(import.meta.dirname, '../../package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

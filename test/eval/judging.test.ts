@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { judgeDialects, type JudgeDialectName } from '../../eval/judge/dialects.ts';
+import { readTemplate, fillTemplate } from '../../eval/judge/template.ts';
+import { readResults } from '../../eval/speechrole/results.ts';
+import { readRun } from '../../eval/speechrole/run-view.ts';
+import { summarizeRun } from '../../eval/speechrole/summary.ts';
+import { openJudgeServer, type JudgeFault } from '../fakes/judge-server.ts';
+import { makeJudgedSet } from './judged-set.ts';
+import { evaluate, runOf } from './run-rig.ts';
+import { openScratch } from './scratch.ts';
+
+const dialects = Object.keys(judgeDialects) as JudgeDialectName[];
+
+describe('judging', () => {
+  it.each(['v1', 'v2', 'dramatis'])(
+    'by protocol %s gives scores, and result files that SpeechRole reads',
+    async (protocol) => {
+      await using scratch = await openScratch();
+      const set = await makeJudgedSet(scratch.path, 3);
+      await using judge = await openJudgeServer();
+      const out = path.join(scratch.path, 'run');
+      const { status, printed } = await evaluate(runOf(set, judge.url, out, ['--protocol', protocol]));
+      expect(printed).toContain('12 of 12 dialogues answered');
+      expect(status).toBe(0);
+      expect(judge.answered).toBe(12 * { v1: 8, v2: 1, dramatis: 16 }[protocol as 'v1']);
+      const view = await readRun(out);
+      const summary = summarizeRun(view);
+      expect(summary.groups[0]?.row.overall).toMatchObject({ n: 12, unscored: 0, failed: 0 });
+      await evaluate(['export', out, '--format', 'results', '--out', path.join(scratch.path, 'results')]);
+      const { samples } = await readResults(path.join(scratch.path, 'results'));
+      expect(samples.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ scores }) => scores)).toEqual(
+        view.judged.map(({ scores }) => scores),
+      );
+    },
+  );
+
+  it.each(dialects)('sends sound as %s wants it', async (dialect) => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const more = ['--judge-dialect', dialect, '--mode', 'multi', '--limit', '1'];
+    await evaluate(runOf(set, judge.url, path.join(scratch.path, 'run'), more));
+    const [, user] = (judge.requests[0]?.json()['messages'] ?? []) as { content: Record<string, unknown>[] }[];
+    const parts = (user?.content ?? []).filter((part) => part['type'] !== 'text');
+    const seen = JSON.stringify(parts[0]).slice(0, 80);
+    expect(parts).toHaveLength(dialect === 'dashscope' ? 1 : 4);
+    expect(seen).toContain(
+      {
+        openai: '"data":"UklGR',
+        'data-url': '"data":"data:audio/wav;base64,UklGR',
+        vllm: '"audio_url":{"url":"data:audio/wav;base64,UklGR',
+        dashscope: '"data":"data:;base64,UklGR',
+      }[dialect],
+    );
+    expect(judge.requests[0]?.json()['stream']).toBe(dialect === 'dashscope' ? true : undefined);
+  });
+
+  it('takes both orders, and counts the flips of a judge that favours whoever comes first', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 6);
+    await using fair = await openJudgeServer();
+    await using biased = await openJudgeServer({ firstBonus: 2 });
+    const healthOf = async (url: string, name: string) => {
+      await evaluate(runOf(set, url, path.join(scratch.path, name)));
+      return summarizeRun(await readRun(path.join(scratch.path, name)));
+    };
+    const [a, b] = [await healthOf(fair.url, 'fair'), await healthOf(biased.url, 'biased')];
+    expect(a.health).toMatchObject({ swapped: 192, flips: 0, firstWinsBoth: 0, firstAdvantage: 0 });
+    expect(b.health.flips).toBeGreaterThan(10);
+    expect(b.health.firstWinsBoth).toBe(b.health.flips);
+    expect(b.health.secondWinsBoth).toBe(0);
+    expect(b.health.firstAdvantage).toBeGreaterThan(1);
+  });
+
+  it('asks unreadable replies again, a few times, and counts them, refusals and failures, never as 0', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    const faultAt = (number: number, prompt: string): JudgeFault | undefined =>
+      prompt.includes('Speech fluency:') ? 'refusal' : number === 0 ? 'garbled' : undefined;
+    await using judge = await openJudgeServer({ faultAt });
+    const out = path.join(scratch.path, 'run');
+    const more = ['--protocol', 'v1', '--judge-concurrency', '1', '--limit', '1'];
+    const { status } = await evaluate(runOf(set, judge.url, out, more));
+    expect(status).toBe(0);
+    const { health, groups } = summarizeRun(await readRun(out));
+    expect(health).toMatchObject({ asked: 8, scored: 7, refused: 1, unparsed: 0, failed: 0, repeatedReplies: 3 });
+    expect(groups[0]?.row.metrics.Speech_Fluency).toMatchObject({ value: null, n: 0, unscored: 1 });
+    expect(groups[0]?.row.overall.value).toBeNull();
+    expect(groups[0]?.row.metrics.Conversational_Coherence.value).toBeGreaterThan(0);
+  });
+
+  it('notes what a server refuses as failed, and asks it again when resumed', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    judge.breaks({ kind: 'status', status: 401 }, { times: 3 });
+    const out = path.join(scratch.path, 'run');
+    const more = ['--protocol', 'v1', '--judge-concurrency', '1', '--limit', '2'];
+    const first = await evaluate(runOf(set, judge.url, out, more));
+    expect(first.status).toBe(1);
+    expect(first.printed).toContain('failed 3 × ENGINE_REFUSED');
+    expect(summarizeRun(await readRun(out)).groups[0]?.row.overall).toMatchObject({ failed: 3 });
+    const again = await evaluate(['resume', out]);
+    expect(again.status).toBe(0);
+    // Three were refused.
+    expect(judge.requests).toHaveLength(3 + 16);
+  });
+
+  it('can be scored again from the log, strictly or not, and nobody is called', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 2);
+    const out = path.join(scratch.path, 'run');
+    {
+      await using judge = await openJudgeServer();
+      await evaluate(runOf(set, judge.url, out));
+    }
+    const before = await readFile(path.join(out, 'results.json'), 'utf8');
+    expect((await evaluate(['rescore', out])).status).toBe(0);
+    expect(await readFile(path.join(out, 'results.json'), 'utf8')).toBe(before);
+    const sums = await evaluate(['rescore', out, '--aggregation', 'ratio-of-sums']);
+    expect(sums.printed).toContain('ratio-of-sums');
+    expect((await evaluate(['rescore', out, '--parser', 'lenient'])).status).toBe(2);
+  });
+
+  it('does not compare runs that were judged differently', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 3);
+    await using judge = await openJudgeServer();
+    const at = (name: string): string => path.join(scratch.path, name);
+    await evaluate(runOf(set, judge.url, at('a'), ['--protocol', 'v2']));
+    await evaluate(runOf(set, judge.url, at('b'), ['--protocol', 'v2']));
+    await evaluate(runOf(set, judge.url, at('c'), ['--protocol', 'v1']));
+    expect((await evaluate(['compare', at('a'), at('b')])).printed).toContain('+0.0000');
+    expect(await evaluate(['compare', at('a'), at('c')])).toMatchObject({
+      status: 2,
+      printed: expect.stringContaining('judged differently'),
+    });
+    const board = await evaluate(['leaderboard', at('a')]);
+    expect(board.printed).toContain('protocol v2 · judge ear');
+  });
+
+  it('keeps to its budget', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 2);
+    await using judge = await openJudgeServer();
+    // 200 tokens of text, 700 of sound, 60 back: 0.0032 dollars a question.
+    const prices = ['--judge-prices', '1,4,5', '--max-cost', '0.05', '--judge-concurrency', '2'];
+    const out = path.join(scratch.path, 'run');
+    const { status, printed } = await evaluate(runOf(set, judge.url, out, prices));
+    expect(status).toBe(1);
+    expect(printed).toContain('--max-cost 0.05');
+    expect(judge.answered).toBeLessThanOrEqual(18);
+    expect(judge.answered).toBeGreaterThanOrEqual(15);
+    expect((await evaluate(['resume', out, '--max-cost', '5'])).status).toBe(0);
+  });
+});
+
+describe('prompts', () => {
+  it('are filled in one pass: what is filled in cannot open places of its own', () => {
+    const template = {
+      file: 'x',
+      hash: '',
+      system: '',
+      user: 'Q {{questions}} {{first_audio}}\n{{second_audio}} {{role}}',
+    };
+    expect(fillTemplate(template, { questions: 'What is {{role}}?', role: 'Thor' })).toEqual([
+      { text: 'Q What is {{role}}? ' },
+      { speaker: 'first' },
+      { text: '\n' },
+      { speaker: 'second' },
+      { text: ' Thor' },
+    ]);
+    expect(() => fillTemplate(template, { questions: '' })).toThrow('{{role}}');
+  });
+
+  it('come from a folder of the user’s own, or are told to be missing', async () => {
+    await using scratch = await openScratch();
+    expect(() => readTemplate('v1.txt', scratch.path)).toThrow('--prompts');
+    expect(readTemplate('dramatis.txt').hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+});

@@ -1,0 +1,33 @@
+import path from 'node:path';
+import { runEval } from '../../eval/cli.ts';
+import type { EvalHost } from '../../eval/host.ts';
+
+/** The harness as the command line has it, without a process: what it prints is kept. */
+export async function evaluate(
+  args: readonly string[],
+  host: Partial<EvalHost> = {},
+): Promise<{ readonly status: number; readonly printed: string }> {
+  const printed: string[] = [];
+  const status = await runEval(args, {
+    version: '0.1.0',
+    serverFlags: {},
+    startServer: () => Promise.reject(new Error('no server here')),
+    signal: new AbortController().signal,
+    environment: {},
+    print: (text) => void printed.push(text),
+    progress: { write: () => true },
+    ...host,
+  });
+  return { status, printed: printed.join('\n') };
+}
+
+/** The arguments of a run over answers that exist. */
+export function runOf(
+  set: { readonly data: string; readonly outputs: string },
+  judge: string,
+  out: string,
+  more: readonly string[] = [],
+): string[] {
+  const where = ['--data', set.data, '--outputs', set.outputs, '--out', path.resolve(out)];
+  return ['run', ...where, '--judge', `${judge}/v1`, '--judge-model', 'ear', ...more];
+}
