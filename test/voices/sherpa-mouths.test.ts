@@ -12,7 +12,7 @@ import { isInstalled } from '../fakes/installed.ts';
 import { tinyPocket, tinyZipvoice } from '../fakes/tiny-cloners.ts';
 import { tinyFiles } from '../fakes/tiny-model.ts';
 import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../fakes/tiny-mouths.ts';
-import { clipForTests, openEngine, say } from './engine-rig.ts';
+import { clipForTests, openEngine, phrasesOf, say } from './engine-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));
 const opened: { close?(): Promise<void> }[] = [];
@@ -134,6 +134,27 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
       expect(pitchOf(await say(engine, { kind: 'preset', id: '1' }))).toBeCloseTo(high, -1);
       expect(pitchOf(await say(engine, { kind: 'preset', id: 'martha' }))).toBeCloseTo(high, -1);
       expect(pitchOf(await say(engine, { kind: 'preset', id: '99' }))).toBeCloseTo(low, -1);
+    });
+
+    it('is cut off at once, and speaks the next reply as if nothing had been', async () => {
+      const engine = open(vits);
+      const whole = lengthOf(await say(engine, { kind: 'preset', id: '0' }));
+      const reason = new Error('the user spoke');
+      for (let cut = 0; cut < 5; cut += 1) {
+        const controller = new AbortController();
+        const texts = phrasesOf('Good evening. How are you? It is late.', 'Mind the step.');
+        const options = { signal: controller.signal, voice: { kind: 'preset', id: '0' } } as const;
+        let late = 0;
+        const speaking = (async () => {
+          for await (const _chunk of engine.speak(texts, options)) {
+            late += controller.signal.aborted ? 1 : 0;
+            controller.abort(reason);
+          }
+        })();
+        await expect(speaking).rejects.toBe(reason);
+        expect(late).toBe(0);
+        expect(lengthOf(await say(engine, { kind: 'preset', id: '0' }))).toBe(whole);
+      }
     });
 
     it('speaks at the pace of the voice and of the talk', async () => {
