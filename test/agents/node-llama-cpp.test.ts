@@ -9,6 +9,7 @@ import type { Toolbox } from '../../agents/tools.ts';
 import type { CallCost } from '../../voices/calls/calls.ts';
 import { openProcess } from '../../voices/calls/process.ts';
 import { chatConformance } from '../conformance/chat.ts';
+import { isInstalled } from '../fakes/installed.ts';
 import { tinyGguf } from '../fakes/tiny-gguf.ts';
 import { tinyFiles } from '../fakes/tiny-model.ts';
 import { openEngine } from '../voices/engine-rig.ts';
@@ -44,121 +45,123 @@ const chat = (model: ChatModel, messages: readonly Message[], options = {}): Pro
 const textOf = (parts: readonly ChatPart[]): string =>
   parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
 
-const kept = open({ model: martha });
-chatConformance({
-  title: 'llama.cpp in process',
-  says: /^I keep the house\.$/,
-  open: async () => ({ engine: kept, [Symbol.asyncDispose]: async () => undefined }),
-});
-
-describe('llama.cpp in process', () => {
-  it('streams, and counts what it reads and writes', async () => {
-    const costs: CallCost[] = [];
-    const parts = await chat(
-      open({ model: martha }, (cost) => costs.push(cost)),
-      talk,
-    );
-    expect(parts.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(2);
-    expect(parts.at(-1)).toMatchObject({ type: 'chat-end', reason: 'stop', outputTokens: 6 });
-    expect(costs).toMatchObject([{ outcome: 'ok', outputTokens: 6 }]);
-    expect(costs[0]?.inputTokens).toBeGreaterThan(20);
+describe.skipIf(!isInstalled('node-llama-cpp'))('with the optional package node-llama-cpp', async () => {
+  const kept = open({ model: martha });
+  chatConformance({
+    title: 'llama.cpp in process',
+    says: /^I keep the house\.$/,
+    open: async () => ({ engine: kept, [Symbol.asyncDispose]: async () => undefined }),
   });
 
-  it('stops at the number of tokens that it may have, and before a text', async () => {
-    const engine = open({ model: endless, maxTokens: 30 });
-    const [usual, two, until] = [
-      await chat(engine, talk),
-      await chat(engine, talk, { maxTokens: 2 }),
-      await chat(engine, talk, { stop: [' lala'] }),
-    ];
-    expect(usual.at(-1)).toMatchObject({ type: 'chat-end', reason: 'length', outputTokens: 30 });
-    expect(two.at(-1)).toMatchObject({ type: 'chat-end', reason: 'length', outputTokens: 2 });
-    expect(textOf(until)).toBe('la la laa');
-    expect(until.at(-1)).toMatchObject({ reason: 'stop' });
-  });
-
-  it('stops when it is aborted, and goes on with the next talk', async () => {
-    const engine = open({ model: endless, talks: 1, maxTokens: 30_000 });
-    const controller = new AbortController();
-    const listen = async (): Promise<void> => {
-      for await (const _part of engine.chat(talk, { signal: controller.signal })) controller.abort(reason);
-    };
-    await expect(listen()).rejects.toBe(reason);
-    expect(textOf(await chat(engine, talk, { maxTokens: 2 }))).toBe('la la');
-  });
-
-  it('reads only what is new since the last turn, in each of several talks', async () => {
-    const llama = openProcess<LlamaRequest, LlamaReply>({
-      name: 'llama',
-      url: new URL('../../agents/chats/node-llama-cpp-worker.ts', import.meta.url),
-      data: { name: 'llama', settings: adapter.settings.parse({ ...settings, model: martha }) },
+  describe('llama.cpp in process', () => {
+    it('streams, and counts what it reads and writes', async () => {
+      const costs: CallCost[] = [];
+      const parts = await chat(
+        open({ model: martha }, (cost) => costs.push(cost)),
+        talk,
+      );
+      expect(parts.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(2);
+      expect(parts.at(-1)).toMatchObject({ type: 'chat-end', reason: 'stop', outputTokens: 6 });
+      expect(costs).toMatchObject([{ outcome: 'ok', outputTokens: 6 }]);
+      expect(costs[0]?.inputTokens).toBeGreaterThan(20);
     });
-    opened.push(llama);
-    const say = async (messages: readonly Message[]) => {
-      const request = { kind: 'chat', messages, sampling: {}, maxTokens: 20 } as const;
-      const end = (await Array.fromAsync(llama.stream(request, { signal }))).at(-1);
-      return end?.type === 'end' ? end : undefined;
-    };
-    const other = talk.map((message) => ({ ...message, text: `${message.text} And so on.` }));
-    const first = await say(talk);
-    expect(first?.readTokens).toBe(first?.inputTokens);
-    await say(other);
-    for (const begun of [talk, other]) {
-      const longer: readonly Message[] = [
-        ...begun,
-        { role: 'assistant', text: 'I keep the house.' },
-        { role: 'user', text: 'Really?' },
+
+    it('stops at the number of tokens that it may have, and before a text', async () => {
+      const engine = open({ model: endless, maxTokens: 30 });
+      const [usual, two, until] = [
+        await chat(engine, talk),
+        await chat(engine, talk, { maxTokens: 2 }),
+        await chat(engine, talk, { stop: [' lala'] }),
       ];
-      const second = await say(longer);
-      expect(second?.inputTokens).toBeGreaterThan(first?.inputTokens ?? Infinity);
-      expect(second?.readTokens).toBeLessThan((second?.inputTokens ?? 0) / 2);
-    }
+      expect(usual.at(-1)).toMatchObject({ type: 'chat-end', reason: 'length', outputTokens: 30 });
+      expect(two.at(-1)).toMatchObject({ type: 'chat-end', reason: 'length', outputTokens: 2 });
+      expect(textOf(until)).toBe('la la laa');
+      expect(until.at(-1)).toMatchObject({ reason: 'stop' });
+    });
+
+    it('stops when it is aborted, and goes on with the next talk', async () => {
+      const engine = open({ model: endless, talks: 1, maxTokens: 30_000 });
+      const controller = new AbortController();
+      const listen = async (): Promise<void> => {
+        for await (const _part of engine.chat(talk, { signal: controller.signal })) controller.abort(reason);
+      };
+      await expect(listen()).rejects.toBe(reason);
+      expect(textOf(await chat(engine, talk, { maxTokens: 2 }))).toBe('la la');
+    });
+
+    it('reads only what is new since the last turn, in each of several talks', async () => {
+      const llama = openProcess<LlamaRequest, LlamaReply>({
+        name: 'llama',
+        url: new URL('../../agents/chats/node-llama-cpp-worker.ts', import.meta.url),
+        data: { name: 'llama', settings: adapter.settings.parse({ ...settings, model: martha }) },
+      });
+      opened.push(llama);
+      const say = async (messages: readonly Message[]) => {
+        const request = { kind: 'chat', messages, sampling: {}, maxTokens: 20 } as const;
+        const end = (await Array.fromAsync(llama.stream(request, { signal }))).at(-1);
+        return end?.type === 'end' ? end : undefined;
+      };
+      const other = talk.map((message) => ({ ...message, text: `${message.text} And so on.` }));
+      const first = await say(talk);
+      expect(first?.readTokens).toBe(first?.inputTokens);
+      await say(other);
+      for (const begun of [talk, other]) {
+        const longer: readonly Message[] = [
+          ...begun,
+          { role: 'assistant', text: 'I keep the house.' },
+          { role: 'user', text: 'Really?' },
+        ];
+        const second = await say(longer);
+        expect(second?.inputTokens).toBeGreaterThan(first?.inputTokens ?? Infinity);
+        expect(second?.readTokens).toBeLessThan((second?.inputTokens ?? 0) / 2);
+      }
+    });
+
+    it('calls a function', async () => {
+      const toolbox: Toolbox = {
+        tools: [
+          {
+            name: 'open_door',
+            description: 'Opens the door.',
+            parameters: { type: 'object', properties: { wide: { type: 'boolean' } }, required: ['wide'] },
+          },
+        ],
+        choice: 'auto',
+        parallel: false,
+      };
+      const parts = await chat(open({ model: caller, contextSize: 2_048 }), talk, { toolbox, maxTokens: 200 });
+      const [call] = parts.filter((part) => part.type === 'tool-call');
+      expect(call).toMatchObject({ name: 'open_door', callId: expect.stringMatching(/^call_/) });
+      expect(JSON.parse(call?.arguments ?? '')).toEqual({ wide: expect.any(Boolean) });
+      expect(parts.at(-1)?.type).toBe('chat-end');
+    });
+
+    it('can be looked at, and says which chat template its model has', async () => {
+      expect(await kept.check?.({ signal })).toContain('chat template ChatML');
+    });
   });
 
-  it('calls a function', async () => {
-    const toolbox: Toolbox = {
-      tools: [
-        {
-          name: 'open_door',
-          description: 'Opens the door.',
-          parameters: { type: 'object', properties: { wide: { type: 'boolean' } }, required: ['wide'] },
-        },
-      ],
-      choice: 'auto',
-      parallel: false,
-    };
-    const parts = await chat(open({ model: caller, contextSize: 2_048 }), talk, { toolbox, maxTokens: 200 });
-    const [call] = parts.filter((part) => part.type === 'tool-call');
-    expect(call).toMatchObject({ name: 'open_door', callId: expect.stringMatching(/^call_/) });
-    expect(JSON.parse(call?.arguments ?? '')).toEqual({ wide: expect.any(Boolean) });
-    expect(parts.at(-1)?.type).toBe('chat-end');
-  });
+  describe('the weights of llama.cpp', () => {
+    it.each([
+      ['that nobody has pinned', { model: { path: martha.path } }, `"model": ${martha.sha256}`],
+      ['that are another file', { model: { path: martha.path, sha256: endless.sha256 } }, 'damaged or cut short'],
+      ['that are missing', { model: { path: `${martha.path}.gone`, sha256: martha.sha256 } }, 'cannot be read'],
+    ])('%s are told', async (_name, given, says) => {
+      const failure = { code: 'ENGINE_MISSING', detail: expect.stringContaining(says) };
+      await expect(chat(open(given), talk)).rejects.toMatchObject(failure);
+    });
 
-  it('can be looked at, and says which chat template its model has', async () => {
-    expect(await kept.check?.({ signal })).toContain('chat template ChatML');
-  });
-});
+    it('that are one part of several are refused, since nobody checks the others', () => {
+      const model = { path: 'llama-00001-of-00004.gguf', sha256: martha.sha256 };
+      expect(adapter.settings.safeParse({ model }).error?.issues[0]?.message).toContain('--merge');
+    });
 
-describe('the weights of llama.cpp', () => {
-  it.each([
-    ['that nobody has pinned', { model: { path: martha.path } }, `"model": ${martha.sha256}`],
-    ['that are another file', { model: { path: martha.path, sha256: endless.sha256 } }, 'damaged or cut short'],
-    ['that are missing', { model: { path: `${martha.path}.gone`, sha256: martha.sha256 } }, 'cannot be read'],
-  ])('%s are told', async (_name, given, says) => {
-    const failure = { code: 'ENGINE_MISSING', detail: expect.stringContaining(says) };
-    await expect(chat(open(given), talk)).rejects.toMatchObject(failure);
-  });
-
-  it('that are one part of several are refused, since nobody checks the others', () => {
-    const model = { path: 'llama-00001-of-00004.gguf', sha256: martha.sha256 };
-    expect(adapter.settings.safeParse({ model }).error?.issues[0]?.message).toContain('--merge');
-  });
-
-  it('that are cut short, and trusted all the same, end the engine at most', async () => {
-    const model = await files.write('cut.gguf', tinyGguf(['I', ' keep']).subarray(0, 20_000));
-    await expect(chat(open({ model }), talk)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
-    const none = await files.write('none.gguf', 'no model at all');
-    await expect(chat(open({ model: none }), talk)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
+    it('that are cut short, and trusted all the same, end the engine at most', async () => {
+      const model = await files.write('cut.gguf', tinyGguf(['I', ' keep']).subarray(0, 20_000));
+      await expect(chat(open({ model }), talk)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
+      const none = await files.write('none.gguf', 'no model at all');
+      await expect(chat(open({ model: none }), talk)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
+    });
   });
 });
 

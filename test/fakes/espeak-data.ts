@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import path from 'node:path';
+import { isEspeakInstalled } from '../../voices/synthesizers/espeak.ts';
 import { hashOf, type Weights } from '../../voices/calls/weights.ts';
 
 const inside = '/usr/share/espeak-ng-data/';
@@ -10,6 +11,7 @@ const inside = '/usr/share/espeak-ng-data/';
  * optional package is not installed.
  */
 export async function espeakData(folder: string): Promise<Weights | undefined> {
+  if (!isEspeakInstalled()) return undefined;
   const manifest = findPackageJSON('@echogarden/espeak-ng-emscripten', import.meta.url);
   if (manifest === undefined) return undefined;
   const source = await readFile(path.join(path.dirname(manifest), 'espeak-ng.js'), 'utf8');

@@ -15,6 +15,7 @@ import { openFlite } from '../../voices/synthesizers/flite.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
+import { isInstalled } from '../fakes/installed.ts';
 import { tinyParaformer, tinySenseVoice, tinyWhisper, tinyZipformer } from '../fakes/tiny-ears.ts';
 import { tinyFiles, type TinyFiles } from '../fakes/tiny-model.ts';
 import { tinyCapitals, tinyPunctuation } from '../fakes/tiny-punctuation.ts';
@@ -95,101 +96,105 @@ opened.push(flite);
 const chunks = await say(flite, { kind: 'preset', id: 'rms' }, { text: 'The weather is fine today.' });
 const spoken = resample(concatSamples(chunks.map(({ frame }) => frame.samples)), flite.sampleRate, 16_000);
 
+const trueMoonshine = await moonshine();
 const says = /good evening martha/i;
-recognizerConformance({ title: 'sherpa-onnx, streaming Zipformer', ...kept(open(zipformer)), speech, says });
-recognizerConformance({
-  title: 'sherpa-onnx, streaming Paraformer',
-  ...kept(open(paraformer)),
-  speech: tone(1_900, 16_000),
-  says,
-});
-recognizerConformance({ title: 'sherpa-onnx, SenseVoice', ...kept(open(senseVoice)), speech, says });
-recognizerConformance({ title: 'sherpa-onnx, Whisper', ...kept(open(whisper)), speech, says });
-recognizerConformance({
-  title: 'sherpa-onnx, Moonshine with its true weights',
-  ...kept(open(await moonshine())),
-  speech: spoken,
-  says: /is fine/i,
-});
-
-describe('sherpa-onnx as an ear', () => {
-  it('shows the words of a streaming model as they come, in lower case', async () => {
-    const frames = new Queue<AudioFrame>();
-    const windows = [...asHeard(speech, 16_000)];
-    const speak = (count: number): void => windows.splice(0, count).forEach((frame) => frames.push(frame));
-    const texts: string[] = [];
-    speak(20);
-    for await (const { text } of open(zipformer).transcribe(frames, { signal })) {
-      texts.push(text);
-      speak(10);
-      if (texts.length === 3) frames.end();
-    }
-    expect(texts).toEqual(['good', 'good evening', 'good evening martha', 'good evening martha']);
+describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package sherpa-onnx-node', async () => {
+  recognizerConformance({ title: 'sherpa-onnx, streaming Zipformer', ...kept(open(zipformer)), speech, says });
+  recognizerConformance({
+    title: 'sherpa-onnx, streaming Paraformer',
+    ...kept(open(paraformer)),
+    speech: tone(1_900, 16_000),
+    says,
+  });
+  recognizerConformance({ title: 'sherpa-onnx, SenseVoice', ...kept(open(senseVoice)), speech, says });
+  recognizerConformance({ title: 'sherpa-onnx, Whisper', ...kept(open(whisper)), speech, says });
+  recognizerConformance({
+    title: 'sherpa-onnx, Moonshine with its true weights',
+    ...kept(open(trueMoonshine)),
+    speech: spoken,
+    says: /is fine/i,
   });
 
-  it('hears the sound: nothing is said in silence', async () => {
-    const engine = open(zipformer);
-    expect(textOf(await hear(engine, tone(300, 16_000)))).toBe('good');
-    expect(textOf(await hear(engine, new Float32Array(16_000)))).toBe('');
-  });
-
-  it('tells the language that the model found out', async () => {
-    expect((await hear(open(senseVoice), speech)).at(-1)).toMatchObject({ language: 'en' });
-    expect((await hear(open(whisper), speech)).at(-1)).toMatchObject({ language: 'en' });
-  });
-
-  it('puts marks into what a model writes without any', async () => {
-    const known = { words: ['good', 'evening', 'martha'], commaAfter: 'evening' };
-    const punctuation = { family: 'ct-transformer', files: await tinyPunctuation(tinyFiles(folder), known) };
-    expect(textOf(await hear(open({ ...zipformer, punctuation }), speech))).toBe('good evening，martha。');
-    const capitals = { family: 'cnn-bilstm', files: await tinyCapitals(tinyFiles(folder)) };
-    expect(textOf(await hear(open({ ...zipformer, punctuation: capitals }), speech))).toBe('Good Evening Martha');
-  });
-});
-
-describe('the weights of sherpa-onnx', () => {
-  const failure = (engine: SpeechRecognizer): Promise<unknown> => hear(engine, speech).catch((cause: unknown) => cause);
-
-  it('are not loaded before the user says which are right', async () => {
-    const { model, tokens } = senseVoice.files;
-    const engine = open({ ...senseVoice, files: { model: { path: model?.path }, tokens } });
-    const detail = expect.stringContaining(`"model": ${model?.sha256}`);
-    expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
-  });
-
-  it('are not loaded where they are cut short', async () => {
-    const model = await readFile(senseVoice.files['model']?.path ?? '');
-    const cut = await tinyFiles(folder).write('cut.onnx', model.subarray(0, 4_000));
-    const files = { ...senseVoice.files, model: { ...cut, sha256: senseVoice.files['model']?.sha256 } };
-    const detail = expect.stringContaining('damaged or cut short');
-    expect(await failure(open({ ...senseVoice, files }))).toMatchObject({ code: 'ENGINE_MISSING', detail });
-  });
-
-  it('that are damaged, and trusted all the same, end the engine and not the server', async () => {
-    const damaged = await tinyFiles(folder).write('damaged.onnx', 'no model at all');
-    for (const settings of [zipformer, senseVoice, whisper]) {
-      const files = Object.fromEntries(
-        Object.entries(settings.files).map(([part, file]) => [part, part === 'tokens' ? file : damaged]),
-      );
-      expect(await failure(open({ ...settings, files }))).toMatchObject({ code: 'ENGINE_MISSING' });
-    }
-  });
-
-  it('of another family are told as such', async () => {
-    const { model, tokens } = senseVoice.files;
-    const engine = open({
-      family: 'streaming-zipformer',
-      files: { encoder: model, decoder: model, joiner: model, tokens },
+  describe('sherpa-onnx as an ear', () => {
+    it('shows the words of a streaming model as they come, in lower case', async () => {
+      const frames = new Queue<AudioFrame>();
+      const windows = [...asHeard(speech, 16_000)];
+      const speak = (count: number): void => windows.splice(0, count).forEach((frame) => frames.push(frame));
+      const texts: string[] = [];
+      speak(20);
+      for await (const { text } of open(zipformer).transcribe(frames, { signal })) {
+        texts.push(text);
+        speak(10);
+        if (texts.length === 3) frames.end();
+      }
+      expect(texts).toEqual(['good', 'good evening', 'good evening martha', 'good evening martha']);
     });
-    const detail = expect.stringContaining('of another kind than its settings say');
-    expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
+
+    it('hears the sound: nothing is said in silence', async () => {
+      const engine = open(zipformer);
+      expect(textOf(await hear(engine, tone(300, 16_000)))).toBe('good');
+      expect(textOf(await hear(engine, new Float32Array(16_000)))).toBe('');
+    });
+
+    it('tells the language that the model found out', async () => {
+      expect((await hear(open(senseVoice), speech)).at(-1)).toMatchObject({ language: 'en' });
+      expect((await hear(open(whisper), speech)).at(-1)).toMatchObject({ language: 'en' });
+    });
+
+    it('puts marks into what a model writes without any', async () => {
+      const known = { words: ['good', 'evening', 'martha'], commaAfter: 'evening' };
+      const punctuation = { family: 'ct-transformer', files: await tinyPunctuation(tinyFiles(folder), known) };
+      expect(textOf(await hear(open({ ...zipformer, punctuation }), speech))).toBe('good evening，martha。');
+      const capitals = { family: 'cnn-bilstm', files: await tinyCapitals(tinyFiles(folder)) };
+      expect(textOf(await hear(open({ ...zipformer, punctuation: capitals }), speech))).toBe('Good Evening Martha');
+    });
   });
 
-  it('can be looked at, and loaded ahead', async () => {
-    const engine = open(senseVoice);
-    await engine.warm?.({ signal });
-    expect(await engine.check?.({ signal })).toContain('sense-voice');
-    await expect(engine.check?.({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+  describe('the weights of sherpa-onnx', () => {
+    const failure = (engine: SpeechRecognizer): Promise<unknown> =>
+      hear(engine, speech).catch((cause: unknown) => cause);
+
+    it('are not loaded before the user says which are right', async () => {
+      const { model, tokens } = senseVoice.files;
+      const engine = open({ ...senseVoice, files: { model: { path: model?.path }, tokens } });
+      const detail = expect.stringContaining(`"model": ${model?.sha256}`);
+      expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
+    });
+
+    it('are not loaded where they are cut short', async () => {
+      const model = await readFile(senseVoice.files['model']?.path ?? '');
+      const cut = await tinyFiles(folder).write('cut.onnx', model.subarray(0, 4_000));
+      const files = { ...senseVoice.files, model: { ...cut, sha256: senseVoice.files['model']?.sha256 } };
+      const detail = expect.stringContaining('damaged or cut short');
+      expect(await failure(open({ ...senseVoice, files }))).toMatchObject({ code: 'ENGINE_MISSING', detail });
+    });
+
+    it('that are damaged, and trusted all the same, end the engine and not the server', async () => {
+      const damaged = await tinyFiles(folder).write('damaged.onnx', 'no model at all');
+      for (const settings of [zipformer, senseVoice, whisper]) {
+        const files = Object.fromEntries(
+          Object.entries(settings.files).map(([part, file]) => [part, part === 'tokens' ? file : damaged]),
+        );
+        expect(await failure(open({ ...settings, files }))).toMatchObject({ code: 'ENGINE_MISSING' });
+      }
+    });
+
+    it('of another family are told as such', async () => {
+      const { model, tokens } = senseVoice.files;
+      const engine = open({
+        family: 'streaming-zipformer',
+        files: { encoder: model, decoder: model, joiner: model, tokens },
+      });
+      const detail = expect.stringContaining('of another kind than its settings say');
+      expect(await failure(engine)).toMatchObject({ code: 'ENGINE_MISSING', detail });
+    });
+
+    it('can be looked at, and loaded ahead', async () => {
+      const engine = open(senseVoice);
+      await engine.warm?.({ signal });
+      expect(await engine.check?.({ signal })).toContain('sense-voice');
+      await expect(engine.check?.({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    });
   });
 });
 
