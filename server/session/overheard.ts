@@ -78,7 +78,7 @@ function isCommand(word: string): boolean {
 /** Whether two words of the same length, with the same first letter, differ in one letter. */
 function differInOne(left: string, right: string): boolean {
   if (left.length !== right.length || left[0] !== right[0]) return false;
-  return [...left].filter((letter, index) => letter !== right[index]).length === 1;
+  return left.split('').filter((letter, index) => letter !== right[index]).length === 1;
 }
 
 /** Characters of a script without spaces count as half a word. */
