@@ -78,7 +78,7 @@ function isCommand(word: string): boolean {
 /** Whether two words of the same length, with the same first letter, differ in one letter. */
 function differInOne(left: string, right: string): boolean {
   if (left.length !== right.length || left[0] !== right[0]) return false;
-  return Array.from(left).filter((letter, index) => letter !== right[index]).length === 1;
+  return left.split('').filter((letter, index) => letter !== right[index]).length === 1;
 }
 
 /** Characters of a script without spaces count as half a word. */
@@ -94,8 +94,7 @@ function countWords(words: readonly string[]): number {
 export function isOwnVoice(utterance: Utterance, text: string): boolean {
   // "What?" may be in both by chance.
   const isCommandAlone = isCommand(wordsOf(text).join(' '));
-  const isEchoed = (over: NonNullable<Utterance['over']>): boolean => !isCommandAlone && isEcho(text, over());
-  utterance.isOwnVoice = utterance.over !== undefined && (utterance.hasOwnVoice || isEchoed(utterance.over));
+  utterance.isOwnVoice = utterance.over !== undefined && !isCommandAlone && isEcho(text, utterance.over());
   return utterance.isOwnVoice;
 }
 
