@@ -178,15 +178,20 @@ export interface RunLog {
   close(): Promise<void>;
 }
 
-/** Opens a log for appending; a torn last line is cut off first. With `fresh`, the file must not exist yet. */
+/**
+ * Opens a log for appending; a torn last line is cut off first. With `fresh`, there must be nothing in it: a run that was killed
+ * before its first line was whole never began.
+ */
 export async function openRunLog(file: string, { fresh = false } = {}): Promise<RunLog> {
-  const handle = await open(file, fresh ? 'ax' : 'a+').catch((cause: unknown) => {
-    const advice = fresh
-      ? 'There is a run in this folder already: `eval resume` it, or give another folder'
-      : 'cannot open';
-    throw new EvalError('log', `${file}: ${advice}.`, cause);
+  const handle = await open(file, 'a+').catch((cause: unknown) => {
+    throw new EvalError('log', `${file}: the log cannot be written.`, cause);
   });
-  if (!fresh) await cutTornLine(handle);
+  await cutTornLine(handle);
+  if (fresh && (await handle.stat()).size > 0) {
+    await handle.close();
+    const advice = 'There is a run in this folder already: go on with `eval resume`, or give another folder';
+    throw new EvalError('log', `${file}: ${advice}.`);
+  }
   let waiting: string[] = [];
   let writing: Promise<void> | undefined;
   const drain = async (): Promise<void> => {

@@ -37,7 +37,8 @@ export function cueRows(view: RunView): CueRow[] {
         }
       }
     }
-    for (const [name, { byRole, missing }] of found)
+    // In an order that does not depend on which was measured first.
+    for (const [name, { byRole, missing }] of [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
       rows.push({ name, language, missing, ...estimate(byRole, view.config.seed) });
   }
   return rows;

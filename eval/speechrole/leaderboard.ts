@@ -20,8 +20,6 @@ const schema = z.object({
   table3: z.array(row),
 });
 
-export type PaperRow = z.infer<typeof row>;
-
 /** The paper's Tables 2 and 3. */
 export const paperTables = schema.parse(
   JSON.parse(readFileSync(path.join(import.meta.dirname, 'paper-tables.json'), 'utf8')),

@@ -34,7 +34,7 @@ export function summaryText(summary: RunSummary): string {
     `${name}: ${answered} of ${samples} dialogues answered`,
     `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
     '',
-    groups.length === 0 ? 'Nothing is scored yet.' : scoreTableText(groups),
+    judge === 'none' || groups.length === 0 ? 'Nothing is judged.' : scoreTableText(groups),
     '',
     judge === 'none' ? '' : healthText(health),
     waits.n === 0

@@ -1,0 +1,126 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseCsv } from '../../eval/csv.ts';
+import { openJudgeServer } from '../fakes/judge-server.ts';
+import { v1ResultFile } from './golden-coriolanus.ts';
+import { makeJudgedSet } from './judged-set.ts';
+import { evaluate, runOf } from './run-rig.ts';
+import { openScratch } from './scratch.ts';
+
+describe('dramatis eval', () => {
+  it('lists its commands, and helps with each', async () => {
+    expect(await evaluate([])).toMatchObject({ status: 2, printed: expect.stringContaining('judge-check') });
+    expect(await evaluate(['nonsense'])).toMatchObject({ status: 2, printed: expect.stringContaining('nonsense') });
+    for (const name of [
+      'run',
+      'resume',
+      'rescore',
+      'compare',
+      'report',
+      'export',
+      'score',
+      'data',
+      'agreement',
+      'judge-check',
+    ]) {
+      expect(await evaluate([name, '--help'])).toMatchObject({
+        status: 0,
+        printed: expect.stringContaining(`eval ${name}`),
+      });
+    }
+  });
+
+  it.each([
+    [['run'], '--out is needed'],
+    [['run', '--out', 'x'], '--data is needed'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--judge', 'http://localhost'], '--judge-model is needed'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--protocol', 'v3'], 'cannot be had'],
+    [['run', '--data', '/nowhere', '--out', 'x', '--speed', 'fast'], '--speed must be a number'],
+    [['run', '--nonsense'], 'nonsense'],
+    [['rescore'], 'the folder of one run'],
+    [['compare', 'one'], 'two runs'],
+    [['score'], '--results is needed'],
+    [['data', 'look', 'x'], 'eval data check DIR'],
+    [['agreement'], '--human and --judge are needed'],
+    [['judge-check'], '--data, --out and --judge are needed'],
+  ])('says what is wrong with %j', async (args, message) => {
+    expect(await evaluate(args)).toMatchObject({ status: 2, printed: expect.stringContaining(message) });
+  });
+
+  it('scores published result files', async () => {
+    await using scratch = await openScratch();
+    const folder = path.join(scratch.path, 'multi');
+    await mkdir(folder);
+    await writeFile(path.join(folder, 'Coriolanus.json'), v1ResultFile());
+    const { status, printed } = await evaluate(['score', '--results', scratch.path]);
+    expect(status).toBe(0);
+    expect(printed).toContain('protocol v1');
+    expect(printed).toMatch(/mean-of-ratios .*0\.9147/);
+    expect(printed).toMatch(/ratio-of-sums .*0\.8804/);
+    const json = JSON.parse((await evaluate(['score', '--results', folder, '--json'])).printed) as {
+      groups: { row: { overall: { value: number; low: null } } }[];
+    };
+    expect(json.groups[0]?.row.overall).toMatchObject({ value: expect.closeTo(0.9147, 4), low: null });
+  });
+
+  it('exports what appendix B needs, and works it out', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 3);
+    await using judge = await openJudgeServer();
+    const [a, b] = ['a', 'b'].map((name) => path.join(scratch.path, name)) as [string, string];
+    await evaluate(runOf(set, judge.url, a, ['--protocol', 'v2', '--name', 'A']));
+    await evaluate(runOf(set, judge.url, b, ['--protocol', 'v1', '--name', 'B']));
+    for (const run of [a, b]) await evaluate(['export', run, '--format', 'csv']);
+    const rows = parseCsv(await readFile(path.join(a, 'results.csv'), 'utf8'));
+    expect(rows).toHaveLength(12 * 8);
+    const others = parseCsv(await readFile(path.join(b, 'results.csv'), 'utf8'));
+    // People who always side with the judge.
+    const verdicts = rows.map((row, at) => {
+      const [one, two] = [Number(row['ratio']), Number(others[at]?.['ratio'])];
+      const verdict = one > two ? 'win' : one < two ? 'lose' : 'tie';
+      return `${row['sample']},A,B,${row['metric']},p1,${verdict}`;
+    });
+    const human = path.join(scratch.path, 'human.csv');
+    await writeFile(human, `sample,first,second,metric,annotator,verdict\n${verdicts.join('\n')}\n`);
+    const judged = [a, b].map((run) => path.join(run, 'results.csv')).join(',');
+    const { status, printed } = await evaluate(['agreement', '--human', human, '--judge', judged, '--json']);
+    expect(status).toBe(0);
+    const [first] = JSON.parse(printed) as { metric: string; n: number; accuracy: number; pearson: number }[];
+    expect(first).toMatchObject({ metric: 'IA', n: 12, accuracy: 1 });
+    expect(first?.pearson).toBeGreaterThan(0.5);
+    await evaluate(['export', a, '--format', 'latex']);
+    expect(await readFile(path.join(a, 'table.tex'), 'utf8')).toMatch(/\\toprule[\s\S]*Chinese &[\s\S]*\\bottomrule/);
+    expect(await evaluate(['export', a, '--format', 'pdf'])).toMatchObject({ status: 2 });
+  });
+
+  it('may be started in a folder where it could not be started before', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer();
+    const out = path.join(scratch.path, 'run');
+    const more = ['--protocol', 'v2'];
+    const nowhere = { ...set, data: path.join(scratch.path, 'nowhere') };
+    expect(await evaluate(runOf(nowhere, judge.url, out, more))).toMatchObject({ status: 1 });
+    await writeFile(path.join(out, 'log.jsonl'), '{"event":"run","log":1,"a');
+    expect(await evaluate(runOf(set, judge.url, out, more))).toMatchObject({ status: 0 });
+  });
+
+  it('does not go on with a run whose data has changed', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 2);
+    await using judge = await openJudgeServer();
+    const out = path.join(scratch.path, 'run');
+    await evaluate(runOf(set, judge.url, out, ['--protocol', 'v2']));
+    const file = path.join(set.data, 'test_data/single_turn/hutao.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('As I always say', 'Something else'));
+    expect(await evaluate(['resume', out])).toMatchObject({
+      status: 1,
+      printed: expect.stringContaining('data has changed'),
+    });
+    expect(await evaluate(runOf(set, judge.url, out))).toMatchObject({
+      status: 1,
+      printed: expect.stringContaining('eval resume'),
+    });
+  });
+});
