@@ -13,9 +13,19 @@ import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
-import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
+import {
+  openEar,
+  openModels,
+  openMouth,
+  openOmnis,
+  type Ear,
+  type Models,
+  type Mouth,
+  type Omnis,
+} from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
+import { openEncoder, type VoiceModelSettings } from './voice-models.ts';
 
 /** The engines of one server, shared by all its sessions. */
 export interface Engines {
@@ -51,7 +61,7 @@ export interface EngineSummary {
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
+type EngineSettings = PlanSettings & VoiceModelSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
 
 /** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
 export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
@@ -61,7 +71,11 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const ear = await openEar(plan, workers, log);
   const mind = await openModels(plan, log);
   const omnis = await openOmnis(plan, log);
-  const mouth = await openMouth(plan, workers, log);
+  const encoder = await openEncoder(config, { signal: new AbortController().signal });
+  const mouth = await openMouth(plan, workers, log).catch(async (fault: unknown) => {
+    await encoder?.close();
+    throw fault;
+  });
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
@@ -71,6 +85,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     vad,
     turnDetector,
     recognizer: ear.recognizer,
+    ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor(character) {
       const known = responders.get(character.id);
@@ -89,15 +104,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       return [
         { stage: 'vad', name: vad.name, provider: 'cpu' } as const,
         { stage: 'turns', name: turnDetector.name } as const,
-        {
-          stage: 'recognizer',
-          name: ear.recognizer.name,
-          languages: ear.recognizer.languages,
-          ...ear.facts(),
-        } as const,
-        ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
-        { stage: 'mind', name: mind.name, ...mind.facts() } as const,
-        { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() } as const,
+        ...summariesOf({ ear, omnis, mind, mouth }),
       ];
     },
     async warm(signal, characters = []) {
@@ -112,9 +119,26 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       stream.close();
     },
     async close() {
-      await Promise.all([vad.close(), turnDetector.close?.(), ...parts.map((part) => part.close())]);
+      await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
     },
   };
+}
+
+/** The stages that have engines to choose from. */
+function summariesOf(stages: {
+  readonly ear: Ear;
+  readonly omnis: Omnis;
+  readonly mind: Models;
+  readonly mouth: Mouth;
+}): EngineSummary[] {
+  const { ear, omnis, mind, mouth } = stages;
+  const { name, languages } = ear.recognizer;
+  return [
+    { stage: 'recognizer', name, languages, ...ear.facts() },
+    ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
+    { stage: 'mind', name: mind.name, ...mind.facts() },
+    { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() },
+  ];
 }
 
 /** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */

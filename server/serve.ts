@@ -9,7 +9,7 @@ import type { CostLog } from './engine-config/open-planned.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
-import { openWatchedVoices, type WatchedVoices } from './telemetry/open-voice-watch.ts';
+import { watchVoices } from './telemetry/open-voice-watch.ts';
 import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
 
@@ -36,7 +36,6 @@ export async function startServer(config: Config): Promise<RunningServer> {
   let tell: CostLog | undefined;
   const engines = await openEngines(config, (cost) => tell?.(cost));
   const version = packageVersion();
-  let voices: WatchedVoices | undefined;
   let tellFault: ((fault: unknown) => void) | undefined;
   const { otlpEndpoint } = config;
   try {
@@ -45,8 +44,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       otlpEndpoint === undefined
         ? undefined
         : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
-    voices = await openWatchedVoices(config, engines, (fault) => tellFault?.(fault));
-    const { voiceWatch } = voices;
+    const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch });
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
@@ -62,13 +60,13 @@ export async function startServer(config: Config): Promise<RunningServer> {
       async close() {
         await sessions.drain(config.drainSeconds * 1000);
         await app.close();
-        await voices?.close();
+        voiceWatch?.close();
         await tracing?.close();
         await engines.close();
       },
     };
   } catch (fault) {
-    await Promise.all([voices?.close(), engines.close()]);
+    await engines.close();
     throw fault;
   }
 }

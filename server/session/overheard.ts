@@ -94,7 +94,8 @@ function countWords(words: readonly string[]): number {
 export function isOwnVoice(utterance: Utterance, text: string): boolean {
   // "What?" may be in both by chance.
   const isCommandAlone = isCommand(wordsOf(text).join(' '));
-  utterance.isOwnVoice = utterance.over !== undefined && !isCommandAlone && isEcho(text, utterance.over());
+  const { over, hasOwnVoice } = utterance;
+  utterance.isOwnVoice = over !== undefined && (hasOwnVoice || (!isCommandAlone && isEcho(text, over())));
   return utterance.isOwnVoice;
 }
 

@@ -43,6 +43,7 @@ export class Utterance {
   /** The first and the last of it that was voiced. */
   voiced: { readonly fromMs: number; readonly toMs: number } | undefined;
   readonly #frames = new Queue<AudioFrame>();
+  #endMs = 0;
   readonly #tail: { readonly atMs: number; readonly block: Int16Array }[] = [];
   /** A second in each buffer. */
   readonly #blocks: Blocks;
@@ -77,15 +78,22 @@ export class Utterance {
     const block = this.#blocks.of(frame.samples);
     this.#tail.push({ atMs: frame.atMs, block });
     const endMs = frame.atMs + durationMs(frame);
+    this.#endMs = endMs;
     while ((this.#tail[0]?.atMs ?? endMs) < endMs - tailMs) this.#tail.shift();
     if (frame.voiced === true) this.voiced = { fromMs: this.voiced?.fromMs ?? frame.atMs, toMs: endMs };
     addSound(this.content, block, this.#keptMs);
   }
 
-  /** Its last seconds. */
+  /** Its last seconds; when it is over, as much of them as is kept of its sound. */
   tail(): AudioFrame {
-    const samples = concatSamples(this.#tail.map(({ block }) => floatsFromInt16(block)));
-    return { samples, sampleRate: this.content.sampleRate, atMs: this.#tail[0]?.atMs ?? 0 };
+    const { audio, sampleRate } = this.content;
+    if (this.#tail.length > 0) {
+      const samples = concatSamples(this.#tail.map(({ block }) => floatsFromInt16(block)));
+      return { samples, sampleRate, atMs: this.#tail[0]?.atMs ?? 0 };
+    }
+    const whole = concatSamples(audio.map(floatsFromInt16));
+    const samples = whole.subarray(Math.max(0, whole.length - Math.round((tailMs / 1000) * sampleRate)));
+    return { samples, sampleRate, atMs: this.#endMs - (samples.length / sampleRate) * 1000 };
   }
 
   /** No more sound will come: the final transcript is due. */

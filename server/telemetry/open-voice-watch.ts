@@ -1,33 +1,17 @@
-import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
-import { openEncoder } from '../voice-models.ts';
 import { openVoiceWatch, type VoiceWatch, type VoiceWatchParts } from './voice-watch.ts';
 
-/** The watch over the voices of a server; none where no speaker encoder is configured. */
-export interface WatchedVoices {
-  readonly voiceWatch: VoiceWatch | undefined;
-  close(): Promise<void>;
-}
-
-/** Opens the encoder and the watch. `ENGINE_MISSING` where the encoder's file is not what it should be. */
-export async function openWatchedVoices(
-  config: Pick<Config, 'speakerEncoder' | 'speakerEncoderHash'>,
-  engines: Pick<Engines, 'voiceOf' | 'summary'>,
+/** The watch over the voices of a server; none where no speaker encoder is loaded. */
+export function watchVoices(
+  engines: Pick<Engines, 'voiceOf' | 'summary' | 'speakerEncoder'>,
   onFault: VoiceWatchParts['onFault'],
-): Promise<WatchedVoices> {
-  const encoder = await openEncoder(config, { signal: new AbortController().signal });
-  if (encoder === undefined) return { voiceWatch: undefined, close: async () => undefined };
+): VoiceWatch | undefined {
+  const { speakerEncoder: encoder } = engines;
+  if (encoder === undefined) return undefined;
   const speaksByItself = engines.summary.some(({ stage }) => stage === 'omni');
-  const voiceWatch = openVoiceWatch({
+  return openVoiceWatch({
     encoder,
     voiceOf: (character) => (speaksByItself ? undefined : engines.voiceOf(character).voice),
     onFault,
   });
-  return {
-    voiceWatch,
-    async close() {
-      voiceWatch.close();
-      await encoder.close();
-    },
-  };
 }
