@@ -9,6 +9,7 @@ import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { startJudging } from './judging-job.ts';
+import { watchOwnDelay } from './own-delay.ts';
 import { machineClockMs } from './machine-clock.ts';
 
 /** What the server tells once it listens. */
@@ -23,6 +24,8 @@ export interface Usage {
   readonly cpuMs: number;
   /** 99th percentile of how late the event loop was. */
   readonly loopDelayMs: number;
+  /** The same for work of its own alone, see `own-delay.ts`. */
+  readonly ownDelayMs: number;
   /** Longest time from a window's arrival at the VAD to its score. */
   readonly vadMs: number;
   /** Resident memory now. */
@@ -63,6 +66,7 @@ const app = await buildApp({ config, engines, characters, version: '0' });
 await app.listen({ host: '127.0.0.1', port: 0 });
 const delays = monitorEventLoopDelay({ resolution: resolutionMs });
 delays.enable();
+const ownDelay = watchOwnDelay();
 let before = process.cpuUsage();
 process.on('message', (message) => {
   const { user, system } = process.cpuUsage(before);
@@ -70,6 +74,7 @@ process.on('message', (message) => {
   const usage: Usage = {
     cpuMs: (user + system) / 1000,
     loopDelayMs: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
+    ownDelayMs: ownDelay.takeP99(),
     vadMs,
     jobs: job.judged,
     ...memory(message === 'memory'),

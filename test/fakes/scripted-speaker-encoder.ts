@@ -1,4 +1,5 @@
 import type { AudioFrame } from '../../voices/audio.ts';
+import { EngineError } from '../../voices/engine.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 
 /** Answers with angles of the script in turn, the last for good; an `Error` in it is thrown. `heardMs` keeps how long each clip was. */
@@ -15,8 +16,11 @@ export function scriptedSpeakerEncoder(script: readonly (number | Error)[] = [0]
     close: async () => undefined,
     async embed({ samples, sampleRate }: AudioFrame, { signal }) {
       signal.throwIfAborted();
+      if (samples.length < sampleRate / 2) throw new EngineError('fake-encoder', 'ENGINE_REFUSED', 'too short');
       const answer = script[Math.min(heardMs.length, script.length - 1)] ?? 0;
       heardMs.push(Math.round((samples.length / sampleRate) * 1000));
+      await new Promise((resolve) => void setImmediate(resolve));
+      signal.throwIfAborted();
       if (answer instanceof Error) throw answer;
       return Float32Array.of(Math.cos(answer), Math.sin(answer));
     },

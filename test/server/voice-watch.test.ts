@@ -43,7 +43,10 @@ function replyOf(replyId: string, ms: number, speaks = true): SessionEvent[] {
   return [started, ...(speaks ? blocks : []), { type: 'reply-ended', replyId } as SessionEvent];
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(() => setImmediate(resolve)));
+/** Long enough for what the fake does. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+}
 
 describe('the watch over voices', () => {
   it('holds the beginning of each reply against the clip that is cloned', async () => {

@@ -7,6 +7,7 @@ import { centralities, cosine } from '../../voices/speaker-encoder.ts';
 import { openOnnxSpeaker, type OnnxSpeakerOptions } from '../../voices/speakers/onnx-speaker.ts';
 import { speakerEncoderConformance } from '../conformance/speaker-encoder.ts';
 import { smallWeights, writeSmallCampplus, writeSmallP835, writeSmallWavlm } from '../fakes/small-models.ts';
+import { scriptedSpeakerEncoder } from '../fakes/scripted-speaker-encoder.ts';
 import { voiceLike } from '../fakes/voice-like.ts';
 
 const { signal } = new AbortController();
@@ -27,6 +28,11 @@ const frameOf = (samples: Float32Array) => ({ samples, sampleRate: 16_000, atMs:
 const sound = voiceLike(2_000, 16_000);
 const campplus = await writeSmallCampplus(join(folder, 'campplus.onnx'));
 const wavlm = await writeSmallWavlm(join(folder, 'wavlm.onnx'));
+
+speakerEncoderConformance({
+  title: 'the fake',
+  open: async () => ({ engine: scriptedSpeakerEncoder(), [Symbol.asyncDispose]: async () => undefined }),
+});
 
 for (const [title, options] of [
   ['a small CAM++', { modelPath: campplus.modelPath }],

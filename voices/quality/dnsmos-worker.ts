@@ -3,9 +3,10 @@ import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { runInBackground } from '../background-thread.ts';
 import { EngineError } from '../engine.ts';
 import { loadModel, type ModelFile } from '../onnx-model.ts';
+import { resample } from '../resampler.ts';
 import { serveWorker } from '../worker-serve.ts';
-import { dnsmosBands, dnsmosFrames, dnsmosMel, dnsmosWindowSamples } from './dnsmos-features.ts';
-import type { DnsmosReply, DnsmosWorkerData } from './dnsmos.ts';
+import { dnsmosBands, dnsmosFrames, dnsmosMel, dnsmosSampleRate, dnsmosWindowSamples } from './dnsmos-features.ts';
+import type { DnsmosReply, DnsmosRequest, DnsmosWorkerData } from './dnsmos.ts';
 
 const { p835, p808 } = workerData as DnsmosWorkerData;
 const inputName = 'input_1';
@@ -13,12 +14,18 @@ const outputName = 'Identity:0';
 runInBackground();
 let loading: Promise<readonly [InferenceSession, InferenceSession | undefined]> | undefined;
 
-serveWorker<readonly Float32Array<ArrayBuffer>[], DnsmosReply>(async (windows) => {
+serveWorker<DnsmosRequest, DnsmosReply>(async (request) => {
+  if (request.type === 'resample') {
+    const samples = new Float32Array(resample(request.samples, request.sampleRate, dnsmosSampleRate));
+    return { reply: { samples, scores: [] }, transfer: [samples.buffer] };
+  }
+  const { windows } = request;
   loading ??= Promise.all([load(p835), p808 === undefined ? undefined : load(p808)]);
   const [opinions, overall] = await loading;
   const raw = await run(opinions, windows, [dnsmosWindowSamples]);
   const extra = overall === undefined ? [] : await run(overall, windows.map(dnsmosMel), [dnsmosFrames, dnsmosBands]);
-  return { reply: raw.map((scores, index) => [...scores, ...(extra[index] ?? [])]) };
+  const scores = raw.map((opinion, index) => [...opinion, ...(extra[index] ?? [])]);
+  return { reply: { samples: new Float32Array(0), scores } };
 });
 
 async function run(

@@ -2,7 +2,6 @@ import type { AudioFrame } from '../audio.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { openMicroBatch } from '../micro-batch.ts';
 import { hashModel, type ModelFile } from '../onnx-model.ts';
-import { resample } from '../resampler.ts';
 import { openWorkerPool } from '../worker-pool.ts';
 import { dnsmosSampleRate, dnsmosWindows } from './dnsmos-features.ts';
 
@@ -43,8 +42,16 @@ export interface DnsmosWorkerData {
   readonly p808: ModelFile | undefined;
 }
 
-/** What the models say of each window: raw signal, background and overall, then P.808's where that runs. */
-export type DnsmosReply = readonly (readonly number[])[];
+/** A recording to be brought to 16 kHz, or windows to be judged. */
+export type DnsmosRequest =
+  | { readonly type: 'resample'; readonly samples: Float32Array<ArrayBuffer>; readonly sampleRate: number }
+  | { readonly type: 'judge'; readonly windows: readonly Float32Array<ArrayBuffer>[] };
+
+/** The recording; or what the models say of each window: raw signal, background and overall, then P.808's where that runs. */
+export interface DnsmosReply {
+  readonly samples: Float32Array<ArrayBuffer>;
+  readonly scores: readonly (readonly number[])[];
+}
 
 /** The files in microsoft/DNS-Challenge (code MIT, weights CC BY 4.0): DNSMOS/DNSMOS/. */
 const known = {
@@ -75,7 +82,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
   const hash = await hashModel(p835, options.sha256 ?? known.p835);
   if (p808 !== undefined) await hashModel(p808, options.p808Sha256 ?? known.p808);
   signal.throwIfAborted();
-  const pool = openWorkerPool<readonly Float32Array<ArrayBuffer>[], DnsmosReply>({
+  const pool = openWorkerPool<DnsmosRequest, DnsmosReply>({
     name: engine,
     url: new URL('./dnsmos-worker.ts', import.meta.url),
     size: workers,
@@ -83,19 +90,32 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
     finishMs: 10_000,
   });
   const never = new AbortController().signal;
-  const batches = openMicroBatch<Float32Array<ArrayBuffer>, readonly number[]>({
+  const batches = openMicroBatch<Float32Array, readonly number[]>({
     kindOf: () => 'window',
     mostItems: mostWindows,
     lanes: workers,
-    run: (windows) => pool.call(windows, { signal: never, transfer: windows.map(({ buffer }) => buffer) }),
+    async run(items) {
+      // Copied only now: the windows of a long recording overlap, and would fill the memory.
+      const windows = items.map((window) => new Float32Array(window));
+      const transfer = windows.map(({ buffer }) => buffer);
+      return (await pool.call({ type: 'judge', windows }, { signal: never, transfer })).scores;
+    },
   });
+  const atModelRate = async (clip: AudioFrame, signal: AbortSignal): Promise<Float32Array> => {
+    const { sampleRate } = clip;
+    if (sampleRate === dnsmosSampleRate) return clip.samples;
+    // Not here: a minute of sound would hold up whoever talks meanwhile.
+    const samples = new Float32Array(clip.samples);
+    const request = { type: 'resample', samples, sampleRate } as const;
+    return (await pool.call(request, { signal, transfer: [samples.buffer] })).samples;
+  };
   return {
     name: `dnsmos${p808 === undefined ? '' : '+p808'}@${hash.slice(0, 12)}`,
-    async rate({ samples, sampleRate }, { signal }) {
+    async rate(clip, { signal }) {
       signal.throwIfAborted();
-      const windows = dnsmosWindows(resample(samples, sampleRate, dnsmosSampleRate));
+      const windows = dnsmosWindows(await atModelRate(clip, signal));
       if (windows.length === 0) throw new EngineError(engine, 'ENGINE_REFUSED', 'there is no sound in the clip');
-      const scores = await Promise.all(windows.map((window) => batches.add(new Float32Array(window), { signal })));
+      const scores = await Promise.all(windows.map((window) => batches.add(window, { signal })));
       signal.throwIfAborted();
       return qualityOf(scores, modelPath);
     },
@@ -103,7 +123,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
   };
 }
 
-function qualityOf(scores: DnsmosReply, path: string): SpeechQuality {
+function qualityOf(scores: DnsmosReply['scores'], path: string): SpeechQuality {
   if (!scores.every((score) => score.every((value) => Number.isFinite(value)))) {
     throw new EngineError(engine, 'ENGINE_BAD_REPLY', `${path} gives what are no scores`);
   }
