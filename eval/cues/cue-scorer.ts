@@ -102,12 +102,17 @@ async function openRecognizer(
   return { recognizer, close: async () => recognizer.close?.() };
 }
 
+/** What the log keeps of a cue. */
+export interface MeasuredCue extends CueResult {
+  readonly units: Cue['units'];
+}
+
 /** Measures cues on the recordings of the replies, one question a cue and dialogue. */
 export function cueScorer(cues: readonly Cue[]): DialogueScorer {
   return {
     name: cueScorerName,
     asks: () => cues.map((cue) => cue.name),
-    async measure(name, { sample, output }, { audio, signal }): Promise<CueResult> {
+    async measure(name, { sample, output }, { audio, signal }): Promise<MeasuredCue> {
       const cue = cues.find((each) => each.name === name) as Cue;
       const sounds = await Promise.all(
         output.answers.flatMap((answer) =>
@@ -117,7 +122,7 @@ export function cueScorer(cues: readonly Cue[]): DialogueScorer {
         ),
       );
       const { role, language } = sample.input;
-      return cue.measure({ role, language, replies: sounds }, { signal });
+      return { ...(await cue.measure({ role, language, replies: sounds }, { signal })), units: cue.units };
     },
     score: (_solved, measured) =>
       cues.flatMap((cue) => {
