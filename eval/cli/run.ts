@@ -61,6 +61,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
       config: configOf(parsed),
       folder: path.resolve(out),
       resume: false,
+      secrets: parsed.secrets,
       maxDollars: numberOf(parsed.values['max-cost'], 'max-cost'),
       maxMinutes: numberOf(parsed.values['max-minutes'], 'max-minutes'),
     },

@@ -31,14 +31,19 @@ export interface OpenedRun extends AsyncDisposable {
 const retryable = { clock: machineClock, random: seededRandom(7) };
 
 /** Reads the data, opens the judge, and starts or finds the system under test. Throws an `EvalError`. */
-export async function openRun(config: RunConfig, folder: string, host: EvalHost): Promise<OpenedRun> {
+export async function openRun(
+  config: RunConfig,
+  folder: string,
+  host: EvalHost,
+  secrets: Secrets = {},
+): Promise<OpenedRun> {
   const data = await readTestData(config.data, { reference: config.reference });
   const samples = selectSamples(data.samples, config.select);
   if (samples.length === 0) throw new EvalError('usage', 'No dialogue is left of the data: choose others.');
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
   const cues = await openCueScorers(config, host);
   const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
-  const agent = await openAgent(config, samples, folder, host);
+  const agent = await openAgent({ config, samples, folder, secrets }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
@@ -109,12 +114,18 @@ interface OpenedAgent {
   close(): Promise<void>;
 }
 
-async function openAgent(
-  config: RunConfig,
-  samples: readonly DialogueSample[],
-  folder: string,
-  host: EvalHost,
-): Promise<OpenedAgent> {
+type Secrets = Readonly<Record<string, string | boolean>>;
+
+/** What an agent is opened with. */
+interface AgentWanted {
+  readonly config: RunConfig;
+  readonly samples: readonly DialogueSample[];
+  readonly folder: string;
+  readonly secrets: Secrets;
+}
+
+async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAgent> {
+  const { config } = wanted;
   const { agent, name } = config;
   const nothing = async (): Promise<void> => undefined;
   if (agent.startsWith('outputs:')) {
@@ -148,14 +159,12 @@ async function openAgent(
     instructionsFor: (sample: DialogueSample) => instructionsFor(sample, config.persona),
   };
   if (agent !== 'ours') return open({ ...common, ...dialogue, url: agent, apiKey }, nothing);
-  const server = await startOurs(config, samples, folder, host);
+  const server = await startOurs(wanted, host);
   return open({ ...common, ...dialogue, url: server.url, apiKey: server.apiKey }, () => server.close());
 }
 
 async function startOurs(
-  config: RunConfig,
-  samples: readonly DialogueSample[],
-  folder: string,
+  { config, samples, folder, secrets }: AgentWanted,
   host: EvalHost,
 ): ReturnType<EvalHost['startServer']> {
   const charactersDir = path.join(folder, 'characters');
@@ -164,7 +173,7 @@ async function startOurs(
   const references: Record<string, HostedReference> = {};
   for (const [role, clip] of clips) references[characterIdOf(role)] = clip;
   return host.startServer({
-    flags: config.server,
+    flags: { ...config.server, ...secrets },
     charactersDir,
     references,
     sessions: config.agentConcurrency + 4,

@@ -15,7 +15,7 @@ import { tone } from '../fakes/vad.ts';
 const main = path.resolve(import.meta.dirname, '../../server/main.ts');
 
 describe('dramatis eval run', () => {
-  it('starts a server of our own: the mind gets the prompt word for word, the voice the role’s clip', async () => {
+  it('starts a server of our own: the mind gets the prompt word for word and its key, which is kept nowhere, the voice the role’s clip', async () => {
     await using scratch = await openScratch();
     await using mind = await openChatServer(says(['I am ', 'Hu Tao.']));
     await using mouth = await openSpeechServer();
@@ -30,12 +30,15 @@ describe('dramatis eval run', () => {
     const out = path.join(scratch.path, 'run');
     const what = ['eval', 'run', '--data', data, '--out', out, '--user-text', '--mode', 'multi', '--limit', '1'];
     const engineFlags = ['--engines', engines, '--llm-base-url', mind.baseUrl, '--llm-model', 'llama'];
-    const child = spawn(process.execPath, [main, ...what, '--role-voices', voices, ...engineFlags], {
+    const keyFlags = ['--llm-api-key', 'key-of-the-mind'];
+    const child = spawn(process.execPath, [main, ...what, '--role-voices', voices, ...engineFlags, ...keyFlags], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const printed = Buffer.concat(await Array.fromAsync(child.stdout as AsyncIterable<Buffer>)).toString('utf8');
     expect(printed).toContain('1 of 1 dialogues answered');
     const lines = (await readFile(path.join(out, 'log.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(mind.requests[0]?.authorization).toBe('Bearer key-of-the-mind');
+    expect(lines.join()).not.toContain('key-of-the-mind');
     const output = lines.map((line) => JSON.parse(line) as LogLine).find((line) => line.event === 'output');
     expect(JSON.stringify(output)).toContain('I am Hu Tao.');
     const messages = mind.requests.at(-1)?.body['messages'] as { role: string; content: string }[];
