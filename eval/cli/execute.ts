@@ -34,7 +34,10 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
   const at = (): string => new Date().toISOString();
   let ended: string;
   try {
-    await using run = await openRun(config, folder.path, host, options.secrets);
+    await using run = await openRun(config, folder.path, host, {
+      secrets: options.secrets,
+      outputs: known.outputs,
+    });
     for (const problem of run.problems.slice(0, 10)) host.print(`data: ${problem}`);
     if (run.problems.length > 10)
       host.print(`data: ${run.problems.length - 10} more problems; see \`eval data check\``);

@@ -41,7 +41,7 @@ const flags = {
     help: 'transcription server for wer; by default Moonshine, English alone',
   },
   'cue-key-env': { type: 'string', value: 'NAME', help: 'the environment variable that holds its key' },
-  'speaker-model': { type: 'string', value: 'FILE', help: 'for similarity: CAM++ or WavLM-large SV as ONNX' },
+  'speaker-model': { type: 'string', value: 'FILE,…', help: 'for similarity: CAM++, WavLM-large SV, as ONNX' },
   'dnsmos-model': { type: 'string', value: 'FILE', help: 'for dnsmos: sig_bak_ovr.onnx of Microsoft' },
   seed: { type: 'string', value: 'N', help: 'of the bootstrap (1)' },
 } as const satisfies Record<string, EvalFlag>;
@@ -118,7 +118,7 @@ function configOf({ values, server }: EvalArguments<FlagName>): RunConfig {
     aggregation: text('aggregation'),
     cues: list('cues'),
     cueRecognizer: cueRecognizerOf(text('cue-recognizer'), text('cue-key-env')),
-    speakerModel: folder('speaker-model'),
+    speakerModels: list('speaker-model')?.map((file) => path.resolve(file)),
     dnsmosModel: folder('dnsmos-model'),
     seed: number('seed'),
   };

@@ -30,12 +30,21 @@ export interface OpenedRun extends AsyncDisposable {
 
 const retryable = { clock: machineClock, random: seededRandom(7) };
 
+type Secrets = Readonly<Record<string, string | boolean>>;
+
+export interface OpenOptions {
+  /** Flags of the server that hold keys. */
+  readonly secrets?: Secrets;
+  /** What the system has answered already: it is not started where that is all. */
+  readonly outputs?: ReadonlyMap<string, unknown>;
+}
+
 /** Reads the data, opens the judge, and starts or finds the system under test. Throws an `EvalError`. */
 export async function openRun(
   config: RunConfig,
   folder: string,
   host: EvalHost,
-  secrets: Secrets = {},
+  { secrets = {}, outputs = new Map() }: OpenOptions = {},
 ): Promise<OpenedRun> {
   const data = await readTestData(config.data, { reference: config.reference });
   const samples = selectSamples(data.samples, config.select);
@@ -43,7 +52,7 @@ export async function openRun(
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
   const cues = await openCueScorers(config, host);
   const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
-  const agent = await openAgent({ config, samples, folder, secrets }, host);
+  const agent = await openAgent({ config, samples, folder, secrets, outputs }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
@@ -100,12 +109,12 @@ interface OpenedCues {
 }
 
 async function openCueScorers(config: RunConfig, host: EvalHost): Promise<OpenedCues> {
-  const { cues: names, cueRecognizer, speakerModel, dnsmosModel, roleVoices } = config;
+  const { cues: names, cueRecognizer, speakerModels, dnsmosModel, roleVoices } = config;
   if (names.length === 0) return { scorers: [], close: async () => undefined };
   const { openCues } = await import('../cues/cue-scorer.ts');
   const recognizer =
     cueRecognizer === undefined ? undefined : { ...cueRecognizer, key: keyIn(cueRecognizer.keyEnv, host) };
-  const { scorer, close } = await openCues({ names, recognizer, speakerModel, dnsmosModel, roleVoices }, host);
+  const { scorer, close } = await openCues({ names, recognizer, speakerModels, dnsmosModel, roleVoices }, host);
   return { scorers: [scorer], close };
 }
 
@@ -114,23 +123,26 @@ interface OpenedAgent {
   close(): Promise<void>;
 }
 
-type Secrets = Readonly<Record<string, string | boolean>>;
-
 /** What an agent is opened with. */
 interface AgentWanted {
   readonly config: RunConfig;
   readonly samples: readonly DialogueSample[];
   readonly folder: string;
   readonly secrets: Secrets;
+  readonly outputs: ReadonlyMap<string, unknown>;
 }
 
 async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAgent> {
-  const { config } = wanted;
+  const { config, samples, outputs } = wanted;
   const { agent, name } = config;
   const nothing = async (): Promise<void> => undefined;
+  if (samples.every((sample) => outputs.has(sample.id))) {
+    const answer = (): Promise<never> => Promise.reject(new Error('all has been answered'));
+    return { agent: { name: name || agent, answer }, close: nothing };
+  }
   if (agent.startsWith('outputs:')) {
-    const outputs = await openOutputs(agent.slice('outputs:'.length));
-    return { agent: storedAgent(name || path.basename(outputs.path), outputs), close: nothing };
+    const stored = await openOutputs(agent.slice('outputs:'.length));
+    return { agent: storedAgent(name || path.basename(stored.path), stored), close: nothing };
   }
   const endpoint = openEndpoint(
     'agent',

@@ -66,7 +66,7 @@ export const runConfigSchema = z.strictObject({
   /** Of `wer`: an OpenAI-compatible transcription server. */
   cueRecognizer: z.strictObject({ url: z.string(), model: z.string(), keyEnv: z.string().optional() }).optional(),
   /** ONNX files, of `similarity` and `dnsmos`. */
-  speakerModel: z.string().optional(),
+  speakerModels: z.array(z.string()).default([]),
   dnsmosModel: z.string().optional(),
   seed: z.number().int().default(1),
 });
