@@ -10,6 +10,8 @@ export interface HostedReference {
   readonly wav: string;
   readonly transcript: string;
   readonly language: string;
+  /** Who allowed the voice to be cloned, and how that is known. */
+  readonly consent: string;
 }
 
 /** What the program around the harness lends it: the harness itself knows servers as a client does, and no other way. */

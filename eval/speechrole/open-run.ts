@@ -181,9 +181,7 @@ async function startOurs(
 ): ReturnType<EvalHost['startServer']> {
   const charactersDir = path.join(folder, 'characters');
   await writePacks(samples, charactersDir, config.persona);
-  const clips = config.roleVoices === undefined ? new Map() : await readRoleClips(config.roleVoices, samples);
-  const references: Record<string, HostedReference> = {};
-  for (const [role, clip] of clips) references[characterIdOf(role)] = clip;
+  const references = await referencesOf(config, samples);
   return host.startServer({
     flags: { ...config.server, ...secrets },
     charactersDir,
@@ -191,6 +189,21 @@ async function startOurs(
     sessions: config.agentConcurrency + 4,
     audioRate: Math.max(4, config.speed * 2),
   });
+}
+
+/** The roles' clips by character; none are cloned without consent. */
+async function referencesOf(
+  { roleVoices, roleVoicesConsent: consent }: RunConfig,
+  samples: readonly DialogueSample[],
+): Promise<Record<string, HostedReference>> {
+  if (roleVoices === undefined) return {};
+  if (consent === undefined)
+    throw new EvalError(
+      'usage',
+      '--role-voices-consent is needed: who allowed these voices to be cloned, and how that is known.',
+    );
+  const clips = await readRoleClips(roleVoices, samples);
+  return Object.fromEntries([...clips].map(([role, clip]) => [characterIdOf(role), { ...clip, consent }]));
 }
 
 /** The key in an environment variable; an `EvalError` where the variable was named and is not set. */

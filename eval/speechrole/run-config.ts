@@ -21,6 +21,8 @@ export const runConfigSchema = z.strictObject({
   persona: z.enum(['benchmark', 'dramatis']).default('benchmark'),
   /** Folder of clips of the roles, for voices that clone. */
   roleVoices: z.string().optional(),
+  /** Who allowed these voices to be cloned. */
+  roleVoicesConsent: z.string().optional(),
   userText: z.boolean().default(false),
   teacherForced: z.boolean().default(false),
   speed: z.number().min(0.1).max(100).default(1),
