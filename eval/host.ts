@@ -10,6 +10,8 @@ export interface HostedReference {
   readonly wav: string;
   readonly transcript: string;
   readonly language: string;
+  /** Who allowed the voice to be cloned, and how that is known. */
+  readonly consent: string;
 }
 
 /** What the program around the harness lends it: the harness itself knows servers as a client does, and no other way. */
@@ -17,6 +19,8 @@ export interface EvalHost {
   readonly version: string;
   /** The server's settings as flags of the command line, and whether each has a value. */
   readonly serverFlags: Readonly<Record<string, 'string' | 'boolean'>>;
+  /** Those of them that hold keys: they are handed on, and never kept. */
+  readonly secretFlags: readonly string[];
   /** Starts a server of our own on a free loopback port. `flags` are those of the command line; clips are by character. */
   startServer(options: {
     readonly flags: Readonly<Record<string, string | boolean>>;

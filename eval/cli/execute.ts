@@ -18,6 +18,8 @@ export interface ExecuteOptions {
   readonly config: RunConfig;
   readonly folder: string;
   readonly resume: boolean;
+  /** Flags of the server that hold keys: not part of the configuration, which is kept. */
+  readonly secrets: Readonly<Record<string, string | boolean>>;
   readonly maxDollars?: number | undefined;
   readonly maxMinutes?: number | undefined;
 }
@@ -32,7 +34,10 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
   const at = (): string => new Date().toISOString();
   let ended: string;
   try {
-    await using run = await openRun(config, folder.path, host);
+    await using run = await openRun(config, folder.path, host, {
+      secrets: options.secrets,
+      outputs: known.outputs,
+    });
     for (const problem of run.problems.slice(0, 10)) host.print(`data: ${problem}`);
     if (run.problems.length > 10)
       host.print(`data: ${run.problems.length - 10} more problems; see \`eval data check\``);

@@ -12,8 +12,9 @@ export interface EvalFlag {
 export interface EvalArguments<Name extends string> {
   readonly values: Readonly<Partial<Record<Name, string | boolean>>>;
   readonly positionals: readonly string[];
-  /** Flags of the server, where the command takes them. */
+  /** Flags of the server, where the command takes them; those that hold keys apart. */
   readonly server: Readonly<Record<string, string | boolean>>;
+  readonly secrets: Readonly<Record<string, string | boolean>>;
 }
 
 /** Parses the flags of `dramatis eval NAME`. Undefined: help was asked for, and printed. Throws an `EvalError`. */
@@ -22,7 +23,7 @@ export function parseFlags<Name extends string>(
   synopsis: string,
   args: readonly string[],
   flags: Readonly<Record<Name, EvalFlag>>,
-  host: Pick<EvalHost, 'serverFlags' | 'print'>,
+  host: Pick<EvalHost, 'serverFlags' | 'secretFlags' | 'print'>,
   { takesServerFlags = false } = {},
 ): EvalArguments<Name> | undefined {
   const own = Object.entries<EvalFlag>(flags);
@@ -56,7 +57,8 @@ export function parseFlags<Name extends string>(
   return {
     values: values as Partial<Record<Name, string | boolean>>,
     positionals,
-    server: Object.fromEntries(chosen),
+    server: Object.fromEntries(chosen.filter(([flag]) => !host.secretFlags.includes(flag))),
+    secrets: Object.fromEntries(chosen.filter(([flag]) => host.secretFlags.includes(flag))),
   };
 }
 

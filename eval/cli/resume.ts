@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 import { readRun } from '../speechrole/run-view.ts';
 import { execute } from './execute.ts';
@@ -12,8 +13,15 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     'max-cost': { type: 'string', value: 'USD', help: 'stop when the whole run has cost so much' },
     'max-minutes': { type: 'string', value: 'N', help: 'stop after so long' },
   } as const;
-  const parsed = parseFlags('resume', 'RUN [--max-cost USD] [--max-minutes N]', args, flags, host);
+  const synopsis = 'RUN [--max-cost USD] [--max-minutes N]';
+  const parsed = parseFlags('resume', synopsis, args, flags, host, { takesServerFlags: true });
   if (parsed === undefined) return 0;
+  const [changed] = Object.keys(parsed.server);
+  if (changed !== undefined)
+    throw new EvalError(
+      'usage',
+      `A run keeps the settings that it began with: leave out --${changed}. Keys may be given again.`,
+    );
   const folder = path.resolve(onlyPositional(parsed.positionals, 'the folder of one run'));
   const { config } = await readRun(folder);
   const judge = textOf(parsed.values.judge);
@@ -27,6 +35,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
       },
       folder,
       resume: true,
+      secrets: parsed.secrets,
       maxDollars: numberOf(parsed.values['max-cost'], 'max-cost'),
       maxMinutes: numberOf(parsed.values['max-minutes'], 'max-minutes'),
     },

@@ -25,7 +25,7 @@ export interface CueSettings {
   /** An OpenAI-compatible transcription server, for `wer`; Moonshine (English alone) unless given. */
   readonly recognizer?: { readonly url: string; readonly model: string; readonly key?: string | undefined } | undefined;
   /** ONNX files that the user brings; without them `similarity` and `dnsmos` have no values. */
-  readonly speakerModel?: string | undefined;
+  readonly speakerModels?: readonly string[] | undefined;
   readonly dnsmosModel?: string | undefined;
   /** Folder of the roles' clips, for `similarity`. */
   readonly roleVoices?: string | undefined;
@@ -43,9 +43,10 @@ export async function openCues(
   const closing: (() => Promise<void>)[] = [];
   const cues: Cue[] = [];
   for (const name of wanted) {
-    const { cue, close } = await openCue(name as (typeof cueNames)[number], settings, options);
-    cues.push(cue);
-    if (close !== undefined) closing.push(close);
+    for (const { cue, close } of await openCue(name as (typeof cueNames)[number], settings, options)) {
+      cues.push(cue);
+      if (close !== undefined) closing.push(close);
+    }
   }
   return {
     scorer: cueScorer(cues),
@@ -55,37 +56,53 @@ export async function openCues(
   };
 }
 
+interface OpenedCue {
+  readonly cue: Cue;
+  readonly close?: () => Promise<void>;
+}
+
 async function openCue(
   name: (typeof cueNames)[number],
   settings: CueSettings,
   options: CallOptions,
-): Promise<{ readonly cue: Cue; readonly close?: () => Promise<void> }> {
-  const { recognizer, speakerModel, dnsmosModel, roleVoices } = settings;
+): Promise<readonly OpenedCue[]> {
+  const { recognizer, dnsmosModel } = settings;
   switch (name) {
     case 'pitch':
-      return { cue: pitchCue };
+      return [{ cue: pitchCue }];
     case 'rate':
-      return { cue: rateCue };
+      return [{ cue: rateCue }];
     case 'wer': {
       const opened = await openRecognizer(recognizer);
-      return { cue: werCue(opened.recognizer), close: opened.close };
+      return [{ cue: werCue(opened.recognizer), close: opened.close }];
     }
     case 'dnsmos': {
       if (dnsmosModel === undefined)
-        return { cue: missingCue(name, dnsmosUnits, 'no DNSMOS: name its file with --dnsmos-model') };
+        return [{ cue: missingCue(name, dnsmosUnits, 'no DNSMOS: name its file with --dnsmos-model') }];
       const meter = await openQualityMeter(dnsmosModel, options);
-      return { cue: dnsmosCue(meter), close: () => meter.close() };
+      return [{ cue: dnsmosCue(meter), close: () => meter.close() }];
     }
-    case 'similarity': {
-      const units = { toReference: 'cosine to the role’s clip' };
-      if (speakerModel === undefined)
-        return { cue: missingCue(name, units, 'no speaker encoder: name its file with --speaker-model') };
-      if (roleVoices === undefined)
-        return { cue: missingCue(name, units, 'no clips of the roles: name their folder with --role-voices') };
-      const encoder = await openEncoder(speakerModel, options);
-      return { cue: similarityCue(encoder, roleVoices), close: () => encoder.close() };
-    }
+    case 'similarity':
+      return openSimilarity(settings, options);
   }
+}
+
+/** One cue an encoder: their numbers cannot be compared. */
+async function openSimilarity(
+  { speakerModels = [], roleVoices }: CueSettings,
+  options: CallOptions,
+): Promise<readonly OpenedCue[]> {
+  const missing = (why: string): OpenedCue[] => [
+    { cue: missingCue('similarity', { toReference: 'cosine to the role’s clip' }, why) },
+  ];
+  if (speakerModels.length === 0) return missing('no speaker encoder: name its file with --speaker-model');
+  if (roleVoices === undefined) return missing('no clips of the roles: name their folder with --role-voices');
+  return Promise.all(
+    speakerModels.map(async (file) => {
+      const encoder = await openEncoder(file, options);
+      return { cue: similarityCue(encoder, roleVoices), close: () => encoder.close() };
+    }),
+  );
 }
 
 async function openRecognizer(
@@ -102,12 +119,17 @@ async function openRecognizer(
   return { recognizer, close: async () => recognizer.close?.() };
 }
 
+/** What the log keeps of a cue. */
+export interface MeasuredCue extends CueResult {
+  readonly units: Cue['units'];
+}
+
 /** Measures cues on the recordings of the replies, one question a cue and dialogue. */
 export function cueScorer(cues: readonly Cue[]): DialogueScorer {
   return {
     name: cueScorerName,
     asks: () => cues.map((cue) => cue.name),
-    async measure(name, { sample, output }, { audio, signal }): Promise<CueResult> {
+    async measure(name, { sample, output }, { audio, signal }): Promise<MeasuredCue> {
       const cue = cues.find((each) => each.name === name) as Cue;
       const sounds = await Promise.all(
         output.answers.flatMap((answer) =>
@@ -117,7 +139,7 @@ export function cueScorer(cues: readonly Cue[]): DialogueScorer {
         ),
       );
       const { role, language } = sample.input;
-      return cue.measure({ role, language, replies: sounds }, { signal });
+      return { ...(await cue.measure({ role, language, replies: sounds }, { signal })), units: cue.units };
     },
     score: (_solved, measured) =>
       cues.flatMap((cue) => {

@@ -39,6 +39,8 @@ export interface JudgeReply {
   readonly model: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  /** Parameters that the server does not know, and was not sent: `temperature`, `response_format`. */
+  readonly without?: readonly string[];
 }
 
 /** A model that listens and judges. */
@@ -71,35 +73,49 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
     settingNames: { baseUrl: '--judge', model: '--judge-model', key: 'the variable that --judge-key-env names' },
   });
   const dialect = judgeDialects[settings.dialect];
+  /** What this server has turned out not to know. */
+  const declined = new Set<string>();
+  const headers: Record<string, string> = settings.key === undefined ? {} : { authorization: `Bearer ${settings.key}` };
+  const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
+  const request = async (body: object, options: CallOptions): Promise<Completion> =>
+    dialect.streamOnly
+      ? streamed(upstream, { url, json: body, headers }, options)
+      : ((await sendForJson(upstream, { url, json: body, headers }, options)) as Completion);
   return {
     name: settings.model,
     dialect: settings.dialect,
-    async ask(question, { signal, mayStart, spend }) {
-      const body = {
+    async ask({ system, content, temperature, schema }, { signal, mayStart, spend }) {
+      const plain = {
         model: settings.model,
         messages: [
-          { role: 'system', content: question.system },
-          { role: 'user', content: question.content },
+          { role: 'system', content: system },
+          { role: 'user', content },
         ],
-        ...(question.temperature === undefined ? {} : { temperature: question.temperature }),
-        ...(question.schema === undefined ? {} : structured(dialect.structured, question.schema)),
         ...(dialect.streamOnly ? { stream: true, stream_options: { include_usage: true }, modalities: ['text'] } : {}),
       };
-      const request = {
-        url: `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`,
-        json: body,
-        headers: settings.key === undefined ? {} : { authorization: `Bearer ${settings.key}` },
+      const optional = {
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(schema === undefined ? {} : structured(dialect.structured, schema)),
       };
       return endpoint.call(
         async (options) => {
-          try {
-            const completion = dialect.streamOnly
-              ? await streamed(upstream, request, options)
-              : ((await sendForJson(upstream, request, options)) as Completion);
-            spend(costOf(completion, settings.prices));
-            return replyIn(completion, upstream);
-          } catch (fault) {
-            return refusedReply(fault);
+          const without = new Set(Object.keys(optional).filter((name) => declined.has(name)));
+          for (;;) {
+            const kept = Object.entries(optional).filter(([name]) => !without.has(name));
+            try {
+              const completion = await request({ ...plain, ...Object.fromEntries(kept) }, options);
+              spend(costOf(completion, settings.prices));
+              for (const name of without) declined.add(name);
+              return replyIn(completion, upstream, [...without].toSorted());
+            } catch (fault) {
+              const refused = refusedReply(fault);
+              if (refused !== undefined) return refused;
+              // Models that hear often know no JSON schema, models that think no temperature; they say so with 400 or 422.
+              const last = kept.at(-1)?.[0];
+              const isDeclined = fault instanceof EngineError && (fault.status === 400 || fault.status === 422);
+              if (!isDeclined || last === undefined) throw fault;
+              without.add(last);
+            }
           }
         },
         { signal, mayStart },
@@ -114,7 +130,7 @@ function structured(how: 'json_schema' | 'json_object' | 'none', schema: object)
   return { response_format: { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema } } };
 }
 
-function replyIn(completion: Completion, upstream: EngineContext): JudgeReply {
+function replyIn(completion: Completion, upstream: EngineContext, without: readonly string[]): JudgeReply {
   const choice = completion.choices?.[0];
   const text = textOf(choice?.message?.content);
   const refusal = choice?.message?.refusal ?? null;
@@ -127,15 +143,16 @@ function replyIn(completion: Completion, upstream: EngineContext): JudgeReply {
     model: completion.model ?? null,
     inputTokens: completion.usage?.prompt_tokens ?? null,
     outputTokens: completion.usage?.completion_tokens ?? null,
+    ...(without.length === 0 ? {} : { without }),
   };
 }
 
-/** A filter in front of the model answers with a status of its own. */
-function refusedReply(fault: unknown): JudgeReply {
-  const filter =
+/** A filter in front of the model answers with a status of its own; undefined where the fault is another. */
+function refusedReply(fault: unknown): JudgeReply | undefined {
+  const word =
     fault instanceof EngineError ? /\b(content_filter|content_policy\w*)\b/.exec(fault.detail)?.[0] : undefined;
-  if (filter === undefined) throw fault;
-  return { text: '', refusal: filter, finish: null, model: null, inputTokens: null, outputTokens: null };
+  if (word === undefined) return undefined;
+  return { text: '', refusal: word, finish: null, model: null, inputTokens: null, outputTokens: null };
 }
 
 function textOf(content: unknown): string {

@@ -106,11 +106,11 @@ export function waitSection(view: RunView, summary: RunSummary): string {
 /** What instruments measured. */
 export function cueSection({ cues }: RunSummary): string {
   if (cues.length === 0) return '';
-  const rows = cues.map(({ name, language, value, low, high, n, missing }) => {
+  const rows = cues.map(({ name, label, language, value, low, high, n, missing }) => {
     const interval = low === null || high === null ? '' : `${low.toFixed(2)}–${high.toFixed(2)}`;
     const why = Object.entries(missing).map(([reason, count]) => `${count} × ${reason}`);
     const cells = [language === 'en' ? 'English' : 'Chinese', score(value), interval, String(n), why.join('; ')];
-    return `<tr><th scope="row">${escape(name)}</th>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`;
+    return `<tr><th scope="row">${escape(name.split(/[.:]/)[0] ?? name)} <small>${escape(label)}</small></th>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`;
   });
   const head = ['Cue', 'Language', 'Mean', '95 %', 'n', 'Without a value'].map((name) => `<th>${name}</th>`).join('');
   return `<section><h2>Measured cues</h2><div class="scroll"><table class="plain"><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;

@@ -1,5 +1,4 @@
-import { cueScorerName } from '../cues/cue-scorer.ts';
-import type { CueResult } from '../cues/cue.ts';
+import { cueScorerName, type MeasuredCue } from '../cues/cue-scorer.ts';
 import { bootstrapIntervals, mean } from '../statistics.ts';
 import type { RunView } from './run-view.ts';
 
@@ -7,6 +6,8 @@ import type { RunView } from './run-view.ts';
 export interface CueRow {
   /** Such as `pitch.medianHz`. */
   readonly name: string;
+  /** What it is, and its unit. */
+  readonly label: string;
   readonly language: 'en' | 'zh';
   readonly value: number | null;
   /** 95 %, drawn over roles. */
@@ -21,15 +22,19 @@ export interface CueRow {
 export function cueRows(view: RunView): CueRow[] {
   const rows: CueRow[] = [];
   for (const language of ['en', 'zh'] as const) {
-    const found = new Map<string, { byRole: Map<string, number[]>; missing: Record<string, number> }>();
+    const found = new Map<string, { label: string; byRole: Map<string, number[]>; missing: Record<string, number> }>();
     for (const [id, facts] of view.facts) {
       if (facts.language !== language) continue;
       for (const [key, kept] of view.record.measured.get(id) ?? []) {
         if (!key.startsWith(`${cueScorerName}/`)) continue;
-        const result = kept as CueResult;
+        const result = kept as MeasuredCue;
         for (const [name, value] of Object.entries(result.values)) {
           const full = `${key.slice(cueScorerName.length + 1)}.${name}`;
-          const known = found.get(full) ?? { byRole: new Map<string, number[]>(), missing: {} };
+          const known = found.get(full) ?? {
+            label: result.units[name] ?? full,
+            byRole: new Map<string, number[]>(),
+            missing: {},
+          };
           found.set(full, known);
           const why = result.why ?? 'does not apply';
           if (value === null) known.missing[why] = (known.missing[why] ?? 0) + 1;
@@ -38,8 +43,8 @@ export function cueRows(view: RunView): CueRow[] {
       }
     }
     // In an order that does not depend on which was measured first.
-    for (const [name, { byRole, missing }] of [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      rows.push({ name, language, missing, ...estimate(byRole, view.config.seed) });
+    for (const [name, { label, byRole, missing }] of [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      rows.push({ name, label, language, missing, ...estimate(byRole, view.config.seed) });
   }
   return rows;
 }

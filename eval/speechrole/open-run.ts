@@ -30,15 +30,29 @@ export interface OpenedRun extends AsyncDisposable {
 
 const retryable = { clock: machineClock, random: seededRandom(7) };
 
+type Secrets = Readonly<Record<string, string | boolean>>;
+
+export interface OpenOptions {
+  /** Flags of the server that hold keys. */
+  readonly secrets?: Secrets;
+  /** What the system has answered already: it is not started where that is all. */
+  readonly outputs?: ReadonlyMap<string, unknown>;
+}
+
 /** Reads the data, opens the judge, and starts or finds the system under test. Throws an `EvalError`. */
-export async function openRun(config: RunConfig, folder: string, host: EvalHost): Promise<OpenedRun> {
+export async function openRun(
+  config: RunConfig,
+  folder: string,
+  host: EvalHost,
+  { secrets = {}, outputs = new Map() }: OpenOptions = {},
+): Promise<OpenedRun> {
   const data = await readTestData(config.data, { reference: config.reference });
   const samples = selectSamples(data.samples, config.select);
   if (samples.length === 0) throw new EvalError('usage', 'No dialogue is left of the data: choose others.');
   const protocol = openProtocol(config.protocol, { prompts: config.prompts, repeats: config.repeats });
   const cues = await openCueScorers(config, host);
   const scorers = [...judgeScorers(config, host, protocol), ...cues.scorers];
-  const agent = await openAgent(config, samples, folder, host);
+  const agent = await openAgent({ config, samples, folder, secrets, outputs }, host);
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
@@ -95,12 +109,12 @@ interface OpenedCues {
 }
 
 async function openCueScorers(config: RunConfig, host: EvalHost): Promise<OpenedCues> {
-  const { cues: names, cueRecognizer, speakerModel, dnsmosModel, roleVoices } = config;
+  const { cues: names, cueRecognizer, speakerModels, dnsmosModel, roleVoices } = config;
   if (names.length === 0) return { scorers: [], close: async () => undefined };
   const { openCues } = await import('../cues/cue-scorer.ts');
   const recognizer =
     cueRecognizer === undefined ? undefined : { ...cueRecognizer, key: keyIn(cueRecognizer.keyEnv, host) };
-  const { scorer, close } = await openCues({ names, recognizer, speakerModel, dnsmosModel, roleVoices }, host);
+  const { scorer, close } = await openCues({ names, recognizer, speakerModels, dnsmosModel, roleVoices }, host);
   return { scorers: [scorer], close };
 }
 
@@ -109,17 +123,26 @@ interface OpenedAgent {
   close(): Promise<void>;
 }
 
-async function openAgent(
-  config: RunConfig,
-  samples: readonly DialogueSample[],
-  folder: string,
-  host: EvalHost,
-): Promise<OpenedAgent> {
+/** What an agent is opened with. */
+interface AgentWanted {
+  readonly config: RunConfig;
+  readonly samples: readonly DialogueSample[];
+  readonly folder: string;
+  readonly secrets: Secrets;
+  readonly outputs: ReadonlyMap<string, unknown>;
+}
+
+async function openAgent(wanted: AgentWanted, host: EvalHost): Promise<OpenedAgent> {
+  const { config, samples, outputs } = wanted;
   const { agent, name } = config;
   const nothing = async (): Promise<void> => undefined;
+  if (samples.every((sample) => outputs.has(sample.id))) {
+    const answer = (): Promise<never> => Promise.reject(new Error('all has been answered'));
+    return { agent: { name: name || agent, answer }, close: nothing };
+  }
   if (agent.startsWith('outputs:')) {
-    const outputs = await openOutputs(agent.slice('outputs:'.length));
-    return { agent: storedAgent(name || path.basename(outputs.path), outputs), close: nothing };
+    const stored = await openOutputs(agent.slice('outputs:'.length));
+    return { agent: storedAgent(name || path.basename(stored.path), stored), close: nothing };
   }
   const endpoint = openEndpoint(
     'agent',
@@ -148,28 +171,39 @@ async function openAgent(
     instructionsFor: (sample: DialogueSample) => instructionsFor(sample, config.persona),
   };
   if (agent !== 'ours') return open({ ...common, ...dialogue, url: agent, apiKey }, nothing);
-  const server = await startOurs(config, samples, folder, host);
+  const server = await startOurs(wanted, host);
   return open({ ...common, ...dialogue, url: server.url, apiKey: server.apiKey }, () => server.close());
 }
 
 async function startOurs(
-  config: RunConfig,
-  samples: readonly DialogueSample[],
-  folder: string,
+  { config, samples, folder, secrets }: AgentWanted,
   host: EvalHost,
 ): ReturnType<EvalHost['startServer']> {
   const charactersDir = path.join(folder, 'characters');
   await writePacks(samples, charactersDir, config.persona);
-  const clips = config.roleVoices === undefined ? new Map() : await readRoleClips(config.roleVoices, samples);
-  const references: Record<string, HostedReference> = {};
-  for (const [role, clip] of clips) references[characterIdOf(role)] = clip;
+  const references = await referencesOf(config, samples);
   return host.startServer({
-    flags: config.server,
+    flags: { ...config.server, ...secrets },
     charactersDir,
     references,
     sessions: config.agentConcurrency + 4,
     audioRate: Math.max(4, config.speed * 2),
   });
+}
+
+/** The roles' clips by character; none are cloned without consent. */
+async function referencesOf(
+  { roleVoices, roleVoicesConsent: consent }: RunConfig,
+  samples: readonly DialogueSample[],
+): Promise<Record<string, HostedReference>> {
+  if (roleVoices === undefined) return {};
+  if (consent === undefined)
+    throw new EvalError(
+      'usage',
+      '--role-voices-consent is needed: who allowed these voices to be cloned, and how that is known.',
+    );
+  const clips = await readRoleClips(roleVoices, samples);
+  return Object.fromEntries([...clips].map(([role, clip]) => [characterIdOf(role), { ...clip, consent }]));
 }
 
 /** The key in an environment variable; an `EvalError` where the variable was named and is not set. */

@@ -21,6 +21,8 @@ export const runConfigSchema = z.strictObject({
   persona: z.enum(['benchmark', 'dramatis']).default('benchmark'),
   /** Folder of clips of the roles, for voices that clone. */
   roleVoices: z.string().optional(),
+  /** Who allowed these voices to be cloned. */
+  roleVoicesConsent: z.string().optional(),
   userText: z.boolean().default(false),
   teacherForced: z.boolean().default(false),
   speed: z.number().min(0.1).max(100).default(1),
@@ -66,7 +68,7 @@ export const runConfigSchema = z.strictObject({
   /** Of `wer`: an OpenAI-compatible transcription server. */
   cueRecognizer: z.strictObject({ url: z.string(), model: z.string(), keyEnv: z.string().optional() }).optional(),
   /** ONNX files, of `similarity` and `dnsmos`. */
-  speakerModel: z.string().optional(),
+  speakerModels: z.array(z.string()).default([]),
   dnsmosModel: z.string().optional(),
   seed: z.number().int().default(1),
 });

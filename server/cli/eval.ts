@@ -17,6 +17,9 @@ export async function run(args: string[]): Promise<number> {
         onOff === true ? ('boolean' as const) : ('string' as const),
       ]),
     ),
+    secretFlags: Object.entries(settingFacts).flatMap(([setting, { secret }]) =>
+      secret === true ? [flagOf(setting)] : [],
+    ),
     startServer: startMeasured,
     signal: interruptSignal(),
     environment: process.env,

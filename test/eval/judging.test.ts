@@ -108,6 +108,21 @@ describe('judging', () => {
     expect(judge.requests).toHaveLength(3 + 16);
   });
 
+  it('does without a schema or a temperature where the server knows none, and notes it', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 1);
+    await using judge = await openJudgeServer({ declines: ['response_format', 'temperature'] });
+    const out = path.join(scratch.path, 'run');
+    const { status } = await evaluate(runOf(set, judge.url, out, ['--limit', '2', '--judge-concurrency', '1']));
+    expect(status).toBe(0);
+    // Twice in vain for the first question, never again.
+    expect(judge.requests).toHaveLength(2 + 32);
+    const { record } = await readRun(out);
+    const [kept] =
+      record.measured.get('multi/hutao/0')?.values() ?? record.measured.get('single/hutao/0')?.values() ?? [];
+    expect(kept).toMatchObject({ replies: [{ without: ['response_format', 'temperature'] }] });
+  });
+
   it('can be scored again from the log, strictly or not, and nobody is called', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 2);

@@ -11,6 +11,7 @@ export async function evaluate(
   const status = await runEval(args, {
     version: '0.1.0',
     serverFlags: {},
+    secretFlags: [],
     startServer: () => Promise.reject(new Error('no server here')),
     signal: new AbortController().signal,
     environment: {},

@@ -16,6 +16,8 @@ export interface JudgeServerOptions {
   readonly firstBonus?: number;
   /** What it goes by: the recordings to the bit (as it does by default), their lengths alone, or nothing at all. */
   readonly ear?: 'bits' | 'lengths' | 'deaf';
+  /** Parameters that it answers with 400. */
+  readonly declines?: readonly string[];
   /** In place of an ear: the score of one speaker's recordings (WAV, base64). */
   readonly scores?: (clips: readonly string[], prompt: string) => number;
 }
@@ -42,8 +44,10 @@ export async function openJudgeServer(options: JudgeServerOptions = {}): Promise
       if (fault === 'status-500') return { status: 500, body: '{"error":{"code":"server_error"}}' };
       if (fault === 'status-429') return { status: 429, headers: { 'retry-after': '0' }, body: '{}' };
       if (fault === 'cut') return { body: '{"choices":[{"message":{"cont' };
-      answered += 1;
       const body = request.json();
+      if (options.declines?.some((name) => name in body) === true)
+        return { status: 400, body: '{"error":{"code":"unsupported_parameter"}}' };
+      answered += 1;
       return answerOf(verdictOn(body, options), fault, body['stream'] === true);
     },
   });
