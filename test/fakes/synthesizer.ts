@@ -1,5 +1,5 @@
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
-import { silence, tone } from './vad.ts';
+import { silence } from './vad.ts';
 import { untilAborted } from '../../voices/until-aborted.ts';
 
 /**
@@ -31,7 +31,7 @@ export function fakeSynthesizer(
           endMs: index * 100 + 100,
         }));
         const durationMs = tokens.length * 100;
-        const samples = options.sings === true ? tone(durationMs) : pressure(durationMs);
+        const samples = options.sings === true ? song(durationMs) : pressure(durationMs);
         yield { frame: { samples, sampleRate: 24_000, atMs }, text, words };
         atMs += durationMs;
       }
@@ -44,4 +44,9 @@ const longPressure = silence(10_000).fill(0.2);
 
 function pressure(ms: number): Float32Array {
   return ms > 10_000 ? silence(ms).fill(0.2) : longPressure.subarray(0, (ms * 24_000) / 1000);
+}
+
+/** Another tone than users make in tests: who sounds like the character, word for word, is its echo. */
+function song(ms: number): Float32Array {
+  return Float32Array.from({ length: ms * 24 }, (_, index) => 0.4 * Math.sin(index / 12 + Math.sin(index / 1_500)));
 }
