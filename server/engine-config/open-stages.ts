@@ -2,6 +2,7 @@ import type { MindModel } from '../../agents/open.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallsHealth } from '../../voices/calls/calls.ts';
 import type { OmniModel } from '../../voices/omni.ts';
+import { inManner } from '../../voices/pronunciations.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { firstThatHears } from '../../voices/recognizers/first-that-hears.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
@@ -99,7 +100,8 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
     voiceOf(character) {
       const speakers = atLeastOne(speakersFor(character));
       const [{ synthesizer, voice }] = speakers;
-      return { synthesizer: speakers.length === 1 ? synthesizer : firstThatSpeaks(speakers), voice };
+      const speaker = speakers.length === 1 ? synthesizer : firstThatSpeaks(speakers);
+      return { synthesizer: inManner(speaker, character.speech), voice };
     },
     ...upkeepOf(opened, embedded),
   };
