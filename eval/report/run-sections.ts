@@ -95,12 +95,15 @@ export function waitSection(view: RunView, summary: RunSummary): string {
     }
   }
   const parts = [...owners].map(([name, values]) => ({ name, value: mean(values) ?? 0 }));
+  const { userText, speed } = view.config;
+  const from = userText ? 'the user’s text' : 'the end of the user’s speech';
+  const caveat = userText || speed === 1 ? '' : `; recordings were streamed ${speed} × as fast as spoken`;
   const total = parts.reduce((sum, { value }) => sum + value, 0);
   const shares =
     total === 0
       ? ''
       : `<figure><figcaption>Who owns the wait, mean over ${summary.waits.n} turns</figcaption>${stackedBar(parts, 'ms')}</figure>`;
-  return `<div class="waits"><figure><figcaption>From the end of the user’s speech to the first sound of the answer, at the client; ${summary.waits.n} turns</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
+  return `<div class="waits"><figure><figcaption>From ${from} to the first sound of the answer, at the client; ${summary.waits.n} turns${caveat}</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
 }
 
 /** What instruments measured. */
