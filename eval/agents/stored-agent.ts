@@ -23,7 +23,7 @@ export function storedAgent(name: string, outputs: StoredOutputs): DialogueAgent
           mind: null,
         };
       });
-      return { answers: await Promise.all(answers) };
+      return { system: null, answers: await Promise.all(answers) };
     },
   };
 }

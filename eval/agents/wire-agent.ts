@@ -5,7 +5,7 @@ import { wavBytes } from '../../voices/wav.ts';
 import type { EvalClock } from '../clock.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { EvalError } from '../eval-error.ts';
-import type { Answer } from '../speechrole/answers.ts';
+import type { Answer, DialogueOutput } from '../speechrole/answers.ts';
 import type { DialogueSample } from '../speechrole/test-data.ts';
 import type { EvalContext } from '../task.ts';
 import type { DialogueAgent } from './dialogue-agent.ts';
@@ -34,10 +34,7 @@ export function wireAgent(settings: WireAgentSettings, endpoint: Endpoint, clock
   return {
     name: settings.name,
     answer: (sample, context) =>
-      endpoint.call(
-        async ({ signal }) => ({ answers: await converse(sample, { ...context, signal }, settings, clock) }),
-        context,
-      ),
+      endpoint.call(({ signal }) => converse(sample, { ...context, signal }, settings, clock), context),
   };
 }
 
@@ -46,7 +43,7 @@ async function converse(
   context: EvalContext,
   settings: WireAgentSettings,
   clock: EvalClock,
-): Promise<Answer[]> {
+): Promise<DialogueOutput> {
   const { signal } = context;
   const { url, apiKey, voice, userText, teacherForced, speed } = settings;
   const recordings = userText
@@ -68,7 +65,7 @@ async function converse(
     answers.push(await answerOf(reply, context));
     if (teacherForced) conversation.replace(reply, sample.target.turns[at]?.text ?? '');
   }
-  return answers;
+  return { system: conversation.about, answers };
 }
 
 async function recordingOf(

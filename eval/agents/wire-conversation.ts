@@ -40,6 +40,8 @@ export class WireConversation implements AsyncDisposable {
   readonly #client: RealtimeClient;
   readonly #options: WireOptions;
   readonly #events: AsyncIterator<ServerEvent>;
+  /** What the server tells of itself: model, voice, and of a Dramatis its engines. */
+  about: unknown = null;
   readonly #fail: (detail: string, code?: EngineError['code']) => EngineError;
 
   private constructor(client: RealtimeClient, options: WireOptions) {
@@ -75,7 +77,13 @@ export class WireConversation implements AsyncDisposable {
         },
       },
     });
-    await conversation.#until('session.updated');
+    const updated = await conversation.#until('session.updated');
+    const { model, audio, x_dramatis } = updated['session'] as Partial<UpdatedSession>;
+    conversation.about = {
+      model: model ?? options.model,
+      voice: audio?.output?.voice ?? null,
+      engines: x_dramatis?.engines ?? null,
+    };
     return conversation;
   }
 
@@ -176,6 +184,12 @@ export class WireConversation implements AsyncDisposable {
       clearTimeout(timer);
     }
   }
+}
+
+interface UpdatedSession {
+  readonly model: string;
+  readonly audio: { readonly output?: { readonly voice?: unknown } };
+  readonly x_dramatis: { readonly engines?: unknown } | null;
 }
 
 interface DoneResponse {

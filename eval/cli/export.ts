@@ -2,6 +2,7 @@ import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 import { latexTable, resultsCsv, writeResultFiles, writeWhole } from '../speechrole/export.ts';
+import { writeOutputs } from '../speechrole/export-outputs.ts';
 import { runName } from '../speechrole/run-view.ts';
 import { summarizeRun } from '../speechrole/summary.ts';
 import { onlyPositional, parseFlags, textOf } from './flags.ts';
@@ -11,10 +12,10 @@ import { readingFlags, readWith } from './rescore.ts';
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
     ...readingFlags,
-    format: { type: 'string', value: 'WHICH', help: 'csv, json, latex, or results (SpeechRole’s own files)' },
-    out: { type: 'string', value: 'PLACE', help: 'file, or folder for results; by default in the run’s folder' },
+    format: { type: 'string', value: 'WHICH', help: 'csv, json, latex; results or outputs: SpeechRole’s own files' },
+    out: { type: 'string', value: 'PLACE', help: 'file, or folder; by default in the run’s folder' },
   } as const;
-  const parsed = parseFlags('export', 'RUN --format csv|json|latex|results [--out PLACE]', args, flags, host);
+  const parsed = parseFlags('export', 'RUN --format csv|json|latex|results|outputs [--out PLACE]', args, flags, host);
   if (parsed === undefined) return 0;
   const view = await readWith(onlyPositional(parsed.positionals, 'the folder of one run'), parsed.values);
   const format = textOf(parsed.values.format);
@@ -24,13 +25,18 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     host.print(`${await writeResultFiles(view, folder)} files in ${folder}`);
     return 0;
   }
+  if (format === 'outputs') {
+    const folder = place(path.join('model_output', path.basename(view.folder)));
+    host.print(`${await writeOutputs(view, folder)} dialogues in ${folder}`);
+    return 0;
+  }
   const summary = summarizeRun(view);
   const made = {
     csv: { name: 'results.csv', text: () => resultsCsv(view, runName(view)) },
     json: { name: 'summary.json', text: () => `${JSON.stringify(summary, null, 2)}\n` },
     latex: { name: 'table.tex', text: () => latexTable(summary) },
   }[format ?? ''];
-  if (made === undefined) throw new EvalError('usage', '--format is csv, json, latex or results.');
+  if (made === undefined) throw new EvalError('usage', '--format is csv, json, latex, results or outputs.');
   await writeWhole(place(made.name), made.text());
   host.print(place(made.name));
   return 0;

@@ -95,12 +95,15 @@ export function waitSection(view: RunView, summary: RunSummary): string {
     }
   }
   const parts = [...owners].map(([name, values]) => ({ name, value: mean(values) ?? 0 }));
+  const { userText, speed } = view.config;
+  const from = userText ? 'the user’s text' : 'the end of the user’s speech';
+  const caveat = userText || speed === 1 ? '' : `; recordings were streamed ${speed} × as fast as spoken`;
   const total = parts.reduce((sum, { value }) => sum + value, 0);
   const shares =
     total === 0
       ? ''
       : `<figure><figcaption>Who owns the wait, mean over ${summary.waits.n} turns</figcaption>${stackedBar(parts, 'ms')}</figure>`;
-  return `<div class="waits"><figure><figcaption>From the end of the user’s speech to the first sound of the answer, at the client; ${summary.waits.n} turns</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
+  return `<div class="waits"><figure><figcaption>From ${from} to the first sound of the answer, at the client; ${summary.waits.n} turns${caveat}</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
 }
 
 /** What instruments measured. */
@@ -138,6 +141,7 @@ export function originSection(view: RunView, summary: RunSummary): string {
     ['Dramatis', `${header.versions['dramatis'] ?? '?'}, commit ${header.commit ?? 'none'}`],
     ['Node', header.versions['node'] ?? '?'],
     ['System', summary.agent],
+    ...systemFacts(view),
     [
       'Judge',
       `${summary.judge}${summary.health.models.length === 0 ? '' : ` (answered as ${summary.health.models.join(', ')})`}`,
@@ -155,4 +159,19 @@ export function originSection(view: RunView, summary: RunSummary): string {
   const rows = facts.map(([name, value]) => `<tr><th scope="row">${escape(name)}</th><td>${escape(value)}</td></tr>`);
   const config = escape(JSON.stringify(header.config, null, 2));
   return `<section><h2>How this was made</h2><table class="plain facts"><tbody>${rows.join('')}</tbody></table><details><summary>Configuration</summary><pre>${config}</pre></details></section>`;
+}
+
+/** The engines that a Dramatis says it plays with. */
+function systemFacts(view: RunView): readonly (readonly [string, string])[] {
+  const told = [...view.facts.keys()].flatMap((sample) => {
+    const { engines } = (view.outputOf(sample)?.system ?? {}) as { engines?: Record<string, string> | null };
+    return engines === null || engines === undefined
+      ? []
+      : [
+          Object.entries(engines)
+            .map((each) => each.join(' '))
+            .join(', '),
+        ];
+  });
+  return [...new Set(told)].map((text) => ['Engines', text] as const);
 }

@@ -17,5 +17,7 @@ export interface Answer {
 
 /** A system's part of one dialogue. */
 export interface DialogueOutput {
+  /** What the system told of itself: model, voice, engines. Null where it tells nothing. */
+  readonly system: unknown;
   readonly answers: readonly Answer[];
 }

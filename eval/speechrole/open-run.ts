@@ -56,8 +56,8 @@ export async function openRun(
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
-    // A dialogue waits in the log between its reply and its judgments, so both sides have as much as they can take.
-    concurrency: config.agentConcurrency + (config.judge?.concurrency ?? 0),
+    // Questions for the judge's places twice over: no more, since each dialogue under way holds its recordings in memory.
+    concurrency: config.agentConcurrency + Math.ceil((2 * (config.judge?.concurrency ?? 0)) / protocol.asks.length),
     problems: data.problems,
     async [Symbol.asyncDispose]() {
       await Promise.all([agent.close(), cues.close()]);

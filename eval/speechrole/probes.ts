@@ -75,7 +75,7 @@ export function probeAgent(all: readonly DialogueSample[]): DialogueAgent {
           mind: null,
         };
       });
-      return { answers: await Promise.all(answers) };
+      return { system: null, answers: await Promise.all(answers) };
     },
   };
 }

@@ -34,12 +34,21 @@ export async function readResults(place: string): Promise<JudgedResults> {
   const samples: JudgedSample[] = [];
   const problems: string[] = [];
   const protocols = new Set<ResultsProtocol>();
+  /** The file of each dialogue. */
+  const from = new Map<string, string>();
   for (const file of files) {
     try {
       const found = readResultText(await readFile(file, 'utf8'), file);
       for (const protocol of found.protocols) protocols.add(protocol);
+      for (const sample of found.samples) {
+        const other = from.get(sample.id);
+        if (other !== undefined)
+          throw new EvalError('data', `${sample.id} is in ${other} and in ${file}: give the folder of one system.`);
+        from.set(sample.id, file);
+      }
       samples.push(...found.samples);
     } catch (fault) {
+      if (fault instanceof EvalError) throw fault;
       problems.push(`${file}: ${fault instanceof Error ? fault.message : String(fault)}`);
     }
   }

@@ -55,6 +55,15 @@ async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): R
       maxHandshakesPerMinute: 100_000,
       maxAudioRate: Math.min(100, Math.max(audioRate, config.maxAudioRate)),
     });
+    const { summary } = server.engines;
+    // A role of the benchmark comes with a prompt and without lines.
+    if (
+      summary.some(({ stage, name }) => stage === 'mind' && name === 'retrieval') &&
+      summary.every(({ stage }) => stage !== 'omni')
+    )
+      console.log(
+        'No chat model is configured, so the roles can only evade: name one (--llm-base-url, --preset, --engines).',
+      );
     const [apiKey] = config.apiKeys;
     return { url: server.url, ...(apiKey === undefined ? {} : { apiKey }), close: () => server.close() };
   } finally {

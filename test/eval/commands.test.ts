@@ -94,6 +94,19 @@ describe('dramatis eval', () => {
     expect(await evaluate(['export', a, '--format', 'pdf'])).toMatchObject({ status: 2 });
   });
 
+  it('exports answers as SpeechRole’s judge takes them, which can be judged again', async () => {
+    await using scratch = await openScratch();
+    const set = await makeJudgedSet(scratch.path, 2);
+    await using judge = await openJudgeServer();
+    const at = (name: string): string => path.join(scratch.path, name);
+    await evaluate(runOf(set, judge.url, at('first'), ['--protocol', 'v1']));
+    const exported = at('elsewhere/model_output/ours');
+    const { printed } = await evaluate(['export', at('first'), '--format', 'outputs', '--out', exported]);
+    expect(printed).toContain('8 dialogues');
+    await evaluate(runOf({ data: set.data, outputs: exported }, judge.url, at('again'), ['--protocol', 'v1']));
+    expect(await readFile(at('again/results.json'), 'utf8')).toBe(await readFile(at('first/results.json'), 'utf8'));
+  });
+
   it('may be started in a folder where it could not be started before', async () => {
     await using scratch = await openScratch();
     const set = await makeJudgedSet(scratch.path, 1);

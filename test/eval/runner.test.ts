@@ -1,10 +1,11 @@
+import * as fc from 'fast-check';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openAudioStore } from '../../eval/audio-store.ts';
 import { openBudget } from '../../eval/budget.ts';
 import { openRunFolder } from '../../eval/run-folder.ts';
-import { openRunLog, readRunLog } from '../../eval/run-log.ts';
+import { openRunLog, readRunLog, type LogLine } from '../../eval/run-log.ts';
 import { nothingKnown, runTask, type Known } from '../../eval/runner.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
@@ -72,6 +73,40 @@ describe('the runner', () => {
     const after = await readRunLog(path.join(scratch.path, 'log.jsonl'));
     expect([...after.measured.values()].map((asks) => asks.size)).toEqual(Array.from({ length: 10 }, () => 2));
     expect(after.repeated).toBe(0);
+  });
+
+  it('measures everything exactly once, however often it is stopped and whatever fails in between', async () => {
+    const part = fc.record({
+      stopAfter: fc.integer({ min: 1, max: 12 }),
+      failing: fc.array(fc.integer({ min: 0, max: 17 })),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 5 }), fc.integer({ min: 1, max: 5 }), async (parts, concurrency) => {
+        await using scratch = await openScratch();
+        const done: string[] = [];
+        for (const { stopAfter, failing } of [...parts, { stopAfter: 1_000, failing: [] }]) {
+          const stop = new AbortController();
+          let calls = 0;
+          const step = async (): Promise<void> => {
+            calls += 1;
+            await new Promise((resolve) => setImmediate(resolve));
+            if (calls >= stopAfter) stop.abort(new Error('stopped'));
+            if (failing.includes(calls)) throw new EngineError('judge', 'ENGINE_BAD_REPLY', 'garbage');
+          };
+          const task = countingTask(6, { solve: step, measure: step });
+          await runIn(scratch.path, task, { signal: stop.signal, concurrency }).catch(() => undefined);
+        }
+        const text = await readFile(path.join(scratch.path, 'log.jsonl'), 'utf8');
+        for (const line of text.trimEnd().split('\n')) {
+          const event = JSON.parse(line) as LogLine;
+          if (event.event === 'measured') done.push(`${event.sample}/${event.ask}`);
+          if (event.event === 'output') done.push(event.sample);
+        }
+        expect(done).toHaveLength(18);
+        expect(new Set(done).size).toBe(18);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it('notes what fails with its code, goes on with the rest, and tries it again when resumed', async () => {

@@ -47,6 +47,15 @@ describe('scores of published results', () => {
     expect(rounded(samples, 'ratio-of-sums')).toEqual(expected);
   });
 
+  it('of several systems at once are refused, not mixed', async () => {
+    await using scratch = await openScratch();
+    for (const system of ['one', 'other']) {
+      await mkdir(path.join(scratch.path, system, 'multi'), { recursive: true });
+      await writeFile(path.join(scratch.path, system, 'multi', 'Thor.json'), v2ResultFile());
+    }
+    await expect(readResults(scratch.path)).rejects.toThrow('give the folder of one system');
+  });
+
   it('name the files that are none, and keep the rest', async () => {
     await using scratch = await openScratch();
     await writeFile(path.join(scratch.path, 'Thor.json'), v2ResultFile());

@@ -68,7 +68,8 @@ describe('a dialogue with a server', () => {
       hears: ['first question', 'second question'],
       says: ['First answer.', 'Second answer.'],
     });
-    const { answers } = await converse(scratch.path, { url: rig.url });
+    const { answers, system } = await converse(scratch.path, { url: rig.url });
+    expect(system).toEqual({ model: 'alice', voice: 'alice', engines: { vad: rig.engines.vad.name } });
     expect(answers.map(({ text, heard, mind }) => [text, heard, mind])).toEqual([
       ['First answer.', 'first question', 'fake-mind'],
       ['Second answer.', 'second question', 'fake-mind'],
