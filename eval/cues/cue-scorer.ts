@@ -1,3 +1,5 @@
+import { openDnsmos } from '../../voices/quality/dnsmos.ts';
+import { openOnnxSpeaker } from '../../voices/speakers/onnx-speaker.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
@@ -11,7 +13,6 @@ import { dnsmosCue, dnsmosUnits } from './dnsmos.ts';
 import { pitchCue } from './pitch.ts';
 import { rateCue } from './rate.ts';
 import { similarityCue } from './similarity.ts';
-import { openEncoder, openQualityMeter } from './voice-models.ts';
 import { werCue } from './wer.ts';
 
 /** The scorer's name in the log. */
@@ -79,7 +80,7 @@ async function openCue(
     case 'dnsmos': {
       if (dnsmosModel === undefined)
         return [{ cue: missingCue(name, dnsmosUnits, 'no DNSMOS: name its file with --dnsmos-model') }];
-      const meter = await openQualityMeter(dnsmosModel, options);
+      const meter = await openDnsmos({ modelPath: dnsmosModel, ...options });
       return [{ cue: dnsmosCue(meter), close: () => meter.close() }];
     }
     case 'similarity':
@@ -99,7 +100,7 @@ async function openSimilarity(
   if (roleVoices === undefined) return missing('no clips of the roles: name their folder with --role-voices');
   return Promise.all(
     speakerModels.map(async (file) => {
-      const encoder = await openEncoder(file, options);
+      const encoder = await openOnnxSpeaker({ modelPath: file, ...options });
       return { cue: similarityCue(encoder, roleVoices), close: () => encoder.close() };
     }),
   );

@@ -1,6 +1,6 @@
+import type { QualityMeter } from '../../voices/quality/dnsmos.ts';
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
-import type { QualityMeter } from './voice-models.ts';
 
 export const dnsmosUnits = {
   overall: 'DNSMOS P.835, all in all, 1 to 5',

@@ -4,21 +4,15 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import { readAudioFile } from '../../voices/audio-file.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import { resample } from '../../voices/resampler.ts';
+import { cosine, type SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
-
-/** What turns a voice into a vector; the speaker encoders of `voices/` are such. */
-export interface VoiceEncoder {
-  readonly name: string;
-  readonly sampleRate: number;
-  embed(clip: AudioFrame, options: CallOptions): Promise<Float32Array>;
-}
 
 /**
  * How much the replies sound like the role's reference clip: the cosine of two embeddings of whole clips, −1 to 1, as
  * Seed-TTS-eval has it. Numbers of different encoders cannot be compared. `voices` holds `<role>.wav`.
  */
-export function similarityCue(encoder: VoiceEncoder, voices: string): Cue {
+export function similarityCue(encoder: SpeakerEncoder, voices: string): Cue {
   const references = new Map<string, Promise<Float32Array | null>>();
   const embed = async (clip: AudioFrame, options: CallOptions): Promise<Float32Array> => {
     const samples = resample(clip.samples, clip.sampleRate, encoder.sampleRate);
@@ -51,16 +45,4 @@ export function similarityCue(encoder: VoiceEncoder, voices: string): Cue {
       return { values: { toReference: mean(embedded.map((each) => cosine(each, reference))), drift } };
     },
   };
-}
-
-/** Of two vectors of the same length; 0 where one of them is all zeros. */
-export function cosine(a: Float32Array, b: Float32Array): number {
-  let [product, lengthA, lengthB] = [0, 0, 0];
-  for (const [at, value] of a.entries()) {
-    const other = b[at] as number;
-    product += value * other;
-    lengthA += value * value;
-    lengthB += other * other;
-  }
-  return lengthA === 0 || lengthB === 0 ? 0 : product / Math.sqrt(lengthA * lengthB);
 }

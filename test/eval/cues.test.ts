@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { openCues } from '../../eval/cues/cue-scorer.ts';
 import { pitchCue } from '../../eval/cues/pitch.ts';
 import { rateCue } from '../../eval/cues/rate.ts';
-import { cosine, similarityCue } from '../../eval/cues/similarity.ts';
+import { similarityCue } from '../../eval/cues/similarity.ts';
+import { cosine } from '../../voices/speaker-encoder.ts';
 import { werCue } from '../../eval/cues/wer.ts';
 import { wordErrors } from '../../eval/cues/word-errors.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
@@ -82,6 +83,7 @@ describe('measured cues', () => {
     const encoder = {
       name: 'pitch-as-voice',
       sampleRate: 16_000,
+      dimensions: 2,
       embed: (clip: { readonly samples: Float32Array }) => {
         const crossings = clip.samples.filter((value, at) => value >= 0 !== (clip.samples[at - 1] ?? 0) >= 0).length;
         return Promise.resolve(Float32Array.of(Math.cos(crossings / 400), Math.sin(crossings / 400)));
