@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { ChatModel } from '../agents/chat.ts';
 import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
@@ -27,6 +28,8 @@ export interface Engines {
   readonly speakerEncoder?: SpeakerEncoder;
   /** The character's voice, and what speaks with it. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+  /** The first chat model, for whoever has something to think over; absent where minds speak their packs' lines. */
+  readonly chatModel?: ChatModel | undefined;
   /** What hears, thinks and speaks as a character. */
   responderFor(character: Character): Responder;
   /** Which engine serves each stage, on what, and how it fares. */
@@ -71,12 +74,12 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     vad,
     turnDetector,
     recognizer: ear.recognizer,
+    chatModel: mind.models[0]?.model,
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor(character) {
       const known = responders.get(character.id);
       if (known !== undefined) return known;
-      const { greetings } = character;
-      const { recognizer } = ear;
+      const [{ recognizer }, { greetings }] = [ear, character];
       const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
       const responder = omnis
         .castFor(character)

@@ -10,6 +10,7 @@ import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
 import { openWatchedVoices, type WatchedVoices } from './telemetry/open-voice-watch.ts';
+import { openMemories, type Memories } from './memory/memories.ts';
 import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
 
@@ -38,6 +39,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const version = packageVersion();
   let voices: WatchedVoices | undefined;
   let tellFault: ((fault: unknown) => void) | undefined;
+  let memories: Memories | undefined;
+  const memoryFaults: unknown[] = [];
+  let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
   try {
     // Not even loaded where nobody asks for it.
@@ -47,7 +51,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
         : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
     voices = await openWatchedVoices(config, engines, (fault) => tellFault?.(fault));
     const { voiceWatch } = voices;
-    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch });
+    const { chatModel } = engines;
+    memories = openMemories({ config, chatModel, characters, onFault: (fault) => tellMemoryFault(fault) });
+    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
+    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
+    for (const fault of memoryFaults) tellMemoryFault(fault);
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     await app.listen({ host: config.host, port: config.port });
@@ -62,13 +70,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
       async close() {
         await sessions.drain(config.drainSeconds * 1000);
         await app.close();
+        await memories?.close();
         await voices?.close();
         await tracing?.close();
         await engines.close();
       },
     };
   } catch (fault) {
-    await Promise.all([voices?.close(), engines.close()]);
+    await Promise.all([memories?.close(), voices?.close(), engines.close()]);
     throw fault;
   }
 }
