@@ -12,6 +12,7 @@ interface KeptTurn {
   readonly atMs: number;
   /** As it stands in the store. */
   written: string;
+  isKept: boolean;
 }
 
 export interface KeeperParts {
@@ -68,7 +69,7 @@ export class Keeper {
     const item = asked[0]?.id ?? answered?.id;
     if (item === undefined) return;
     for (const each of [...asked, ...(answered === undefined ? [] : [answered])]) this.#known.add(each.id);
-    this.#turns.push({ asked, answered, item, atMs: now(), written: '' });
+    this.#turns.push({ asked, answered, item, atMs: now(), written: '', isKept: false });
   }
 
   #isNewRemark(item: Item): boolean {
@@ -85,15 +86,16 @@ export class Keeper {
       const answered = turn.answered === undefined ? '' : this.#standing(turn.answered);
       const stands = asked === '' && answered === '' ? '' : JSON.stringify([asked, answered]);
       if (stands === turn.written) continue;
-      const kept: Turn = { session, item: turn.item, asked, answered };
+      const kept: Turn = { session, item: turn.item, asked, answered, isKnown: turn.isKept };
       try {
         store.record(bond, kept, factsIn(asked), turn.atMs);
       } catch (fault) {
         onFault(fault);
         return;
       }
-      const isNew = turn.written === '';
+      const isNew = !turn.isKept;
       turn.written = stands;
+      turn.isKept = true;
       if (isNew) onTurn?.();
     }
   }

@@ -18,6 +18,8 @@ export interface Turn {
   readonly asked: string;
   /** What was heard of the reply; may be empty. */
   readonly answered: string;
+  /** It was kept before: where it is gone by now, somebody deleted it, and it stays so. */
+  readonly isKnown?: boolean;
 }
 
 /** A fact about the user, as it was read out of a turn. */
@@ -40,7 +42,9 @@ export type MemoryRecord = {
 );
 
 /** What a memory is to say instead. */
-export type Correction = { readonly text: string } | { readonly asked?: string; readonly answered?: string };
+export type Correction =
+  | { readonly text: string }
+  | { readonly asked?: string | undefined; readonly answered?: string | undefined };
 
 /** Memories cannot be had; `code` is one of the error table. */
 export class MemoryError extends Error {

@@ -41,13 +41,14 @@ export class MemoryStore {
   /** Keeps a turn with the facts in it, or what is now known of one that is kept. An empty one is forgotten. */
   record(bond: Bond, turn: Turn, facts: readonly FoundFact[], atMs: number): void {
     const { owner, user, character } = bond;
-    const { session, item, asked, answered } = turn;
+    const { session, item, asked, answered, isKnown } = turn;
     this.#database.transaction(() => {
       if (asked === '' && answered === '') {
         this.#database.run('DELETE FROM turns WHERE session = ? AND item = ?', session, item);
         return;
       }
       const before = this.#database.get('SELECT id, asked FROM turns WHERE session = ? AND item = ?', session, item);
+      if (before === undefined && isKnown === true) return;
       this.#database.run(
         `INSERT INTO turns (owner, user, character, session, item, asked, answered, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (session, item) DO UPDATE SET asked = excluded.asked, answered = excluded.answered`,

@@ -25,6 +25,8 @@ export interface SummariesParts {
 export interface Summaries {
   /** A turn was kept: where more is not summed up than a prompt holds, the older half of it is, in the background. */
   consider(bond: Bond): void;
+  /** Settles when all that is under way is done. */
+  settled(): Promise<void>;
   /** Gives up what is under way; what is not summed up yet is when its person talks again. */
   close(): Promise<void>;
 }
@@ -67,6 +69,8 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
     }
   }
 
+  const settled = async (): Promise<void> => void (await Promise.all(running.values()));
+
   return {
     consider(bond) {
       const key = JSON.stringify(bond);
@@ -78,9 +82,10 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
           .finally(() => running.delete(key)),
       );
     },
+    settled,
     async close() {
       stop.abort();
-      await Promise.all(running.values());
+      await settled();
     },
   };
 }

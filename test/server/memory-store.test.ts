@@ -63,6 +63,14 @@ describe('the store of memories', () => {
     expect(store.list(bob)).toEqual([]);
   });
 
+  it('does not take up again what was deleted, when more is known of what was heard', () => {
+    const store = open();
+    store.record(bond, turn('i1', 'Hello.', 'One two three four.'), [], 0);
+    store.remove(bob, 't1');
+    store.record(bond, { ...turn('i1', 'Hello.', 'One two'), isKnown: true }, [], 0);
+    expect(store.list(bob)).toEqual([]);
+  });
+
   it('has one home of a person, the latest, and tells no fact twice', () => {
     const store = open();
     store.record(bond, turn('i1', 'I live in Leeds.'), [{ topic: 'home', text: 'I live in Leeds.' }], 0);
