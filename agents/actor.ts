@@ -35,6 +35,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
         hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
         ...(historyTokens === undefined ? {} : { historyTokens }),
+        ...(options.memories === undefined ? {} : { memories: options.memories }),
       });
       const prompt = prompted.messages;
       const words = ownWords(character.name);

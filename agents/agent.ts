@@ -36,6 +36,8 @@ export interface AgentOptions extends CallOptions {
   /** How a model is told whom to play; absent means the server's own way. */
   readonly recipe?: RecipeName;
   readonly situation?: Situation;
+  /** What the character remembers of whom it talks with, one line each. A mind that makes no prompt passes over it. */
+  readonly memories?: readonly string[];
   /** Instead of the character's own. A mind that samples nothing passes over it. */
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */

@@ -9,17 +9,20 @@ import { buildPrompt } from './prompt.ts';
 export interface OmniTurn {
   readonly scene?: string;
   readonly situation?: Situation | undefined;
+  /** What the character remembers of the visitor, one line each. */
+  readonly memories?: readonly string[] | undefined;
   /** What the visitor said last, in place of its words: how they said it counts too. */
   readonly sound?: OmniSound | undefined;
 }
 
 /** What a model that hears and speaks is sent: the prompt of any model, with sound where there is some. */
 export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
-  const { scene = '', situation, sound } = turn;
+  const { scene = '', situation, sound, memories = [] } = turn;
   const direction = directionFor(character, situation);
   const prompt = buildPrompt(character, history, {
     scene: [scene, direction].filter(Boolean).join('\n'),
     recalled: lorebookOf(character)(history),
+    memories,
   });
   const messages = prompt.flatMap((message): OmniMessage[] =>
     message.role === 'tool' ? [] : [{ role: message.role, text: message.text }],

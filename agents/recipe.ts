@@ -24,6 +24,8 @@ export interface RecipeSettings {
   readonly scene?: string;
   /** How much of the talk is sent, in estimated tokens; the oldest goes first. */
   readonly historyTokens?: number;
+  /** What the character remembers of whom it talks with, one line each; only `dramatis` tells it. */
+  readonly memories?: readonly string[];
   /** Whether the model is offered functions that it may call. */
   readonly hasTools?: boolean;
   /** How the character feels by now. */

@@ -2,6 +2,9 @@ import type { Message } from './chat.ts';
 import { notesTag } from './persona.ts';
 import { estimateTokens } from './token-estimate.ts';
 
+/** How much of a talk is sent unless somebody says otherwise, in estimated tokens. */
+export const usualHistoryTokens = 1_500;
+
 /** Tokens a prompt may cost. */
 export function estimatePrompt(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + costOf(message), 0);

@@ -78,6 +78,7 @@ const schema = z.strictObject({
   tlsDev: flag.default(false),
   ...callFields,
   store: flag.default(false),
+  memory: flag.default(false),
   resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
   keptAudioSeconds: number(z.number().min(0).max(3_600)).default(15),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
@@ -166,6 +167,11 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   },
   ...callFacts,
   store: { env: 'DRAMATIS_STORE', help: 'keep resumable sessions on disk, through restarts (what was said is stored)' },
+  memory: {
+    env: 'DRAMATIS_MEMORY',
+    help: 'let characters remember users whom clients name, on disk, until they are deleted (what was said is stored)',
+    onOff: true,
+  },
   resumeGraceSeconds: { env: 'DRAMATIS_RESUME_GRACE_SECONDS', help: 'how long a dropped client may come back' },
   keptAudioSeconds: {
     env: 'DRAMATIS_KEPT_AUDIO_SECONDS',

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { ChatModel } from '../agents/chat.ts';
 import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
@@ -37,6 +38,8 @@ export interface Engines {
   readonly speakerEncoder?: SpeakerEncoder;
   /** The character's voice, and what speaks with it. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+  /** The first chat model, for whoever has something to think over; absent where minds speak their packs' lines. */
+  readonly chatModel?: ChatModel | undefined;
   /** What hears, thinks and speaks as a character. */
   responderFor(character: Character): Responder;
   /** Which engine serves each stage, on what, and how it fares. */
@@ -86,12 +89,12 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     turnDetector,
     recognizer: ear.recognizer,
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
+    chatModel: mind.models[0]?.model,
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor(character) {
       const known = responders.get(character.id);
       if (known !== undefined) return known;
-      const { greetings } = character;
-      const { recognizer } = ear;
+      const [{ recognizer }, { greetings }] = [ear, character];
       const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
       const responder = omnis
         .castFor(character)

@@ -99,6 +99,16 @@ export const errorTable = {
     'invalid_request_error',
     'The voice has no clip that may be cloned. The message says why, and what would help.',
   ],
+  memory_off: [
+    'invalid_request_error',
+    'This server keeps no memories. Its operator switches them on: DRAMATIS_MEMORY.',
+  ],
+  memory_unavailable: ['server_error', 'The memories cannot be read; talk goes on without. The server’s log says why.'],
+  memory_not_found: ['invalid_request_error', 'This user has no memory of this id. It may have been deleted.'],
+  user_not_allowed: [
+    'invalid_request_error',
+    'The session or client secret is for another user, or for none. Make a client secret for this user.',
+  ],
   client_too_slow: ['invalid_request_error', 'The client does not read what it is sent. The connection is closed.'],
   not_found: ['invalid_request_error', 'There is nothing at this address. The README lists the addresses.'],
   internal_error: ['server_error', 'Something unforeseen. The session goes on; the server’s log says more.'],

@@ -9,6 +9,7 @@ import type { CostLog } from './engine-config/open-planned.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
+import { openMemories, type Memories } from './memory/memories.ts';
 import { watchVoices } from './telemetry/open-voice-watch.ts';
 import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
@@ -37,6 +38,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const engines = await openEngines(config, (cost) => tell?.(cost));
   const version = packageVersion();
   let tellFault: ((fault: unknown) => void) | undefined;
+  let memories: Memories | undefined;
+  const memoryFaults: unknown[] = [];
+  let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
   try {
     // Not even loaded where nobody asks for it.
@@ -45,7 +49,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
         ? undefined
         : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
     const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
-    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch });
+    const { chatModel } = engines;
+    memories = openMemories({ config, chatModel, characters, onFault: (fault) => tellMemoryFault(fault) });
+    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
+    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
+    for (const fault of memoryFaults) tellMemoryFault(fault);
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     await app.listen({ host: config.host, port: config.port });
@@ -60,13 +68,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
       async close() {
         await sessions.drain(config.drainSeconds * 1000);
         await app.close();
+        await memories?.close();
         voiceWatch?.close();
         await tracing?.close();
         await engines.close();
       },
     };
   } catch (fault) {
-    await engines.close();
+    await Promise.all([memories?.close(), engines.close()]);
     throw fault;
   }
 }

@@ -8,6 +8,7 @@ import { Lobby } from '../link/lobby.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
 import { limits } from '../protocol/limits.ts';
 import { speaksBeta } from '../realtime/beta.ts';
+import type { Memories } from '../memory/memories.ts';
 import { addTwilio } from '../twilio/route.ts';
 import { addCalls } from '../webrtc/route.ts';
 import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
@@ -33,6 +34,8 @@ export interface AppParts extends ListenParts {
   readonly sessions?: LiveSessions;
   /** Where turns are to be traced. */
   readonly tracing?: Telemetry | undefined;
+  /** What characters remember; nothing unless given. Closed by its owner. */
+  readonly memories?: Memories | undefined;
   /** Who hears whether characters sound like themselves; nobody unless given. */
   readonly voiceWatch?: VoiceWatch | undefined;
 }
@@ -90,6 +93,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       version,
       uptime_s: Math.round(process.uptime() - started),
       engines: engines.summary,
+      memory: parts.memories?.state ?? 'off',
       sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
     };
   });

@@ -25,7 +25,7 @@ export function addCors(app: FastifyInstance, config: Config): void {
     if (refusal !== undefined) return sendRefusal(reply, refusal);
     const wanted = request.headers['access-control-request-headers'] ?? '';
     reply.headers({
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-allow-headers': /^[\w, -]{0,500}$/.test(wanted) ? wanted : '',
       'access-control-max-age': rememberSeconds,
     });

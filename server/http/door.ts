@@ -14,6 +14,8 @@ export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<vo
 export interface Door {
   /** For lists and for making client secrets: a server key, where the server wants keys. */
   readonly serverKey: Check;
+  /** For what belongs to one user: a server key or a client secret. */
+  readonly member: Check;
   /** For requests that engines work on: a server key, and room. The place is given back with the answer. */
   readonly work: Check;
   /** For whatever begins a conversation: a server key or a client secret, not too many attempts, and room. */
@@ -63,6 +65,7 @@ export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveS
   return {
     visitorOf,
     serverKey: check((request) => identify(request, false)),
+    member: check((request) => identify(request, true)),
     call: check((request) => knock(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] })),
     callerOf(request, key) {
       const shown = key === undefined ? {} : { authorization: `Bearer ${key}` };

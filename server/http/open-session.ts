@@ -8,9 +8,17 @@ import type { OpusSound } from '../link/opus-sound.ts';
 import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
+import type { Memories } from '../memory/memories.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
-import { newId, openConnection, type ConnectionParts, type Peer, type ServerEvent } from '../realtime/connection.ts';
+import {
+  newId,
+  openConnection,
+  type ConnectionParts,
+  type Peer,
+  type ServerEvent,
+  type SessionMemory,
+} from '../realtime/connection.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -31,6 +39,7 @@ export interface SocketDeps {
   readonly clock?: Clock;
   readonly telemetry: Telemetry;
   readonly voiceWatch?: VoiceWatch | undefined;
+  readonly memories?: Memories | undefined;
   /** Who is asking. */
   readonly visitor: Visitor & Access;
 }
@@ -52,6 +61,8 @@ export interface Opening {
   readonly opus?: OpusSound | undefined;
   /** Its client speaks the dialect from before GA. */
   readonly beta?: boolean;
+  /** Whom the character is to remember, by the client's name for them. */
+  readonly user?: string | undefined;
   /** Carries its frames from the first on. */
   readonly carrier?: Carrier;
   /** Its client may come back with this. */
@@ -79,6 +90,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     end('server_stopping');
   });
   const observe = observerOf(opening, deps, link);
+  const onFault = faultLog(log);
   const maxSessionMs = config.maxSessionMinutes * 60_000;
   const connection = (opening.beta === true ? openBetaConnection : openConnection)(
     {
@@ -93,7 +105,8 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       keptAudioMs: config.keptAudioSeconds * 1000,
       clock,
       maxSessionMs,
-      onFault: (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault'),
+      onFault,
+      memory: memoryFor(opening, deps, onFault),
       admit: (message) => admit(link, message),
       ...optional({ journal, restored }),
       observe: (event) => observe(event, connection.id),
@@ -103,11 +116,8 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     },
     noted(link, place),
   );
-  if (restored === undefined) journal?.write(openingLine(connection.id, opening));
-  log.info(
-    { session: connection.id, character: character.id },
-    restored === undefined ? 'session opened' : 'session restored',
-  );
+  if (restored === undefined) journal?.write(openingLine(connection.id, opening, deps.visitor));
+  log.info({ session: connection.id, character: character.id }, `session ${restored ? 'restored' : 'opened'}`);
   const stayOpen = limitTime(link, {
     clock,
     limitMs: maxSessionMs,
@@ -124,6 +134,28 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
+}
+
+function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
+  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
+}
+
+/** A session that only listens has nobody who remembers. */
+function memoryFor(
+  { character, intent }: Opening,
+  { memories, visitor }: SocketDeps,
+  onFault: (fault: unknown) => void,
+): SessionMemory | undefined {
+  return intent === 'transcription' ? undefined : memories?.follow(visitor.owner ?? '', character, onFault);
+}
+
+/** Whoever shows a client secret is who it was made for; null: nobody. */
+export function userOf(
+  { user, restored }: Pick<Opening, 'user' | 'restored'>,
+  { secret }: Access,
+): string | null | undefined {
+  if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
+  return restored?.user ?? user;
 }
 
 /** Tells telemetry of a session, and whoever hears voices, who tells the client. */
@@ -194,8 +226,10 @@ function openLink(
   return { link, journal };
 }
 
-function openingLine(id: string, { character, model, intent, beta }: Opening): JournalLine {
-  return { type: 'open', id, character: character.id, model, intent, beta };
+function openingLine(id: string, opening: Opening, visitor: Access): JournalLine {
+  const { character, model, intent, beta } = opening;
+  const user = userOf(opening, visitor) ?? undefined;
+  return { type: 'open', id, character: character.id, model, intent, beta, user };
 }
 
 /** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */
@@ -226,11 +260,11 @@ function noted(link: Link, place: Place): Peer {
 const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice'] as const;
 
 /** What a session tells about itself and what it understands; with the token, where its client may come back. */
-function aboutOpening(
-  { character, token }: Opening,
-  { engines, lobby, voiceWatch }: SocketDeps,
-): Record<string, unknown> {
+function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }: SocketDeps): Record<string, unknown> {
+  const { character, token } = opening;
+  const user = userOf(opening, visitor);
   return {
+    ...(user === undefined ? {} : { user }),
     ...aboutSession(character, engines),
     extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
     ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),

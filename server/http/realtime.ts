@@ -8,7 +8,8 @@ import type { Carrier } from '../link/link.ts';
 import { hashOf, newToken, type Lobby, type Seat } from '../link/lobby.ts';
 import { OpusSound } from '../link/opus-sound.ts';
 import { restore, type RestoredSession } from '../link/restore.ts';
-import { wireSampleRate } from '../protocol/limits.ts';
+import { userName } from '../protocol/client-events.ts';
+import { limits, wireSampleRate } from '../protocol/limits.ts';
 import { toBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/connection.ts';
 import { wireItem } from '../realtime/wire-items.ts';
@@ -63,6 +64,8 @@ export interface SocketRequest {
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
   readonly after?: string;
+  /** Whom the character is to remember. */
+  readonly user?: string;
   /** The client speaks the dialect from before GA. */
   readonly beta?: boolean;
 }
@@ -123,6 +126,8 @@ function seatSocket(
   // Somebody else may have taken the last place between the check at the door and now.
   const refusal = deps.sessions.refusalFor(visitor);
   if (refusal !== undefined) return turnAway(socket, refusal.problem, 'tryLater');
+  const user = userIn(request, visitor);
+  if (typeof user === 'object') return turnAway(socket, user);
   const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
@@ -134,6 +139,7 @@ function seatSocket(
       carrier,
       startWith: visitor.secret?.startWith,
       intent,
+      user,
       ...(token === undefined ? {} : { token }),
     },
     deps,
@@ -141,6 +147,18 @@ function seatSocket(
   );
   carry(socket, carrier, seat, token, deps.lobby);
   return seat;
+}
+
+/** Whom the address names; with a client secret, only who it was made for. */
+function userIn({ user }: SocketRequest, { secret }: SocketDeps['visitor']): string | undefined | Problem {
+  if (user === undefined) return undefined;
+  if (!userName.safeParse(user).success) {
+    const message = `The name of a user has 1 to ${limits.userCharacters} characters.`;
+    return { code: 'invalid_value', message, param: 'user' };
+  }
+  if (secret === undefined || secret.startWith?.x_dramatis?.user === user) return user;
+  const message = 'The client secret was made for another user, or for none. Make one with `session.x_dramatis.user`.';
+  return { code: 'user_not_allowed', message, param: 'user' };
 }
 
 function turnAway(...refusal: Parameters<typeof refuse>): undefined {

@@ -53,6 +53,7 @@ const lineSchema = z.discriminatedUnion('type', [
     model: z.string(),
     intent: z.literal('transcription').optional(),
     beta: z.boolean().optional(),
+    user: z.string().optional(),
   }),
   z.object({ type: z.literal('session'), session: z.looseObject({ id: z.string() }) }),
   /** No frame numbered above this has been sent. */

@@ -11,6 +11,8 @@ export interface RestoredSession {
   readonly intent: 'transcription' | undefined;
   /** Its client speaks the dialect from before GA. */
   readonly beta: boolean;
+  /** Whom the character remembers, where the client had named them at the beginning. */
+  readonly user: string | undefined;
   /** Undefined where the client had not changed the session it was given. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
@@ -47,8 +49,8 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
     if (item !== undefined) cutToHeard(conversation, item, heardMs.get(replyId), aheadMs);
     return { replyId, item };
   });
-  const { id, character, model, intent, beta = false } = open;
-  return { id, character, model, intent, beta, session, items: conversation.items, sequence, openReplies };
+  const { id, character, model, intent, beta = false, user } = open;
+  return { id, character, model, intent, beta, user, session, items: conversation.items, sequence, openReplies };
 }
 
 function change(

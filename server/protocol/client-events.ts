@@ -13,6 +13,9 @@ const modalities = z
 const maxTokens = z.union([z.number().int().min(1).max(4096), z.literal('inf')]);
 const name = z.string().max(256);
 
+/** The client's name for who is remembered. */
+export const userName = z.string().min(1).max(limits.userCharacters);
+
 /** Refuses what takes more than so many characters as JSON, or is nested too deep. */
 const within = (maximum: number): [check: (value: unknown) => boolean, message: string] => [
   (value) => jsonWeight(value) <= maximum,
@@ -99,8 +102,8 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Ours: how a model is told whom to play. */
-  x_dramatis: z.looseObject({ recipe: z.enum(recipeNames).optional() }).optional(),
+  /** Ours: how a model is told whom to play, and who the user is that the character may remember. */
+  x_dramatis: z.looseObject({ recipe: z.enum(recipeNames).optional(), user: userName.nullish() }).optional(),
 });
 
 /** A parsed `session` of `session.update`. */

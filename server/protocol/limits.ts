@@ -10,6 +10,8 @@ export const limits = {
   instructionsCharacters: 50_000,
   /** Ids and event ids, in characters. */
   idCharacters: 128,
+  /** Name of a user who is remembered, in characters. */
+  userCharacters: 256,
   /** Arguments or output of one call, and an item that is only kept, in characters. */
   callCharacters: 50_000,
   /** Tools of a session or a response, as JSON, in characters. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
@@ -7,7 +8,7 @@ import type { SessionPatch } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Clock } from '../session/clock.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../session/events.ts';
-import type { Item } from '../session/conversation.ts';
+import type { Conversation, Item } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import type { ProbeLine } from '../session/silence.ts';
@@ -59,6 +60,8 @@ export interface ConnectionParts {
   readonly onFault: (fault: unknown) => void;
   /** Told of everything the client is about to be told; see `link/journal.ts`. */
   readonly journal?: { note(event: SessionEvent): void; heard(replyId: string, heardMs: number): void };
+  /** What the character remembers of the user, told of the same; see `memory/session-memory.ts`. */
+  readonly memory?: SessionMemory | undefined;
   /** Told of the same; see `telemetry/telemetry.ts`. */
   readonly observe?: (event: SessionEvent) => void;
   /** A session to go on with, instead of a new one. */
@@ -85,6 +88,15 @@ export interface Inflow {
 
 /** Take it, drop it, or drop it and tell the client why. */
 export type Verdict = 'take' | 'drop' | Problem;
+
+/** Keeps what was heard, and recalls it. Nothing it does may throw. */
+export interface SessionMemory {
+  begin(session: { readonly id: string; readonly conversation: Conversation; readonly user: string | undefined }): void;
+  nameUser(user: string | undefined): void;
+  note(event: SessionEvent): void;
+  recall(history: readonly Message[]): readonly string[];
+  close(): void;
+}
 
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
 export interface Connection {
@@ -128,8 +140,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     keptAudioMs: parts.keptAudioMs,
     ...(restored === undefined ? {} : { items: restored.items }),
     newId,
+    ...(parts.memory === undefined ? {} : { recall: (history) => parts.memory?.recall(history) ?? [] }),
     onFault: parts.onFault,
   });
+  parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
   const encode = createEncoder(wire, parts.holds);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
@@ -212,14 +226,17 @@ async function deliver(
   tell: (event: WireEvent | OutgoingAudio) => boolean,
   {
     journal,
+    memory,
     observe,
     onFault,
     peer,
-  }: Pick<ConnectionParts, 'journal' | 'observe' | 'onFault'> & { readonly peer: Peer },
+  }: Pick<ConnectionParts, 'journal' | 'memory' | 'observe' | 'onFault'> & { readonly peer: Peer },
 ): Promise<'closed' | 'client_too_slow'> {
   try {
     for await (const event of session.events) {
       journal?.note(event);
+      if (event.type === 'updated') memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
+      memory?.note(event);
       if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);
       observe?.(event);
       for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';
@@ -228,6 +245,7 @@ async function deliver(
     onFault(fault);
   } finally {
     session.close();
+    memory?.close();
   }
   return 'closed';
 }

@@ -37,7 +37,13 @@ export interface WireSession extends WireTools {
     };
   };
   /** Ours, beside the standard: who speaks, and which engines serve. */
-  readonly x_dramatis: { readonly recipe?: RecipeName };
+  readonly x_dramatis: Ours;
+}
+
+interface Ours {
+  readonly recipe?: RecipeName;
+  /** Who is remembered; null: nobody, whatever the client asks. Once somebody is named, they stay. */
+  readonly user?: string | null;
 }
 
 /** The session a client gets when it asks for nothing. */
@@ -96,7 +102,8 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
   }
   const input = patch.audio?.input;
   const output = patch.audio?.output;
-  const recipe = patch.x_dramatis?.recipe;
+  const ours = mergeOurs(session.x_dramatis, patch.x_dramatis);
+  if ('code' in ours) return ours;
   const inputFormat = mergeFormat(session.audio.input.format, input?.format);
   if (inputFormat === undefined) return badFormat('session.audio.input.format');
   const outputFormat = mergeFormat(session.audio.output.format, output?.format);
@@ -109,7 +116,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
     max_output_tokens: patch.max_output_tokens ?? session.max_output_tokens,
     ...mergeTools(session, patch),
     ...echoedFields(patch),
-    x_dramatis: { ...session.x_dramatis, ...(recipe === undefined ? {} : { recipe }) },
+    x_dramatis: { ...session.x_dramatis, ...ours },
     audio: {
       input: {
         ...session.audio.input,
@@ -144,6 +151,19 @@ export function settingsOf(session: WireSession, character: Character): SessionS
 export function oneModality(wanted: readonly ('audio' | 'text')[]): readonly ('audio' | 'text')[] {
   return wanted.includes('audio') ? ['audio'] : ['text'];
 }
+
+function mergeOurs(before: Ours, patch: SessionPatch['x_dramatis']): Ours | Problem {
+  const recipe = patch?.recipe ?? before.recipe;
+  const user = patch?.user ?? before.user;
+  if (before.user !== undefined && user !== before.user) return otherUser;
+  return { ...(recipe === undefined ? {} : { recipe }), ...(user === undefined ? {} : { user }) };
+}
+
+const otherUser: Problem = {
+  code: 'user_not_allowed',
+  message: 'This session is for another user, or for none: open one for this user, with a client secret made for them.',
+  param: 'session.x_dramatis.user',
+};
 
 function mergeFormat(before: AudioFormat, wanted: InputPatch['format']): AudioFormat | undefined {
   return wanted === undefined ? before : audioFormatOf(wanted);

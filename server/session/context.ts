@@ -1,3 +1,4 @@
+import type { Message } from '../../agents/chat.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
@@ -38,6 +39,8 @@ export interface SessionParts {
   /** A conversation to go on with. */
   readonly items?: readonly Item[];
   readonly newId: (kind: 'item' | 'resp') => string;
+  /** What the character remembers of the user, as far as it bears on what was said; never throws. */
+  readonly recall?: (history: readonly Message[]) => readonly string[];
   /** Told of faults that are ours, without content. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -49,6 +52,7 @@ export interface SessionContext extends Pick<
   | 'clock'
   | 'aheadMs'
   | 'newId'
+  | 'recall'
   | 'onFault'
   | 'turnDetector'
   | 'draftsPerTurn'

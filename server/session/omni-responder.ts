@@ -40,7 +40,12 @@ export function omniResponder({ model, voice, character, recognizer, backup }: O
     },
     async *reply(history, options) {
       const sound = soundOf(history, heard);
-      const messages = omniPrompt(character, history, { scene: options.scene, situation: options.situation, sound });
+      const messages = omniPrompt(character, history, {
+        scene: options.scene,
+        situation: options.situation,
+        sound,
+        memories: options.memories,
+      });
       const { signal, speaks, maxTokens } = options;
       const call = { signal, speaks, voice, ...(maxTokens === undefined ? {} : { maxTokens }) };
       let isHeard = false;

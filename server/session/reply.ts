@@ -129,6 +129,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
+    memories: readonly string[] = [],
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
@@ -145,6 +146,7 @@ export class Reply {
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
+      ...(memories.length === 0 ? {} : { memories }),
       ...(settings.recipe === undefined ? {} : { recipe: settings.recipe }),
     });
     const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);

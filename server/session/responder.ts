@@ -27,6 +27,8 @@ export interface ReplyOptions extends CallOptions {
   readonly maxTokens?: number;
   readonly recipe?: RecipeName;
   readonly situation?: Situation;
+  /** What the character remembers of the user, one line each. */
+  readonly memories?: readonly string[];
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far. */
   readonly onCost?: (cost: Cost) => void;

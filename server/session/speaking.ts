@@ -185,10 +185,12 @@ export class Speaking {
   }
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
-    const { responder, conversation, settings, post } = this.#context;
+    const { responder, conversation, settings, post, recall } = this.#context;
     try {
       const history = given ?? messagesOf(reply.request.items ?? conversation.items);
-      for await (const step of reply.run(responder, history, settings(), situation))
+      const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
+      const memories = isOfTalk ? recall?.(history) : undefined;
+      for await (const step of reply.run(responder, history, settings(), situation, memories))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
     } catch (failure) {

@@ -35,7 +35,7 @@ describe('a page of an allowed origin', () => {
       expect(Object.fromEntries(headers)).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-allow-headers': 'authorization,content-type',
-        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
         'access-control-max-age': '600',
         vary: 'origin',
       });

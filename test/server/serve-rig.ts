@@ -9,6 +9,7 @@ import type { Engines } from '../../server/engines.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
 import { builtInCharacters } from '../../server/serve.ts';
+import { openMemories } from '../../server/memory/memories.ts';
 import type { VoiceWatch } from '../../server/telemetry/voice-watch.ts';
 import { openTls } from '../../server/tls/credentials.ts';
 import { fakeEngines } from '../fakes/engines.ts';
@@ -27,6 +28,8 @@ export async function serve(
   const log: string[] = [];
   const config = readConfig({ flags: { logLevel: 'debug', ...options.flags }, environment: {} });
   const sessions = new LiveSessions(config);
+  const { chatModel } = options.engines ?? {};
+  const memories = openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
   const app = await buildApp({
     config,
     engines: options.engines ?? fakeEngines(),
@@ -35,9 +38,10 @@ export async function serve(
     sessions,
     tls: await openTls(config),
     voiceWatch: options.voiceWatch,
+    memories,
     log: { write: (line) => void log.push(line) },
   });
-  open.push(app);
+  open.push({ close: () => app.close().then(() => memories.close()) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const at = `127.0.0.1:${port}`;

@@ -3,8 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../../characters/character.ts';
 import type { Config } from '../../config.ts';
 import type { Engines } from '../../engines.ts';
+import type { Memories } from '../../memory/memories.ts';
 import type { Door } from '../door.ts';
 import { addChat } from './chat.ts';
+import { addMemories } from './memories.ts';
 import { addSpeech } from './speech.ts';
 import { addTranscriptions, uploadLimits } from './transcriptions.ts';
 
@@ -13,6 +15,7 @@ export interface RestParts {
   readonly config: Config;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
+  readonly memories?: Memories | undefined;
 }
 
 /** The characters, their voices and their ears as the plain endpoints of the OpenAI API. */
@@ -21,4 +24,5 @@ export async function addRest(app: FastifyInstance, parts: RestParts, door: Door
   addChat(app, parts, door);
   addSpeech(app, parts, door);
   addTranscriptions(app, parts, door);
+  if (parts.memories !== undefined) addMemories(app, parts.memories, door);
 }

@@ -1,0 +1,115 @@
+import type { Message } from '../../agents/chat.ts';
+import { openRecollection } from '../../agents/memory/recollection.ts';
+import { talkWindow, usualHistoryTokens } from '../../agents/talk-window.ts';
+import { estimateTokens } from '../../agents/token-estimate.ts';
+import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
+import type { MemoryStore } from './store.ts';
+
+/** Turns of a person that can be recalled; what is older lives on in facts and summary. */
+const mostTurns = 2_000;
+const mostFound = 5;
+/** The facts told last, whatever is spoken about. */
+const latestFacts = 5;
+/** What memories may cost a prompt, in estimated tokens, besides the summary. */
+const budgetTokens = 400;
+
+type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
+
+/** What a character remembers that bears on a talk, one line each: the summary, what fits the last remark, and the latest facts. */
+export interface Recall {
+  (history: readonly Message[]): string[];
+  /** Takes in what was kept since the last time. */
+  read(): void;
+}
+
+/** Recalls for one person and character. Each line is read from the store when it is used, so that nothing deleted is told. */
+export function openRecall(store: MemoryStore, bond: Bond, now: () => number): Recall {
+  const index = openRecollection();
+  const read = { turn: 0, fact: 0 };
+  const facts: string[] = [];
+
+  const readNew = (): void => {
+    const fresh = store.recall(bond, read, mostTurns);
+    for (const { id, kind } of fresh) {
+      if (kind === 'summary') continue;
+      read[kind] = Math.max(read[kind], Number(id.slice(1)));
+      if (kind === 'fact') facts.push(id);
+    }
+    index.add(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
+  };
+
+  const recall = (history: readonly Message[]): string[] => {
+    readNew();
+    const heard = talkWindow(history, usualHistoryTokens)
+      .map(({ text }) => text)
+      .join('\n');
+    const isNews = (memory: MemoryRecord): boolean =>
+      memory.kind !== 'turn' || !(heard.includes(memory.asked) && heard.includes(memory.answered));
+    const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
+    const found = standing(store, bond, index.find(remark, now()), mostFound, isNews);
+    const known = new Set(found.map(({ id }) => id));
+    const latest = standing(store, bond, facts.toReversed(), latestFacts, ({ id }) => !known.has(id)) as Fact[];
+    // A fact is told once, not again in the turn it was said in.
+    const sources = new Set([...found, ...latest].map((memory) => (memory.kind === 'fact' ? memory.source : null)));
+    const lines = [...latest, ...found].filter(({ id }) => !sources.has(id)).map((memory) => lineOf(memory, now()));
+    const summary = store.summary(bond);
+    return [...(summary === '' ? [] : [`Of your talks so far: ${summary}`]), ...within(lines)];
+  };
+  return Object.assign(recall, { read: readNew });
+}
+
+/** The first `most` of these that are still there. */
+function standing(
+  store: MemoryStore,
+  bond: Bond,
+  ids: readonly string[],
+  most: number,
+  isWanted: (memory: MemoryRecord) => boolean,
+): MemoryRecord[] {
+  const found: MemoryRecord[] = [];
+  for (const id of ids) {
+    if (found.length === most) break;
+    const memory = memoryOf(store, bond, id);
+    if (memory !== undefined && isWanted(memory)) found.push(memory);
+  }
+  return found;
+}
+
+function memoryOf(store: MemoryStore, bond: Bond, id: string): MemoryRecord | undefined {
+  try {
+    return store.get(bond, id);
+  } catch (fault) {
+    if (fault instanceof MemoryError) return undefined;
+    throw fault;
+  }
+}
+
+function wordsOf(memory: MemoryRecord): string {
+  return memory.kind === 'turn' ? `${memory.asked}\n${memory.answered}` : memory.text;
+}
+
+function lineOf(memory: MemoryRecord, nowMs: number): string {
+  const when = agoOf(nowMs - Date.parse(memory.at));
+  if (memory.kind !== 'turn') return `They told you ${when}: ${memory.text}`;
+  const { asked, answered } = memory;
+  if (asked === '') return `You said ${when}: ${answered}`;
+  return `They said ${when}: ${asked}${answered === '' ? '' : ` You answered: ${answered}`}`;
+}
+
+const dayMs = 24 * 3_600_000;
+
+function agoOf(ms: number): string {
+  const days = Math.floor(ms / dayMs);
+  if (days < 1) return 'today';
+  if (days < 2) return 'yesterday';
+  if (days < 60) return `${days} days ago`;
+  return `${Math.floor(days / 30)} months ago`;
+}
+
+function within(lines: readonly string[]): string[] {
+  let spent = 0;
+  return lines.filter((line) => {
+    spent += estimateTokens(line);
+    return spent <= budgetTokens;
+  });
+}

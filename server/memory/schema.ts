@@ -1,0 +1,50 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Each step is applied once, in order; `user_version` of the file counts them. Steps that were released are never changed. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE turns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    owner TEXT NOT NULL, user TEXT NOT NULL, character TEXT NOT NULL,
+    session TEXT NOT NULL, item TEXT NOT NULL,
+    asked TEXT NOT NULL, answered TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    summarised INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (session, item)
+  ) STRICT;
+  CREATE INDEX turns_of ON turns (owner, user, character, id);
+  CREATE TABLE facts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    owner TEXT NOT NULL, user TEXT NOT NULL, character TEXT NOT NULL,
+    turn INTEGER REFERENCES turns (id) ON DELETE CASCADE,
+    topic TEXT, text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    corrected INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX facts_of ON facts (owner, user, character, id);
+  CREATE INDEX facts_from ON facts (turn);
+  CREATE TABLE summaries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    owner TEXT NOT NULL, user TEXT NOT NULL, character TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    corrected INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (owner, user, character)
+  ) STRICT;
+  `,
+];
+
+/** Brings a file up to date, whatever version wrote it; a newer one's is refused. */
+export function migrate(database: DatabaseSync): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (version > migrations.length) throw new Error(`it was written by a newer Dramatis (version ${version})`);
+    for (const step of migrations.slice(version)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    database.exec('COMMIT');
+  } catch (cause) {
+    database.exec('ROLLBACK');
+    throw cause;
+  }
+}
