@@ -11,6 +11,7 @@ import { limits } from '../protocol/limits.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
 import { newId, openConnection, type ConnectionParts, type Peer, type ServerEvent } from '../realtime/connection.ts';
+import type { CuesTold } from '../realtime/encode-response.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -48,6 +49,8 @@ export interface Opening {
   readonly notice?: boolean;
   /** Its client is told how like itself the character sounds. */
   readonly tellsVoice?: boolean;
+  /** What beside the words its client is told of. */
+  readonly cues?: CuesTold;
   /** Its client asked for Opus, in binary frames. Closed when the session ends. */
   readonly opus?: OpusSound | undefined;
   /** Its client speaks the dialect from before GA. */
@@ -85,8 +88,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       character,
       ...enginesOf(character, engines),
       draftsPerTurn: config.draftsPerTurn,
-      holds: opening.holds === true,
-      nods: opening.nods === true,
+      ...clientOf(opening),
       model,
       about: aboutOpening(opening, deps),
       aheadMs: config.playoutAheadMs,
@@ -124,6 +126,11 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     link.close(reason === 'client_too_slow' ? reason : ending);
   });
   return seat;
+}
+
+/** What its client understands. */
+function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
+  return { holds: holds === true, nods: nods === true, cues };
 }
 
 /** Tells telemetry of a session, and whoever hears voices, who tells the client. */
@@ -223,7 +230,7 @@ function noted(link: Link, place: Place): Peer {
   };
 }
 
-const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice'] as const;
+const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
 
 /** What a session tells about itself and what it understands; with the token, where its client may come back. */
 function aboutOpening(

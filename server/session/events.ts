@@ -5,6 +5,7 @@ import type { Toolbox } from '../../agents/tools.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { CallItem, Item, MessageItem } from './conversation.ts';
+import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './trace.ts';
 
@@ -153,6 +154,8 @@ export type SessionEvent =
       /** How it is said, where the mind told. */
       readonly emotion?: Emotion | undefined;
     }
+  /** Something beside the words takes place; `itemId` is null where nothing has been said yet. */
+  | { readonly type: 'reply-cue'; readonly replyId: string; readonly itemId: string | null; readonly cue: PlacedCue }
   | {
       readonly type: 'reply-audio';
       readonly replyId: string;

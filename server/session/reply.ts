@@ -7,6 +7,7 @@ import { joined } from './blocks.ts';
 import type { Clock } from './clock.ts';
 import { addSound, type CallItem, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { SessionContext } from './context.ts';
+import { WaitingCues } from './cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import { readAhead } from './read-ahead.ts';
@@ -18,7 +19,7 @@ import type { Trace } from './trace.ts';
 export type ReplyStep =
   | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
   | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
-  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' }>;
+  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' }>;
 
 /** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
 export class Reply {
@@ -30,6 +31,8 @@ export class Reply {
   item: MessageItem | undefined;
   /** What it calls, after all it says. */
   readonly calls: CallItem[] = [];
+  /** What it does and thinks, beside what it says. */
+  readonly cues = new WaitingCues();
   /** What was prepared for it and thrown away, if drafts are made. */
   speculation: Speculation | undefined;
   #reason: ReplyReason | undefined;
@@ -100,6 +103,11 @@ export class Reply {
     return this.#playout.sentMs - this.#playout.heardMs;
   }
 
+  /** All that was said of it, in milliseconds of sound. */
+  get spokenMs(): number {
+    return this.#playout.sentMs;
+  }
+
   /** Whether something of it sounds at the client right now. */
   get sounds(): boolean {
     return this.#playout.sounds;
@@ -158,7 +166,10 @@ export class Reply {
 
   /** Writes a step into the item that the reply becomes. */
   note(step: ReplyStep): void {
-    if (step.type === 'mind') {
+    if (step.type === 'cue') {
+      this.cues.add(step);
+    } else if (step.type === 'mind') {
+      this.cues.drop();
       this.#mind = { name: step.name, ...(step.because === undefined ? {} : { because: step.because }) };
     } else if (step.type === 'usage') {
       this.#usage = step;

@@ -10,12 +10,14 @@ import { saidLines } from '../../voices/said-lines.ts';
 import { phrases } from '../../voices/phrases.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { lettersIn, type WrittenCue } from './cues.ts';
 import { followPhrases, type FeltPhrase } from './phrase-follower.ts';
 import type { Trace } from './trace.ts';
 
 /** A reply as it is made: who speaks, what it cost, its words, spoken or written, and after all words its calls. */
 export type SpokenPart =
-  | Exclude<ReplyPart, { readonly type: 'text-delta' }>
+  | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
+  | ({ readonly type: 'cue' } & WrittenCue)
   | ({ readonly type: 'text' } & FeltPhrase)
   | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
 
@@ -104,7 +106,7 @@ type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
 
 /** Parts of a reply that are not spoken, as they come. */
 interface Aside {
-  readonly notes: Exclude<ReplyPart, CallPart | { readonly type: 'text-delta' }>[];
+  notes: Exclude<SpokenPart, CallPart | { readonly type: 'text' | 'speech' }>[];
   readonly calls: CallPart[];
 }
 
@@ -119,6 +121,9 @@ async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => vo
 interface Run {
   ended: boolean;
   minds: number;
+  /** Letters written by the mind that speaks, after those of the phrases of others; and letters of all phrases so far. */
+  letters: number;
+  phrased: number;
   /** How the latest text is said. */
   emotion: Emotion | undefined;
   /** Told with the first text of a mind. */
@@ -135,13 +140,14 @@ async function* speakable(
   { trace }: ReplyOptions,
 ): AsyncIterable<FeltPhrase> {
   const iterator = parts[Symbol.asyncIterator]();
-  const run: Run = { ended: false, minds: 0, emotion: undefined, opening: undefined };
+  const run: Run = { ended: false, minds: 0, letters: 0, phrased: 0, emotion: undefined, opening: undefined };
   try {
     while (!run.ended) {
       let began: Run['opening'];
       try {
         for await (const text of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
+          run.phrased += lettersIn(text);
           const { emotion } = began ?? run.opening ?? run;
           // A phrase is over when the first character of the next one has come.
           began = { emotion: run.emotion };
@@ -173,9 +179,14 @@ async function* deltasOfOneMind(
     const part = next.value;
     if (part.type === 'text-delta') {
       trace.mark('first_token');
+      run.letters += lettersIn(part.text);
       run.emotion = part.emotion ?? run.emotion;
       run.opening ??= { emotion: run.emotion };
       yield part.text;
+      continue;
+    }
+    if (part.type === 'cue') {
+      aside.notes.push({ ...part, afterLetters: run.letters });
       continue;
     }
     if (part.type === 'tool-call') {
@@ -188,6 +199,8 @@ async function* deltasOfOneMind(
     run.minds += 1;
     if (run.minds === 1) continue;
     aside.calls.length = 0;
+    aside.notes = aside.notes.filter((note) => note.type !== 'cue' || note.afterLetters <= run.phrased);
+    run.letters = run.phrased;
     run.emotion = undefined;
     run.opening = undefined;
     throw mindChanged;
