@@ -66,7 +66,6 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   const cue = (kind: CueKind, text: string): PerformancePart[] => {
     isBehindCue = true;
     const plain = text.trim().replaceAll(/\s+/gu, ' ');
-    // Speech that was written before is given before.
     const said = tags.rest().map(asSpeech);
     return plain === '' ? said : [...said, { type: 'cue', kind, text: plain }];
   };
