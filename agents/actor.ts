@@ -35,6 +35,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const prompted = recipeFor(character, recipe)(history, {
         hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
+        ...(options.feelings === undefined ? {} : { feelings: options.feelings }),
         ...(historyTokens === undefined ? {} : { historyTokens }),
       });
       const prompt = prompted.messages;

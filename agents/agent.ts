@@ -2,6 +2,7 @@ import type { Character } from '../characters/character.ts';
 import type { Emotion } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
+import type { Feelings } from './feelings.ts';
 import type { Cue } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
 import type { Slip } from './role-guard.ts';
@@ -39,6 +40,8 @@ export interface AgentOptions extends CallOptions {
   /** How a model is told whom to play; absent means the server's own way. */
   readonly recipe?: RecipeName;
   readonly situation?: Situation;
+  /** How the character feels by now. */
+  readonly feelings?: Feelings;
   /** Instead of the character's own. A mind that samples nothing passes over it. */
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */

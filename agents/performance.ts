@@ -66,8 +66,7 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   const cue = (kind: CueKind, text: string): PerformancePart[] => {
     isBehindCue = true;
     const plain = text.trim().replaceAll(/\s+/gu, ' ');
-    const said = tags.rest().map(asSpeech);
-    return plain === '' ? said : [...said, { type: 'cue', kind, text: plain }];
+    return [...tags.rest().map(asSpeech), ...(plain === '' ? [] : [{ type: 'cue', kind, text: plain } as const])];
   };
   /** Moves on by one step; undefined where more text is needed first. */
   const step = (isLast: boolean): PerformancePart[] | undefined => {

@@ -50,6 +50,7 @@ const response = z.looseObject({
     .looseObject({
       number: z.number().int().optional(),
       mind: z.looseObject({ name: z.string(), because: z.string().optional() }).nullable().optional(),
+      feelings: z.record(z.string(), z.number().int().min(0).max(10)).optional(),
       latency: latency.optional(),
       slips: z.array(z.string()).optional(),
     })

@@ -212,6 +212,7 @@ function closeResponse(
     usage: usageOf(end.usage),
     x_dramatis: {
       mind: end.mind ?? null,
+      feelings: { ...end.feelings.emotions, intimacy: end.feelings.intimacy },
       latency: end.latency,
       speculation: speculationOf(end),
       ...(end.slips === undefined ? {} : { slips: end.slips }),

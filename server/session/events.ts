@@ -1,3 +1,4 @@
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Slip } from '../../agents/role-guard.ts';
 import type { Unclear } from '../../voices/recognizer.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
@@ -65,6 +66,8 @@ export interface ReplyEnd {
   /** Which mind spoke; `because` is set when it stands in for one that failed. */
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
+  /** How the character feels then: whole numbers from 0 to 10. */
+  readonly feelings: Feelings;
   readonly latency: Latency;
   /** From the end of speech, or the request, to its end, in milliseconds. */
   readonly tookMs: number;

@@ -1,5 +1,6 @@
 import type { Slip } from '../../agents/role-guard.ts';
 import type { Situation } from '../../agents/agent.ts';
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
@@ -137,6 +138,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
+    feelings: Feelings,
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
@@ -147,6 +149,7 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
+      feelings,
       onSlip: (slip) => this.#slips.push(slip),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
@@ -182,7 +185,8 @@ export class Reply {
     }
   }
 
-  end(failure?: ReplyEnd['problem']): ReplyEnd {
+  /** `feelings`: of the character, by then. */
+  end(feelings: Feelings, failure?: ReplyEnd['problem']): ReplyEnd {
     this.#playout.forget();
     const spoken = this.item?.content[0];
     // What was cut may still grow again, out of the same blocks.
@@ -194,6 +198,7 @@ export class Reply {
         outputTokens: this.#usage.outputTokens,
         audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
       },
+      feelings,
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
       ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),

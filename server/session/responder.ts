@@ -1,4 +1,6 @@
 import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
+import { emotionOf } from '../../agents/feel.ts';
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Message, Sampling } from '../../agents/chat.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { Slip } from '../../agents/role-guard.ts';
@@ -29,6 +31,8 @@ export interface ReplyOptions extends CallOptions {
   readonly maxTokens?: number;
   readonly recipe?: RecipeName;
   readonly situation?: Situation;
+  /** How the character feels by now: what its mind does not say, its voice tells. */
+  readonly feelings?: Feelings;
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far. */
   readonly onCost?: (cost: Cost) => void;
@@ -78,7 +82,10 @@ export function cascade(parts: {
         }
       } else {
         const follower = followPhrases();
-        const phrased = noted(spoken, (phrase) => follower.handed(phrase));
+        const phrased = coloured(
+          noted(spoken, (phrase) => follower.handed(phrase)),
+          options.feelings,
+        );
         const speaker = isScripted(options.situation) ? said : synthesizer;
         for await (const chunk of speaker.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           options.trace.mark('first_speech');
@@ -108,6 +115,12 @@ type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
 interface Aside {
   notes: Exclude<SpokenPart, CallPart | { readonly type: 'text' | 'speech' }>[];
   readonly calls: CallPart[];
+}
+
+/** Phrases as the voice is given them: without an emotion of their own they have that of the character. */
+async function* coloured(phrased: AsyncIterable<FeltPhrase>, feelings?: Feelings): AsyncIterable<FeltPhrase> {
+  const usual = feelings === undefined ? undefined : emotionOf(feelings);
+  for await (const phrase of phrased) yield usual === undefined ? phrase : { emotion: usual, ...phrase };
 }
 
 async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => void): AsyncIterable<Part> {

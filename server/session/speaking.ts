@@ -177,7 +177,7 @@ export class Speaking {
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
     if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs));
-    const end = reply.end(problem);
+    const end = reply.end(this.#context.feelings(), problem);
     this.#closeItem(reply, end.status);
     if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
     const { item, calls } = reply;
@@ -192,7 +192,9 @@ export class Speaking {
     const { responder, conversation, settings, post } = this.#context;
     try {
       const history = given ?? messagesOf(reply.request.items ?? conversation.items);
-      for await (const step of reply.run(responder, history, settings(), situation))
+      // What a draft answers has not been heard by then.
+      const feelings = this.#context.feelings(given?.at(-1)?.text);
+      for await (const step of reply.run(responder, history, settings(), situation, feelings))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
     } catch (failure) {
