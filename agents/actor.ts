@@ -1,10 +1,10 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
-import type { CharacterAgent, CutShort } from './agent.ts';
+import type { CharacterAgent, CutShort, ReplyPart } from './agent.ts';
 import type { ChatModel, ChatPart } from './chat.ts';
 import { costMeter } from './cost.ts';
-import { emotionTags, type EmotionTags, type FeltText } from './emotion-tags.ts';
 import { ownWords, type OwnWords } from './own-words.ts';
+import { performanceScript, type Performance, type PerformancePart } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { recipeFor } from './recipe.ts';
 
@@ -31,15 +31,17 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
     character,
     async *reply(history, options) {
       const { signal, toolbox, sampling } = options;
-      const prompted = recipeFor(character, options.recipe ?? settings.recipe)(history, {
+      const recipe = options.recipe ?? settings.recipe;
+      const prompted = recipeFor(character, recipe)(history, {
         hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
+        ...(options.feelings === undefined ? {} : { feelings: options.feelings }),
         ...(historyTokens === undefined ? {} : { historyTokens }),
         ...(options.memories === undefined ? {} : { memories: options.memories }),
       });
       const prompt = prompted.messages;
       const words = ownWords(character.name);
-      const tags = emotionTags();
+      const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
       yield { type: 'mind', name: chatModel.name };
       const own = maxTokens ?? prompted.maxTokens;
@@ -56,9 +58,9 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       for await (const part of chatModel.chat(prompt, call)) {
         const cost = costAt(part);
         options.onCost?.(cost);
-        const spoken = spokenIn(part, words, tags);
-        acted ||= spoken.some(({ text }) => text.trim() !== '') || part.type === 'tool-call';
-        for (const felt of spoken) yield { type: 'text-delta', ...felt };
+        const performed = performedIn(part, words, script);
+        acted ||= performed.some(isSomething) || part.type === 'tool-call';
+        yield* performed;
         if (part.type === 'tool-call') yield part;
         if (part.type !== 'chat-end' && !words.hasEnded()) continue;
         const cutShort = cutShortAt(part);
@@ -75,9 +77,19 @@ function cutShortAt(part: ChatPart): CutShort {
   return part.type === 'chat-end' && part.reason !== 'stop' && part.reason;
 }
 
-/** What a part lets the character say; anything but text lets out all that was held back. */
-function spokenIn(part: ChatPart, words: OwnWords, tags: EmotionTags): FeltText[] {
-  if (part.type !== 'text-delta') return [...tags.add(words.rest()), ...tags.rest()];
-  const spoken = tags.add(words.add(part.text));
-  return words.hasEnded() ? [...spoken, ...tags.rest()] : spoken;
+/** What a part lets the character say and do; anything but text lets out all that was held back. */
+function performedIn(part: ChatPart, words: OwnWords, script: Performance): Performed[] {
+  if (part.type !== 'text-delta') return [...script.add(words.rest()), ...script.rest()].map(asReplyPart);
+  const performed = script.add(words.add(part.text));
+  return (words.hasEnded() ? [...performed, ...script.rest()] : performed).map(asReplyPart);
+}
+
+type Performed = Extract<ReplyPart, { readonly type: 'text-delta' | 'cue' }>;
+
+function asReplyPart(part: PerformancePart): Performed {
+  return part.type === 'cue' ? part : { ...part, type: 'text-delta' };
+}
+
+function isSomething({ text }: Performed): boolean {
+  return text.trim() !== '';
 }

@@ -2,6 +2,8 @@ import type { Character } from '../characters/character.ts';
 import type { Emotion } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
+import type { Feelings } from './feelings.ts';
+import type { Cue } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
 import type { Slip } from './role-guard.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
@@ -15,6 +17,8 @@ import type { Toolbox, ToolCall } from './tools.ts';
 export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
   | { readonly type: 'text-delta'; readonly text: string; readonly emotion?: Emotion }
+  /** Not spoken; it takes place after the text before it. */
+  | ({ readonly type: 'cue' } & Cue)
   | ({ readonly type: 'tool-call' } & ToolCall)
   /** `cutShort`: why the reply ends before its time, if it does. */
   | ({ readonly type: 'usage'; readonly cutShort: CutShort } & Cost);
@@ -38,6 +42,8 @@ export interface AgentOptions extends CallOptions {
   readonly situation?: Situation;
   /** What the character remembers of whom it talks with, one line each. A mind that makes no prompt passes over it. */
   readonly memories?: readonly string[];
+  /** How the character feels by now. */
+  readonly feelings?: Feelings;
   /** Instead of the character's own. A mind that samples nothing passes over it. */
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */

@@ -16,6 +16,11 @@ const wholeTag = /^\[\s*(\p{L}[\p{L}\s-]{0,22})\]/u;
 const tagSoFar = /^\[\s*(?:\p{L}[\p{L}\s-]{0,22})?$/u;
 const sentenceEnd = /(?:^|[.!?…。！？\n]["”’」』)）]*)\s*$/u;
 
+/** Whether a sentence, or nothing, ends here. */
+export function endsSentence(text: string): boolean {
+  return sentenceEnd.test(text);
+}
+
 /**
  * Takes the tag off the head of a sentence ("[sad] He is gone."). A tag that names an emotion tells how what follows is
  * said; any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while it may
@@ -66,6 +71,7 @@ export function emotionTags(): EmotionTags {
   };
 }
 
-function emotionNamed(word: string): Emotion | undefined {
+/** The emotion that a tag names, if it names one. */
+export function emotionNamed(word: string): Emotion | undefined {
   return emotions.find((each) => each === word.trim().toLowerCase());
 }

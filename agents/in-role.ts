@@ -92,9 +92,14 @@ async function* oneAttempt(
       return clauses.slip;
     }
     if (part.type === 'usage') yield { ...part, ...sum(before, part) };
-    else if (part.type === 'tool-call') yield part;
+    else if (part.type === 'tool-call' || (part.type === 'cue' && mayBeShown(guard(part.text)))) yield part;
   }
   return undefined;
+}
+
+/** An action is no sentence of the character's: how it sounds tells nothing. */
+function mayBeShown(slip: Slip | undefined): boolean {
+  return slip === undefined || slip === 'style' || slip === 'language';
 }
 
 /** The talk with what was said so far, and what the director has to say about the rest. */

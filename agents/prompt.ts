@@ -1,6 +1,8 @@
 import type { Character } from '../characters/character.ts';
 import type { DialoguePair } from '../characters/card.ts';
 import type { Message } from './chat.ts';
+import { feelingsInWords } from './feel.ts';
+import type { Feelings } from './feelings.ts';
 import { asExample, notesTag, personaOf, withoutForgery } from './persona.ts';
 import { atLastRemark, directionsIn, talkWindow, usualHistoryTokens } from './talk-window.ts';
 
@@ -18,6 +20,8 @@ export interface PromptSettings {
   readonly examples?: readonly DialoguePair[];
   /** How much of the talk is sent, in estimated tokens; the oldest goes first. */
   readonly historyTokens?: number;
+  /** How the character feels by now. */
+  readonly feelings?: Feelings;
   /** Whether the model is offered functions that it may call. */
   readonly hasTools?: boolean;
 }
@@ -73,6 +77,7 @@ function notesFor(settings: PromptSettings): string {
       ? ''
       : `Answer in ${new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language}.`,
     rememberedIn(settings.memories),
+    settings.feelings === undefined ? '' : feelingsInWords(settings.feelings),
     ...(settings.recalled ?? []).map((content) => `You recall: ${content}`),
     examples.length === 0
       ? ''

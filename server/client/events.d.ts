@@ -70,6 +70,8 @@ export interface Response {
     readonly number?: number;
     readonly mind?: { readonly name: string; readonly because?: string } | null;
     readonly latency?: Latency;
+    /** How the character feels by then: Ekman's six and `intimacy`, each from 0 to 10. */
+    readonly feelings?: Readonly<Record<string, number>>;
   };
 }
 

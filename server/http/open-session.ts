@@ -19,6 +19,7 @@ import {
   type ServerEvent,
   type SessionMemory,
 } from '../realtime/connection.ts';
+import type { CuesTold } from '../realtime/encode-response.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -57,6 +58,8 @@ export interface Opening {
   readonly notice?: boolean;
   /** Its client is told how like itself the character sounds. */
   readonly tellsVoice?: boolean;
+  /** What beside the words its client is told of. */
+  readonly cues?: CuesTold;
   /** Its client asked for Opus, in binary frames. Closed when the session ends. */
   readonly opus?: OpusSound | undefined;
   /** Its client speaks the dialect from before GA. */
@@ -97,8 +100,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       character,
       ...enginesOf(character, engines),
       draftsPerTurn: config.draftsPerTurn,
-      holds: opening.holds === true,
-      nods: opening.nods === true,
+      ...clientOf(opening),
       model,
       about: aboutOpening(opening, deps),
       aheadMs: config.playoutAheadMs,
@@ -156,6 +158,11 @@ export function userOf(
 ): string | null | undefined {
   if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
   return restored?.user ?? user;
+}
+
+/** What its client understands. */
+function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
+  return { holds: holds === true, nods: nods === true, cues };
 }
 
 /** Tells telemetry of a session, and whoever hears voices, who tells the client. */
@@ -257,7 +264,7 @@ function noted(link: Link, place: Place): Peer {
   };
 }
 
-const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice'] as const;
+const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
 
 /** What a session tells about itself and what it understands; with the token, where its client may come back. */
 function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }: SocketDeps): Record<string, unknown> {

@@ -59,7 +59,7 @@ export interface SocketRequest {
   readonly model?: string;
   /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `nod`, `notice`, `voice`. */
+  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `nod`, `notice`, `voice`, `cues`, `thoughts`. */
   readonly x?: string;
   /** Token of a session to go on with, and the last frame of it that the client has. */
   readonly resume?: string;
@@ -78,10 +78,11 @@ function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
 function agreedIn(
   extensions: ReadonlySet<string>,
   opus: OpusSound | undefined,
-): Pick<Opening, 'binary' | 'holds' | 'nods' | 'notice' | 'tellsVoice' | 'opus'> {
+): Pick<Opening, 'binary' | 'holds' | 'nods' | 'notice' | 'tellsVoice' | 'cues' | 'opus'> {
   const binary = opus !== undefined || extensions.has('binary');
   const [holds, nods, notice] = [extensions.has('hold'), extensions.has('nod'), extensions.has('notice')];
-  return { binary, opus, holds, nods, notice, tellsVoice: extensions.has('voice') };
+  const cues = extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none';
+  return { binary, opus, holds, nods, notice, cues, tellsVoice: extensions.has('voice') };
 }
 
 /** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */

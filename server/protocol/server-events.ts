@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cueKinds } from '../../agents/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
 import { owners } from '../session/ledger.ts';
 
@@ -49,6 +50,7 @@ const response = z.looseObject({
     .looseObject({
       number: z.number().int().optional(),
       mind: z.looseObject({ name: z.string(), because: z.string().optional() }).nullable().optional(),
+      feelings: z.record(z.string(), z.number().int().min(0).max(10)).optional(),
       latency: latency.optional(),
       slips: z.array(z.string()).optional(),
     })
@@ -121,6 +123,14 @@ export const serverEventSchema = z.discriminatedUnion('type', [
   event('output_audio_buffer.cleared', { response_id: id }),
   event('x_dramatis.hold', { response_id: id }),
   event('x_dramatis.resume', { response_id: id, later_ms: z.number().int() }),
+  event('x_dramatis.cue', {
+    response_id: id,
+    item_id: id.nullable(),
+    kind: z.enum(cueKinds),
+    text: z.string(),
+    start_ms: z.number().int().min(0),
+    samples: z.number().int().min(0),
+  }),
   event('x_dramatis.voice', {
     response_id: id,
     similarity: z.number().min(-1).max(1),

@@ -14,6 +14,7 @@ import { Session } from '../session/session.ts';
 import type { ProbeLine } from '../session/silence.ts';
 import { bargeInMs, nodEveryMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
+import type { CuesTold } from './encode-response.ts';
 import { createEncoder } from './encode.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
@@ -47,6 +48,8 @@ export interface ConnectionParts {
   readonly nods?: boolean;
   /** The client wants to know when a reply is held, and falls silent then. */
   readonly holds?: boolean;
+  /** What beside the words the client is told of; nothing by default. */
+  readonly cues?: CuesTold | undefined;
   /** The name the client asked for. */
   readonly model: string;
   readonly recognizerName: string;
@@ -144,7 +147,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     onFault: parts.onFault,
   });
   parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
-  const encode = createEncoder(wire, parts.holds);
+  const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 

@@ -1,4 +1,5 @@
 import { errorTable } from '../errors.ts';
+import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd, SessionEvent } from '../session/events.ts';
 import type { AudioFormat } from './audio-format.ts';
 import { ReplySound } from './reply-sound.ts';
@@ -37,7 +38,11 @@ export interface EncodedSession {
   readonly outputFormat: AudioFormat;
   /** The client wants to know when a reply is held. */
   readonly holds: boolean;
+  /** It wants to know what the character does, and with `all` also what it thinks. */
+  readonly cues: CuesTold;
 }
+
+export type CuesTold = 'none' | 'visible' | 'all';
 
 /** The events of one response, in the order of the protocol: brackets open once, close once, and `done` comes last. */
 export function responseEvents(
@@ -81,10 +86,23 @@ export function responseEvents(
       return session.holds ? [{ type: 'x_dramatis.hold', response_id: event.replyId }] : [];
     case 'reply-resumed':
       return session.holds ? [resumed(event)] : [];
+    case 'reply-cue':
+      return cue(event, session);
     case 'reply-ended':
       responses.delete(event.replyId);
       return closeResponse(event, open, session);
   }
+}
+
+/** Thoughts stay here unless the client asked for them. */
+function cue(
+  { replyId, itemId, cue: told }: Extract<ReplyEvent, { type: 'reply-cue' }>,
+  session: EncodedSession,
+): WireEvent[] {
+  const { kind, text, startMs } = told;
+  if (session.cues === 'none' || (kind === 'thought' && session.cues !== 'all')) return [];
+  const at = { start_ms: Math.round(startMs), samples: Math.round((startMs * wireSampleRate) / 1000) };
+  return [{ type: 'x_dramatis.cue', response_id: replyId, item_id: itemId, kind, text, ...at }];
 }
 
 function resumed({ replyId, laterMs }: Extract<ReplyEvent, { type: 'reply-resumed' }>): WireEvent {
@@ -194,6 +212,7 @@ function closeResponse(
     usage: usageOf(end.usage),
     x_dramatis: {
       mind: end.mind ?? null,
+      feelings: { ...end.feelings.emotions, intimacy: end.feelings.intimacy },
       latency: end.latency,
       speculation: speculationOf(end),
       ...(end.slips === undefined ? {} : { slips: end.slips }),

@@ -1,25 +1,26 @@
 import { errorObject } from '../errors.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { AudioFormat } from './audio-format.ts';
-import { responseEvents, type EncodedSession, type OpenResponse } from './encode-response.ts';
+import { responseEvents, type CuesTold, type EncodedSession, type OpenResponse } from './encode-response.ts';
 import type { OutgoingAudio, WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 import { echoOf, type WireSession } from './wire-session.ts';
 
 /**
  * Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it.
- * `holds`: the client wants to know when a reply is held.
+ * `holds`: the client wants to know when a reply is held; `cues`: what beside the words it is told of.
  */
 export function createEncoder(
   opened: WireSession,
   holds = false,
+  cues: CuesTold = 'none',
 ): (event: SessionEvent) => (WireEvent | OutgoingAudio)[] {
   const responses = new Map<string, OpenResponse>();
-  let session = { ...encodedSession(opened), holds };
+  let session = { ...encodedSession(opened), holds, cues };
   return (event) => {
     if ('replyId' in event) return responseEvents(event, responses, session);
     // An update takes effect here in its place among the events, not when the client sent it.
-    if (event.type === 'updated') session = { ...encodedSession(event.echo as WireSession), holds };
+    if (event.type === 'updated') session = { ...encodedSession(event.echo as WireSession), holds, cues };
     return conversationEvents(event, session);
   };
 }
@@ -28,7 +29,7 @@ interface KnownSession extends EncodedSession {
   readonly inputFormat: AudioFormat;
 }
 
-function encodedSession({ id, audio }: WireSession): Omit<KnownSession, 'holds'> {
+function encodedSession({ id, audio }: WireSession): Omit<KnownSession, 'holds' | 'cues'> {
   return { id, voice: audio.output.voice, inputFormat: audio.input.format, outputFormat: audio.output.format };
 }
 

@@ -1,4 +1,5 @@
 import type { Message } from '../../agents/chat.ts';
+import type { Feelings } from '../../agents/feelings.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
@@ -61,6 +62,8 @@ export interface SessionContext extends Pick<
 > {
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
+  /** How the character feels by now, in whole numbers; `hearing`: as if this had just been said to it. */
+  readonly feelings: (hearing?: string) => Feelings;
   /** Whether the client falls silent as soon as it is told that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;

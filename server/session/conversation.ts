@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../agents/tools.ts';
 import type { Emotion } from '../../characters/emotion.ts';
+import type { PlacedCue } from './cues.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 
 /** Something said in speech: what was understood (null until known), and the sound where it is kept. */
@@ -49,6 +50,8 @@ export interface MessageItem extends BaseItem {
   readonly role: 'system' | 'user' | 'assistant';
   /** How it begins to be said, where the mind told. */
   readonly emotion?: Emotion | undefined;
+  /** What the character did and thought meanwhile. */
+  cues?: PlacedCue[];
   readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
 }
 

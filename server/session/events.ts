@@ -1,3 +1,4 @@
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Slip } from '../../agents/role-guard.ts';
 import type { Unclear } from '../../voices/recognizer.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
@@ -5,6 +6,7 @@ import type { Toolbox } from '../../agents/tools.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { CallItem, Item, MessageItem } from './conversation.ts';
+import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './trace.ts';
 
@@ -64,6 +66,8 @@ export interface ReplyEnd {
   /** Which mind spoke; `because` is set when it stands in for one that failed. */
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
+  /** How the character feels then: whole numbers from 0 to 10. */
+  readonly feelings: Feelings;
   readonly latency: Latency;
   /** From the end of speech, or the request, to its end, in milliseconds. */
   readonly tookMs: number;
@@ -153,6 +157,8 @@ export type SessionEvent =
       /** How it is said, where the mind told. */
       readonly emotion?: Emotion | undefined;
     }
+  /** Something beside the words takes place; `itemId` is null where nothing has been said yet. */
+  | { readonly type: 'reply-cue'; readonly replyId: string; readonly itemId: string | null; readonly cue: PlacedCue }
   | {
       readonly type: 'reply-audio';
       readonly replyId: string;

@@ -1,5 +1,6 @@
 import type { Slip } from '../../agents/role-guard.ts';
 import type { Situation } from '../../agents/agent.ts';
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
@@ -7,6 +8,7 @@ import { joined } from './blocks.ts';
 import type { Clock } from './clock.ts';
 import { addSound, type CallItem, type MessageItem, type SpokenContent } from './conversation.ts';
 import type { SessionContext } from './context.ts';
+import { WaitingCues } from './cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import { readAhead } from './read-ahead.ts';
@@ -18,7 +20,7 @@ import type { Trace } from './trace.ts';
 export type ReplyStep =
   | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
   | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
-  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' }>;
+  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' }>;
 
 /** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
 export class Reply {
@@ -30,6 +32,8 @@ export class Reply {
   item: MessageItem | undefined;
   /** What it calls, after all it says. */
   readonly calls: CallItem[] = [];
+  /** What it does and thinks, beside what it says. */
+  readonly cues = new WaitingCues();
   /** What was prepared for it and thrown away, if drafts are made. */
   speculation: Speculation | undefined;
   #reason: ReplyReason | undefined;
@@ -100,6 +104,11 @@ export class Reply {
     return this.#playout.sentMs - this.#playout.heardMs;
   }
 
+  /** All that was said of it, in milliseconds of sound. */
+  get spokenMs(): number {
+    return this.#playout.sentMs;
+  }
+
   /** Whether something of it sounds at the client right now. */
   get sounds(): boolean {
     return this.#playout.sounds;
@@ -129,7 +138,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
-    memories: readonly string[] = [],
+    { feelings, memories = [] }: { readonly feelings: Feelings; readonly memories?: readonly string[] | undefined },
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
@@ -140,6 +149,7 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
+      feelings,
       onSlip: (slip) => this.#slips.push(slip),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
@@ -160,7 +170,10 @@ export class Reply {
 
   /** Writes a step into the item that the reply becomes. */
   note(step: ReplyStep): void {
-    if (step.type === 'mind') {
+    if (step.type === 'cue') {
+      this.cues.add(step);
+    } else if (step.type === 'mind') {
+      this.cues.drop();
       this.#mind = { name: step.name, ...(step.because === undefined ? {} : { because: step.because }) };
     } else if (step.type === 'usage') {
       this.#usage = step;
@@ -173,7 +186,8 @@ export class Reply {
     }
   }
 
-  end(failure?: ReplyEnd['problem']): ReplyEnd {
+  /** `feelings`: of the character, by then. */
+  end(feelings: Feelings, failure?: ReplyEnd['problem']): ReplyEnd {
     this.#playout.forget();
     const spoken = this.item?.content[0];
     // What was cut may still grow again, out of the same blocks.
@@ -185,6 +199,7 @@ export class Reply {
         outputTokens: this.#usage.outputTokens,
         audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
       },
+      feelings,
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
       ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),

@@ -1,4 +1,6 @@
 import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
+import { emotionOf } from '../../agents/feel.ts';
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Message, Sampling } from '../../agents/chat.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { Slip } from '../../agents/role-guard.ts';
@@ -10,12 +12,14 @@ import { saidLines } from '../../voices/said-lines.ts';
 import { phrases } from '../../voices/phrases.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { lettersIn, type WrittenCue } from './cues.ts';
 import { followPhrases, type FeltPhrase } from './phrase-follower.ts';
 import type { Trace } from './trace.ts';
 
 /** A reply as it is made: who speaks, what it cost, its words, spoken or written, and after all words its calls. */
 export type SpokenPart =
-  | Exclude<ReplyPart, { readonly type: 'text-delta' }>
+  | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
+  | ({ readonly type: 'cue' } & WrittenCue)
   | ({ readonly type: 'text' } & FeltPhrase)
   | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
 
@@ -29,6 +33,8 @@ export interface ReplyOptions extends CallOptions {
   readonly situation?: Situation;
   /** What the character remembers of the user, one line each. */
   readonly memories?: readonly string[];
+  /** How the character feels by now: what its mind does not say, its voice tells. */
+  readonly feelings?: Feelings;
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far. */
   readonly onCost?: (cost: Cost) => void;
@@ -78,7 +84,10 @@ export function cascade(parts: {
         }
       } else {
         const follower = followPhrases();
-        const phrased = noted(spoken, (phrase) => follower.handed(phrase));
+        const phrased = coloured(
+          noted(spoken, (phrase) => follower.handed(phrase)),
+          options.feelings,
+        );
         const speaker = isScripted(options.situation) ? said : synthesizer;
         for await (const chunk of speaker.speak(phrased, { signal: options.signal, voice, speed: options.speed })) {
           options.trace.mark('first_speech');
@@ -106,8 +115,14 @@ type CallPart = Extract<ReplyPart, { readonly type: 'tool-call' }>;
 
 /** Parts of a reply that are not spoken, as they come. */
 interface Aside {
-  readonly notes: Exclude<ReplyPart, CallPart | { readonly type: 'text-delta' }>[];
+  notes: Exclude<SpokenPart, CallPart | { readonly type: 'text' | 'speech' }>[];
   readonly calls: CallPart[];
+}
+
+/** Phrases as the voice is given them: without an emotion of their own they have that of the character. */
+async function* coloured(phrased: AsyncIterable<FeltPhrase>, feelings?: Feelings): AsyncIterable<FeltPhrase> {
+  const usual = feelings === undefined ? undefined : emotionOf(feelings);
+  for await (const phrase of phrased) yield usual === undefined ? phrase : { emotion: usual, ...phrase };
 }
 
 async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => void): AsyncIterable<Part> {
@@ -121,6 +136,9 @@ async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => vo
 interface Run {
   ended: boolean;
   minds: number;
+  /** Letters written by the mind that speaks, after those of the phrases of others; and letters of all phrases so far. */
+  letters: number;
+  phrased: number;
   /** How the latest text is said. */
   emotion: Emotion | undefined;
   /** Told with the first text of a mind. */
@@ -137,13 +155,14 @@ async function* speakable(
   { trace }: ReplyOptions,
 ): AsyncIterable<FeltPhrase> {
   const iterator = parts[Symbol.asyncIterator]();
-  const run: Run = { ended: false, minds: 0, emotion: undefined, opening: undefined };
+  const run: Run = { ended: false, minds: 0, letters: 0, phrased: 0, emotion: undefined, opening: undefined };
   try {
     while (!run.ended) {
       let began: Run['opening'];
       try {
         for await (const text of phrases(deltasOfOneMind(iterator, aside, trace, run))) {
           trace.mark('first_phrase');
+          run.phrased += lettersIn(text);
           const { emotion } = began ?? run.opening ?? run;
           // A phrase is over when the first character of the next one has come.
           began = { emotion: run.emotion };
@@ -175,9 +194,14 @@ async function* deltasOfOneMind(
     const part = next.value;
     if (part.type === 'text-delta') {
       trace.mark('first_token');
+      run.letters += lettersIn(part.text);
       run.emotion = part.emotion ?? run.emotion;
       run.opening ??= { emotion: run.emotion };
       yield part.text;
+      continue;
+    }
+    if (part.type === 'cue') {
+      aside.notes.push({ ...part, afterLetters: run.letters });
       continue;
     }
     if (part.type === 'tool-call') {
@@ -190,6 +214,8 @@ async function* deltasOfOneMind(
     run.minds += 1;
     if (run.minds === 1) continue;
     aside.calls.length = 0;
+    aside.notes = aside.notes.filter((note) => note.type !== 'cue' || note.afterLetters <= run.phrased);
+    run.letters = run.phrased;
     run.emotion = undefined;
     run.opening = undefined;
     throw mindChanged;

@@ -8,6 +8,7 @@ import type { Heard } from './hear.ts';
 import { Intake } from './intake.ts';
 import { changeItems, type ItemCommand } from './items.ts';
 import { Listening, type Understood } from './listening.ts';
+import { Mood } from './mood.ts';
 import type { Reply } from './reply.ts';
 import type { SessionSettings } from './settings.ts';
 import { Speaking } from './speaking.ts';
@@ -25,6 +26,7 @@ export class Session {
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
+  readonly #mood: Mood;
   readonly #voices: EchoVoice | undefined;
   #settings: SessionSettings;
   #unclear = false;
@@ -35,12 +37,14 @@ export class Session {
     this.#parts = parts;
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
+    this.#mood = new Mood(parts.clock, parts.items);
     const context: SessionContext = {
       ...parts,
       conversation: this.conversation,
       settings: () => this.#settings,
       stopsAtOnce: () => parts.stopsAtOnce === true,
-      emit: (event) => this.events.push(event),
+      feelings: (hearing) => this.#mood.now(hearing),
+      emit: (event) => this.#emit(event),
       post: (input) => this.#inputs.push(input),
       replyEnded: (reply) => {
         const heardByMs = this.#listening.heardMs + reply.unheardMs;
@@ -171,7 +175,7 @@ export class Session {
   }
 
   #changeItem(command: Exclude<ItemCommand, { readonly type: 'item-add' }>): void {
-    const changed = changeItems(command, this.conversation, (event) => this.events.push(event));
+    const changed = changeItems(command, this.conversation, (event) => this.#emit(event));
     if (changed && command.type === 'item-truncate') this.#speaking.stopAt(command.id, command.heardMs);
   }
 
@@ -180,7 +184,7 @@ export class Session {
     // What is typed now is what the next reply answers, not speech from before.
     this.#unclear = false;
     this.#listening.takeTrace();
-    changeItems(command, this.conversation, (event) => this.events.push(event));
+    changeItems(command, this.conversation, (event) => this.#emit(event));
     if (this.conversation.get(command.item.id) !== command.item) return;
     this.#listening.adopt(command.item);
     this.conversation.forgetOldMedia();
@@ -277,6 +281,11 @@ export class Session {
       return was;
     };
     this.#speaking.start(request, trace, { hold: fromHistory && this.#listening.waiting, unclear, ...answering });
+  }
+
+  #emit(event: SessionEvent): void {
+    this.#mood.note(event);
+    this.events.push(event);
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {

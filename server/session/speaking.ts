@@ -8,6 +8,7 @@ import type { Sounded } from './echo.ts';
 import { EndedReplies } from './ended-replies.ts';
 import { newReply, type Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from './context.ts';
+import type { PlacedCue } from './cues.ts';
 import { messagesOf } from './history.ts';
 import type { Trace } from './trace.ts';
 
@@ -159,10 +160,12 @@ export class Speaking {
     reply.note(step);
     const { emit } = this.#context;
     if (step.type === 'text') {
+      this.#tellCues(reply, reply.cues.writing(step.text));
       emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion: step.emotion });
     }
     if (step.type !== 'slice') return;
     const { samples, sampleRate, text, words } = step.slice;
+    this.#tellCues(reply, reply.cues.saying(words));
     if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion: step.emotion });
     emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate });
   }
@@ -173,7 +176,8 @@ export class Speaking {
     if (!this.#running.delete(reply)) return;
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
-    const end = reply.end(problem);
+    if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs));
+    const end = reply.end(this.#context.feelings(), problem);
     this.#closeItem(reply, end.status);
     if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
     const { item, calls } = reply;
@@ -190,7 +194,9 @@ export class Speaking {
       const history = given ?? messagesOf(reply.request.items ?? conversation.items);
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
       const memories = isOfTalk ? recall?.(history) : undefined;
-      for await (const step of reply.run(responder, history, settings(), situation, memories))
+      // What a draft answers has not been heard by then.
+      const feelings = this.#context.feelings(given?.at(-1)?.text);
+      for await (const step of reply.run(responder, history, settings(), situation, { feelings, memories }))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
     } catch (failure) {
@@ -211,6 +217,13 @@ export class Speaking {
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(reply.item) : null;
     emit({ type: 'reply-item', replyId: reply.id, item: reply.item, inConversation, previousItemId });
+  }
+
+  #tellCues(reply: Reply, cues: readonly PlacedCue[]): void {
+    const { item } = reply;
+    if (item !== undefined && cues.length > 0) item.cues = [...(item.cues ?? []), ...cues];
+    const about = { type: 'reply-cue', replyId: reply.id, itemId: item?.id ?? null } as const;
+    for (const cue of cues) this.#context.emit({ ...about, cue });
   }
 
   /** What was being said is complete, or will not be. */

@@ -69,6 +69,8 @@ export class Turn {
     if (entry === undefined) return;
     const mind = this.#about?.mind;
     if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
+    const mood = inWords(this.#about?.feelings);
+    if (mood !== '') entry.note('feelings', mood);
     if (latency === undefined) return;
     const alike = session.flatMap((turn) =>
       turn.start?.kind === this.start?.kind ? (turn.latency?.heard_ms ?? []) : [],
@@ -79,4 +81,16 @@ export class Turn {
     entry.attach(drawing, this.#drawing);
     this.#drawing = drawing;
   }
+}
+
+/** What is not told: a character at rest is about so happy and close. @type {Readonly<Record<string, number>>} */
+const REST = { happiness: 4, intimacy: 4 };
+
+/**
+ * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
+ * @returns {string} empty where the character is calm
+ */
+function inWords(feelings = {}) {
+  const stirred = Object.entries(feelings).filter(([name, value]) => value > (REST[name] ?? 1));
+  return stirred.length === 0 ? '' : `Feels: ${stirred.map(([name, value]) => `${name} ${value}`).join(', ')} of 10`;
 }

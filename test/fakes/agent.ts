@@ -1,6 +1,6 @@
 import type { AgentOptions, CharacterAgent } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
-import { emotionTags } from '../../agents/emotion-tags.ts';
+import { performanceScript } from '../../agents/performance.ts';
 import type { Character } from '../../characters/character.ts';
 
 /** A line with calls; they are made only where tools are offered. `callId` is made up where it does not matter. */
@@ -42,12 +42,13 @@ export function fakeAgent(script: readonly (string | CallingLine | CutLine | Err
       next += 1;
       yield { type: 'mind', name: 'fake-mind' };
       const text = typeof line === 'string' ? line : 'text' in line ? (line.text ?? '') : '';
-      const tags = emotionTags();
+      const performance = performanceScript();
       for (const [index, delta] of (text === '' ? [] : text.split(/(?<=\s)/u)).entries()) {
         options.signal.throwIfAborted();
         options.onCost?.({ inputTokens: 3, outputTokens: index + 1 });
-        for (const felt of tags.add(delta)) yield { type: 'text-delta', ...felt };
+        for (const part of performance.add(delta)) yield part.type === 'cue' ? part : { ...part, type: 'text-delta' };
       }
+      for (const part of performance.rest()) yield part.type === 'cue' ? part : { ...part, type: 'text-delta' };
       if (line instanceof Error) throw line;
       for (const call of typeof line === 'object' && 'calls' in line && options.toolbox ? line.calls : []) {
         yield { type: 'tool-call', callId: `call_${(calls += 1)}`, ...call };

@@ -9,7 +9,7 @@ import { fakeEngines } from '../fakes/engines.ts';
 const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 
 /** How a connection differs from a stock one. */
-export interface ConnectionKind extends Pick<ConnectionParts, 'intent' | 'startWith' | 'holds'> {
+export interface ConnectionKind extends Pick<ConnectionParts, 'intent' | 'startWith' | 'holds' | 'cues'> {
   /** Its dialect; OpenAI Realtime (GA) by default. */
   readonly open?: typeof openConnection;
   /** Carries an event on, once it is recorded. */

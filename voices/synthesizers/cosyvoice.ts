@@ -5,6 +5,7 @@ import { badReply } from '../calls/http-faults.ts';
 import { send, sendForJson } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { soundOf } from '../calls/sound-reply.ts';
+import { mannerOf } from '../emotion-manner.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
@@ -85,7 +86,7 @@ function orderOf(
   { language, emotion }: RenderOptions,
   { version, instructions }: CosyvoiceSettings,
 ): Order {
-  const manner = [instructions, emotion].filter((part) => part !== undefined).join(', ');
+  const manner = mannerOf(emotion, instructions) ?? '';
   const prefix = version === 3 ? opening : '';
   if (manner !== '' && version > 1) {
     // Without its end mark the instruction would be spoken too.

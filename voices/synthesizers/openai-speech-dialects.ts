@@ -1,4 +1,5 @@
 import { addressOf } from '../calls/base-url.ts';
+import { mannerOf } from '../emotion-manner.ts';
 import type { HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import type { ReferenceClip } from './reference-clip.ts';
@@ -31,6 +32,11 @@ export interface SpeechDialect {
   /** `upload`: the clip goes along; `server-path`: the server must have it on its disk. */
   readonly clones: 'no' | 'upload' | 'server-path';
   readonly streams: boolean;
+  /**
+   * How it is told of an emotion: by a sentence about the manner beside the text, by the emotion's name in a field of its own, or not at
+   * all. None is told by a tag inside the text, which it might read aloud.
+   */
+  readonly emotions: 'no' | 'instructions' | 'word';
   /** Of sound without a header, in hertz. */
   readonly sampleRate: number;
   readonly concurrency: number;
@@ -42,7 +48,14 @@ export interface SpeechDialect {
   upload?(clip: ReferenceClip, cloneName: string, server: SpeechServer): HttpRequest;
 }
 
-const usual = { clones: 'no', streams: true, sampleRate: 24_000, concurrency: 8, maxCharacters: 400 } as const;
+const usual = {
+  clones: 'no',
+  emotions: 'no',
+  streams: true,
+  sampleRate: 24_000,
+  concurrency: 8,
+  maxCharacters: 400,
+} as const;
 
 /** The body that all have in common. */
 function plain({ text, voiceId, speed }: SpeechOrder, { model, extra }: SpeechServer): Record<string, unknown> {
@@ -57,6 +70,12 @@ function plain({ text, voiceId, speed }: SpeechOrder, { model, extra }: SpeechSe
 
 function speech(server: SpeechServer, json: unknown): HttpRequest {
   return { url: addressOf(server.baseUrl, '/audio/speech'), json };
+}
+
+/** How it is to be said, where the server's own instructions or the emotion say so. */
+function instructed({ emotion }: SpeechOrder, { instructions }: SpeechServer): Record<string, unknown> {
+  const manner = mannerOf(emotion, instructions);
+  return manner === undefined ? {} : { instructions: manner };
 }
 
 function dataUrl(clip: ReferenceClip): string {
@@ -82,7 +101,7 @@ function withReference(order: SpeechOrder, server: SpeechServer): Record<string,
   const streams = server.streams && speed === 1;
   return {
     ...(reference === undefined ? {} : { ref_audio: dataUrl(reference.clip), ref_text: reference.transcript }),
-    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+    ...instructed(order, server),
     response_format: streams ? 'pcm' : 'wav',
     ...(streams ? { stream: true, stream_format: 'audio' } : {}),
     ...plain(order, server),
@@ -93,22 +112,25 @@ function withReference(order: SpeechOrder, server: SpeechServer): Record<string,
 export const speechDialects = {
   openai: {
     ...usual,
+    emotions: 'instructions',
     defaultVoice: 'alloy',
     maxCharacters: 1_000,
     request: (order, server) =>
       speech(server, {
         response_format: 'pcm',
-        ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+        ...instructed(order, server),
         ...plain(order, server),
       }),
   },
   'vllm-omni': {
     ...usual,
     clones: 'upload',
+    emotions: 'instructions',
     request: (order, server) => speech(server, withReference(order, server)),
   },
   sidecar: {
     ...usual,
+    emotions: 'instructions',
     clones: 'upload',
     concurrency: 1,
     request: (order, server) =>
@@ -182,6 +204,7 @@ export const speechDialects = {
   },
   indextts2: {
     ...usual,
+    emotions: 'word',
     clones: 'server-path',
     streams: false,
     concurrency: 1,

@@ -110,7 +110,8 @@ class Speaker {
   }
 
   async #order(text: string, options: RenderOptions): Promise<SpeechOrder> {
-    const { voice, language, speed, emotion } = options;
+    const { voice, language, speed } = options;
+    const emotion = this.#dialect.emotions === 'no' ? undefined : options.emotion;
     const order = { text, language, speed, emotion };
     if (voice.kind === 'preset') {
       const voiceId = this.#unknown.has(voice.id) ? this.#defaultVoice : voice.id;

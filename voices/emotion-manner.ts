@@ -1,0 +1,14 @@
+const manners: Readonly<Record<string, string>> = {
+  cheerful: 'Speak cheerfully.',
+  tender: 'Speak tenderly, with affection.',
+  sad: 'Speak sadly.',
+  angry: 'Speak angrily.',
+  afraid: 'Speak in fear.',
+  surprised: 'Speak in surprise.',
+};
+
+/** What to tell an engine that takes instructions, given its standing ones; undefined where there is nothing to tell. */
+export function mannerOf(emotion: string | undefined, standing: string | undefined): string | undefined {
+  const told = [standing, emotion === undefined ? undefined : manners[emotion]].filter((text) => text !== undefined);
+  return told.length === 0 ? undefined : told.join(' ');
+}
