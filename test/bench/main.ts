@@ -22,6 +22,7 @@ const benches: Readonly<
   embeddings: () => import('./embeddings.ts'),
   adapters: () => import('./adapters.ts'),
   eval: () => import('./eval.ts'),
+  mind: () => import('./mind.ts'),
 };
 
 const args = process.argv.slice(2);
