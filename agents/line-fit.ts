@@ -10,8 +10,8 @@ export interface LineTerms {
 /** How well lines fit a remark, and what a term of a remark weighs when candidates are looked for. */
 export interface Fitter {
   /** For each of these lines, 0 to 1. */
-  fitOf(remark: readonly string[], lines: readonly number[]): readonly number[];
-  weightOf(term: string): number;
+  readonly fitOf: (remark: readonly string[], lines: readonly number[]) => readonly number[];
+  readonly weightOf: (term: string) => number;
 }
 
 /** What a word of the remark weighs that only another ask of the same line has, beside 1 for a word of the ask itself. */

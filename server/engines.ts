@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os';
+import { adapter as embeddings } from '../agents/embeddings/openai-embeddings.ts';
+import type { Embedder } from '../agents/embeddings/embedder.ts';
 import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
+import { openContext } from '../voices/calls/context.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
@@ -51,7 +54,8 @@ export interface EngineSummary {
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
+type EngineSettings = PlanSettings &
+  Partial<Pick<Config, 'workers' | 'recipe' | 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
 
 /** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
 export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
@@ -65,7 +69,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
-  const thinkAs = openMind(mind.models, config.recipe);
+  const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
   const responders = new Map<string, Responder>();
   return {
     vad,
@@ -115,6 +119,20 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       await Promise.all([vad.close(), turnDetector.close?.(), ...parts.map((part) => part.close())]);
     },
   };
+}
+
+/** What finds meanings; undefined where none is configured. */
+function openEmbedder(config: EngineSettings, log: CostLog | undefined): Embedder | undefined {
+  const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
+  if (baseUrl === undefined || model === undefined) return undefined;
+  const chosen = { baseUrl, model };
+  const settingNames = {
+    baseUrl: 'DRAMATIS_EMBEDDINGS_BASE_URL',
+    model: 'DRAMATIS_EMBEDDINGS_MODEL',
+    key: 'DRAMATIS_EMBEDDINGS_API_KEY',
+  };
+  const care = [embeddings.care?.(chosen)];
+  return embeddings.open(chosen, openContext('embeddings', { key, care, settingNames, log }));
 }
 
 /** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */
