@@ -1,8 +1,9 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
 import type { CharacterAgent, CutShort, ReplyPart } from './agent.ts';
-import type { ChatModel, ChatPart } from './chat.ts';
+import type { ChatModel, ChatPart, Message } from './chat.ts';
 import { costMeter } from './cost.ts';
+import type { FindNear, Near } from './meaning.ts';
 import { ownWords, type OwnWords } from './own-words.ts';
 import { performanceScript, type Performance, type PerformancePart } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
@@ -18,6 +19,8 @@ export interface ActorSettings {
   readonly maxTokens?: number;
   /** How much of the talk is sent along, in estimated tokens. */
   readonly historyTokens?: number;
+  /** Finds lines and lore by meaning too. */
+  readonly meaning?: FindNear;
 }
 
 /** The longest reply that may hold calls: arguments are written, and cost no listener's time. */
@@ -32,12 +35,14 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
     async *reply(history, options) {
       const { signal, toolbox, sampling } = options;
       const recipe = options.recipe ?? settings.recipe;
+      const near = await nearOf(history, settings, signal);
       const prompted = recipeFor(character, recipe)(history, {
         hasTools: toolbox !== undefined,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
         ...(options.feelings === undefined ? {} : { feelings: options.feelings }),
         ...(historyTokens === undefined ? {} : { historyTokens }),
         ...(options.memories === undefined ? {} : { memories: options.memories }),
+        ...near,
       });
       const prompt = prompted.messages;
       const words = ownWords(character.name);
@@ -71,6 +76,17 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       }
     },
   };
+}
+
+/** What of the pack is near the last remark in meaning, where that can be told in time. */
+async function nearOf(
+  history: readonly Message[],
+  { meaning }: ActorSettings,
+  signal: AbortSignal,
+): Promise<{ readonly near?: Near }> {
+  const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+  const near = remark === '' ? undefined : await meaning?.(remark, { signal });
+  return near === undefined ? {} : { near };
 }
 
 function cutShortAt(part: ChatPart): CutShort {

@@ -4,7 +4,9 @@ import type { Kinds } from '../voices/open.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from './agent.ts';
 import type { ChatModel } from './chat.ts';
+import type { Embedder } from './embeddings/embedder.ts';
 import { withFallback } from './fallback.ts';
+import { openMeaning } from './meaning.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { inRole } from './in-role.ts';
 import { retrievalAgent } from './retrieval.ts';
@@ -24,20 +26,24 @@ export interface MindModel {
 
 /**
  * The minds of one server: for each character an agent, made once. Without a model they speak the lines of their packs; with
- * some the first plays them, the next steps in where it fails, and the packs where all do.
+ * some the first plays them, the next steps in where it fails, and the packs where all do. With an embedder what is put before a
+ * model is found by meaning too.
  */
 export function openMind(
   models: readonly MindModel[] = [],
   recipe?: RecipeName,
+  embedder?: Embedder,
 ): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
+    const meaning = embedder === undefined || models.length === 0 ? undefined : openMeaning(character, embedder);
+    const settings = { ...(recipe === undefined ? {} : { recipe }), ...(meaning === undefined ? {} : { meaning }) };
     const played = models.reduceRight(
       (backup: CharacterAgent, { model, circuit }) =>
-        withFallback(inRole(actor(character, model, recipe === undefined ? {} : { recipe }), recipe), backup, circuit),
+        withFallback(inRole(actor(character, model, settings), recipe), backup, circuit),
       lines,
     );
     const agent = withScript(played);

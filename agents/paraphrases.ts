@@ -116,7 +116,12 @@ const groupByRemark: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** What people also say instead of this remark, itself among it; empty where nothing is known. */
 export function paraphrasesOf(remark: string): readonly string[] {
-  return groupByRemark.get(remarkKey(remark)) ?? [];
+  return paraphrasesOfKey(remarkKey(remark));
+}
+
+/** The same where the remark's key is known. */
+export function paraphrasesOfKey(key: string): readonly string[] {
+  return groupByRemark.get(key) ?? [];
 }
 
 /** The same for two remarks that differ only in fillers, endings and synonyms. */

@@ -6,8 +6,16 @@ import { constantLore } from './lorebook.ts';
 /** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
 export const notesTag = 'notes';
 
-/** The part of the prompt that is the same for every turn and every visitor of a character. */
+const written = new WeakMap<Character, string>();
+
+/** The part of the prompt that is the same for every turn and every visitor of a character; written once. */
 export function personaOf(character: Character): string {
+  const persona = written.get(character) ?? writePersona(character);
+  written.set(character, persona);
+  return persona;
+}
+
+function writePersona(character: Character): string {
   const { name, knowledge } = character;
   const facts = constantLore(character).map((content) => `- ${content}`);
   const people = character.relationships.map((person) => `- ${person.name}: ${person.relation}`);

@@ -1,6 +1,7 @@
 import type { Character } from '../characters/character.ts';
 import type { Message, Sampling } from './chat.ts';
 import type { Feelings } from './feelings.ts';
+import type { Near } from './meaning.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { beyondDialogue } from './recipes/beyond-dialogue.ts';
 import { chatHaruhi } from './recipes/chat-haruhi.ts';
@@ -28,6 +29,8 @@ export interface RecipeSettings {
   readonly memories?: readonly string[];
   /** Whether the model is offered functions that it may call. */
   readonly hasTools?: boolean;
+  /** What of the pack is near the last remark in meaning too; absent, words alone decide. */
+  readonly near?: Near;
   /** How the character feels by now. */
   readonly feelings?: Feelings;
   /** What the character wants in this scene, and tells nobody. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { recipeNames } from '../agents/recipe-names.ts';
 import { callFacts, callFields, callProblemOf } from './config-calls.ts';
+import { embeddingsFacts, embeddingsFields, embeddingsProblemOf } from './config-embeddings.ts';
 import { voiceFacts, voiceFields } from './config-voices.ts';
 import { isLoopback, withoutBrackets } from './loopback.ts';
 
@@ -85,6 +86,7 @@ const schema = z.strictObject({
   draftsPerTurn: number(z.number().int().min(0).max(10)).default(3),
   smartTurn: z.string().min(1).optional(),
   smartTurnHash: z.hash('sha256').optional(),
+  ...embeddingsFields,
   ...voiceFields,
   workers: number(count.max(64)).optional(),
   otlpEndpoint: z.url({ protocol: /^https?$/ }).optional(),
@@ -184,6 +186,7 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   },
   smartTurn: { env: 'DRAMATIS_SMART_TURN', help: 'ONNX file of smart-turn v3, to tell by the voice who has finished' },
   smartTurnHash: { env: 'DRAMATIS_SMART_TURN_HASH', help: 'its SHA-256, where it is not the known file' },
+  ...embeddingsFacts,
   ...voiceFacts,
   workers: { env: 'DRAMATIS_WORKERS', help: 'threads for each local engine; by default half the cores' },
   otlpEndpoint: {
@@ -228,8 +231,8 @@ export function readConfig(sources: {
   checkExposure(config);
   checkTls(config);
   checkLlm(config);
-  const callProblem = callProblemOf(config);
-  if (callProblem !== undefined) throw new ConfigError(callProblem);
+  const problem = callProblemOf(config) ?? embeddingsProblemOf(config);
+  if (problem !== undefined) throw new ConfigError(problem);
   return config;
 }
 

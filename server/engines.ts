@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../agents/chat.ts';
+import { adapter as embeddings } from '../agents/embeddings/openai-embeddings.ts';
+import type { Embedder } from '../agents/embeddings/embedder.ts';
 import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
+import { openContext } from '../voices/calls/context.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
@@ -64,7 +67,9 @@ export interface EngineSummary {
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-type EngineSettings = PlanSettings & VoiceModelSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
+type EngineSettings = PlanSettings &
+  VoiceModelSettings &
+  Partial<Pick<Config, 'workers' | 'recipe' | 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
 
 /** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
 export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
@@ -82,7 +87,7 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
-  const thinkAs = openMind(mind.models, config.recipe);
+  const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
   const responders = new Map<string, Responder>();
   return {
     vad,
@@ -142,6 +147,20 @@ function summariesOf(stages: {
     { stage: 'mind', name: mind.name, ...mind.facts() },
     { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() },
   ];
+}
+
+/** What finds meanings; undefined where none is configured. */
+function openEmbedder(config: EngineSettings, log: CostLog | undefined): Embedder | undefined {
+  const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
+  if (baseUrl === undefined || model === undefined) return undefined;
+  const chosen = { baseUrl, model };
+  const settingNames = {
+    baseUrl: 'DRAMATIS_EMBEDDINGS_BASE_URL',
+    model: 'DRAMATIS_EMBEDDINGS_MODEL',
+    key: 'DRAMATIS_EMBEDDINGS_API_KEY',
+  };
+  const care = [embeddings.care?.(chosen)];
+  return embeddings.open(chosen, openContext('embeddings', { key, care, settingNames, log }));
 }
 
 /** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */

@@ -15,12 +15,13 @@ export const dramatis: Recipe = (character) => {
   const recall = lorebookOf(character);
   return (history, settings) => {
     const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-    const examples = find(remark)
+    const fitting = find(remark)
       .filter((hit) => hit.fit >= leastExampleFit)
-      .slice(0, exampleCount)
       .map((hit) => hit.pair);
+    const examples = (settings.near?.lines ?? fitting).slice(0, exampleCount);
+    const recalled = [...new Set([...recall(history), ...(settings.near?.lore ?? [])])];
     return {
-      messages: buildPrompt(character, history, { ...settings, examples, recalled: recall(history) }),
+      messages: buildPrompt(character, history, { ...settings, examples, recalled }),
       sampling: { temperature: 0.8 },
       maxTokens: 220,
     };

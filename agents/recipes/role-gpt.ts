@@ -14,13 +14,14 @@ const shotCount = 5;
  */
 export const roleGpt: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
-  return (history, { scene = '', historyTokens = 1_500, hasTools = false }) => {
+  return (history, { scene = '', historyTokens = 1_500, hasTools = false, near }) => {
     const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
     // The nearest stands last, next to the remark. The shots change with the remark, so only the instruction before them is reused.
-    const shots = find(remark)
+    const nearest = near?.lines ?? find(remark).map(({ pair }) => pair);
+    const shots = nearest
       .slice(0, shotCount)
       .toReversed()
-      .flatMap(({ pair }): Message[] => [
+      .flatMap((pair): Message[] => [
         { role: 'user', text: pair.asks[0] ?? '' },
         { role: 'assistant', text: pair.reply },
       ]);

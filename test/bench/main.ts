@@ -23,6 +23,7 @@ const benches: Readonly<
   adapters: () => import('./adapters.ts'),
   eval: () => import('./eval.ts'),
   'memory-kill': () => import('./memory-kill.ts'),
+  mind: () => import('./mind.ts'),
 };
 
 const args = process.argv.slice(2);

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { addressOf, baseUrlSchema, bearer } from '../../voices/calls/base-url.ts';
+import type { Adapter } from '../../voices/calls/context.ts';
+import { badReply } from '../../voices/calls/http-faults.ts';
+import { sendForJson } from '../../voices/calls/http.ts';
+import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
+import { unitOf, type Embedder } from './embedder.ts';
+
+/** Texts in one request: what the small servers take; OpenAI takes 2,048. */
+const batchSize = 64;
+
+const settings = z.strictObject({
+  /** With the version, for example `http://localhost:11434/v1`. */
+  baseUrl: baseUrlSchema,
+  model: z.string().min(1),
+});
+
+const reply = z.object({
+  data: z.array(z.object({ index: z.number().int().min(0), embedding: z.array(z.number()).min(1).max(16_384) })),
+  usage: z.object({ prompt_tokens: z.number() }).partial().nullish(),
+});
+
+/** Embeddings of any OpenAI-compatible server (`POST /embeddings`): OpenAI, Ollama, vLLM, llama.cpp, LM Studio. */
+export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
+  settings,
+  care: () => ({ concurrency: 4, retries: 1, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
+  open(chosen, context) {
+    const { name, key, calls } = context;
+    const url = addressOf(chosen.baseUrl, '/embeddings');
+    let dimensions: number | undefined;
+    return {
+      name,
+      async embed(texts, options) {
+        const points: Float32Array[] = [];
+        for (let from = 0; from < texts.length; from += batchSize) {
+          const input = texts.slice(from, from + batchSize);
+          const batch = await calls.once(async ({ signal, meter }) => {
+            const json = { model: chosen.model, input, encoding_format: 'float' };
+            const answer = await sendForJson(context, { url, json, headers: bearer(key) }, { signal });
+            const parsed = reply.safeParse(answer);
+            if (!parsed.success) throw badReply(context, 'no embeddings');
+            meter.inputTokens = parsed.data.usage?.prompt_tokens ?? 0;
+            const found = parsed.data.data.toSorted((left, right) => left.index - right.index);
+            const isWhole = found.length === input.length && found.every(({ index }, at) => index === at);
+            if (!isWhole) throw badReply(context, 'not one embedding for each text');
+            dimensions ??= found[0]?.embedding.length;
+            if (found.some(({ embedding }) => embedding.length !== dimensions))
+              throw badReply(context, 'embeddings of different lengths');
+            return found.map(({ embedding }) => unitOf(embedding));
+          }, options);
+          points.push(...batch);
+        }
+        return points;
+      },
+      check: (options) => checkOpenaiModel(context, chosen, options),
+    };
+  },
+};

@@ -1,0 +1,44 @@
+import { openHybrid } from '../../agents/hybrid.ts';
+import type { Embedder } from '../../agents/embeddings/embedder.ts';
+import type { Character } from '../../characters/character.ts';
+
+/** How many of `of` held-out asks had their line among the first five. */
+export interface Recalled {
+  readonly found: number;
+  readonly of: number;
+}
+
+/**
+ * Takes each fifth ask of a pack out of its line (of lines that have others) and looks for the line by it: by words, or with an
+ * embedder by words and points together.
+ */
+export async function recallAtFive(packs: readonly Character[], embedder?: Embedder): Promise<Recalled> {
+  const { signal } = new AbortController();
+  let found = 0;
+  let of = 0;
+  for (const { lines } of packs) {
+    const held: { readonly ask: string; readonly row: number }[] = [];
+    let asked = 0;
+    const texts = lines.map(({ asks, reply }, row) => {
+      const kept = asks.filter((ask, place) => {
+        asked += 1;
+        if (asked % 5 !== 0 || asks.length < 2 || (place === 0 && asks.length < 2)) return true;
+        held.push({ ask, row });
+        return false;
+      });
+      return [...kept, reply].join('\n');
+    });
+    const hybrid = openHybrid(texts, embedder);
+    await hybrid.prepare({ signal });
+    const points =
+      (await embedder?.embed(
+        held.map(({ ask }) => ask),
+        { signal },
+      )) ?? [];
+    for (const [place, { ask, row }] of held.entries()) {
+      of += 1;
+      if (hybrid.search(ask, 5, points[place]).some(({ index }) => index === row)) found += 1;
+    }
+  }
+  return { found, of };
+}
