@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   say: () => import('./cli/say.ts'),
   characters: () => import('./cli/characters.ts'),
   voices: () => import('./cli/voices.ts'),
+  models: () => import('./cli/models.ts'),
   doctor: () => import('./cli/doctor.ts'),
   eval: () => import('./cli/eval.ts'),
 };

@@ -16,6 +16,7 @@ export const commandHelp = {
   say: 'speak a text in a character’s voice, into a WAV file',
   characters: 'list, show, import, export and remove characters',
   voices: 'add, list, show, play, remove and compare the voices that may be cloned',
+  models: 'list, pull, verify and remove the weights of engines that run here',
   doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
   eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',
 } as const;
