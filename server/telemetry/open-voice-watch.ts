@@ -1,6 +1,5 @@
-import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
-import { openEncoder } from '../voice-models.ts';
+import { openEncoder, type VoiceModelSettings } from '../voice-models.ts';
 import { openVoiceWatch, type VoiceWatch, type VoiceWatchParts } from './voice-watch.ts';
 
 /** The watch over the voices of a server; none where no speaker encoder is configured. */
@@ -11,7 +10,7 @@ export interface WatchedVoices {
 
 /** Opens the encoder and the watch. `ENGINE_MISSING` where the encoder's file is not what it should be. */
 export async function openWatchedVoices(
-  config: Pick<Config, 'speakerEncoder' | 'speakerEncoderHash'>,
+  config: VoiceModelSettings,
   engines: Pick<Engines, 'voiceOf' | 'summary'>,
   onFault: VoiceWatchParts['onFault'],
 ): Promise<WatchedVoices> {

@@ -43,7 +43,7 @@ const modelSchema = z.strictObject({
   files: z.record(z.string(), insideSchema),
   /** The rest of the engine's settings. */
   engine: z.looseObject({ kind: z.string().min(1) }).optional(),
-  /** Place in the order in which `serve --auto` chooses, 1 first; it never chooses what has none. */
+  /** Place in the order in which `serve --auto` chooses, 1 first; it never chooses what has none: what clones, or speaks one language. */
   auto: z.number().int().positive().optional(),
 });
 

@@ -6,6 +6,7 @@ import type { CallOptions } from '../engine.ts';
 import { ModelError } from './model-error.ts';
 import { readTar } from './tar.ts';
 
+const decompressor = 'bzip2';
 const mostBytes = 2 ** 35;
 
 /**
@@ -20,7 +21,7 @@ export async function unpack(
   { signal }: CallOptions,
 ): Promise<void> {
   const missing = new Set(keep);
-  const bzip2 = spawn('bzip2', ['--decompress', '--stdout', '--', archive], {
+  const bzip2 = spawn(decompressor, ['--decompress', '--stdout', '--', archive], {
     signal,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
