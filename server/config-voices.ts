@@ -1,6 +1,16 @@
 import { z } from 'zod';
 
 const file = z.string().min(1).optional();
+const mirrors = z.preprocess(
+  (value) =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter(Boolean)
+      : value,
+  z.array(z.string().regex(/^https?:\/\/[^=\s]+=https?:\/\/[^=\s]+$/, 'FROM=TO, both http or https')).readonly(),
+);
 
 /** Settings of the models that judge voices; all are files that the user brings. */
 export const voiceFields = {
@@ -8,6 +18,8 @@ export const voiceFields = {
   speakerEncoderHash: z.hash('sha256').optional(),
   dnsmos: file,
   dnsmosP808: file,
+  modelCatalogue: file,
+  modelMirrors: mirrors.prefault([]),
 };
 
 /** Their names and help. */
@@ -19,4 +31,9 @@ export const voiceFacts = {
   speakerEncoderHash: { env: 'DRAMATIS_SPEAKER_ENCODER_HASH', help: 'its SHA-256; no other file is loaded then' },
   dnsmos: { env: 'DRAMATIS_DNSMOS', help: 'sig_bak_ovr.onnx of DNSMOS P.835, to judge the quality of recordings' },
   dnsmosP808: { env: 'DRAMATIS_DNSMOS_P808', help: 'model_v8.onnx of DNSMOS P.808, likewise' },
+  modelCatalogue: { env: 'DRAMATIS_MODEL_CATALOGUE', help: 'a catalogue of models of your own (JSON)' },
+  modelMirrors: {
+    env: 'DRAMATIS_MODEL_MIRRORS',
+    help: 'FROM=TO, comma-separated: addresses of weights that begin with FROM are asked of TO first',
+  },
 } as const;

@@ -55,6 +55,7 @@ const schema = z.strictObject({
   defaultCharacter: z.string().min(1).default('sherlock-holmes'),
   preset: z.string().min(1).optional(),
   engines: z.string().min(1).optional(),
+  auto: flag.default(false),
   recognizer: list.optional(),
   mind: list.optional(),
   synthesizer: list.optional(),
@@ -119,6 +120,11 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   },
   preset: { env: 'DRAMATIS_PRESET', help: 'a system of the SpeechRole paper: which engines hear, think and speak' },
   engines: { env: 'DRAMATIS_ENGINES', help: 'JSON file of engines (README, "Engines")' },
+  auto: {
+    env: 'DRAMATIS_AUTO',
+    help: 'for each stage that is not set: the best of the installed models (`dramatis models`)',
+    onOff: true,
+  },
   recognizer: {
     env: 'DRAMATIS_RECOGNIZER',
     help: 'what hears: names of engines or KIND@URL#MODEL, the first that works',

@@ -109,6 +109,27 @@ export const errorTable = {
     'invalid_request_error',
     'The session or client secret is for another user, or for none. Make a client secret for this user.',
   ],
+  model_unknown: ['server_error', 'There is no such model. `dramatis models list` lists them.'],
+  model_not_published: ['server_error', 'Nobody publishes these weights. The message says what to do instead.'],
+  model_catalogue_invalid: [
+    'server_error',
+    'The catalogue of models cannot be read. The message says where it is wrong.',
+  ],
+  model_download_failed: [
+    'server_error',
+    'The weights could not be downloaded. Run the command again; what has come is kept.',
+  ],
+  model_server_busy: [
+    'server_error',
+    'The server of the weights is busy. Run the command again later; what has come is kept.',
+  ],
+  model_corrupt: [
+    'server_error',
+    'Weights are damaged, or others than expected. Pull them again; nothing wrong was installed.',
+  ],
+  model_disk_full: ['server_error', 'The disk has no room. Free some, or set DRAMATIS_DATA_DIR elsewhere.'],
+  model_in_use: ['server_error', 'Another process is at work on the model. Wait for it, or end it.'],
+  model_not_installed: ['server_error', 'The model is not installed. `dramatis models pull` gets it.'],
   client_too_slow: ['invalid_request_error', 'The client does not read what it is sent. The connection is closed.'],
   not_found: ['invalid_request_error', 'There is nothing at this address. The README lists the addresses.'],
   internal_error: ['server_error', 'Something unforeseen. The session goes on; the server’s log says more.'],

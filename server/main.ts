@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   characters: () => import('./cli/characters.ts'),
   voices: () => import('./cli/voices.ts'),
   memory: () => import('./cli/memory.ts'),
+  models: () => import('./cli/models.ts'),
   doctor: () => import('./cli/doctor.ts'),
   eval: () => import('./cli/eval.ts'),
 };

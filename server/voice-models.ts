@@ -4,6 +4,7 @@ import { openDnsmos, type QualityMeter } from '../voices/quality/dnsmos.ts';
 import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
 import { openOnnxSpeaker } from '../voices/speakers/onnx-speaker.ts';
 import type { Config } from './config.ts';
+import { withInstalledJudges, type InstalledSettings } from './engine-config/auto-engines.ts';
 
 /** The models that judge voices, as far as they are configured. */
 export interface VoiceModels {
@@ -12,16 +13,15 @@ export interface VoiceModels {
   close(): Promise<void>;
 }
 
-export type VoiceModelSettings = Partial<
-  Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808' | 'workers'>
->;
+export type VoiceModelSettings = InstalledSettings &
+  Partial<Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808' | 'workers'>>;
 
 /** Opens the speaker encoder, where one is configured. `ENGINE_MISSING` where its file is not what it should be. */
 export async function openEncoder(
   config: VoiceModelSettings,
   { signal }: CallOptions,
 ): Promise<Awaited<ReturnType<typeof openOnnxSpeaker>> | undefined> {
-  const { speakerEncoder: modelPath, speakerEncoderHash: sha256 } = config;
+  const { speakerEncoder: modelPath, speakerEncoderHash: sha256 } = withInstalledJudges(config);
   return modelPath === undefined
     ? undefined
     : openOnnxSpeaker({ modelPath, signal, ...(sha256 !== undefined && { sha256 }) });
@@ -29,7 +29,7 @@ export async function openEncoder(
 
 /** Opens them all. */
 export async function openVoiceModels(config: VoiceModelSettings, options: CallOptions): Promise<VoiceModels> {
-  const { dnsmos: modelPath, dnsmosP808: p808Path } = config;
+  const { dnsmos: modelPath, dnsmosP808: p808Path } = withInstalledJudges(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const encoder = await openEncoder(config, options);
   try {

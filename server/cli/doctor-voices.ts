@@ -1,6 +1,7 @@
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import { missingVoices } from '../engine-config/library-voice.ts';
+import { withInstalledJudges, type InstalledSettings } from '../engine-config/auto-engines.ts';
 import { openVoiceModels } from '../voice-models.ts';
 
 /** One thing looked at, as the doctor shows it. */
@@ -16,9 +17,11 @@ const remedy = 'README, “Voices”, tells which files to bring.';
 
 /** Looks at the models that judge voices, as far as they are configured, by one second of sound, and at the voices that cards name. */
 export async function checkVoices(
-  config: Pick<Config, 'dataDir' | 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>,
+  given: InstalledSettings &
+    Pick<Config, 'dataDir' | 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>,
   characters: Iterable<Character>,
 ): Promise<VoiceFinding[]> {
+  const config = withInstalledJudges(given);
   const missing = missingVoices(characters, config.dataDir).map((says): VoiceFinding => {
     return { what: 'voice', ok: false, says, remedy: '`dramatis voices list` lists those there are.', optional: true };
   });

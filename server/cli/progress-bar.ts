@@ -8,17 +8,18 @@ export interface ProgressBar {
 
 const barColumns = 24;
 
-/** Opens a bar that counts its rate from now. `now` in milliseconds. */
+/** Opens a bar that counts its rate from now. `now` in milliseconds; `already` units were done before. */
 export function openProgressBar(
   unit: string,
   target: Pick<NodeJS.WriteStream, 'write' | 'isTTY'> = process.stderr,
   now: () => number = () => performance.now(),
+  already = 0,
 ): ProgressBar {
   const startMs = now();
   let isOpen = false;
   return {
     show(done, of, label) {
-      const line = progressLine({ done, of, label, unit, elapsedMs: now() - startMs });
+      const line = progressLine({ done, of, label, unit, elapsedMs: now() - startMs, already });
       target.write(target.isTTY ? `\r\u001B[2K${line}` : `${line}\n`);
       isOpen = target.isTTY;
     },
@@ -36,11 +37,13 @@ export function progressLine(state: {
   readonly label: string;
   readonly unit: string;
   readonly elapsedMs: number;
+  /** Units that were done before; they say nothing about the pace. */
+  readonly already?: number;
 }): string {
-  const { done, of, label, unit, elapsedMs } = state;
+  const { done, of, label, unit, elapsedMs, already = 0 } = state;
   const share = of === 0 ? 1 : Math.min(1, done / of);
   const full = Math.round(share * barColumns);
-  const rate = elapsedMs > 0 ? done / (elapsedMs / 1000) : 0;
+  const rate = elapsedMs > 0 ? (done - already) / (elapsedMs / 1000) : 0;
   const left = rate > 0 ? clockOf((of - done) / rate) : '?';
   return `[${'█'.repeat(full)}${'░'.repeat(barColumns - full)}] ${label} · ${rate.toFixed(1)} ${unit} a second · ${left} left`;
 }

@@ -12,6 +12,7 @@ import {
   type Reference,
   type Turns,
 } from './engines-file.ts';
+import { autoEngines } from './auto-engines.ts';
 import { libraryReference } from './library-voice.ts';
 
 /** What a conversation is made of. */
@@ -66,6 +67,8 @@ export type PlanSettings = Partial<
     | 'llmApiKey'
     | 'smartTurn'
     | 'smartTurnHash'
+    | 'auto'
+    | 'modelCatalogue'
   >
 >;
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -93,23 +96,39 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   const presetId = settings.preset ?? file?.preset;
   const preset = presetId === undefined ? undefined : readPreset(presetId);
   const libraryVoice = (id: string): Reference => libraryReference(settings.dataDir ?? '', id);
-  const sources = [file, preset].filter((source) => source !== undefined);
+  const auto = autoEngines(settings);
+  const sources = [file, preset, auto].filter((source) => source !== undefined);
   const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
-  const engines = changed(preset?.engines, file?.engines);
+  const engines = changed({ ...auto?.engines, ...preset?.engines }, file?.engines);
   const chainOf = (stage: Stage): readonly PlannedEngine[] => {
     const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
     return (named ?? [embeddedKinds[stage]]).map((name) => findEngine(name, stage, engines, { settings, environment }));
   };
+  const chains = { recognizer: chainOf('recognizer'), mind: chainOf('mind'), synthesizer: chainOf('synthesizer') };
+  const turns = turnsOf(settings, sources);
+  const notes = auto === undefined ? [] : [autoNote(chains, turns, auto.engines)];
   return {
-    recognizer: chainOf('recognizer'),
-    mind: chainOf('mind'),
-    synthesizer: chainOf('synthesizer'),
+    ...chains,
     omni: omniOf(omni ?? [], engines, environment),
-    turns: turnsOf(settings, sources),
+    turns,
     references: resolved({ ...preset?.references, ...file?.references }, libraryVoice),
     libraryVoice,
-    notes: preset === undefined ? [] : notesOn(preset),
+    notes: preset === undefined ? notes : [...notesOn(preset), ...notes],
   };
+}
+
+/** What `--auto` came to. */
+function autoNote(
+  chains: Readonly<Record<Stage, readonly PlannedEngine[]>>,
+  turns: Turns,
+  installed: Readonly<Record<string, unknown>>,
+): string {
+  const parts = (Object.keys(chains) as Stage[]).map((stage) => {
+    const name = chains[stage][0]?.name ?? '';
+    const why = name in installed ? 'installed' : name === embeddedKinds[stage] ? 'embedded; none installed' : 'as set';
+    return `${stage} ${name} (${why})`;
+  });
+  return `--auto: ${parts.join(', ')}, turns ${turns.kind}. \`dramatis models list\` shows what may be installed.`;
 }
 
 function notesOn({ title, needs, historical }: Preset): string[] {
@@ -121,7 +140,10 @@ function notesOn({ title, needs, historical }: Preset): string[] {
   ];
 }
 
-function turnsOf({ smartTurn, smartTurnHash }: PlanSettings, sources: readonly Pick<EnginesFile, 'turns'>[]): Turns {
+function turnsOf(
+  { smartTurn, smartTurnHash }: PlanSettings,
+  sources: readonly { readonly turns?: Turns | undefined }[],
+): Turns {
   if (smartTurn !== undefined) {
     return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
   }
@@ -164,7 +186,10 @@ function namedByEnvironment(stage: Stage, { llmBaseUrl }: PlanSettings): readonl
   return stage === 'mind' && llmBaseUrl !== undefined ? [environmentEngine] : undefined;
 }
 
-function firstOf(sources: readonly Pick<EnginesFile, Stage>[], stage: Stage): readonly string[] | undefined {
+function firstOf(
+  sources: readonly { readonly [Name in Stage]?: readonly string[] | undefined }[],
+  stage: Stage,
+): readonly string[] | undefined {
   return sources.map((source) => source[stage]).find((chain) => chain !== undefined);
 }
 

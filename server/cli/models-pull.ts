@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHttpClient } from '../../voices/models/http-get.ts';
+import { modelsFolder } from '../../voices/models/installed.ts';
+import { pullModel, type PullOptions } from '../../voices/models/pull.ts';
+import { interruptSignal } from './interrupt.ts';
+import { namedModels } from './models-list.ts';
+import type { ModelsCommand } from './models.ts';
+import { openProgressBar, type ProgressBar } from './progress-bar.ts';
+
+const stallMs = 30_000;
+const frameMs = 200;
+
+/** `dramatis models pull ID…`: what is cut, killed or interrupted goes on with the next run. */
+export async function pull({ catalogue, config, names, again, json }: ModelsCommand): Promise<number> {
+  const models = namedModels(catalogue, names);
+  const client = openHttpClient(stallMs);
+  const signal = interruptSignal();
+  const done: { readonly id: string; readonly isNew: boolean }[] = [];
+  try {
+    for (const model of models) {
+      if (!json) console.log(`${model.id}: ${model.title}; licence: ${model.licence}`);
+      const progress = openPullProgress();
+      const isNew = await pullModel(model, {
+        client,
+        signal,
+        again,
+        dataDir: config.dataDir,
+        mirrors: config.modelMirrors,
+        wait: (ms, ends) => sleep(ms, undefined, { signal: ends }),
+        onProgress: progress.show,
+        onNote: (text) => process.stderr.write(`${text}\n`),
+      }).finally(progress.end);
+      done.push({ id: model.id, isNew });
+      if (!json) console.log(isNew ? `  installed in ${modelsFolder(config.dataDir)}` : '  is installed already');
+    }
+  } finally {
+    client.close();
+  }
+  if (json) console.log(JSON.stringify(done, undefined, 2));
+  return 0;
+}
+
+/** One bar a file; drawn five times a second on a terminal, else for each tenth of the file. */
+function openPullProgress(): { readonly show: NonNullable<PullOptions['onProgress']>; readonly end: () => void } {
+  let bar: ProgressBar | undefined;
+  let current = '';
+  let shownMs = 0;
+  let shownTenth = -1;
+  return {
+    show(file, { done, of, already }) {
+      if (file !== current) {
+        bar?.end();
+        bar = openProgressBar('MB', process.stderr, () => performance.now(), already / 1e6);
+        [current, shownMs, shownTenth] = [file, 0, -1];
+      }
+      const whole = of ?? done;
+      const tenth = Math.floor((10 * done) / Math.max(1, whole));
+      const isDue = process.stderr.isTTY ? performance.now() - shownMs >= frameMs : tenth > shownTenth;
+      if (!isDue && done < whole) return;
+      [shownMs, shownTenth] = [performance.now(), tenth];
+      const label = `${file} ${(done / 1e6).toFixed(1)} of ${of === undefined ? '?' : (of / 1e6).toFixed(1)} MB`;
+      bar?.show(done / 1e6, whole / 1e6, label);
+    },
+    end: () => bar?.end(),
+  };
+}

@@ -1,0 +1,203 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hashOf } from '../../../voices/hash.ts';
+import { readCatalogue } from '../../../voices/models/catalogue.ts';
+import { findInstalled, verifyModel } from '../../../voices/models/installed.ts';
+import { removeModel } from '../../../voices/models/pull.ts';
+import { answer } from '../../fakes/weights-server.ts';
+import { modelOf, openModelRig, pieceBytes, weights } from './model-rig.ts';
+
+/** A `.tar.bz2` with these files, made by the system's tar. */
+async function archiveOf(files: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Buffer> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-archive-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    if (text.startsWith('→')) await symlink(text.slice(1), path.join(folder, name));
+    else await writeFile(path.join(folder, name), text);
+  }
+  return execFileSync('tar', ['-cj', ...flags, ...Object.keys(files)], { cwd: folder });
+}
+
+const archived = (url: string, file: Buffer, keep: string[]) => ({
+  ...modelOf(url, { file: 'tiny.tar.bz2', urls: [`${url}/t.tar.bz2`], sha256: hashOf(file), keep }),
+  files: { model: 'model.onnx', dataDir: 'data' },
+});
+
+describe('models pull', () => {
+  it('goes on after a kill: only what was lost is asked for again', async () => {
+    const rig = await openModelRig();
+    const killed = new AbortController();
+    rig.server.trick = ({ number, isLook }) => {
+      if (!isLook && number === 6) killed.abort(new Error('killed'));
+      return isLook || number < 6 ? undefined : true;
+    };
+    await expect(rig.pull(rig.model, { signal: killed.signal, lanes: 2 })).rejects.toThrow('killed');
+    expect(await rig.installed()).toEqual({});
+    const before = rig.server.seen.length;
+    rig.server.trick = undefined;
+    const already: number[] = [];
+    await rig.pull(rig.model, { onProgress: (_file, progress) => void already.push(progress.already) });
+    expect(already[0]).toBeGreaterThanOrEqual(5 * pieceBytes);
+    expect(rig.server.seen.length - before).toBeLessThanOrEqual(1 + 6);
+    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+    expect(await readdir(path.join(rig.dataDir, 'models'))).not.toContain('pins.json');
+  });
+
+  it('does not go on with what is left of another version', async () => {
+    const rig = await openModelRig();
+    const killed = new AbortController();
+    rig.server.file = Buffer.from(weights.map((byte) => byte ^ 255));
+    rig.server.trick = ({ number }) => {
+      if (number === 4) killed.abort(new Error('killed'));
+      return undefined;
+    };
+    await expect(rig.pull(rig.model, { signal: killed.signal, lanes: 1 })).rejects.toThrow('killed');
+    Object.assign(rig.server, { file: weights, etag: '"two"', trick: undefined });
+    await rig.pull();
+    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+  });
+
+  it('pins a hash that nobody states, and takes no other from then on', async () => {
+    const rig = await openModelRig();
+    const model = modelOf(rig.server.url, { sha256: '' });
+    await rig.pull(model);
+    expect(rig.notes).toEqual([expect.stringContaining(hashOf(weights))]);
+    Object.assign(rig.server, { file: Buffer.from(weights.map((byte) => byte ^ 1)), etag: '"two"' });
+    await expect(rig.pull(model, { again: true })).rejects.toMatchObject({ code: 'model_corrupt' });
+    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+    await writeFile(path.join(rig.dataDir, 'models', 'pins.json'), '{"cut');
+    await expect(rig.pull(model, { again: true })).rejects.toMatchObject({ code: 'model_catalogue_invalid' });
+  });
+
+  it('says how much room it needs before it asks for a byte', async () => {
+    const rig = await openModelRig();
+    const model = modelOf(rig.server.url, { bytes: weights.length });
+    const freeBytes = async (): Promise<number> => 1_000;
+    await expect(rig.pull(model, { freeBytes })).rejects.toMatchObject({ code: 'model_disk_full', message: /17 MB/ });
+    expect(rig.server.seen).toEqual([]);
+  });
+
+  it('lets one process at a time work on a model, and takes over from a dead one', async () => {
+    const rig = await openModelRig();
+    const lock = path.join(rig.dataDir, 'models', '.loading', 'tiny.lock');
+    await mkdir(path.dirname(lock), { recursive: true });
+    await writeFile(lock, String(process.pid));
+    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_in_use' });
+    const dead = spawn('true');
+    await once(dead, 'exit');
+    await writeFile(lock, String(dead.pid));
+    await expect(rig.pull()).resolves.toBe(true);
+  });
+
+  it('goes through the proxy of the environment', async () => {
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const range = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '');
+      const part = range === null ? {} : { range: { from: Number(range[1]), to: Number(range[2]) } };
+      answer({ path: '', number: 0, isLook: false, file: weights, ...part }, response, '"one"');
+    });
+    proxy.on('connect', (_request, socket, _head) => void socket.pipe(connect((proxy.address() as AddressInfo).port)));
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    onTestFinished(() => void proxy.close());
+    process.env['HTTP_PROXY'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    onTestFinished(() => void delete process.env['HTTP_PROXY']);
+    const rig = await openModelRig();
+    await rig.pull(modelOf('http://models.invalid'));
+    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
+    expect(new Set(asked)).toEqual(new Set(['http://models.invalid/tiny.onnx']));
+    proxy.closeAllConnections();
+  });
+
+  it('unpacks of an archive what the engine loads, and no more', async () => {
+    const rig = await openModelRig();
+    const long = `out/data/${'x'.repeat(120)}`;
+    const file = await archiveOf({ 'out/model.onnx': 'weights', 'out/data/a': 'A', [long]: 'B', 'out/test.wav': 'no' });
+    rig.server.file = file;
+    const model = archived(rig.server.url, file, ['model.onnx', 'data/']);
+    await rig.pull(model);
+    const names = Object.keys(await rig.installed()).toSorted();
+    expect(names).toEqual(['tiny/data/a', `tiny/${long.slice(4)}`, 'tiny/installed.json', 'tiny/model.onnx']);
+    await expect(verifyModel(rig.dataDir, model)).resolves.toMatchObject({ id: 'tiny' });
+  });
+
+  it.each([
+    ['climbs out of its folder', { 'out/data/ok': 'A', 'out/data/evil': 'B' }, 's,evil,../../../evil,'],
+    [
+      'names a place of the system',
+      { 'out/data/ok': 'A', 'out/data/evil': 'B' },
+      's,data/evil,data//../../../../evil,',
+    ],
+  ])('refuses an archive that %s', async (_name, files, change) => {
+    const rig = await openModelRig();
+    const file = await archiveOf({ ...files, 'out/model.onnx': 'w' }, ['-P', `--transform=${change}`]);
+    rig.server.file = file;
+    const model = archived(rig.server.url, file, ['model.onnx', 'data/']);
+    await expect(rig.pull(model)).rejects.toMatchObject({ code: 'model_corrupt', message: /outside its folder/ });
+    expect(await rig.installed()).toEqual({});
+  });
+
+  it('follows no links of an archive', async () => {
+    const rig = await openModelRig();
+    const file = await archiveOf({ 'out/data/a': 'A', 'out/model.onnx': '→/etc/hostname' });
+    rig.server.file = file;
+    const model = archived(rig.server.url, file, ['model.onnx', 'data/']);
+    await expect(rig.pull(model)).rejects.toMatchObject({ code: 'model_corrupt', message: /lacks model.onnx/ });
+  });
+
+  it.each([0.3, 0.9])('finds a damaged archive without knowing its hash (cut at %d)', async (share) => {
+    const rig = await openModelRig();
+    const whole = await archiveOf({ 'out/model.onnx': weights.toString('latin1'), 'out/data/a': 'A' });
+    const file = whole.subarray(0, Math.floor(share * whole.length));
+    rig.server.file = file;
+    const model = archived(rig.server.url, file, ['model.onnx', 'data/']);
+    (model.downloads[0] as { sha256: string }).sha256 = '';
+    await expect(rig.pull(model)).rejects.toMatchObject({ code: 'model_corrupt' });
+    // Nothing was pinned by it: the whole archive is welcome.
+    Object.assign(rig.server, { file: whole, etag: '"two"' });
+    await rig.pull(model);
+    expect(findInstalled(rig.dataDir, model)).toBeDefined();
+  });
+
+  it('says what was damaged on disk, and removes a model', async () => {
+    const rig = await openModelRig();
+    await rig.pull();
+    const place = path.join(rig.dataDir, 'models', 'tiny', 'tiny.onnx');
+    await writeFile(place, Buffer.from(weights.map((byte) => byte ^ 2)));
+    await expect(verifyModel(rig.dataDir, rig.model)).rejects.toMatchObject({ code: 'model_corrupt' });
+    await writeFile(place, 'short');
+    expect(findInstalled(rig.dataDir, rig.model)).toBeUndefined();
+    await removeModel(rig.model, rig.dataDir);
+    expect(await rig.installed()).toEqual({});
+    await expect(verifyModel(rig.dataDir, rig.model)).rejects.toMatchObject({ code: 'model_not_installed' });
+    await expect(removeModel(rig.model, rig.dataDir)).rejects.toMatchObject({ code: 'model_not_installed' });
+  });
+});
+
+describe('the catalogue', () => {
+  it('has an entry for each role, with a licence, and a reason where there is nothing to download', () => {
+    const catalogue = readCatalogue();
+    expect(new Set(catalogue.map(({ role }) => role)).size).toBe(8);
+    for (const { downloads, unpublished } of catalogue) expect(downloads.length === 0).toBe(unpublished !== undefined);
+  });
+
+  it('says what no file of a user may be', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-catalogue-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = path.join(folder, 'catalogue.json');
+    const model = modelOf('http://127.0.0.1:1');
+    await writeFile(file, JSON.stringify([{ ...model, files: { model: '../../etc/passwd' } }]));
+    expect(() => readCatalogue(file)).toThrow(/files.model/);
+    await writeFile(file, JSON.stringify([model, model]));
+    expect(() => readCatalogue(file)).toThrow(/two models are called tiny/);
+  });
+});

@@ -1,0 +1,205 @@
+import { open, rename, stat, type FileHandle } from 'node:fs/promises';
+import { hashFile } from '../hash.ts';
+import { asFault, DownloadFault } from './download-fault.ts';
+import { forgetDownload, readJournal, writeJournal, type DownloadJournal } from './download-journal.ts';
+import type { HttpClient } from './http-get.ts';
+import { ModelError } from './model-error.ts';
+import { isWholeFile, lookAt, readPiece, readWhole, type RemoteFile } from './remote-file.ts';
+
+export interface DownloadOptions {
+  readonly client: HttpClient;
+  /** The same file in several places. */
+  readonly urls: readonly string[];
+  /** As the catalogue has them, where it has. */
+  readonly bytes?: number | undefined;
+  /** Lower-case hex; empty where it is not known yet. */
+  readonly sha256: string;
+  /** Where it goes; until it is whole and right it is called `.part`. */
+  readonly target: string;
+  readonly signal: AbortSignal;
+  /** `done` counts what an earlier run left, `already` is that alone. */
+  onProgress?(progress: { readonly done: number; readonly of: number | undefined; readonly already: number }): void;
+  /** Waits before the next try. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Connections at a time; 4 unless given. */
+  readonly lanes?: number;
+  /** What one request asks for; 8 MiB unless given. */
+  readonly pieceBytes?: number;
+}
+
+const mostFailures = 5;
+const mostRestarts = 2;
+const longestWaitMs = 60_000;
+
+/**
+ * Downloads one file, in pieces over several connections where the server can, and goes on where an earlier run was killed.
+ * Cut and silent connections are tried again, busy servers later, then the next address. Only a file of the right hash gets the
+ * name `target`. Resolves to its hash. Throws a `ModelError`, or `signal.reason`.
+ */
+export async function download(options: DownloadOptions): Promise<string> {
+  const reasons: string[] = [];
+  let code: ModelError['code'] = 'model_download_failed';
+  for (const url of options.urls) {
+    try {
+      return await downloadFrom(url, options);
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      const fault = thrown instanceof ModelError && thrown.code !== 'model_disk_full' ? thrown : asFault(thrown);
+      if (fault instanceof ModelError) code = fault.code;
+      else code = fault.kind === 'busy' ? 'model_server_busy' : 'model_download_failed';
+      reasons.push(`${url}: ${fault.message}`);
+    }
+  }
+  const remedy =
+    code === 'model_corrupt'
+      ? 'Nothing was installed. Try again, or another mirror; if it stays so, the publisher has changed the file.'
+      : 'Run the same command again later: what has come is kept. DRAMATIS_MODEL_MIRRORS names other servers.';
+  throw new ModelError(code, `${reasons.join('; ')}. ${remedy}`);
+}
+
+async function downloadFrom(url: string, options: DownloadOptions): Promise<string> {
+  const part = `${options.target}.part`;
+  for (let restart = 0; ; restart += 1) {
+    const remote = await patiently(options, () => lookAt(options.client, url, options));
+    try {
+      // A server whose answers do not fit together still may give all of it in one.
+      if (restart < mostRestarts && remote.ranges && !isWholeFile(remote, options.sha256)) {
+        await inPieces(remote, part, options);
+      } else await patiently(options, () => inOne(remote, part, options));
+      return await finish(part, remote, options);
+    } catch (thrown) {
+      const fault = asFault(thrown);
+      if (fault.kind !== 'changed' || restart >= mostRestarts) throw fault;
+      await forgetDownload(part);
+    }
+  }
+}
+
+/** Checks the hash and gives the file its name. */
+async function finish(part: string, remote: RemoteFile, { sha256, target }: DownloadOptions): Promise<string> {
+  const { size } = await stat(part);
+  if (remote.bytes !== undefined && size !== remote.bytes) {
+    throw new DownloadFault('changed', `${size} bytes came of ${remote.bytes}`);
+  }
+  const found = await hashFile(part);
+  if (sha256 !== '' && found !== sha256) {
+    await forgetDownload(part);
+    throw new ModelError('model_corrupt', `what came has the SHA-256 ${found}, not ${sha256}`);
+  }
+  await rename(part, target);
+  await forgetDownload(part);
+  return found;
+}
+
+/** Tries again what broke, with growing waits; as often as it gets nowhere. */
+async function patiently<Result>(options: DownloadOptions, work: () => Promise<Result>): Promise<Result> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await work();
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      await rest(asFault(thrown), failures, options);
+    }
+  }
+}
+
+async function rest(fault: DownloadFault, failures: number, options: DownloadOptions): Promise<void> {
+  if (fault.kind === 'changed' || fault.kind === 'refused' || failures >= mostFailures) throw fault;
+  await options.wait(Math.min(longestWaitMs, fault.retryAfterMs ?? 500 * 2 ** failures), options.signal);
+}
+
+async function inOne(remote: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
+  await forgetDownload(part);
+  const file = await open(part, 'w');
+  try {
+    let done = 0;
+    for await (const block of readWhole(remote, options)) {
+      await file.write(block, 0, block.length, done);
+      done += block.length;
+      options.onProgress?.({ done, of: remote.bytes, already: 0 });
+    }
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function inPieces(remote: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
+  const { lanes = 4, pieceBytes = 2 ** 23, signal } = options;
+  const { url, version, bytes = 0 } = remote;
+  const journal = await journalOf({ url, version, bytes, pieceBytes, done: [] }, part);
+  const sizeOf = (piece: number): number => Math.min(journal.pieceBytes, bytes - piece * journal.pieceBytes);
+  const todo = Array.from({ length: Math.ceil(bytes / journal.pieceBytes) }, (_, piece) => piece).filter(
+    (piece) => !journal.done.includes(piece),
+  );
+  const already = journal.done.reduce((sum, piece) => sum + sizeOf(piece), 0);
+  let done = already;
+  let saving = Promise.resolve();
+  const tell = (more: number): void => {
+    done += more;
+    options.onProgress?.({ done, of: bytes, already });
+  };
+  tell(0);
+  const file = await open(part, 'r+');
+  const stop = new AbortController();
+  const lane = async (): Promise<void> => {
+    for (let piece = todo.shift(); piece !== undefined; piece = todo.shift()) {
+      const from = piece * journal.pieceBytes;
+      const bounds = { from, to: from + sizeOf(piece) };
+      await onePiece(remote, bounds, file, tell, { ...options, signal: AbortSignal.any([signal, stop.signal]) });
+      await file.datasync();
+      journal.done.push(piece);
+      saving = saving.then(() => writeJournal(`${part}.json`, journal));
+      await saving;
+    }
+  };
+  const running = Array.from({ length: Math.min(lanes, todo.length) }, lane);
+  try {
+    await Promise.all(running);
+  } catch (thrown) {
+    stop.abort(thrown);
+    await Promise.allSettled(running);
+    signal.throwIfAborted();
+    throw thrown;
+  } finally {
+    await file.close();
+  }
+}
+
+/** What an earlier run left, where it fits; else a new one, and an empty file. */
+async function journalOf(fresh: DownloadJournal, part: string): Promise<DownloadJournal> {
+  const left = await readJournal(`${part}.json`);
+  const fits = left?.url === fresh.url && left.version === fresh.version && left.bytes === fresh.bytes;
+  if (fits && (await stat(part).catch(() => undefined)) !== undefined) return left;
+  await forgetDownload(part);
+  const file = await open(part, 'w');
+  await file.close();
+  return fresh;
+}
+
+/** Gets the bytes of one piece, in as many requests as it takes. */
+async function onePiece(
+  remote: RemoteFile,
+  { from, to }: { readonly from: number; readonly to: number },
+  file: FileHandle,
+  tell: (bytes: number) => void,
+  options: DownloadOptions,
+): Promise<void> {
+  let place = from;
+  let failures = 0;
+  while (place < to) {
+    const before = place;
+    try {
+      for await (const block of readPiece(remote, place, to, options)) {
+        await file.write(block, 0, block.length, place);
+        place += block.length;
+        tell(block.length);
+      }
+      if (place === before) throw new DownloadFault('broken', 'the server sends nothing');
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      failures = place > before ? 1 : failures + 1;
+      await rest(asFault(thrown), failures, options);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { hashOf } from '../calls/weights.ts';
+import type { CatalogueModel } from './catalogue.ts';
+import { ModelError } from './model-error.ts';
+
+const recordSchema = z.strictObject({
+  id: z.string(),
+  /** What was downloaded: its hash, and whether a public source had stated it. */
+  downloads: z.array(z.strictObject({ file: z.string(), sha256: z.hash('sha256'), pinned: z.boolean() })),
+  /** What the engine loads, by its name in the engine's settings; a folder's hash is that of `hashOf`. */
+  files: z.record(
+    z.string(),
+    z.strictObject({ file: z.string(), bytes: z.number().int().min(0), sha256: z.hash('sha256') }),
+  ),
+});
+
+/** What is known of a model's weights on disk; written when they had been checked. */
+export type InstalledRecord = z.infer<typeof recordSchema>;
+
+const recordName = 'installed.json';
+
+/** Where models lie in a data folder. */
+export function modelsFolder(dataDir: string): string {
+  return path.resolve(dataDir, 'models');
+}
+
+/** The record's place in a model's folder. */
+export function recordPath(folder: string): string {
+  return path.join(folder, recordName);
+}
+
+/**
+ * The record of an installed model, and its folder; undefined where it is not installed as the catalogue now has it, or a file
+ * is missing or of another length. Quick: hashes are for `verifyModel`, and for the engine that loads the weights.
+ */
+export function findInstalled(
+  dataDir: string,
+  model: CatalogueModel,
+): { readonly folder: string; readonly record: InstalledRecord } | undefined {
+  const folder = path.join(modelsFolder(dataDir), model.id);
+  let record: InstalledRecord;
+  try {
+    record = recordSchema.parse(JSON.parse(readFileSync(recordPath(folder), 'utf8')));
+  } catch {
+    return undefined;
+  }
+  const isWhole = Object.entries(model.files).every(([name, file]) => {
+    const known = record.files[name];
+    const found = known?.file === file ? statSync(path.join(folder, file), { throwIfNoEntry: false }) : undefined;
+    return found !== undefined && (found.isDirectory() || found.size === known?.bytes);
+  });
+  const isCurrent = model.downloads.every(({ file, sha256 }) => {
+    const known = record.downloads.find((each) => each.file === file);
+    return known !== undefined && (sha256 === '' || known.sha256 === sha256);
+  });
+  return isWhole && isCurrent ? { folder, record } : undefined;
+}
+
+/** Hashes every file of an installed model anew. Throws `model_not_installed`, or `model_corrupt`. */
+export async function verifyModel(dataDir: string, model: CatalogueModel): Promise<InstalledRecord> {
+  const installed = findInstalled(dataDir, model);
+  if (installed === undefined) {
+    const folder = path.join(modelsFolder(dataDir), model.id);
+    const [code, what] = existsSync(folder)
+      ? (['model_corrupt', 'is not whole'] as const)
+      : (['model_not_installed', 'is not installed'] as const);
+    throw new ModelError(code, `${model.id} ${what}. \`dramatis models pull ${model.id}\` gets it.`);
+  }
+  const { folder, record } = installed;
+  for (const { file, sha256 } of Object.values(record.files)) {
+    const found = await hashOf(path.join(folder, file)).catch((cause: unknown) => {
+      throw new ModelError('model_corrupt', `${model.id}: ${file} cannot be read. Pull the model again.`, cause);
+    });
+    if (found.sha256 !== sha256) {
+      throw new ModelError(
+        'model_corrupt',
+        `${model.id}: ${file} has the SHA-256 ${found.sha256}, not ${sha256}. \`dramatis models pull ${model.id} --again\` gets it anew.`,
+      );
+    }
+  }
+  return record;
+}
+
+/** Measures what the engine loads, and describes it. Throws `model_corrupt` where something is missing. */
+export async function describeFiles(folder: string, model: CatalogueModel): Promise<InstalledRecord['files']> {
+  const entries = Object.entries(model.files).map(async ([name, file]) => {
+    const found = await hashOf(path.join(folder, file)).catch((cause: unknown) => {
+      throw new ModelError('model_corrupt', `${model.id} came without ${file}: it is another version.`, cause);
+    });
+    return [name, { file, ...found }] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+const pinsSchema = z.record(z.string(), z.hash('sha256'));
+
+/** The hashes of what had none in the catalogue, as first seen here, by address. */
+export function readPins(dataDir: string): Readonly<Record<string, string>> {
+  const file = pinsPath(dataDir);
+  if (!existsSync(file)) return {};
+  try {
+    return pinsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    // Never taken as empty: what is pinned must not be trusted anew in silence.
+    const advice = 'Restore it, or delete it to trust what comes next.';
+    throw new ModelError('model_catalogue_invalid', `${file} cannot be read. ${advice}`, cause);
+  }
+}
+
+export function pinsPath(dataDir: string): string {
+  return path.join(modelsFolder(dataDir), 'pins.json');
+}

@@ -1,0 +1,109 @@
+import { DownloadFault, faultOfStatus } from './download-fault.ts';
+import type { HttpAnswer, HttpClient } from './http-get.ts';
+
+/** A file on a server, as the server describes it. */
+export interface RemoteFile {
+  readonly url: string;
+  readonly bytes: number | undefined;
+  /** `ETag`, else `Last-Modified`, else empty. */
+  readonly version: string;
+  /** Whether the server gives parts of it. */
+  readonly ranges: boolean;
+}
+
+interface Asking {
+  readonly client: HttpClient;
+  readonly signal: AbortSignal;
+  /** What it should have. */
+  readonly bytes?: number | undefined;
+  readonly sha256: string;
+}
+
+/** Whether it must come in one: without version and hash, parts of two files could not be told apart. */
+export function isWholeFile({ version, bytes }: RemoteFile, sha256: string): boolean {
+  return bytes === undefined || (version === '' && sha256 === '');
+}
+
+/** Asks for the first byte. Throws a `DownloadFault` where there is no such file, or one of another size. */
+export async function lookAt(
+  client: HttpClient,
+  url: string,
+  { signal, bytes: expected }: Asking,
+): Promise<RemoteFile> {
+  const answer = await client.get(url, { range: 'bytes=0-0' }, signal);
+  answer.end();
+  const { status } = answer;
+  if (status !== 206 && status !== 200) throw faultOfStatus(status, answer.headers['retry-after']);
+  const found = status === 206 ? partOf(answer)?.of : lengthOf(answer);
+  if (found !== undefined && expected !== undefined && found !== expected) {
+    throw new DownloadFault('refused', `the server has a file of ${found} bytes, not ${expected}`);
+  }
+  return { url, bytes: found, version: versionOf(answer), ranges: status === 206 && found !== undefined };
+}
+
+/** The bytes from `from` to before `to`, or fewer. Throws a `DownloadFault` where they are of another file. */
+export async function* readPiece(remote: RemoteFile, from: number, to: number, asking: Asking): AsyncGenerator<Buffer> {
+  const { url, version } = remote;
+  // Weak versions cannot be asked for: what comes is compared anyway.
+  const condition = version === '' || version.startsWith('W/') ? {} : { 'if-range': version };
+  const answer = await asking.client.get(url, { range: `bytes=${from}-${to - 1}`, ...condition }, asking.signal);
+  try {
+    if (answer.status === 200 || answer.status === 416)
+      throw new DownloadFault('changed', 'the file has changed there');
+    if (answer.status !== 206) throw faultOfStatus(answer.status, answer.headers['retry-after']);
+    const part = partOf(answer);
+    if (part?.from !== from || part.of !== remote.bytes || versionOf(answer) !== version) {
+      throw new DownloadFault('changed', 'the server gives parts of another file');
+    }
+    let left = to - from;
+    for await (const block of answer.body) {
+      if (block.length > left) throw new DownloadFault('changed', 'the server sends more than it was asked for');
+      left -= block.length;
+      yield block;
+    }
+  } finally {
+    answer.end();
+  }
+}
+
+/** All of it, from the beginning. Throws a `DownloadFault` where it is longer or shorter than it should be. */
+export async function* readWhole(remote: RemoteFile, asking: Asking): AsyncGenerator<Buffer> {
+  const answer = await asking.client.get(remote.url, {}, asking.signal);
+  try {
+    if (answer.status !== 200) throw faultOfStatus(answer.status, answer.headers['retry-after']);
+    const expected = asking.bytes ?? lengthOf(answer);
+    const isFramed = answer.headers['transfer-encoding'] === 'chunked';
+    if (expected === undefined && !isFramed && asking.sha256 === '') {
+      throw new DownloadFault('refused', 'nothing tells where the file ends: neither the server nor a known hash');
+    }
+    let came = 0;
+    for await (const block of answer.body) {
+      came += block.length;
+      if (expected !== undefined && came > expected) {
+        throw new DownloadFault('refused', `the server sends more than ${expected} bytes`);
+      }
+      yield block;
+    }
+    if (expected !== undefined && came < expected) {
+      throw new DownloadFault('broken', `${came} bytes came of ${expected}`);
+    }
+  } finally {
+    answer.end();
+  }
+}
+
+function versionOf({ headers }: HttpAnswer): string {
+  const version = headers['etag'] ?? headers['last-modified'];
+  return typeof version === 'string' ? version : '';
+}
+
+function lengthOf({ headers }: HttpAnswer): number | undefined {
+  const length = headers['content-length'];
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
+function partOf({ headers }: HttpAnswer): { readonly from: number; readonly of: number } | undefined {
+  const range = headers['content-range'];
+  const found = typeof range === 'string' ? /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(range) : null;
+  return found === null ? undefined : { from: Number(found[1]), of: Number(found[2]) };
+}

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import type { CallOptions } from '../engine.ts';
+import { ModelError } from './model-error.ts';
+import { readTar } from './tar.ts';
+
+const decompressor = 'bzip2';
+const mostBytes = 2 ** 35;
+
+/**
+ * Unpacks of a `.tar.bz2` what `keep` names (files, or folders that end with a slash; the archive's outermost folder does not
+ * count) into a folder. No file lands anywhere else, whatever the archive says: links are passed over, names with `..` refused.
+ * Needs the program bzip2. Throws `model_corrupt` where the archive is damaged or lacks something.
+ */
+export async function unpack(
+  archive: string,
+  folder: string,
+  keep: readonly string[],
+  { signal }: CallOptions,
+): Promise<void> {
+  const missing = new Set(keep);
+  const bzip2 = spawn(decompressor, ['--decompress', '--stdout', '--', archive], {
+    signal,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let says = '';
+  bzip2.stderr.setEncoding('utf8').on('data', (text: string) => (says = (says + text).slice(-500)));
+  const ended = once(bzip2, 'close').catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new ModelError('model_corrupt', 'The archive needs the program bzip2: install it.', cause);
+  });
+  // Awaited below, also where reading fails first.
+  ended.catch(() => undefined);
+  let kept = 0;
+  try {
+    for await (const { path: name, bytes, body } of readTar(bzip2.stdout)) {
+      const inside = name.replace(/^(\.\/)?[^/]+\//, '');
+      const wanted = keep.find((entry) => inside === entry || (entry.endsWith('/') && inside.startsWith(entry)));
+      if (wanted === undefined) continue;
+      kept += bytes;
+      if (kept > mostBytes) throw new ModelError('model_corrupt', 'The archive unpacks to more than any model has.');
+      await writeInside(folder, inside, body);
+      missing.delete(wanted);
+    }
+    const [status] = (await ended) as [number | null];
+    if (status !== 0) {
+      throw new ModelError('model_corrupt', `The archive cannot be unpacked: ${says.trim()}. Get it again.`);
+    }
+  } catch (thrown) {
+    bzip2.kill();
+    bzip2.stdout.destroy();
+    const [ending] = await Promise.allSettled([ended]);
+    signal.throwIfAborted();
+    throw ending.status === 'rejected' ? ending.reason : thrown;
+  }
+  if (missing.size > 0) {
+    throw new ModelError('model_corrupt', `The archive lacks ${[...missing].join(', ')}: it is another version.`);
+  }
+}
+
+async function writeInside(folder: string, name: string, body: AsyncIterable<Buffer>): Promise<void> {
+  const place = path.resolve(folder, name);
+  const isInside = place.startsWith(path.resolve(folder) + path.sep);
+  if (!isInside || name.includes('\\') || name.includes('\0') || name.split('/').includes('..')) {
+    throw new ModelError(
+      'model_corrupt',
+      'The archive holds a file that would land outside its folder: do not trust it.',
+    );
+  }
+  await mkdir(path.dirname(place), { recursive: true });
+  const file = await open(place, 'w', 0o644);
+  try {
+    for await (const block of body) await file.write(block);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
