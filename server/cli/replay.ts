@@ -6,7 +6,7 @@ import { wireSampleRate } from '../protocol/limits.ts';
 import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
 import { interruptSignal } from './interrupt.ts';
 import { reachServer } from './local-server.ts';
-import { parseCommand, requireFlag, UsageError } from './usage.ts';
+import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
 import { waterfall } from './waterfall.ts';
 
 /** `dramatis replay`: recordings in, a conversation out, through the same server that people talk to. */
@@ -22,6 +22,7 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals: files, config } = parsed;
   if (files.length === 0) throw new UsageError('Name at least one recording.');
   const character = requireFlag(values.character, 'character');
+  if (typeof values.out === 'string') requireFolderOf(values.out);
   const signal = interruptSignal();
   const recordings = await Promise.all(
     files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, signal })),
