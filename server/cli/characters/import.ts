@@ -53,7 +53,7 @@ async function importDataset(
   places: readonly string[],
   { parent, replace }: { readonly parent: string; readonly replace: boolean },
 ): Promise<number> {
-  const load = importers[name];
+  const load = Object.hasOwn(importers, name) ? importers[name] : undefined;
   if (load === undefined) throw new UsageError(`--from is one of ${Object.keys(importers).join(', ')}.`);
   const read = await load();
   let made = 0;
