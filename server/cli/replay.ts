@@ -6,6 +6,7 @@ import { wireSampleRate } from '../protocol/limits.ts';
 import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
 import { interruptSignal } from './interrupt.ts';
 import { reachServer } from './local-server.ts';
+import { printable } from './printable.ts';
 import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
 import { waterfall } from './waterfall.ts';
 
@@ -82,7 +83,7 @@ function asText(file: string, character: string, result: ReplayResult): string {
       lines.push(`  end of speech to first audio at the client: ${turn.firstAudioMs.toFixed(0)} ms`, '');
   }
   for (const error of result.errors) lines.push(`  error ${error.code}: ${error.message}`);
-  return lines.join('\n');
+  return printable(lines.join('\n'));
 }
 
 function secondsOf(turn: ReplayedTurn): number {

@@ -5,6 +5,7 @@ import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
 import { findCharacter } from '../../serve.ts';
+import { printable } from '../printable.ts';
 import { parseCommand, requireFolderOf, UsageError } from '../usage.ts';
 
 /** `dramatis characters export ID`: a card that other programs open. */
@@ -35,7 +36,9 @@ export async function run(args: string[]): Promise<number> {
   const bytes = writeCardBytes({ card: tavern, files, ...(picture === undefined ? {} : { picture }) }, format, spec);
   await writeFile(file, bytes);
   console.log(
-    `${path.basename(file)}: ${character.name}, ${spec.toUpperCase()}, ${Math.ceil(bytes.length / 1024)} KiB`,
+    printable(
+      `${path.basename(file)}: ${character.name}, ${spec.toUpperCase()}, ${Math.ceil(bytes.length / 1024)} KiB`,
+    ),
   );
   return 0;
 }
