@@ -19,7 +19,7 @@ const commands = {
 /** `dramatis eval COMMAND …`. Resolves to the exit status; 2 where the command line makes no sense. */
 export async function runEval(args: readonly string[], host: EvalHost): Promise<number> {
   const [name = '', ...rest] = args;
-  if (!(name in commands)) {
+  if (!Object.hasOwn(commands, name)) {
     const rows = Object.entries(commands).map(([command, { help }]) => `  ${command.padEnd(13)}${help}`);
     const said = name === '' || name === '--help' || name === '-h' ? '' : `There is no "eval ${name}".\n\n`;
     host.print(`${said}dramatis eval COMMAND: SpeechRole-Eval\n\n${rows.join('\n')}\n\nEach has --help.`);

@@ -293,7 +293,7 @@ function readFile(file: string | undefined): { path: string; values: Record<stri
     text = readFileSync(place, 'utf8');
   } catch (cause) {
     if (file === undefined) return { path: place, values: {} };
-    throw new ConfigError(`${place}: cannot be read`, { cause });
+    throw new ConfigError(`${place}: cannot be read; check the path`, { cause });
   }
   try {
     return { path: place, values: z.record(z.string(), z.unknown()).parse(JSON.parse(text)) };

@@ -24,7 +24,7 @@ async function main(): Promise<number> {
     process.stdout.write(usage());
     return name === undefined ? 2 : 0;
   }
-  const load = commands[name];
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) {
     process.stderr.write(`There is no command "${name}".\n\n${usage()}`);
     return 2;

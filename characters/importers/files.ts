@@ -11,7 +11,7 @@ export async function textOf(file: string): Promise<string | undefined> {
 /** JSON of a file. Throws `CharacterError` that names it. */
 export async function jsonOf(file: string): Promise<unknown> {
   const text = await textOf(file);
-  if (text === undefined) throw new CharacterError(`${file}: cannot be read`);
+  if (text === undefined) throw new CharacterError(`${file}: cannot be read; check the path`);
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
@@ -22,7 +22,7 @@ export async function jsonOf(file: string): Promise<unknown> {
 /** Rows of a JSONL file with their numbers, from 1; rows that are no JSON are told as problems. */
 export async function jsonRows(file: string, problems: Problem[]): Promise<{ row: number; value: unknown }[]> {
   const text = await textOf(file);
-  if (text === undefined) throw new CharacterError(`${file}: cannot be read`);
+  if (text === undefined) throw new CharacterError(`${file}: cannot be read; check the path`);
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     try {

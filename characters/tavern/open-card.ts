@@ -27,9 +27,16 @@ export async function openCard(file: string): Promise<CardFile> {
     bytes = await readFile(file);
   } catch (cause) {
     if (cause instanceof CharacterError) throw cause;
-    throw new CharacterError(`${file}: cannot be read`, { cause });
+    throw new CharacterError(`${file}: ${whyUnread(cause)}`, { cause });
   }
   return readCardBytes(bytes, file);
+}
+
+function whyUnread(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file; check the path';
+  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or read a data set with --from';
+  return 'cannot be read; check its permissions';
 }
 
 /** The same for bytes that are already here. */

@@ -86,7 +86,7 @@ function metricOf(name: string, file: string): MetricKey {
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new EvalError('data', `${file}: cannot be read.`, cause);
+    throw new EvalError('data', `${file}: cannot be read. Check the path.`, cause);
   });
 }
 

@@ -12,7 +12,7 @@ const verbs: Readonly<Record<string, () => Promise<{ run(args: string[]): Promis
 /** `dramatis characters [VERB]`: who there is to talk to, and cards in and out. */
 export async function run(args: string[]): Promise<number> {
   const [verb = 'list', ...rest] = args[0]?.startsWith('-') === false ? args : ['list', ...args];
-  const load = verbs[verb];
+  const load = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (load === undefined)
     throw new UsageError(`There is no "characters ${verb}"; there is ${Object.keys(verbs).join(', ')}.`);
   return (await load()).run(rest);

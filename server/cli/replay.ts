@@ -6,7 +6,8 @@ import { wireSampleRate } from '../protocol/limits.ts';
 import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
 import { interruptSignal } from './interrupt.ts';
 import { reachServer } from './local-server.ts';
-import { parseCommand, requireFlag, UsageError } from './usage.ts';
+import { printable } from './printable.ts';
+import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
 import { waterfall } from './waterfall.ts';
 
 /** `dramatis replay`: recordings in, a conversation out, through the same server that people talk to. */
@@ -22,6 +23,7 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals: files, config } = parsed;
   if (files.length === 0) throw new UsageError('Name at least one recording.');
   const character = requireFlag(values.character, 'character');
+  if (typeof values.out === 'string') requireFolderOf(values.out);
   const signal = interruptSignal();
   const recordings = await Promise.all(
     files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, signal })),
@@ -81,7 +83,7 @@ function asText(file: string, character: string, result: ReplayResult): string {
       lines.push(`  end of speech to first audio at the client: ${turn.firstAudioMs.toFixed(0)} ms`, '');
   }
   for (const error of result.errors) lines.push(`  error ${error.code}: ${error.message}`);
-  return lines.join('\n');
+  return printable(lines.join('\n'));
 }
 
 function secondsOf(turn: ReplayedTurn): number {

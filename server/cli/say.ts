@@ -4,7 +4,7 @@ import { writeWav } from '../../voices/wav.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
 import { interruptSignal } from './interrupt.ts';
-import { parseCommand, requireFlag, UsageError } from './usage.ts';
+import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
 
 /** `dramatis say`: a text in a character's voice. */
 export async function run(args: string[]): Promise<number> {
@@ -17,6 +17,7 @@ export async function run(args: string[]): Promise<number> {
   if (text === '') throw new UsageError('Give a text to say.');
   const id = requireFlag(parsed.values.character, 'character');
   const out = requireFlag(parsed.values.out, 'out');
+  requireFolderOf(out);
   const character = (await readCharacters(parsed.config)).get(id);
   if (character === undefined)
     throw new UsageError(`There is no character "${id}". \`dramatis characters\` lists them.`);

@@ -1,10 +1,12 @@
+import { printable } from './printable.ts';
+
 /** A plain table that fits the terminal: the last column is cut to what is left of `width` columns. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   width = process.stdout.columns ?? 100,
 ): string {
-  const all = [head, ...rows];
+  const all = [head, ...rows].map((row) => row.map((cell) => printable(cell).replaceAll(/\s+/g, ' ')));
   const widths = head.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
   const lines = all.map((row) => {
     const cells = row.map((cell, column) => (column === row.length - 1 ? cell : pad(cell, widths[column] ?? 0)));

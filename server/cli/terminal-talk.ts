@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Talk, TalkEvent } from '../client/api.d.ts';
 import { openTalk, TalkError } from '../client/open-talk.js';
+import { printable } from './printable.ts';
 import { PipeSpeaker, type SoundPipe } from './pipe-speaker.ts';
 
 export interface TerminalTalkOptions {
@@ -83,10 +84,10 @@ function pageOf(print: (text: string) => void): Page {
   return {
     say,
     end,
-    add: print,
+    add: (text) => print(printable(text)),
     note(text) {
       end();
-      print(`[${text}]\n`);
+      print(printable(`[${text}]\n`));
     },
   };
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { flagOf, readConfig, settingFacts, type Config } from '../config.ts';
 
@@ -85,7 +87,7 @@ export function parseCommand<Flags extends string>(
 }
 
 function commandUsage(name: CommandName, synopsis: string, flags: Readonly<Record<string, FlagFacts>>): string {
-  const row = (flag: string, help: string): string => `  ${flag.padEnd(28)}${help}`;
+  const row = (flag: string, help: string): string => wrapped(`  ${flag.padEnd(28)}${help}`, 30);
   const own = Object.entries(flags).map(([flag, facts]) =>
     row(facts.type === 'boolean' ? `--${flag}` : `--${flag} ${facts.value ?? 'VALUE'}`, facts.help),
   );
@@ -94,10 +96,24 @@ function commandUsage(name: CommandName, synopsis: string, flags: Readonly<Recor
   );
   const all = [row('--config FILE', 'settings file (default: dramatis.config.json)'), ...settings];
   return [
-    `dramatis ${name} ${synopsis}\n${commandHelp[name]}\n`,
+    `${wrapped(`dramatis ${name} ${synopsis}`, 4)}\n${commandHelp[name]}\n`,
     ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
     `Settings:\n${all.join('\n')}\n`,
   ].join('\n');
+}
+
+/** A text in lines of 100 columns, the further ones indented. */
+function wrapped(text: string, indent: number): string {
+  if (text.length <= 100) return text;
+  const end = text.lastIndexOf(' ', 100);
+  if (end < indent) return text;
+  return `${text.slice(0, end)}\n${wrapped(' '.repeat(indent) + text.slice(end + 1), indent)}`;
+}
+
+/** Tells before any work that a file could not be written. */
+export function requireFolderOf(file: string): void {
+  const folder = path.dirname(path.resolve(file));
+  if (!existsSync(folder)) throw new UsageError(`--out: there is no folder ${folder}. Make it, or choose another.`);
 }
 
 /** The one value of a flag that must be given. */

@@ -40,7 +40,7 @@ export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('voices', 'add FILE… | list | show ID | play ID | remove ID | compare A B', args, flags);
   if (parsed === undefined) return 0;
   const [action = '', ...names] = parsed.positionals;
-  const load = actions[action];
+  const load = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (load === undefined) throw new UsageError(`Say what to do: dramatis voices ${Object.keys(actions).join(' | ')}.`);
   const store = openVoiceStore(parsed.config.dataDir);
   const act = await load();

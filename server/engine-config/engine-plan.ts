@@ -199,7 +199,7 @@ function findEngine(
   engines: Engines,
   { settings, environment }: { readonly settings: PlanSettings; readonly environment: Environment },
 ): PlannedEngine {
-  const known = engines[name];
+  const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
   if (known !== undefined) return planned(name, stage, known, environment);
   if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, care: {}, voices: {} };
   const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key } = settings;
@@ -213,7 +213,7 @@ function findEngine(
 /** `KIND@URL#MODEL`: an engine without a file. */
 function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEngine {
   const [, kind = '', url, model] = /^([^@#]+)(?:@([^#]*))?(?:#(.*))?$/.exec(text) ?? [];
-  if (!(kind in kindsOf[stage])) {
+  if (!Object.hasOwn(kindsOf[stage], kind)) {
     const named = [embeddedKinds[stage], ...Object.keys(engines)];
     throw new ConfigError(
       `There is no ${stage} "${text}". Name one of: ${named.join(', ')}, or KIND@URL#MODEL with KIND one of: ${Object.keys(kindsOf[stage]).join(', ')}.`,
@@ -231,7 +231,7 @@ function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEng
 
 function omniOf(names: readonly string[], engines: Engines, environment: Environment): PlannedEngine[] {
   return names.map((name) => {
-    const known = engines[name];
+    const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
     if (known !== undefined) return planned(name, 'omni', known, environment);
     throw new ConfigError(`There is no engine "${name}", which "omni" names. Describe it under "engines".`);
   });
@@ -239,7 +239,7 @@ function omniOf(names: readonly string[], engines: Engines, environment: Environ
 
 function planned(name: string, stage: Role, engine: Engines[string], environment: Environment): PlannedEngine {
   const { kind, apiKeyEnv, voices = {}, ...rest } = engine;
-  if (!(kind in kindsOf[stage])) {
+  if (!Object.hasOwn(kindsOf[stage], kind)) {
     throw new ConfigError(
       `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
     );

@@ -171,7 +171,10 @@ function parse<Schema extends z.ZodType>(schema: Schema, place: string): z.infer
     value = JSON.parse(readFileSync(place, 'utf8'));
   } catch (cause) {
     // The parser's own message repeats the text, which may hold a key after all.
-    const why = cause instanceof SyntaxError ? 'not valid JSON' : 'cannot be read';
+    const why =
+      cause instanceof SyntaxError
+        ? 'not valid JSON; a comma or quote too many or too few?'
+        : 'cannot be read; check the path';
     throw new ConfigError(`${place}: ${why}`);
   }
   const parsed = schema.safeParse(value);

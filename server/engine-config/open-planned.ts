@@ -49,7 +49,7 @@ async function open<Engine>(
   gated = true,
 ): Promise<OpenedEngine<Engine>> {
   const { name, kind, care, key, keyVariable, settingNames } = planned;
-  const load = kinds[kind];
+  const load = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   if (load === undefined) throw new ConfigError(`There are no engines of the kind "${kind}".`);
   const { adapter } = await load();
   const parsed = adapter.settings.safeParse(planned.settings);

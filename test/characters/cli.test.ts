@@ -45,6 +45,34 @@ describe('dramatis characters', () => {
     expect((await dramatis('show', 'old-mara')).err).toMatch(/There is no character "old-mara"; there is .*alice/);
   });
 
+  it('lets no card write control characters to the terminal', async () => {
+    const { data, ...rest } = cards['V3, every field'];
+    const hostile = {
+      ...data,
+      name: 'Bob\u001B]0;title\u0007\u001B[31m\nx',
+      nickname: '',
+      description: 'A \u001B[2Jman.',
+    };
+    await writeFile(path.join(folder, 'hostile.json'), JSON.stringify({ ...rest, data: hostile }));
+    const said = [
+      await dramatis('import', 'hostile.json', '--id', 'bob'),
+      await dramatis(),
+      await dramatis('show', 'bob'),
+    ];
+    said.push(await dramatis('remove', 'bob'));
+    for (const { out, err } of said) {
+      expect(out + err).toContain('Bob');
+      expect(out + err).not.toMatch(/[^\P{Cc}\n]/u);
+    }
+  });
+
+  it('says what to do where a card cannot be read', async () => {
+    expect((await dramatis('import', 'nowhere.png')).err).toContain(
+      'nowhere.png: there is no such file; check the path',
+    );
+    expect((await dramatis('import', '.')).err).toMatch(/\.: this is a folder; .*--from/);
+  });
+
   it('goes on after a file that is no card, and says which and why', async () => {
     await writeFile(path.join(folder, 'bad.png'), 'nothing');
     await writeFile(path.join(folder, 'good.json'), JSON.stringify(cards['V1, six flat fields']));

@@ -193,6 +193,16 @@ describe('adding recordings to a voice', () => {
     const missing = addRecordings(freshStore(), plain(), optionsFor({ files: [join(folder, 'nowhere.wav')] }));
     await expect(missing).rejects.toMatchObject({ code: 'audio_file_not_found' });
   });
+
+  it('leaves no new voice behind where its first recording cannot be read, and every old one as it was', async () => {
+    const store = freshStore();
+    const files = [join(folder, 'nowhere.wav')];
+    await expect(addRecordings(store, plain(), optionsFor({ files }))).rejects.toThrow();
+    expect(await store.list()).toEqual([]);
+    const { record } = await addRecordings(store, plain(), optionsFor({}));
+    await expect(addRecordings(store, plain(), optionsFor({ files }))).rejects.toThrow();
+    expect(await store.read('martha')).toEqual(record);
+  });
 });
 
 describe('the store of voices', () => {

@@ -49,13 +49,12 @@ export interface AddResult {
  */
 export async function addRecordings(store: VoiceStore, studio: Studio, options: AddOptions): Promise<AddResult> {
   const { id, signal } = options;
+  const isNew = !(await store.has(id));
   const record = await openRecord(store, options);
-  const cut: CutSource[] = [];
-  for (const file of options.files) {
-    const done = await cutSource(file, { store, id, vad: studio.vad, signal });
-    cut.push(done);
-    options.onProgress?.({ type: 'cut', file, isNew: done.isNew, clips: done.source.clips.length });
-  }
+  const cut = await cutAll(store, studio, options).catch(async (fault: unknown) => {
+    if (isNew && (await store.sources(id)).length === 0) await store.remove(id);
+    throw fault;
+  });
   const examined = await examineAll(store, studio, { ...options, cut });
   const clips = (await store.sources(id)).flatMap(({ name, clips: all }) =>
     all.flatMap((clip) => (clip.measured === null ? [] : [{ ...clip, measured: clip.measured, source: name }])),
@@ -94,6 +93,17 @@ async function openRecord(store: VoiceStore, options: AddOptions): Promise<Voice
   };
   if (JSON.stringify(record) !== JSON.stringify(known)) await store.write(record);
   return record;
+}
+
+async function cutAll(store: VoiceStore, { vad }: Studio, options: AddOptions): Promise<CutSource[]> {
+  const { id, signal } = options;
+  const cut: CutSource[] = [];
+  for (const file of options.files) {
+    const done = await cutSource(file, { store, id, vad, signal });
+    cut.push(done);
+    options.onProgress?.({ type: 'cut', file, isNew: done.isNew, clips: done.source.clips.length });
+  }
+  return cut;
 }
 
 interface ExamineOptions extends AddOptions {

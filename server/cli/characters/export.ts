@@ -5,7 +5,8 @@ import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
 import { findCharacter } from '../../serve.ts';
-import { parseCommand, UsageError } from '../usage.ts';
+import { printable } from '../printable.ts';
+import { parseCommand, requireFolderOf, UsageError } from '../usage.ts';
 
 /** `dramatis characters export ID`: a card that other programs open. */
 export async function run(args: string[]): Promise<number> {
@@ -22,6 +23,7 @@ export async function run(args: string[]): Promise<number> {
   const [id, ...more] = parsed.positionals;
   if (id === undefined || more.length > 0) throw new UsageError('Which one? dramatis characters export ID');
   const { format = 'png', spec = 'v3', out } = parsed.values;
+  if (typeof out === 'string') requireFolderOf(out);
   if (!isFormat(format)) throw new UsageError(`--format is one of ${cardFormats.join(', ')}.`);
   if (spec !== 'v2' && spec !== 'v3') throw new UsageError('--spec is v2 or v3.');
   const { character, folder } = await findCharacter(parsed.config, id);
@@ -34,7 +36,9 @@ export async function run(args: string[]): Promise<number> {
   const bytes = writeCardBytes({ card: tavern, files, ...(picture === undefined ? {} : { picture }) }, format, spec);
   await writeFile(file, bytes);
   console.log(
-    `${path.basename(file)}: ${character.name}, ${spec.toUpperCase()}, ${Math.ceil(bytes.length / 1024)} KiB`,
+    printable(
+      `${path.basename(file)}: ${character.name}, ${spec.toUpperCase()}, ${Math.ceil(bytes.length / 1024)} KiB`,
+    ),
   );
   return 0;
 }

@@ -6,6 +6,7 @@ import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { importedCharacters } from '../../serve.ts';
+import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 
 /** `dramatis characters import FILE…`: cards of other programs become characters of this one. */
@@ -34,9 +35,11 @@ export async function run(args: string[]): Promise<number> {
       const source = JSON.stringify(opened.card.whole);
       await writePack(parent, { ...opened, ...pack, source }, values.replace === true);
       console.log(
-        `${path.basename(file)}: ${pack.card.name} is now ${pack.card.id}, ${pack.lines.length} example lines`,
+        printable(
+          `${path.basename(file)}: ${pack.card.name} is now ${pack.card.id}, ${pack.lines.length} example lines`,
+        ),
       );
-      for (const note of notes) console.log(`  note: ${note}`);
+      for (const note of notes) console.log(printable(`  note: ${note}`));
     } catch (fault) {
       if (!(fault instanceof CharacterError)) throw fault;
       failed += 1;
@@ -53,7 +56,7 @@ async function importDataset(
   places: readonly string[],
   { parent, replace }: { readonly parent: string; readonly replace: boolean },
 ): Promise<number> {
-  const load = importers[name];
+  const load = Object.hasOwn(importers, name) ? importers[name] : undefined;
   if (load === undefined) throw new UsageError(`--from is one of ${Object.keys(importers).join(', ')}.`);
   const read = await load();
   let made = 0;
@@ -66,14 +69,14 @@ async function importDataset(
         await writePack(parent, { card, lines, ...(files === undefined ? {} : { files }) }, replace);
         made += 1;
         const clip = voice === undefined ? '' : ', a voice clip';
-        console.log(`${card.id}: ${card.name}, ${lines.length} example lines${clip}`);
+        console.log(printable(`${card.id}: ${card.name}, ${lines.length} example lines${clip}`));
       } catch (fault) {
         if (!(fault instanceof CharacterError)) throw fault;
         failed += 1;
         process.stderr.write(`${fault.message}\n`);
       }
     }
-    for (const { where, what } of problems) process.stderr.write(`${where}: ${what}\n`);
+    for (const { where, what } of problems) process.stderr.write(printable(`${where}: ${what}\n`));
     console.log(`${place}: ${packs.length} characters, ${problems.length} problems`);
   }
   if (made > 0) console.log('Talk to them at the next `dramatis serve`.');

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { findCharacter, importedCharacters } from '../../serve.ts';
+import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 
 /** `dramatis characters remove ID`: takes an imported character away. */
@@ -14,6 +15,6 @@ export async function run(args: string[]): Promise<number> {
   if (path.dirname(folder) !== importedCharacters(parsed.config))
     throw new CharacterError(`${id} was not imported; it lies in ${folder}`);
   await rm(folder, { recursive: true });
-  console.log(`${character.name} is gone.`);
+  console.log(printable(`${character.name} is gone.`));
   return 0;
 }

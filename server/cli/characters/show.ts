@@ -1,4 +1,5 @@
 import { findCharacter } from '../../serve.ts';
+import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 
 const width = 100;
@@ -34,9 +35,9 @@ export async function run(args: string[]): Promise<number> {
       .map((line) => `  ${line.asks[0] ?? ''} - ${line.reply}`)
       .join('\n')}`,
   };
-  console.log(`${name} (${character.id}), speaks ${character.languages.join(', ')}`);
+  console.log(printable(`${name} (${character.id}), speaks ${character.languages.join(', ')}`));
   for (const [title, text] of Object.entries(sections)) {
-    if (text.trim() !== '') console.log(`\n${title}\n${wrapped(text)}`);
+    if (text.trim() !== '') console.log(`\n${title}\n${wrapped(printable(text))}`);
   }
   return 0;
 }

@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cli-mistakes-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const main = path.resolve(import.meta.dirname, '../../server/main.ts');
+
+interface Ran {
+  readonly status: number;
+  readonly said: string;
+}
+
+function dramatis(...args: string[]): Promise<Ran> {
+  const env = { ...process.env, DRAMATIS_DATA_DIR: path.join(folder, 'data') };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { env, cwd: folder }, (fault, out, err) => {
+      resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, said: out + err });
+    });
+  });
+}
+
+describe('a mistake in a command line', () => {
+  it.each([
+    [['constructor'], 2],
+    [['__proto__'], 2],
+    [['characters', 'constructor'], 2],
+    [['characters', 'import', '--from', 'constructor', 'x'], 2],
+    [['voices', 'constructor'], 2],
+    [['eval', 'constructor'], 2],
+  ] as const)('is told without a stack trace where the name is one that every object has: %j', async (args, status) => {
+    const ran = await dramatis(...args);
+    expect(ran.said).not.toMatch(/TypeError|\n {4}at /);
+    expect(ran.status).toBe(status);
+  });
+
+  it('is told where an engine’s kind or name is one that every object has', async () => {
+    const engines = path.join(folder, 'engines.json');
+    const chat = { kind: '__proto__', baseUrl: 'http://127.0.0.1:9/v1', model: 'x' };
+    await writeFile(engines, JSON.stringify({ engines: { chat }, mind: 'chat' }));
+    expect((await dramatis('serve', '--engines', engines, '--port', '0')).said).toMatch(
+      /The engine "chat" is of the kind "__proto__", which is no mind/,
+    );
+    expect((await dramatis('serve', '--mind', 'toString', '--port', '0')).said).toMatch(/There is no mind "toString"/);
+  });
+
+  it.each([
+    ['say', 'Hello.', '--character', 'alice'],
+    ['replay', 'talk.wav', '--character', 'alice'],
+    ['characters', 'export', 'alice'],
+  ])('is told before any work where --out names a folder that is not there: %s', async (...args) => {
+    const out = path.join(folder, 'nowhere', 'out.wav');
+    const ran = await dramatis(...args, '--out', out);
+    expect(ran.said).toContain(`--out: there is no folder ${path.dirname(out)}.`);
+    expect(ran.status).toBe(2);
+  });
+});
+
+describe('the help', () => {
+  it.each(['serve', 'characters', 'voices', 'replay'])('of %s fits 100 columns', async (command) => {
+    const { said } = await dramatis(command, '--help');
+    expect(said.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('of characters names its verbs', async () => {
+    expect((await dramatis('characters', '--help')).said).toMatch(/list.*show ID.*import.*export ID.*remove ID/);
+  });
+});
