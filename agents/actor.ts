@@ -1,13 +1,13 @@
 import type { Character } from '../characters/character.ts';
 import { EngineError } from '../voices/engine.ts';
-import type { CharacterAgent, CutShort, ReplyPart } from './agent.ts';
+import type { AgentOptions, CharacterAgent, CutShort, ReplyPart } from './agent.ts';
 import type { ChatModel, ChatPart, Message } from './chat.ts';
 import { costMeter } from './cost.ts';
 import type { FindNear, Near } from './meaning.ts';
 import { ownWords, type OwnWords } from './own-words.ts';
 import { performanceScript, type Performance, type PerformancePart } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
-import { recipeFor } from './recipe.ts';
+import { recipeFor, type Prompted } from './recipe.ts';
 
 /** How an actor plays. */
 export interface ActorSettings {
@@ -28,22 +28,14 @@ const maxTokensWithTools = 1_000;
 
 /** A chat model that plays a character, told how by a recipe. */
 export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
-  const { maxTokens, historyTokens, temperature } = settings;
+  const { maxTokens, temperature } = settings;
 
   return {
     character,
     async *reply(history, options) {
       const { signal, toolbox, sampling } = options;
       const recipe = options.recipe ?? settings.recipe;
-      const near = await nearOf(history, settings, signal);
-      const prompted = recipeFor(character, recipe)(history, {
-        hasTools: toolbox !== undefined,
-        ...(options.scene === undefined ? {} : { scene: options.scene }),
-        ...(options.feelings === undefined ? {} : { feelings: options.feelings }),
-        ...(historyTokens === undefined ? {} : { historyTokens }),
-        ...(options.memories === undefined ? {} : { memories: options.memories }),
-        ...near,
-      });
+      const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
       const words = ownWords(character.name);
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
@@ -76,6 +68,25 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       }
     },
   };
+}
+
+/** The prompt of a reply, by the recipe of the call, else of the actor. */
+async function promptFor(
+  character: Character,
+  history: readonly Message[],
+  { signal, recipe, toolbox, scene, feelings, memories }: AgentOptions,
+  settings: ActorSettings,
+): Promise<Prompted> {
+  const { historyTokens } = settings;
+  const near = await nearOf(history, settings, signal);
+  return recipeFor(character, recipe ?? settings.recipe)(history, {
+    hasTools: toolbox !== undefined,
+    ...(scene === undefined ? {} : { scene }),
+    ...(feelings === undefined ? {} : { feelings }),
+    ...(historyTokens === undefined ? {} : { historyTokens }),
+    ...(memories === undefined ? {} : { memories }),
+    ...near,
+  });
 }
 
 /** What of the pack is near the last remark in meaning, where that can be told in time. */

@@ -6,7 +6,8 @@ import { recipeNames } from '../agents/recipe-names.ts';
 import { callFacts, callFields, callProblemOf } from './config-calls.ts';
 import { embeddingsFacts, embeddingsFields, embeddingsProblemOf } from './config-embeddings.ts';
 import { voiceFacts, voiceFields } from './config-voices.ts';
-import { isLoopback, withoutBrackets } from './loopback.ts';
+import { problemOf } from './config-problems.ts';
+import { withoutBrackets } from './loopback.ts';
 
 /** A configuration that cannot be used: which setting is wrong, where it came from, and what to do. */
 export class ConfigError extends Error {
@@ -234,10 +235,7 @@ export function readConfig(sources: {
     throw new ConfigError(`${origin[name ?? ''] ?? name} (setting "${name}"): ${issue?.message ?? 'invalid'}`);
   }
   const config = Object.freeze(parsed.data);
-  checkExposure(config);
-  checkTls(config);
-  checkLlm(config);
-  const problem = callProblemOf(config) ?? embeddingsProblemOf(config);
+  const problem = problemOf(config) ?? callProblemOf(config) ?? embeddingsProblemOf(config);
   if (problem !== undefined) throw new ConfigError(problem);
   return config;
 }
@@ -253,37 +251,6 @@ export function printableConfig(config: Config): Record<string, unknown> {
       return [name, value ?? null];
     }),
   );
-}
-
-function checkExposure(config: Config): void {
-  if (config.apiKeys.length > 0 || isLoopback(config.host)) return;
-  throw new ConfigError(
-    `HOST is ${config.host}, which others can reach, but DRAMATIS_API_KEYS is not set: anyone could use this server. ` +
-      'Set DRAMATIS_API_KEYS to one or more secret keys, or HOST to 127.0.0.1.',
-  );
-}
-
-function checkLlm({ llmBaseUrl, llmModel }: Config): void {
-  if (llmBaseUrl === undefined) return;
-  if (llmModel === undefined) {
-    throw new ConfigError('DRAMATIS_LLM_BASE_URL is set but DRAMATIS_LLM_MODEL is not: name the model to use.');
-  }
-  const { username, password } = new URL(llmBaseUrl);
-  if (username !== '' || password !== '') {
-    throw new ConfigError('DRAMATIS_LLM_BASE_URL holds a user or a password: put the key into DRAMATIS_LLM_API_KEY.');
-  }
-}
-
-function checkTls({ tlsCert, tlsKey, tlsDev }: Config): void {
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    const [given, missing] = tlsKey === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
-    throw new ConfigError(
-      `DRAMATIS_TLS_${given} is set but DRAMATIS_TLS_${missing} is not: TLS needs both, or --tls-dev instead.`,
-    );
-  }
-  if (tlsDev && tlsCert !== undefined) {
-    throw new ConfigError('DRAMATIS_TLS_DEV and DRAMATIS_TLS_CERT are both set: choose one certificate.');
-  }
 }
 
 function readFile(file: string | undefined): { path: string; values: Record<string, unknown> } {
