@@ -28,9 +28,13 @@ export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32
   return samples;
 }
 
-/** Floats to little-endian signed 16-bit PCM; values outside [-1, 1] are clipped, NaN becomes silence. */
-export function pcm16FromFloats(samples: Float32Array): Buffer {
-  const bytes = Buffer.allocUnsafe(samples.length * 2);
+/**
+ * Floats to little-endian signed 16-bit PCM; values outside [-1, 1] are clipped, NaN becomes silence. Where they fit `into`,
+ * which begins at an even place of its memory, they are written there and returned as a part of it.
+ */
+export function pcm16FromFloats(samples: Float32Array, into?: Buffer): Buffer {
+  const length = samples.length * 2;
+  const bytes = into === undefined || into.length < length ? Buffer.allocUnsafe(length) : into.subarray(0, length);
   // Buffers of Node's pool begin at multiples of eight.
   writeInt16(samples, new Int16Array(bytes.buffer, bytes.byteOffset, samples.length), 0);
   return isLittleEndian ? bytes : bytes.swap16();

@@ -5,6 +5,7 @@ import { limits } from '../protocol/limits.ts';
 import { newId } from '../realtime/connection.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { Problem } from '../session/events.ts';
+import { frameBufferOf } from './frame-buffers.ts';
 
 /** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry; 4000 and up are our own) and when we use them. */
 const closeCodes = {
@@ -60,7 +61,14 @@ export function carrierOf(
         full = true;
         return false;
       }
-      socket.send(frame, catchUp);
+      const buffer = typeof frame === 'string' ? frameBufferOf(frame) : undefined;
+      if (buffer === undefined) socket.send(frame, catchUp);
+      else {
+        socket.send(buffer.bytes, { binary: false }, () => {
+          buffer.release();
+          catchUp();
+        });
+      }
       if (!paused && socket.bufferedAmount > pauseBytes) {
         paused = true;
         socket.pause();

@@ -40,9 +40,12 @@ export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
   };
 }
 
+/** Sound on its way into base64, used again for the next: room for what leaves at once. */
+const pcm = Buffer.from(new ArrayBuffer(8 * 1024));
+
 /** Sound as the event that carries it where nothing better is agreed. */
 export function audioDelta(audio: OutgoingAudio): WireEvent {
-  const bytes = audio.encoded === undefined ? pcm16FromFloats(audio.samples) : Buffer.from(audio.encoded);
+  const bytes = audio.encoded === undefined ? pcm16FromFloats(audio.samples, pcm) : Buffer.from(audio.encoded);
   return {
     type: 'response.output_audio.delta',
     response_id: audio.responseId,

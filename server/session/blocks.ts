@@ -24,14 +24,14 @@ export class Blocks {
   }
 }
 
-/** All blocks as one, in a buffer of its own. */
+/** The same samples in as few blocks as can be without copying: those that lie side by side in one buffer become one. */
 export function joined(blocks: readonly Int16Array[]): Int16Array[] {
-  if (blocks.length === 0) return [];
-  const all = new Int16Array(blocks.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
+  const all: Int16Array[] = [];
   for (const block of blocks) {
-    all.set(block, offset);
-    offset += block.length;
+    const last = all.at(-1);
+    const isNext = last?.buffer === block.buffer && last.byteOffset + last.byteLength === block.byteOffset;
+    if (!isNext) all.push(block);
+    else all[all.length - 1] = new Int16Array(block.buffer, last.byteOffset, last.length + block.length);
   }
-  return [all];
+  return all;
 }

@@ -1,6 +1,7 @@
 import { durationMs } from '../../voices/audio.ts';
 import type { Edge } from '../../voices/edges.ts';
-import { EchoGuard, type Played } from './echo-guard.ts';
+import { EchoGuard } from './echo-guard.ts';
+import type { Played } from './sent-levels.ts';
 import type { Heard } from './hear.ts';
 
 /** A user who speaks into the echo is heard from there on, and no more after so much of nothing but echo. */

@@ -1,18 +1,9 @@
-import { createRealDft } from '../../voices/dft.ts';
-import { resample } from '../../voices/resampler.ts';
+import { bandCount, quietDecibels, writeBandLevels } from './band-levels.ts';
+import { hopMs, SentLevels, type Played } from './sent-levels.ts';
 
-/** What a client plays, to compare with what its microphone hears. */
-export interface Played {
-  /** What can have been heard of it by now, in milliseconds of what was sent. */
-  readonly heardMs: number;
-  /** `ms` of it from `fromMs` on; undefined where that is not known, or was never sent. */
-  soundAt(fromMs: number, ms: number): { readonly samples: Float32Array; readonly sampleRate: number } | undefined;
-}
-
-type Bands = Float64Array;
-
+/** One window of the microphone: its levels by band. */
 interface Window {
-  readonly bands: Bands;
+  readonly bands: Float64Array;
   readonly atMs: number;
 }
 
@@ -20,22 +11,19 @@ interface Window {
 interface Path {
   readonly lagMs: number;
   /** Decibels that it is louder than what was sent, band by band. */
-  readonly gains: Bands;
+  readonly gains: Float64Array;
 }
 
 const sampleRate = 16_000;
-const windowMs = 32;
-const windowSamples = (sampleRate * windowMs) / 1000;
-const hopMs = 8;
+const windowSamples = 512;
 /** Voiced windows looked back at, and the fewest that can tell an echo from a chance likeness. */
-/** How far back. */
-const longestMs = 1_500;
-const keptProgress = 80;
-const mostHops = 1_000;
 const mostWindows = 20;
 const fewestWindows = 6;
+/** How far back. */
+const longestMs = 1_500;
 /** Between the clock's idea of what is heard and the microphone: client, room and network. */
 const lagsMs = { from: -64, to: 720 };
+const lagCount = (lagsMs.to - lagsMs.from) / hopMs + 1;
 /** What seems an echo is one where it tells the levels of most of the next windows beforehand. */
 const provingWindows = 4;
 const leastProven = 3;
@@ -44,15 +32,12 @@ const mostExcess = 4;
 /** A room takes up a sound at once and lets go of it slowly: 60 dB in 400 ms. */
 const decayPerHop = 1.2;
 const decayHops = 24;
-const edgesHertz = [150, 300, 500, 750, 1_100, 1_600, 2_300, 3_300, 5_000];
-/** Nobody waits between filling them and reading them: one for all sessions. */
-const dft = createRealDft(windowSamples);
-const power = new Float64Array(windowSamples / 2 + 1);
-const scratch = new Float64Array(mostWindows);
-const tapered = new Float64Array(windowSamples);
-const bandCount = edgesHertz.length - 1;
+/** Levels this much below the loudest of their band are drowned by the noise of a room. */
 const depth = 20;
-const quietDecibels = -65;
+/** Nobody waits between filling these and reading them: one for all sessions. */
+const shapes = new Float64Array(mostWindows * bandCount);
+const places = new Int32Array(mostWindows);
+const expected = new Float64Array(bandCount);
 
 /**
  * Knows the character's own voice in the user's microphone, without cancelling it: by the levels of eight bands over time,
@@ -60,12 +45,8 @@ const quietDecibels = -65;
  * what is louder than that is somebody else. Looks at voiced windows only, so that it costs nothing while nobody speaks.
  */
 export class EchoGuard {
-  #windows: Window[] = [];
-  /** How far the reply was when, as far as the clock knows. */
-  #progress: { readonly atMs: number; readonly heardMs: number }[] = [];
-  #played: Played | undefined;
-  /** Levels of what was sent, by hop. */
-  #sent = new Map<number, Bands | undefined>();
+  readonly #windows: Window[] = [];
+  readonly #sent = new SentLevels();
   #path: Path | undefined;
   /** A likeness that may be chance, with how many windows since then were as it tells. */
   #tried: { readonly path: Path; readonly windows: number; readonly told: number } | undefined;
@@ -77,145 +58,154 @@ export class EchoGuard {
 
   /** A window of the microphone came at `atMs`, wall time; to be told of all while something is played. */
   follow(played: Played, atMs: number): void {
-    if (played !== this.#played) {
-      this.#windows = [];
-      this.#progress = [];
-      this.#sent.clear();
-      this.#played = played;
-    }
-    this.#progress.push({ atMs, heardMs: played.heardMs });
-    if (this.#progress.length > keptProgress) this.#progress.shift();
+    if (this.#sent.follow(played, atMs)) this.#windows.length = 0;
   }
 
   /** Whether that window, voiced, 512 samples at 16 kHz, is what is played, as it sounds there. */
   explains(samples: Float32Array, atMs: number): boolean {
     if (samples.length !== windowSamples) return false;
-    const window: Window = { bands: bandsOf(samples), atMs };
+    const oldest = this.#windows.length < mostWindows ? undefined : this.#windows.shift();
+    const window: Window = { bands: oldest?.bands ?? new Float64Array(bandCount), atMs };
+    writeBandLevels(samples, sampleRate, window.bands, 0);
     this.#windows.push(window);
-    this.#windows = this.#windows.slice(-mostWindows).filter((one) => one.atMs > atMs - longestMs);
-    if (this.#sent.size > mostHops) this.#sent.clear();
-    if (this.#path !== undefined && this.#isExpected(window, this.#path)) return true;
+    while ((this.#windows[0]?.atMs ?? atMs) <= atMs - longestMs) this.#windows.shift();
+    if (this.#path !== undefined && isExpected(window, this.#path, this.#sent)) return true;
     return this.#prove(window);
   }
 
   /** Whether the window is one of an echo that has just been found out. */
   #prove(window: Window): boolean {
-    const tried = this.#tried ?? { path: this.#find(), windows: 0, told: 0 };
-    if (tried.path === undefined) return false;
     if (this.#tried === undefined) {
-      this.#tried = { ...tried, path: tried.path };
+      const path = this.#find();
+      if (path !== undefined) this.#tried = { path, windows: 0, told: 0 };
       return false;
     }
-    const isExpected = this.#isExpected(window, tried.path);
-    const next = { path: tried.path, windows: tried.windows + 1, told: tried.told + (isExpected ? 1 : 0) };
+    const { path, windows, told } = this.#tried;
+    const tells = isExpected(window, path, this.#sent);
+    const next = { path, windows: windows + 1, told: told + (tells ? 1 : 0) };
     this.#tried = next.windows < provingWindows ? next : undefined;
     if (this.#tried !== undefined || next.told < leastProven) return false;
-    this.#path = tried.path;
-    return isExpected;
-  }
-
-  #isExpected({ bands, atMs }: Window, { lagMs, gains }: Path): boolean {
-    let excess = 0;
-    for (let band = 0; band < bands.length; band += 1) {
-      let most = quietDecibels;
-      for (let hop = -2; hop < decayHops; hop += 1) {
-        const sent = this.#sentAt(atMs - lagMs - hop * hopMs)?.[band] ?? -Infinity;
-        most = Math.max(most, sent + (gains[band] as number) - Math.max(0, hop) * decayPerHop);
-      }
-      excess += Math.max(0, (bands[band] as number) - most);
-    }
-    return excess / bands.length <= mostExcess;
+    this.#path = path;
+    return tells;
   }
 
   /** The path on which the last windows are most alike, if they are alike enough. */
   #find(): Path | undefined {
-    if (this.#windows.length < fewestWindows) return undefined;
-    const heard = this.#windows.map(({ bands }) => bands);
-    const shapes = Array.from({ length: bandCount }, (_, band) =>
-      shapeOf(heard, band, new Float64Array(this.#windows.length)),
-    );
-    let best = { likeness: leastLikeness(this.#windows.length), lagMs: NaN };
-    for (let lagMs = lagsMs.from; lagMs <= lagsMs.to; lagMs += hopMs) {
-      const likeness = this.#likeness(lagMs, shapes);
+    const windows = this.#windows;
+    const sent = this.#sent;
+    if (windows.length < fewestWindows) {
+      this.#prepare();
+      return undefined;
+    }
+    const heard = shape(windows);
+    let best = { likeness: leastLikeness(windows.length), lagMs: NaN };
+    for (let index = 0; index < lagCount; index += 1) {
+      const lagMs = lagsMs.from + index * hopMs;
+      if (!locate(windows, lagMs, sent)) continue;
+      const likeness = likenessAt(windows.length, sent.levels, heard);
       if (likeness > best.likeness) best = { likeness, lagMs };
     }
-    if (Number.isNaN(best.lagMs)) return undefined;
-    const gains = new Float64Array(bandCount);
-    for (const { bands, atMs } of this.#windows) {
-      const sent = this.#sentAt(atMs - best.lagMs);
-      for (let band = 0; band < gains.length; band += 1) {
-        gains[band] = (gains[band] as number) + ((bands[band] as number) - (sent?.[band] ?? 0)) / this.#windows.length;
-      }
-    }
-    return { lagMs: best.lagMs, gains };
+    return Number.isNaN(best.lagMs) ? undefined : pathAt(windows, best.lagMs, sent);
   }
 
-  /** Correlation of what was heard, `shapes`, and what was sent. -1 where not all of that is known. */
-  #likeness(lagMs: number, shapes: readonly Float64Array[]): number {
-    const sent: Bands[] = [];
-    for (const { atMs } of this.#windows) {
-      const bands = this.#sentAt(atMs - lagMs);
-      if (bands === undefined) return -1;
-      sent.push(bands);
+  /** Looks up a part of what was sent, so that not all of it has to be looked up at once. */
+  #prepare(): void {
+    const share = Math.ceil(lagCount / (fewestWindows - 1));
+    const { length } = this.#windows;
+    const atMs = this.#windows[length - 1]?.atMs ?? 0;
+    for (let index = 0; index < share; index += 1) {
+      this.#sent.placeAt(atMs - lagsMs.to + ((length - 1) * share + index) * hopMs);
     }
-    let [both, heard, said] = [0, 0, 0];
-    for (const [band, left] of shapes.entries()) {
-      const right = shapeOf(sent, band, scratch);
-      for (let index = 0; index < left.length; index += 1) {
-        const [one, other] = [left[index] as number, right[index] as number];
-        both += one * other;
-        heard += one * one;
-        said += other * other;
-      }
-    }
-    return both / Math.sqrt(heard * said || 1);
-  }
-
-  /** Levels of what was heard in the window that ended at `atMs`. */
-  #sentAt(atMs: number): Bands | undefined {
-    const before = this.#progress.findLast((one) => one.atMs <= atMs) ?? this.#progress[0];
-    if (before === undefined) return undefined;
-    const hop = Math.round((before.heardMs + atMs - before.atMs) / hopMs);
-    if (this.#sent.has(hop)) return this.#sent.get(hop);
-    const sound = this.#played?.soundAt(hop * hopMs - windowMs, windowMs);
-    const bands = sound === undefined ? undefined : bandsOf(resample(sound.samples, sound.sampleRate, sampleRate));
-    // What is still to be sent is asked for again.
-    if (bands !== undefined) this.#sent.set(hop, bands);
-    return bands;
   }
 }
 
-/** Levels in decibels. */
-function bandsOf(samples: Float32Array): Bands {
-  for (let index = 0; index < windowSamples; index += 1) {
-    tapered[index] = (samples[index] ?? 0) * Math.sin((Math.PI * (index + 0.5)) / windowSamples);
+function isExpected({ bands, atMs }: Window, { lagMs, gains }: Path, sent: SentLevels): boolean {
+  expected.fill(quietDecibels);
+  for (let hop = -2; hop < decayHops; hop += 1) {
+    const place = sent.placeAt(atMs - lagMs - hop * hopMs);
+    if (place < 0) continue;
+    const decay = Math.max(0, hop) * decayPerHop;
+    for (let band = 0; band < bandCount; band += 1) {
+      const level = (sent.levels[place + band] as number) + (gains[band] as number) - decay;
+      if (level > (expected[band] as number)) expected[band] = level;
+    }
   }
-  dft.powerSpectrum(tapered, 0, power);
-  const bands = new Float64Array(bandCount);
-  for (let band = 0; band < bands.length; band += 1) {
-    const [from, to] = [edgesHertz[band] as number, edgesHertz[band + 1] as number].map((hertz) =>
-      Math.round((hertz * windowSamples) / sampleRate),
-    ) as [number, number];
+  let excess = 0;
+  for (let band = 0; band < bandCount; band += 1) {
+    excess += Math.max(0, (bands[band] as number) - (expected[band] as number));
+  }
+  return excess / bandCount <= mostExcess;
+}
+
+/** Writes into `places` where the levels are of what was sent `lagMs` before each window; false where not all are known. */
+function locate(windows: readonly Window[], lagMs: number, sent: SentLevels): boolean {
+  // What is not sent yet is found out soonest from behind.
+  for (let index = windows.length - 1; index >= 0; index -= 1) {
+    const place = sent.placeAt((windows[index] as Window).atMs - lagMs);
+    if (place < 0) return false;
+    places[index] = place;
+  }
+  return true;
+}
+
+function pathAt(windows: readonly Window[], lagMs: number, sent: SentLevels): Path {
+  locate(windows, lagMs, sent);
+  const gains = new Float64Array(bandCount);
+  for (const [index, { bands }] of windows.entries()) {
+    const place = places[index] as number;
+    for (let band = 0; band < bandCount; band += 1) {
+      const gain = (bands[band] as number) - (sent.levels[place + band] as number);
+      gains[band] = (gains[band] as number) + gain / windows.length;
+    }
+  }
+  return { lagMs, gains };
+}
+
+/**
+ * Writes into `shapes` the levels of each band over time about their mean, no deeper than the noise of a room lets them
+ * be. Returns the sum of their squares.
+ */
+function shape(windows: readonly Window[]): number {
+  const count = windows.length;
+  let squares = 0;
+  for (let band = 0; band < bandCount; band += 1) {
+    let most = -Infinity;
+    for (const { bands } of windows) most = Math.max(most, bands[band] as number);
     let sum = 0;
-    for (let bin = from; bin < to; bin += 1) sum += power[bin] as number;
-    bands[band] = Math.max(quietDecibels, 10 * Math.log10((4 * sum) / windowSamples ** 2 + 1e-12));
+    for (const { bands } of windows) sum += Math.max(bands[band] as number, most - depth);
+    for (let index = 0; index < count; index += 1) {
+      const level = Math.max((windows[index] as Window).bands[band] as number, most - depth) - sum / count;
+      shapes[band * mostWindows + index] = level;
+      squares += level * level;
+    }
   }
-  return bands;
+  return squares;
 }
 
-/** The levels of one band over time about their mean, no deeper than the noise of a room lets them be; written into `shape`. */
-function shapeOf(windows: readonly Bands[], band: number, shape: Float64Array): Float64Array {
-  let most = -Infinity;
-  for (const bands of windows) most = Math.max(most, bands[band] as number);
-  let sum = 0;
-  for (let index = 0; index < windows.length; index += 1) {
-    const level = Math.max(windows[index]?.[band] as number, most - depth);
-    shape[index] = level;
-    sum += level;
+/** Correlation of `shapes`, whose squares sum up to `heard`, with the same of the levels at `places`. */
+function likenessAt(count: number, levels: Float64Array, heard: number): number {
+  let both = 0;
+  let said = 0;
+  for (let band = 0; band < bandCount; band += 1) {
+    let most = -Infinity;
+    for (let index = 0; index < count; index += 1) {
+      const level = levels[(places[index] as number) + band] as number;
+      if (level > most) most = level;
+    }
+    const least = most - depth;
+    let sum = 0;
+    let squares = 0;
+    for (let index = 0; index < count; index += 1) {
+      const exact = levels[(places[index] as number) + band] as number;
+      const level = (exact > least ? exact : least) - least;
+      // What was heard has no mean, so that of what was said need not be taken off.
+      both += level * (shapes[band * mostWindows + index] as number);
+      sum += level;
+      squares += level * level;
+    }
+    said += squares - (sum * sum) / count;
   }
-  for (let index = 0; index < windows.length; index += 1)
-    shape[index] = (shape[index] as number) - sum / windows.length;
-  return shape;
+  return both / Math.sqrt(heard * said || 1);
 }
 
 /** Likeness from which it may be an echo; other speech reaches this one time in fifty, at one delay or another. */

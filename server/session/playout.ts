@@ -122,8 +122,8 @@ export class Playout {
   }
 
   /** What was sent of it lately, see `RecentSpeech`. */
-  soundAt(fromMs: number, ms: number): ReturnType<RecentSpeech['soundAt']> {
-    return this.#recent.soundAt(fromMs, ms);
+  soundAt(...which: Parameters<RecentSpeech['soundAt']>): ReturnType<RecentSpeech['soundAt']> {
+    return this.#recent.soundAt(...which);
   }
 
   /** Nothing more will be sent of it, a second time either: the sound is let go. */

@@ -55,11 +55,17 @@ export class RecentSpeech {
     });
   }
 
-  /** `ms` of it from `fromMs` on, as far as it is still known; undefined where none of that is. */
-  soundAt(fromMs: number, ms: number): { readonly samples: Float32Array; readonly sampleRate: number } | undefined {
-    const samples = new Float32Array(this.#samplesIn(ms));
-    const sampleRate = this.#sampleRate;
+  /** `ms` of it from `fromMs` on, in `into` where it fits; undefined where it is not known any more, or not yet. */
+  soundAt(
+    fromMs: number,
+    ms: number,
+    into?: Float32Array,
+  ): { readonly samples: Float32Array; readonly sampleRate: number } | undefined {
     if (fromMs < (this.#slices[0]?.atMs ?? Infinity) || fromMs + ms > this.#sentMs) return undefined;
+    const sampleRate = this.#sampleRate;
+    const length = this.#samplesIn(ms);
+    const samples = into === undefined || into.length < length ? new Float32Array(length) : into.subarray(0, length);
+    samples.fill(0);
     for (const { atMs, block } of this.#slices) {
       const offset = this.#samplesIn(fromMs - atMs);
       if (offset >= block.length || offset + samples.length <= 0) continue;

@@ -94,9 +94,9 @@ export class Reply {
     return this.#playout.heardMs;
   }
 
-  /** What was sent of it lately: `ms` from `fromMs` on. */
-  soundAt(fromMs: number, ms: number): ReturnType<Playout['soundAt']> {
-    return this.#playout.soundAt(fromMs, ms);
+  /** What was sent of it lately, see `RecentSpeech`. */
+  soundAt(...which: Parameters<Playout['soundAt']>): ReturnType<Playout['soundAt']> {
+    return this.#playout.soundAt(...which);
   }
 
   /** What has been sent of it and is still to be heard, in milliseconds. */

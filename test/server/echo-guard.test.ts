@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EchoGate } from '../../server/session/echo-gate.ts';
-import { EchoGuard, type Played } from '../../server/session/echo-guard.ts';
+import { EchoGuard } from '../../server/session/echo-guard.ts';
+import type { Played } from '../../server/session/sent-levels.ts';
 import type { Heard } from '../../server/session/hear.ts';
 
 const rate = 16_000;
@@ -8,30 +9,30 @@ const windowSamples = 512;
 const windowMs = 32;
 
 /** Eight tones whose levels change every 90 ms: as much like speech as a comparison of levels needs. */
-function babble(ms: number, seed: number): Float32Array {
+function babble(ms: number, seed: number, sampleRate = rate): Float32Array {
   let state = seed;
   const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
   const hertz = [220, 400, 620, 900, 1_300, 1_900, 2_700, 4_000];
-  const samples = new Float32Array((ms * rate) / 1000);
+  const samples = new Float32Array((ms * sampleRate) / 1000);
   let levels: number[] = [];
   for (let index = 0; index < samples.length; index += 1) {
-    if (index % ((90 * rate) / 1000) === 0) levels = hertz.map(() => 0.1 * 10 ** (-2 * random()));
+    if (index % ((90 * sampleRate) / 1000) === 0) levels = hertz.map(() => 0.1 * 10 ** (-2 * random()));
     for (const [band, tone] of hertz.entries()) {
       samples[index] =
-        (samples[index] as number) + (levels[band] as number) * Math.sin((2 * Math.PI * tone * index) / rate);
+        (samples[index] as number) + (levels[band] as number) * Math.sin((2 * Math.PI * tone * index) / sampleRate);
     }
   }
   return samples;
 }
 
 /** A reply of which everything up to `heardMs` has been heard. */
-function reply(sound: Float32Array): Played & { heardMs: number } {
+function reply(sound: Float32Array, sampleRate = rate): Played & { heardMs: number } {
   return {
     heardMs: 0,
     soundAt(fromMs, ms) {
-      const [from, count] = [Math.round((fromMs * rate) / 1000), Math.round((ms * rate) / 1000)];
+      const [from, count] = [Math.round((fromMs * sampleRate) / 1000), Math.round((ms * sampleRate) / 1000)];
       const isKnown = from >= 0 && from + count <= sound.length;
-      return isKnown ? { samples: sound.slice(from, from + count), sampleRate: rate } : undefined;
+      return isKnown ? { samples: sound.slice(from, from + count), sampleRate } : undefined;
     },
   };
 }
@@ -68,6 +69,14 @@ describe('the guard against the character’s own voice', () => {
       const sound = babble(4_000, 5);
       const windows = explained(new EchoGuard(), reply(sound), echoOf(sound, delayMs, gain));
       expect(share(windows.slice(Math.ceil((delayMs + 1_000) / windowMs)))).toBeGreaterThan(0.95);
+    }
+  });
+
+  it('finds out the echo of a voice at another rate than the microphone’s', () => {
+    for (const sampleRate of [8_000, 24_000, 48_000]) {
+      const played = reply(babble(4_000, 5, sampleRate), sampleRate);
+      const windows = explained(new EchoGuard(), played, echoOf(babble(4_000, 5), 130, 0.2));
+      expect(share(windows.slice(Math.ceil(1_130 / windowMs)))).toBeGreaterThan(0.9);
     }
   });
 
