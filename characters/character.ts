@@ -31,7 +31,9 @@ export async function loadCharacter(folder: string): Promise<Character> {
 /** Reads every pack in a folder of packs, sorted by id. Sub-folders without a `card.json`, and those
  * that begin with a dot (packs half written), are passed over. */
 export async function loadCharacters(folder: string): Promise<readonly Character[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
+    throw new CharacterError(`${folder}: there is no such folder; check the path`, { cause });
+  });
   const names = entries
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name);

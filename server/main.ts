@@ -1,6 +1,5 @@
-import { ConfigError } from './config.ts';
-import { CharacterError } from '../characters/character-error.ts';
-import { usage, UsageError } from './cli/usage.ts';
+import { faultText } from './cli/fault-text.ts';
+import { usage } from './cli/usage.ts';
 
 /** One module a command; each exports `run(args)`, which resolves to the exit status. */
 const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
@@ -32,13 +31,9 @@ async function main(): Promise<number> {
   try {
     return await (await load()).run(args);
   } catch (fault) {
-    // What a user can mend is said in one line; anything else is a bug and shows where.
-    const expected = fault instanceof UsageError || fault instanceof ConfigError || fault instanceof CharacterError;
-    const coded = fault instanceof Error && 'code' in fault && typeof fault.code === 'string';
-    const text =
-      fault instanceof Error ? (expected || coded ? fault.message : (fault.stack ?? fault.message)) : String(fault);
+    const { text, status } = faultText(fault);
     process.stderr.write(`dramatis ${name}: ${text}\n`);
-    return fault instanceof UsageError ? 2 : 1;
+    return status;
   }
 }
 

@@ -88,9 +88,9 @@ export async function measureTurns(options: {
   const errors: { readonly code: string; readonly message: string }[] = [];
   for (let turn = 0; turn <= turns; turn += 1) {
     const result = await replayer.play(recordings[turn % recordings.length] ?? Buffer.alloc(0));
-    if (turn === 0) continue;
     // A reply shorter than the server's lead is over before it can be cut.
     errors.push(...result.errors.filter(({ code }) => code !== 'response_cancel_not_active'));
+    if (turn === 0) continue;
     const answered = result.turns.find(({ firstAudioMs }) => firstAudioMs !== null);
     if (answered?.latency) ledgers.push(answered.latency);
   }

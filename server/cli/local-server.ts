@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { startServer } from '../serve.ts';
+import { UsageError } from './usage.ts';
 
 /** A server to talk to: one that runs already, or one of our own for as long as the command lasts. */
 export interface ReachedServer {
@@ -12,6 +13,8 @@ export interface ReachedServer {
 export async function reachServer(url: string | undefined, config: Config): Promise<ReachedServer> {
   const key = config.apiKeys[0];
   const access = key === undefined ? {} : { apiKey: key };
+  if (url !== undefined && !/^(http|ws)s?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`--url: "${url}" is no address. Give one such as http://127.0.0.1:8080.`);
   if (url !== undefined) return { url, ...access, close: async () => undefined };
   // Nobody else is meant to reach it, so it needs no certificate.
   const { tlsCert: _cert, tlsKey: _key, ...plain } = config;

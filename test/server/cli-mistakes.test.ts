@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
+import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { writeWav } from '../../voices/wav.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cli-mistakes-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -57,6 +60,34 @@ describe('a mistake in a command line', () => {
     const ran = await dramatis(...args, '--out', out);
     expect(ran.said).toContain(`--out: there is no folder ${path.dirname(out)}.`);
     expect(ran.status).toBe(2);
+  });
+});
+
+describe('a command that cannot do its work', () => {
+  it('says without a stack trace that the server of --url cannot be reached, or is no address', async () => {
+    const recording = path.join(folder, 'talk.wav');
+    await writeWav(recording, new Float32Array(24_000), 24_000);
+    const ask = (url: string): Promise<Ran> => dramatis('replay', recording, '--character', 'alice', '--url', url);
+    const gone = await ask('http://127.0.0.1:9');
+    expect(gone.said).toMatch(/^dramatis replay: ws:\/\/127\.0\.0\.1:9 cannot be reached: .*\n$/);
+    const nonsense = await ask('nonsense');
+    expect(nonsense).toMatchObject({ status: 2, said: expect.stringContaining('"nonsense" is no address') });
+  });
+
+  it('says what to do where the port is taken, or the folder of characters is not there', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    expect((await dramatis('serve', '--port', String(port))).said).toContain(`Port ${port} is in use. Choose another`);
+    taken.close();
+    expect((await dramatis('characters', '--characters-dir', path.join(folder, 'nowhere'))).said).toMatch(
+      /nowhere: there is no such folder; check the path/,
+    );
+  });
+
+  it('tells why turns were not answered, also where the character is unknown from the first on', async () => {
+    const ran = await dramatis('latency', path.join(folder, 'talk.wav'), '--character', 'nobody', '--turns', '1');
+    expect(ran.said).toContain('error unknown_character: There is no character "nobody"');
   });
 });
 
