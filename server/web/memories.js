@@ -121,8 +121,8 @@ export class MemoryPanel {
     cancel.addEventListener('click', () => row.replaceWith(this.#row(memory)));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const given = [...new FormData(form)].filter(([, text]) => String(text).trim() !== '');
-      void this.#ask('PATCH', `/${memory.id}`, Object.fromEntries(given)).then((corrected) => {
+      const fields = [...new FormData(form)].filter(([, given]) => typeof given === 'string' && given.trim() !== '');
+      void this.#ask('PATCH', `/${memory.id}`, Object.fromEntries(fields)).then((corrected) => {
         if (corrected !== undefined) row.replaceWith(this.#row(corrected));
       });
     });
