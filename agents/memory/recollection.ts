@@ -9,8 +9,11 @@ export interface Memory {
   readonly atMs: number;
 }
 
-/** What a frame word ("tell", "about") weighs beside a topic word. */
-const frameShare = 0.4;
+/** Terms of a remark that are looked for at most, the rarest first: common ones cost time and say little. */
+const mostTerms = 6;
+/** A term in more of the memories than this is common, where there are enough to tell. */
+const commonShare = 0.1;
+const fewMemories = 100;
 /** A memory of this age counts half of what a fresh one does, as far as age counts. */
 const halfLifeMs = 30 * 24 * 3_600_000;
 /** How much of a score age decides: the rest is how well it fits. */
@@ -25,17 +28,33 @@ export interface Recollection {
 
 /** Opens an empty index. Ids are never used again; what was deleted elsewhere may still be found. */
 export function openRecollection(): Recollection {
+  const counts = new Map<string, number>();
   const search = new MiniSearch<Memory>({
     fields: ['text'],
     storeFields: ['atMs'],
-    tokenize: searchTerms,
+    tokenize: (text, field) => {
+      const terms = searchTerms(text);
+      if (field !== undefined) for (const term of new Set(terms)) counts.set(term, (counts.get(term) ?? 0) + 1);
+      return terms;
+    },
     processTerm: (term) => term,
-    searchOptions: { boostTerm: (term) => (isFrame(term) ? frameShare : 1) },
   });
+  const tellingTerms = (remark: string): string[] => {
+    const rarest = [...new Set(searchTerms(remark))]
+      .map((term) => ({ term, count: counts.get(term) ?? 0 }))
+      .filter(({ term, count }) => count > 0 && !isFrame(term))
+      .toSorted((left, right) => left.count - right.count);
+    const most = Math.max(fewMemories, search.documentCount) * commonShare;
+    return rarest
+      .filter(({ count }, place) => place < mostTerms && (count <= most || place === 0))
+      .map(({ term }) => term);
+  };
   return {
     add: (memories) => search.addAll(memories),
     find(remark, nowMs) {
-      const hits = search.search(remark).filter(({ queryTerms }) => queryTerms.some((term) => !isFrame(term)));
+      const terms = tellingTerms(remark);
+      if (terms.length === 0) return [];
+      const hits = search.search(remark, { tokenize: () => terms });
       const best = hits[0]?.score ?? 1;
       return hits
         .map(({ id, score, atMs }) => {

@@ -1,12 +1,14 @@
 import type { Message } from '../../agents/chat.ts';
-import { openRecollection } from '../../agents/memory/recollection.ts';
+import { openRecollection, type Memory } from '../../agents/memory/recollection.ts';
 import { talkWindow, usualHistoryTokens } from '../../agents/talk-window.ts';
 import { estimateTokens } from '../../agents/token-estimate.ts';
 import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';
 
-/** Turns of a person that can be recalled; what is older lives on in facts and summary. */
-const mostTurns = 2_000;
+/** Memories of a person that can be recalled, the latest; what is older lives on in the summary. */
+const most = { turns: 1_500, facts: 500 };
+/** Memories that are indexed at a stretch: the event loop waits for them. */
+const chunk = 100;
 const mostFound = 5;
 /** The facts told last, whatever is spoken about. */
 const latestFacts = 5;
@@ -28,14 +30,20 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number): R
   const read = { turn: 0, fact: 0 };
   const facts: string[] = [];
 
+  const addLater = (memories: readonly Memory[]): void => {
+    index.add(memories.slice(-chunk));
+    if (memories.length > chunk) setImmediate(() => addLater(memories.slice(0, -chunk)));
+  };
+
   const readNew = (): void => {
-    const fresh = store.recall(bond, read, mostTurns);
+    const fresh = store.recall(bond, read, most);
     for (const { id, kind } of fresh) {
       if (kind === 'summary') continue;
       read[kind] = Math.max(read[kind], Number(id.slice(1)));
       if (kind === 'fact') facts.push(id);
     }
-    index.add(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
+    // The latest at once; older ones as the event loop has time, for a talk that has just begun.
+    addLater(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
   };
 
   const recall = (history: readonly Message[]): string[] => {

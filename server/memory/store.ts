@@ -69,25 +69,26 @@ export class MemoryStore {
     });
   }
 
-  /** What a character may recall of a person and has not read yet, oldest first; of turns the latest `mostTurns`. */
+  /** What a character may recall of a person and has not read yet, oldest first, the latest `most` of each. */
   recall(
     { owner, user, character }: Bond,
     read: { readonly turn: number; readonly fact: number },
-    mostTurns: number,
+    most: { readonly turns: number; readonly facts: number },
   ): MemoryRecord[] {
     const bond = [owner, user, character];
     const turns = this.#database.all<TurnRow>(
       `SELECT * FROM turns WHERE ${ofBond} AND id > ? ORDER BY id DESC LIMIT ?`,
       ...bond,
       read.turn,
-      mostTurns,
+      most.turns,
     );
     const facts = this.#database.all<FactRow>(
-      `SELECT * FROM facts WHERE ${ofBond} AND id > ? ORDER BY id`,
+      `SELECT * FROM facts WHERE ${ofBond} AND id > ? ORDER BY id DESC LIMIT ?`,
       ...bond,
       read.fact,
+      most.facts,
     );
-    return [...facts.map(factRecord), ...turns.toReversed().map(turnRecord)];
+    return [...facts.toReversed().map(factRecord), ...turns.toReversed().map(turnRecord)];
   }
 
   /** What a character remembers of earlier talks as a whole; empty where that is nothing yet. */

@@ -1,5 +1,6 @@
 import { fetchCharacters, languageOf, markChosen, portrait, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
+import { MemoryPanel } from './memories.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
 import { recall, remember } from './remember.js';
@@ -44,6 +45,7 @@ let chosen;
 /** @type {Talk | undefined} */
 let talk;
 let key = recall('tab', 'key');
+const memories = new MemoryPanel({ character: () => chosen, key: () => key });
 
 /** @param {TalkState} state */
 function showState(state) {
@@ -105,6 +107,7 @@ async function beginTalk(by) {
   const begun = new Talk({
     character: chosen,
     key,
+    user: memories.user,
     transcript,
     messages,
     microphoneId: () => picker.deviceId,

@@ -25,6 +25,7 @@ const TOLD_LOSS_MS = 300;
  * @typedef {object} TalkOptions
  * @property {Character} character
  * @property {string} key
+ * @property {string} user whom the character is to remember; the empty string for nobody
  * @property {Transcript} transcript
  * @property {Messages} messages
  * @property {() => string} microphoneId
@@ -56,7 +57,7 @@ export class Talk {
   constructor(options) {
     this.#options = options;
     this.#wire = openTalk({
-      url: new URL('/', location.href),
+      url: new URL(options.user === '' ? '/' : `/?user=${encodeURIComponent(options.user)}`, location.href),
       character: options.character.id,
       apiKey: options.key,
       audio: this.#audio,

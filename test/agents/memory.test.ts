@@ -59,7 +59,7 @@ describe('a recollection', () => {
     index.add([
       memory('a', 'My dog is called Rex.'),
       memory('b', 'I live in Leeds.'),
-      memory('c', 'Rex the dog bit my dog trainer.'),
+      memory('c', 'The dog next door barks at night.'),
     ]);
     expect(index.find('How is your memory of my dog Rex?', 0)[0]).toBe('a');
     expect(index.find('What do you know of Leeds?', 0)).toEqual(['b']);

@@ -22,6 +22,7 @@ const benches: Readonly<
   embeddings: () => import('./embeddings.ts'),
   adapters: () => import('./adapters.ts'),
   eval: () => import('./eval.ts'),
+  memory: () => import('./memory.ts'),
   'memory-kill': () => import('./memory-kill.ts'),
   mind: () => import('./mind.ts'),
 };

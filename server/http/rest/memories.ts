@@ -33,17 +33,15 @@ const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 4
  */
 export function addMemories(app: FastifyInstance, memories: Memories, door: Door): void {
   const guard = { onRequest: door.member };
-  const serve =
-    (act: (request: FastifyRequest, asked: Asked) => unknown) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-      try {
-        return await reply.header('cache-control', 'no-store').send(act(request, askedIn(request, door)));
-      } catch (fault) {
-        if (!(fault instanceof Refused || fault instanceof MemoryError)) throw fault;
-        if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
-        return sendProblem(reply, statuses[fault.code], { code: fault.code, message: fault.message });
-      }
-    };
+  const serve: Serve = (act) => async (request, reply) => {
+    try {
+      return await reply.header('cache-control', 'no-store').send(act(request, askedIn(request, door)));
+    } catch (fault) {
+      if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
+      if (!(fault instanceof MemoryError)) throw fault;
+      return sendProblem(reply, statuses[fault.code], { code: fault.code, message: fault.message });
+    }
+  };
 
   app.get(
     '/v1/memories',
@@ -73,6 +71,20 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Door
       count: memories.store.erase(person, only),
     })),
   );
+  addOne(app, memories, guard, serve);
+}
+
+type Serve = (
+  act: (request: FastifyRequest, asked: Asked) => unknown,
+) => (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** The routes of a single memory. */
+function addOne(
+  app: FastifyInstance,
+  memories: Memories,
+  guard: { readonly onRequest: Door['member'] },
+  serve: Serve,
+): void {
   app.get(
     '/v1/memories/:id',
     guard,

@@ -1,0 +1,205 @@
+import { element, make } from './dom.js';
+import { recall, remember } from './remember.js';
+
+/**
+ * One memory as the server tells it.
+ *
+ * @typedef {object} Memory
+ * @property {string} id
+ * @property {'turn' | 'fact' | 'summary'} kind
+ * @property {string} at ISO 8601
+ * @property {string} [text] of a fact or a summary
+ * @property {string} [asked] of a turn
+ * @property {string} [answered] of a turn
+ */
+
+/**
+ * @typedef {object} PanelOptions
+ * @property {() => { readonly id: string, readonly name: string } | undefined} character the one that is chosen
+ * @property {() => string} key of the server; the empty string where it needs none
+ */
+
+const kinds = { summary: 'Your talks so far', fact: 'What you told', turn: 'What was said' };
+
+/** What the chosen character remembers of whoever sits here: to read, to correct, to delete. Nothing is kept until they want it. */
+export class MemoryPanel {
+  #options;
+  #dialog = element('memories', HTMLDialogElement);
+  #open = element('memories-open', HTMLButtonElement);
+  #wanted = element('memories-wanted', HTMLInputElement);
+  #title = element('memories-title', HTMLElement);
+  #list = element('memories-list', HTMLUListElement);
+  #status = element('memories-status', HTMLElement);
+  #copy = element('memories-copy', HTMLButtonElement);
+  #erase = element('memories-erase', HTMLButtonElement);
+
+  /** @param {PanelOptions} options */
+  constructor(options) {
+    this.#options = options;
+    this.#open.addEventListener('click', () => void this.#show());
+    element('memories-close', HTMLButtonElement).addEventListener('click', () => this.#dialog.close());
+    this.#wanted.addEventListener('change', () => this.#want(this.#wanted.checked));
+    this.#copy.addEventListener('click', () => void this.#saveCopy());
+    this.#erase.addEventListener('click', () => void this.#eraseAll());
+    void this.#offer();
+  }
+
+  /** Who the server is told sits here; the empty string where nothing is to be kept. */
+  get user() {
+    return recall('visits', 'remembered') === 'yes' ? recall('visits', 'user') : '';
+  }
+
+  /** The panel is there where the server can remember. */
+  async #offer() {
+    try {
+      const { memory } = await (await fetch('/healthz')).json();
+      this.#open.hidden = memory !== 'on';
+    } catch {
+      this.#open.hidden = true;
+    }
+  }
+
+  async #show() {
+    const character = this.#options.character();
+    if (character === undefined) return;
+    this.#title.textContent = `What ${character.name} remembers`;
+    this.#wanted.checked = this.user !== '';
+    this.#dialog.showModal();
+    await this.#load();
+  }
+
+  /** @param {boolean} wanted */
+  #want(wanted) {
+    // A name that nobody can guess, also where pages without TLS have no randomUUID.
+    const random = crypto.getRandomValues(new Uint8Array(16));
+    if (recall('visits', 'user') === '')
+      remember('visits', 'user', Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join(''));
+    remember('visits', 'remembered', wanted ? 'yes' : '');
+    this.#status.textContent = wanted
+      ? 'From your next talk on, what is said is kept on the server.'
+      : 'From your next talk on, nothing more is kept. What there is stays until you delete it.';
+  }
+
+  async #load() {
+    const answer = await this.#ask('GET', '');
+    if (answer === undefined) return;
+    /** @type {Memory[]} */
+    const memories = answer.data ?? [];
+    this.#list.replaceChildren(...memories.map((memory) => this.#row(memory)));
+    this.#status.textContent = memories.length === 0 ? 'Nothing yet.' : '';
+    for (const button of [this.#copy, this.#erase]) button.hidden = memories.length === 0;
+  }
+
+  /** @param {Memory} memory */
+  #row(memory) {
+    const words = make('p', 'words', ...(memory.kind === 'turn' ? turnLines(memory) : [memory.text ?? '']));
+    const when = new Date(memory.at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    const correct = make('button', 'plain', 'Correct');
+    const forget = make('button', 'plain', 'Delete');
+    const row = make('li', memory.kind, make('p', 'kind', `${kinds[memory.kind]} · ${when}`), words, correct, forget);
+    row.dataset['id'] = memory.id;
+    for (const button of [correct, forget]) button.type = 'button';
+    correct.addEventListener('click', () => row.replaceWith(this.#form(memory)));
+    forget.addEventListener('click', () => void this.#delete(memory));
+    return row;
+  }
+
+  /**
+   * The row while it is being corrected.
+   *
+   * @param {Memory} memory
+   */
+  #form(memory) {
+    const { asked = '', answered = '', text = '' } = memory;
+    const areas = memory.kind === 'turn' ? [area('asked', asked), area('answered', answered)] : [area('text', text)];
+    const form = make('form', 'correction', ...areas);
+    const save = make('button', 'plain', 'Save');
+    const cancel = make('button', 'plain', 'Cancel');
+    cancel.type = 'button';
+    form.append(save, cancel);
+    const row = make('li', memory.kind, form);
+    cancel.addEventListener('click', () => row.replaceWith(this.#row(memory)));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const fields = [...new FormData(form)].filter(([, given]) => typeof given === 'string' && given.trim() !== '');
+      void this.#ask('PATCH', `/${memory.id}`, Object.fromEntries(fields)).then((corrected) => {
+        if (corrected !== undefined) row.replaceWith(this.#row(corrected));
+      });
+    });
+    return row;
+  }
+
+  /** @param {Memory} memory */
+  async #delete({ id }) {
+    if ((await this.#ask('DELETE', `/${id}`)) === undefined) return;
+    await this.#load();
+    if (this.#list.childElementCount > 0) this.#status.textContent = 'Deleted, with all that rested on it.';
+  }
+
+  async #eraseAll() {
+    if (!confirm(`${this.#title.textContent}: delete all of it?`)) return;
+    if ((await this.#ask('DELETE', '')) !== undefined) await this.#load();
+  }
+
+  async #saveCopy() {
+    const copy = await this.#ask('GET', '/export');
+    if (copy === undefined) return;
+    const link = make('a', '');
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(copy, undefined, 2)], { type: 'application/json' }));
+    link.download = `memories-${this.#options.character()?.id ?? ''}.json`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  /**
+   * Asks the server; what is wrong is shown, and nothing comes back.
+   *
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [body]
+   * @returns {Promise<any>}
+   */
+  async #ask(method, path, body) {
+    const user = recall('visits', 'user');
+    if (user === '') return { data: [] };
+    const key = this.#options.key();
+    const query = new URLSearchParams({ user, character: this.#options.character()?.id ?? '' });
+    /** @type {Record<string, string>} */
+    const headers = {};
+    if (key !== '') headers['authorization'] = `Bearer ${key}`;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    try {
+      const reply = await fetch(`/v1/memories${path}?${query}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer = await reply.json();
+      if (reply.ok) return answer;
+      this.#status.textContent = answer.error?.message ?? 'The server refused that.';
+    } catch {
+      this.#status.textContent = 'The server cannot be reached.';
+    }
+    return undefined;
+  }
+}
+
+const labels = { asked: 'You said', answered: 'The answer', text: 'What is right' };
+
+/**
+ * @param {keyof typeof labels} name
+ * @param {string} value
+ */
+function area(name, value) {
+  const made = make('textarea', '');
+  made.name = name;
+  made.value = value;
+  made.setAttribute('aria-label', labels[name]);
+  return made;
+}
+
+/** @param {Memory} turn */
+function turnLines({ asked = '', answered = '' }) {
+  const lines = [make('span', 'asked', asked), make('span', 'answered', answered)];
+  return lines.filter(({ textContent }) => textContent !== '');
+}
