@@ -14,7 +14,7 @@ export const commandHelp = {
   latency: 'hold many turns; print who owns which millisecond of the wait',
   listen: 'show what the ear makes of a recording: speech, segments, transcript',
   say: 'speak a text in a character’s voice, into a WAV file',
-  characters: 'list, show, import, export and remove characters',
+  characters: 'list, show, check, draft, import, export and remove characters',
   voices: 'add, list, show, play, remove and compare the voices that may be cloned',
   doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
   eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',
