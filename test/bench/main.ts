@@ -23,6 +23,7 @@ const benches: Readonly<
   adapters: () => import('./adapters.ts'),
   eval: () => import('./eval.ts'),
   mind: () => import('./mind.ts'),
+  talks: () => import('./talks.ts'),
 };
 
 const args = process.argv.slice(2);
