@@ -56,7 +56,7 @@ describe('dramatis characters', () => {
   it('checks card and lines, and fails on contradictions alone', async () => {
     expect(await dramatis('check', 'alice')).toMatchObject({
       status: 0,
-      out: expect.stringContaining('alice: 120 lines, 0 contradictions'),
+      out: expect.stringMatching(/^alice: \d+ lines, 0 contradictions/mu),
     });
     const pack = path.join(folder, 'data', 'characters', 'alice-two');
     const shipped = path.resolve(import.meta.dirname, '../../characters/alice');
