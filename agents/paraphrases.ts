@@ -10,6 +10,7 @@ nice to meet you | pleased to meet you | lovely to meet you | it is a pleasure t
 how are you | how are you doing | how is it going | how have you been | how have you been lately | how is life | how is life treating you | how do you feel | are you well | what is up | how is everything | are you doing well | how are things
 who are you | what is your name | and who might you be | who am i talking to | who am i speaking to | introduce yourself | tell me about yourself | tell me who you are | what are you called | who is this
 what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
+what is your daily life like | what do you do all day | describe your day | describe a normal day | what is a normal day like for you | how do you spend your days
 where do you live | where is your home | what is your address
 how old are you | what is your age | when were you born | when is your birthday
 do you have any brothers or sisters | do you have siblings | tell me about your family | do you have a family
@@ -53,7 +54,7 @@ do you watch television | do you watch movies | have you seen a film
 what year is it | what year are we in | what is the date today | when do you live
 what time is it | do you know what time it is | do you have the time
 can you help me | i need your help | i need help | please help me | could you help me | i have a problem | help
-what should i do | give me some advice | can you give me some advice | i need advice | can you give me a piece of advice | what would you do | what do you advise
+what should i do | give me some advice | can you give me some advice | i need advice | can you give me a piece of advice | what would you do | what would you do in my place | what would you do if you were me | what do you advise
 thank you | thanks | thanks a lot | thank you so much | i appreciate it | that was kind of you | thank you for your help | many thanks | thank you for everything
 goodbye | bye | see you later | i have to go now | i have to leave | i must go | see you tomorrow | talk to you later | until next time | take care | see you | see you soon | see you around | it was nice talking to you | it was a pleasure talking to you
 good night | i am going to bed | sleep well | it is late i should sleep | sweet dreams
@@ -75,8 +76,9 @@ you are amazing | you are brilliant | you are a genius | you are so smart | you 
 you are stupid | you are an idiot | shut up | i hate you | you are a fool | be quiet
 you are rude | you are arrogant | you are mean
 你好 | 嗨 | 喂 | 你好啊 | 在吗 | 大家好
-你好吗 | 你最近怎么样 | 最近好吗 | 近来如何 | 你过得怎么样 | 你还好吗
-你是谁 | 你叫什么名字 | 请问你是哪位 | 你是哪位 | 介绍一下你自己 | 你是什么人
+你好吗 | 你今天怎么样 | 你今天好吗 | 你最近怎么样 | 最近好吗 | 近来如何 | 你过得怎么样 | 你还好吗
+你是谁 | 你到底是谁 | 你究竟是谁 | 你叫什么名字 | 请问你是哪位 | 你是哪位 | 介绍一下你自己 | 你是什么人
+你每天都干什么 | 你整天都做些什么 | 你每天做什么 | 你平时做什么 | 你一天到晚都干什么
 你几岁了 | 你多大了 | 你多大年纪 | 你今年多大
 你有朋友吗 | 你最好的朋友是谁 | 你和谁关系最好
 你有女朋友吗 | 你结婚了吗 | 你有喜欢的人吗 | 你有没有喜欢过谁 | 你谈过恋爱吗

@@ -21,6 +21,7 @@ const identityPhrases = [
 const servicePhrases = [
   /\b(?:how (?:can|may) i (?:assist|help) you(?: today)?|is there anything else i can (?:help|assist)|i(?:['’]m| am) here to (?:help|assist)(?: you)?|feel free to (?:ask|reach out)|happy to (?:help|assist))\b/iu,
   /\bi(?: cannot|['’]m sorry,? but i can(?:no|['’])t| can['’]t)\s+(?:assist|help) with (?:that|this)(?: request)?\b/iu,
+  /\bthat(?:['’]s| is) an? (?:great|excellent) question\b/iu,
   /\bmy (?:training data|knowledge cut-?off|programming|developers|guidelines)\b/iu,
   /(?:有什么可以帮(?:助)?(?:到)?您|很高兴为您服务|请问还有什么需要帮助|我无法协助|我的训练数据)/u,
 ];

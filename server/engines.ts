@@ -88,7 +88,8 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
-  const responders = new Map<string, Responder>();
+  // By the character itself, not its id: one that was edited is another.
+  const responders = new WeakMap<Character, Responder>();
   return {
     vad,
     turnDetector,
@@ -97,14 +98,14 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     chatModel: mind.models[0]?.model,
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor(character) {
-      const known = responders.get(character.id);
+      const known = responders.get(character);
       if (known !== undefined) return known;
       const [{ recognizer }, { greetings }] = [ear, character];
       const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
       const responder = omnis
         .castFor(character)
         .reduceRight<Responder>((backup, cast) => omniResponder({ ...cast, character, recognizer, backup }), usual);
-      responders.set(character.id, responder);
+      responders.set(character, responder);
       return responder;
     },
     notes: plan.notes,

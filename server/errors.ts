@@ -55,6 +55,15 @@ export const errorTable = {
   ENGINE_REFUSED: ['server_error', 'An engine refused the request. Check its key and model name.'],
   ENGINE_MISSING: ['server_error', 'An engine is not installed. The message says which and how to install it.'],
   unknown_character: ['invalid_request_error', 'No character has this id. `GET /characters` lists them.'],
+  character_read_only: [
+    'invalid_request_error',
+    'Only imported characters can be changed. Export it, and import it under another id.',
+  ],
+  character_exists: ['invalid_request_error', 'A character of this id is there. Rename the card, or change that one.'],
+  character_card_invalid: [
+    'invalid_request_error',
+    'The card cannot be read or played. The message names the place in it.',
+  ],
   invalid_api_key: ['authentication_error', 'Send a key of DRAMATIS_API_KEYS as `Authorization: Bearer KEY`.'],
   client_secret_expired: ['authentication_error', 'The client secret is unknown or has expired. Make a new one.'],
   server_key_needed: [

@@ -86,7 +86,7 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
 }
 
 /** Built-in packs, then imported ones, then those of the user's own folder; the last of an id wins. */
-export async function readCharacters(config: CharacterPlaces): Promise<ReadonlyMap<string, Character>> {
+export async function readCharacters(config: CharacterPlaces): Promise<Map<string, Character>> {
   const found = await Promise.all(foldersOf(config).map(loadCharacters));
   return new Map(found.flat().map((pack) => [pack.id, pack]));
 }

@@ -7,6 +7,8 @@ const verbs: Readonly<Record<string, () => Promise<{ run(args: string[]): Promis
   import: () => import('./characters/import.ts'),
   export: () => import('./characters/export.ts'),
   remove: () => import('./characters/remove.ts'),
+  check: () => import('./characters/check.ts'),
+  new: () => import('./characters/new.ts'),
 };
 
 /** `dramatis characters [VERB]`: who there is to talk to, and cards in and out. */

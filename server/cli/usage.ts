@@ -16,7 +16,7 @@ export const commandHelp = {
   latency: 'hold many turns; print who owns which millisecond of the wait',
   listen: 'show what the ear makes of a recording: speech, segments, transcript',
   say: 'speak a text in a character’s voice, into a WAV file',
-  characters: 'list, show, import, export and remove characters',
+  characters: 'list, show, check, draft, import, export and remove characters',
   voices: 'add, list, show, play, remove and compare the voices that may be cloned',
   memory: 'list, show, correct, delete, export and erase what characters remember of users',
   models: 'list, pull, verify and remove the weights of engines that run here',

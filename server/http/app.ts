@@ -28,7 +28,7 @@ import { serveSocket, type SocketRequest } from './realtime.ts';
 /** What the server is made of; opened and closed by its owner. */
 export interface AppParts extends ListenParts {
   readonly engines: Engines;
-  readonly characters: ReadonlyMap<string, Character>;
+  readonly characters: Map<string, Character>;
   readonly version: string;
   /** Where the owner keeps them, to drain the server before it is closed. */
   readonly sessions?: LiveSessions;
@@ -66,6 +66,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   await app.register(fastifyStatic, { root: webFolder, prefix: '/web/' });
   await app.register(fastifyStatic, { root: clientFolder, prefix: '/client/', decorateReply: false });
+  app.get('/characters.html', (_request, reply) => reply.sendFile('characters.html', webFolder));
   app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
   addInformation(app, parts, sessions, door);
   addMetrics(app, metrics, door);

@@ -25,6 +25,7 @@ const benches: Readonly<
   memory: () => import('./memory.ts'),
   'memory-kill': () => import('./memory-kill.ts'),
   mind: () => import('./mind.ts'),
+  talks: () => import('./talks.ts'),
 };
 
 const args = process.argv.slice(2);

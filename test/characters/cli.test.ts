@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -79,6 +79,22 @@ describe('dramatis characters', () => {
     const ran = await dramatis('import', 'bad.png', 'good.json');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('bad.png: not valid JSON') });
     expect(ran.out).toContain('Mara is now mara');
+  });
+
+  it('checks card and lines, and fails on contradictions alone', async () => {
+    expect(await dramatis('check', 'alice')).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/^alice: \d+ lines, 0 contradictions/mu),
+    });
+    const pack = path.join(folder, 'data', 'characters', 'alice-two');
+    const shipped = path.resolve(import.meta.dirname, '../../characters/alice');
+    await mkdir(pack, { recursive: true });
+    const card = await readFile(path.join(shipped, 'card.json'), 'utf8');
+    await writeFile(path.join(pack, 'card.json'), card.replace('"id": "alice"', '"id": "alice-two"'));
+    const line = { asks: ['Who are you?'], reply: 'I am an AI language model.' };
+    await writeFile(path.join(pack, 'lines.jsonl'), `${JSON.stringify(line)}\n`);
+    const ran = await dramatis('check', 'alice-two');
+    expect(ran).toMatchObject({ status: 1, out: expect.stringContaining('✗ alice-two/lines.jsonl:1: the guard') });
   });
 
   it('says what there is where a verb or a format is wrong', async () => {

@@ -33,7 +33,8 @@ export async function serve(
   const app = await buildApp({
     config,
     engines: options.engines ?? fakeEngines(),
-    characters,
+    // A copy: what one test brings in is not there in the next.
+    characters: new Map(characters),
     version: '0',
     sessions,
     tls: await openTls(config),

@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Engines } from '../../engines.ts';
 import type { Memories } from '../../memory/memories.ts';
 import type { Door } from '../door.ts';
+import { addCharacters } from './characters.ts';
 import { addChat } from './chat.ts';
 import { addMemories } from './memories.ts';
 import { addSpeech } from './speech.ts';
@@ -14,13 +15,15 @@ import { addTranscriptions, uploadLimits } from './transcriptions.ts';
 export interface RestParts {
   readonly config: Config;
   readonly engines: Engines;
-  readonly characters: ReadonlyMap<string, Character>;
+  /** Those that are brought in or changed are put into it. */
+  readonly characters: Map<string, Character>;
   readonly memories?: Memories | undefined;
 }
 
 /** The characters, their voices and their ears as the plain endpoints of the OpenAI API. */
 export async function addRest(app: FastifyInstance, parts: RestParts, door: Door): Promise<void> {
   await app.register(fastifyMultipart, { limits: uploadLimits, throwFileSizeLimit: false });
+  await addCharacters(app, parts, door);
   addChat(app, parts, door);
   addSpeech(app, parts, door);
   addTranscriptions(app, parts, door);

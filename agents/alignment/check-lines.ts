@@ -1,0 +1,74 @@
+import type { Character } from '../../characters/character.ts';
+import type { DialoguePair } from '../../characters/card.ts';
+import { inventionsAfter } from '../inventions.ts';
+import { openGuard } from '../role-guard.ts';
+import { remarkKey } from '../paraphrases.ts';
+import { unspeakable } from './check-card.ts';
+import { contradiction, note, rowOf, shortened, type Finding } from './finding.ts';
+import { openKinship } from './kinship.ts';
+
+/** What in the example lines contradicts the card, or each other. */
+export function checkLines(character: Character): Finding[] {
+  return [
+    ...character.lines.flatMap((line, index) => checkLine(character, line, rowOf(index))),
+    ...duplicates(character.lines),
+  ];
+}
+
+function checkLine(character: Character, line: DialoguePair, where: string): Finding[] {
+  const { untilYear } = character.knowledge;
+  const asked = line.asks.join('\n');
+  const guard = openGuard(character, [{ role: 'user', text: asked }]);
+  const sentences = line.reply.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
+  const slips = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
+  const sign = unspeakable.exec(line.reply)?.[0];
+  return [
+    ...(inventionsAfter(untilYear)(line.reply, asked)
+      ? [contradiction(where, `speaks of what came after ${untilYear}: "${shortened(line.reply)}"`)]
+      : []),
+    ...[...new Set(slips)]
+      .filter((slip) => slip !== 'anachronism')
+      .map((slip) =>
+        contradiction(where, `the guard would not let this be said (${slip}): "${shortened(line.reply)}"`),
+      ),
+    ...languageOfLine(character, line, where),
+    ...openKinship(character)(line.reply).map(({ isSure, what }) =>
+      isSure ? contradiction(where, what) : note(where, `${what}, if it is the same`),
+    ),
+    ...(sign === undefined ? [] : [note(where, `cannot be spoken as it is: "${sign}"`)]),
+  ];
+}
+
+function languageOfLine(character: Character, { reply, language }: DialoguePair, where: string): Finding[] {
+  const tag = language ?? character.languages[0] ?? 'en';
+  const wrongTag = character.languages.includes(tag)
+    ? []
+    : [contradiction(where, `is in ${tag}, which the card's languages (${character.languages.join(', ')}) lack`)];
+  const hanCount = reply.match(/\p{Script=Han}/gu)?.length ?? 0;
+  const latinCount = reply.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  const isHan = /^(?:zh|yue|ja)/u.test(tag);
+  const looksHan = hanCount * 2 > latinCount;
+  if (hanCount + latinCount < 4 || isHan === looksHan) return wrongTag;
+  const isOther = isHan ? latinCount > 0 : hanCount > 0;
+  return isOther ? [...wrongTag, contradiction(where, `is not in ${tag}: "${shortened(reply)}"`)] : wrongTag;
+}
+
+/** The same ask with two answers is a contradiction only a reader can tell; the same answer twice is a waste. */
+function duplicates(lines: readonly DialoguePair[]): Finding[] {
+  const asks = new Map<string, number>();
+  const replies = new Map<string, number>();
+  return lines.flatMap(({ asks: own, reply, language = '' }, index) => {
+    const found: Finding[] = [];
+    for (const ask of own) {
+      const key = `${language} ${remarkKey(ask)}`;
+      const before = asks.get(key);
+      if (before !== undefined && before !== index)
+        found.push(note(rowOf(index), `"${shortened(ask)}" is asked in ${rowOf(before)} already`));
+      asks.set(key, index);
+    }
+    const before = replies.get(reply.trim());
+    if (before !== undefined) found.push(note(rowOf(index), `has the reply of ${rowOf(before)}`));
+    replies.set(reply.trim(), index);
+    return found;
+  });
+}

@@ -1,0 +1,46 @@
+/** A piece of a long text, whole paragraphs where they are short enough. */
+export interface Passage {
+  readonly text: string;
+  /** Where it begins in the whole, in UTF-16 units. */
+  readonly offset: number;
+}
+
+/** Long enough for a scene, short enough for models with a context of 8,000 tokens, also in Chinese. */
+const longest = 5_000;
+
+/** Cuts a text into passages that end with a paragraph, else a sentence, else anywhere. */
+export function passagesOf(text: string, most = longest): Passage[] {
+  const passages: Passage[] = [];
+  let offset = 0;
+  while (offset < text.length) {
+    const rest = text.slice(offset, offset + most);
+    const end = offset + most >= text.length ? rest.length : endOf(rest);
+    passages.push({ text: rest.slice(0, end), offset });
+    offset += end;
+  }
+  return passages.filter((passage) => passage.text.trim() !== '');
+}
+
+function endOf(text: string): number {
+  const least = text.length / 2;
+  const paragraph = text.lastIndexOf('\n\n');
+  if (paragraph > least) return paragraph + 2;
+  const sentences = [...text.matchAll(/[.!?。！？]["”’」』)]*\s*/gu)];
+  const last = sentences.at(-1);
+  const sentence = last === undefined ? 0 : last.index + last[0].length;
+  if (sentence > least) return sentence;
+  // Not through the middle of a character of two units.
+  return /[\uD800-\uDBFF]$/u.test(text) ? text.length - 1 : text.length;
+}
+
+/** A text in which quotes are looked for: one space between words, one kind of quotation mark, no case. */
+export function comparable(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[‘’`]/gu, "'")
+    .replaceAll(/[“”„«»]/gu, '"')
+    .replaceAll(/[‐-―]/gu, '-')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,60 @@
+import { checkCard } from '../../../agents/alignment/check-card.ts';
+import { checkLines } from '../../../agents/alignment/check-lines.ts';
+import type { Finding } from '../../../agents/alignment/finding.ts';
+import { judgeLines } from '../../../agents/alignment/judge-lines.ts';
+import type { ChatModel } from '../../../agents/chat.ts';
+import type { Character } from '../../../characters/character.ts';
+import { findCharacter, readCharacters } from '../../serve.ts';
+import { openProgressBar } from '../progress-bar.ts';
+import { parseCommand } from '../usage.ts';
+import { chatOf } from './chat-of.ts';
+
+/** `dramatis characters check [ID…]`: what in cards and example lines does not fit together; exit status 1 on contradictions. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('characters', 'check [ID…] [--no-model] [--json]', args, {
+    'no-model': { type: 'boolean', help: 'ask no chat model, also where one is configured' },
+    json: { type: 'boolean', help: 'print one JSON array' },
+  });
+  if (parsed === undefined) return 0;
+  const { positionals: ids, values, config } = parsed;
+  const characters =
+    ids.length === 0
+      ? [...(await readCharacters(config)).values()]
+      : (await Promise.all(ids.map((id) => findCharacter(config, id)))).map(({ character }) => character);
+  const model = values['no-model'] === true ? undefined : await chatOf(config);
+  const found: (Finding & { readonly id: string })[] = [];
+  try {
+    for (const character of characters) {
+      const findings = [...checkCard(character), ...checkLines(character), ...(await judged(character, model))];
+      found.push(...findings.map((finding) => ({ id: character.id, ...finding })));
+      if (values.json !== true) print(character, findings);
+    }
+  } finally {
+    await model?.close?.();
+  }
+  if (values.json === true) console.log(JSON.stringify(found, undefined, 2));
+  return found.some(({ kind }) => kind === 'contradiction') ? 1 : 0;
+}
+
+async function judged(character: Character, model: ChatModel | undefined): Promise<readonly Finding[]> {
+  if (model === undefined) return [];
+  const bar = openProgressBar('lines');
+  const { signal } = new AbortController();
+  const { findings, dropped } = await judgeLines(character, model, {
+    signal,
+    onBatch: (done, of) => bar.show(done, of, `${character.id}: ${done} of ${of} lines judged`),
+  });
+  bar.end();
+  if (dropped > 0)
+    process.stderr.write(`${dropped} findings of the model left out: they quote what their row does not say\n`);
+  return findings;
+}
+
+function print({ id, lines }: Character, findings: readonly Finding[]): void {
+  const contradictions = findings.filter(({ kind }) => kind === 'contradiction').length;
+  const notes = findings.length - contradictions;
+  console.log(`${id}: ${lines.length} lines, ${contradictions} contradictions, ${notes} notes`);
+  for (const { where, kind, what } of findings) {
+    console.log(`  ${kind === 'contradiction' ? '✗' : '–'} ${id}/${where}: ${what}`);
+  }
+}
