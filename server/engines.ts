@@ -11,6 +11,8 @@ import type { TurnDetector } from '../voices/turn-detector.ts';
 import { openSilero } from '../voices/vads/silero.ts';
 import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
+import { watchExecution, type ExecutionReport } from '../voices/execution.ts';
+import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
@@ -33,6 +35,8 @@ export interface Engines {
   readonly summary: readonly EngineSummary[];
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
+  /** What runs each local model that is loaded. */
+  readonly providers: Readonly<Record<string, string>>;
   /**
    * Loads the models, so that the first turn is as fast as the next. Servers are woken up, but not waited for: they may be down
    * and come back.
@@ -51,10 +55,15 @@ export interface EngineSummary {
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
-type EngineSettings = PlanSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
+type EngineSettings = PlanSettings & ExecutionSettings & Partial<Pick<Config, 'workers' | 'recipe'>>;
 
-/** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
-export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
+/** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call, `onExecution` what runs each model. */
+export async function openEngines(
+  config: EngineSettings,
+  log?: CostLog,
+  onExecution?: (report: ExecutionReport) => void,
+): Promise<Engines> {
+  applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const plan = planEngines(config);
   // In this order: the voices start their threads at once, which nobody would end if something after them failed.
@@ -63,6 +72,8 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const omnis = await openOmnis(plan, log);
   const mouth = await openMouth(plan, workers, log);
   const parts = [ear, mind, omnis, mouth];
+  const execution = watchExecution(onExecution);
+  const { serving } = execution;
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe);
@@ -85,15 +96,19 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       return responder;
     },
     notes: plan.notes,
+    get providers() {
+      return Object.fromEntries(serving);
+    },
     get summary() {
       return [
-        { stage: 'vad', name: vad.name, provider: 'cpu' } as const,
-        { stage: 'turns', name: turnDetector.name } as const,
+        { stage: 'vad', name: vad.name, provider: serving.get('silero') ?? 'cpu' } as const,
+        { stage: 'turns', name: turnDetector.name, ...providerOf(serving.get('smart-turn')) } as const,
         {
           stage: 'recognizer',
           name: ear.recognizer.name,
           languages: ear.recognizer.languages,
           ...ear.facts(),
+          ...providerOf(serving.get('moonshine')),
         } as const,
         ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
         { stage: 'mind', name: mind.name, ...mind.facts() } as const,
@@ -112,9 +127,14 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       stream.close();
     },
     async close() {
+      execution.close();
       await Promise.all([vad.close(), turnDetector.close?.(), ...parts.map((part) => part.close())]);
     },
   };
+}
+
+function providerOf(provider: string | undefined): { readonly provider?: string } {
+  return provider === undefined ? {} : { provider };
 }
 
 /** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */

@@ -90,6 +90,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       version,
       uptime_s: Math.round(process.uptime() - started),
       engines: engines.summary,
+      providers: engines.providers,
       sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
     };
   });

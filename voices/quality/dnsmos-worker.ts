@@ -1,7 +1,8 @@
 import { workerData } from 'node:worker_threads';
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { runInBackground } from '../background-thread.ts';
 import { EngineError } from '../engine.ts';
+import type { ModelSession } from '../model-session.ts';
 import { loadModel, type ModelFile } from '../onnx-model.ts';
 import { serveWorker } from '../worker-serve.ts';
 import { dnsmosBands, dnsmosFrames, dnsmosMel, dnsmosWindowSamples } from './dnsmos-features.ts';
@@ -11,7 +12,7 @@ const { p835, p808 } = workerData as DnsmosWorkerData;
 const inputName = 'input_1';
 const outputName = 'Identity:0';
 runInBackground();
-let loading: Promise<readonly [InferenceSession, InferenceSession | undefined]> | undefined;
+let loading: Promise<readonly [ModelSession, ModelSession | undefined]> | undefined;
 
 serveWorker<readonly Float32Array<ArrayBuffer>[], DnsmosReply>(async (windows) => {
   loading ??= Promise.all([load(p835), p808 === undefined ? undefined : load(p808)]);
@@ -22,7 +23,7 @@ serveWorker<readonly Float32Array<ArrayBuffer>[], DnsmosReply>(async (windows) =
 });
 
 async function run(
-  session: InferenceSession,
+  session: ModelSession,
   items: readonly Float32Array[],
   sizes: readonly number[],
 ): Promise<number[][]> {
@@ -35,8 +36,8 @@ async function run(
   return items.map((_, index) => [...data.subarray(index * width, (index + 1) * width)]);
 }
 
-async function load(file: ModelFile): Promise<InferenceSession> {
-  const session = await loadModel(file);
+async function load(file: ModelFile): Promise<ModelSession> {
+  const session = await loadModel(file, 'dnsmos');
   if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) {
     return session;
   }
