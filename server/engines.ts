@@ -100,20 +100,7 @@ export async function openEngines(
       return Object.fromEntries(serving);
     },
     get summary() {
-      return [
-        { stage: 'vad', name: vad.name, provider: serving.get('silero') ?? 'cpu' } as const,
-        { stage: 'turns', name: turnDetector.name, ...providerOf(serving.get('smart-turn')) } as const,
-        {
-          stage: 'recognizer',
-          name: ear.recognizer.name,
-          languages: ear.recognizer.languages,
-          ...ear.facts(),
-          ...providerOf(serving.get('moonshine')),
-        } as const,
-        ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
-        { stage: 'mind', name: mind.name, ...mind.facts() } as const,
-        { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() } as const,
-      ];
+      return summaryOf({ vad, turnDetector, ear, mind, omnis, mouth }, serving);
     },
     async warm(signal, characters = []) {
       // A mind indexes its character's lines when it is made: not in somebody's first turn.
@@ -131,6 +118,31 @@ export async function openEngines(
       await Promise.all([vad.close(), turnDetector.close?.(), ...parts.map((part) => part.close())]);
     },
   };
+}
+
+interface OpenedStages {
+  readonly vad: Vad;
+  readonly turnDetector: TurnDetector;
+  readonly ear: Awaited<ReturnType<typeof openEar>>;
+  readonly mind: Awaited<ReturnType<typeof openModels>>;
+  readonly omnis: Awaited<ReturnType<typeof openOmnis>>;
+  readonly mouth: Awaited<ReturnType<typeof openMouth>>;
+}
+
+/** The stages, in the order of a turn. */
+function summaryOf(
+  { vad, turnDetector, ear, mind, omnis, mouth }: OpenedStages,
+  serving: ReadonlyMap<string, string>,
+): readonly EngineSummary[] {
+  const { name, languages } = ear.recognizer;
+  return [
+    { stage: 'vad', name: vad.name, provider: serving.get('silero') ?? 'cpu' },
+    { stage: 'turns', name: turnDetector.name, ...providerOf(serving.get('smart-turn')) },
+    { stage: 'recognizer', name, languages, ...ear.facts(), ...providerOf(serving.get('moonshine')) },
+    ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
+    { stage: 'mind', name: mind.name, ...mind.facts() },
+    { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() },
+  ];
 }
 
 function providerOf(provider: string | undefined): { readonly provider?: string } {

@@ -6,7 +6,7 @@ import {
   type ExecutionPlan,
   type ExecutionReport,
 } from '../../voices/execution.ts';
-import { openModelSession, type CreateSession, type ModelSession } from '../../voices/model-session.ts';
+import { openModelSession, type CreateSession } from '../../voices/model-session.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 
 const plan = (changes: Partial<ExecutionPlan> = {}): void =>
@@ -19,14 +19,14 @@ function scripted(faults: Readonly<Record<string, 'load' | 'run'>>): { create: C
   return {
     made,
     async create(_file, { executionProviders }) {
-      const provider = String(executionProviders?.[0]);
+      const provider = executionProviders?.[0] as string;
       made.push(provider);
       if (faults[provider] === 'load') throw new Error(`no ${provider} here\nat length`);
       const run = async (): Promise<never> => {
         if (faults[provider] === 'run') throw new Error(`${provider} is out of memory`);
         return { on: provider } as never;
       };
-      return { inputNames: ['x'], outputNames: ['y'], inputMetadata: [], run } as ModelSession;
+      return { inputNames: ['x'], outputNames: ['y'], inputMetadata: [], run };
     },
   };
 }
