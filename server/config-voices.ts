@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { executedModels, providers } from '../voices/execution.ts';
 
 const file = z.string().min(1).optional();
 const mirrors = z.preprocess(
@@ -12,6 +13,31 @@ const mirrors = z.preprocess(
   z.array(z.string().regex(/^https?:\/\/[^=\s]+=https?:\/\/[^=\s]+$/, 'FROM=TO, both http or https')).readonly(),
 );
 
+const one = `(${providers.join('|')})`;
+const execution = z.preprocess(
+  (value) =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter(Boolean)
+      : value,
+  z
+    .array(
+      z
+        .string()
+        .regex(
+          new RegExp(`^(${one}|(${executedModels.join('|')})=${one}(\\+${one})*)$`),
+          `${providers.join(', ')}, or MODEL=PROVIDER+PROVIDER with MODEL one of: ${executedModels.join(', ')}`,
+        ),
+    )
+    .readonly(),
+);
+const megabytes = z.preprocess(
+  (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+  z.number().int().min(1).max(10_000_000).optional(),
+);
+
 /** Settings of the models that judge voices; all are files that the user brings. */
 export const voiceFields = {
   speakerEncoder: file,
@@ -20,6 +46,8 @@ export const voiceFields = {
   dnsmosP808: file,
   modelCatalogue: file,
   modelMirrors: mirrors.prefault([]),
+  providers: execution.prefault(['cpu']),
+  gpuMemoryMb: megabytes,
 };
 
 /** Their names and help. */
@@ -36,4 +64,9 @@ export const voiceFacts = {
     env: 'DRAMATIS_MODEL_MIRRORS',
     help: 'FROM=TO, comma-separated: addresses of weights that begin with FROM are asked of TO first',
   },
+  providers: {
+    env: 'DRAMATIS_PROVIDERS',
+    help: 'what runs models, the first that works: cuda, webgpu, cpu; MODEL=PROVIDER+PROVIDER for one of them',
+  },
+  gpuMemoryMb: { env: 'DRAMATIS_GPU_MEMORY_MB', help: 'memory of the GPU that models may take together, in MB' },
 } as const;

@@ -15,18 +15,11 @@ import type { TurnDetector } from '../voices/turn-detector.ts';
 import { openSilero } from '../voices/vads/silero.ts';
 import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
+import { watchExecution, type ExecutionReport } from '../voices/execution.ts';
+import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
-import {
-  openEar,
-  openModels,
-  openMouth,
-  openOmnis,
-  type Ear,
-  type Models,
-  type Mouth,
-  type Omnis,
-} from './engine-config/open-stages.ts';
+import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
 import { openEncoder, type VoiceModelSettings } from './voice-models.ts';
@@ -49,6 +42,8 @@ export interface Engines {
   readonly summary: readonly EngineSummary[];
   /** What the user should know about the preset. */
   readonly notes: readonly string[];
+  /** What runs each local model that is loaded. */
+  readonly providers: Readonly<Record<string, string>>;
   /**
    * Loads the models, so that the first turn is as fast as the next. Servers are woken up, but not waited for: they may be down
    * and come back.
@@ -69,10 +64,16 @@ export interface EngineSummary {
 
 type EngineSettings = PlanSettings &
   VoiceModelSettings &
+  ExecutionSettings &
   Partial<Pick<Config, 'workers' | 'recipe' | 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
 
-/** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call. */
-export async function openEngines(config: EngineSettings, log?: CostLog): Promise<Engines> {
+/** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call, `onExecution` what runs each model. */
+export async function openEngines(
+  config: EngineSettings,
+  log?: CostLog,
+  onExecution?: (report: ExecutionReport) => void,
+): Promise<Engines> {
+  applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const plan = planEngines(config);
   // In this order: the voices start their threads at once, which nobody would end if something after them failed.
@@ -85,6 +86,8 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     throw fault;
   });
   const parts = [ear, mind, omnis, mouth];
+  const execution = watchExecution(onExecution);
+  const { serving } = execution;
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
@@ -109,12 +112,11 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       return responder;
     },
     notes: plan.notes,
+    get providers() {
+      return Object.fromEntries(serving);
+    },
     get summary() {
-      return [
-        { stage: 'vad', name: vad.name, provider: 'cpu' } as const,
-        { stage: 'turns', name: turnDetector.name } as const,
-        ...summariesOf({ ear, omnis, mind, mouth }),
-      ];
+      return summaryOf({ vad, turnDetector, ear, mind, omnis, mouth }, serving);
     },
     async warm(signal, characters = []) {
       // A mind indexes its character's lines when it is made: not in somebody's first turn.
@@ -128,22 +130,31 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
       stream.close();
     },
     async close() {
+      execution.close();
       await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
     },
   };
 }
 
-/** The stages that have engines to choose from. */
-function summariesOf(stages: {
-  readonly ear: Ear;
-  readonly omnis: Omnis;
-  readonly mind: Models;
-  readonly mouth: Mouth;
-}): EngineSummary[] {
-  const { ear, omnis, mind, mouth } = stages;
+interface OpenedStages {
+  readonly vad: Vad;
+  readonly turnDetector: TurnDetector;
+  readonly ear: Awaited<ReturnType<typeof openEar>>;
+  readonly mind: Awaited<ReturnType<typeof openModels>>;
+  readonly omnis: Awaited<ReturnType<typeof openOmnis>>;
+  readonly mouth: Awaited<ReturnType<typeof openMouth>>;
+}
+
+/** The stages, in the order of a turn. */
+function summaryOf(
+  { vad, turnDetector, ear, mind, omnis, mouth }: OpenedStages,
+  serving: ReadonlyMap<string, string>,
+): readonly EngineSummary[] {
   const { name, languages } = ear.recognizer;
   return [
-    { stage: 'recognizer', name, languages, ...ear.facts() },
+    { stage: 'vad', name: vad.name, provider: serving.get('silero') ?? 'cpu' },
+    { stage: 'turns', name: turnDetector.name, ...providerOf(serving.get('smart-turn')) },
+    { stage: 'recognizer', name, languages, ...ear.facts(), ...providerOf(serving.get('moonshine')) },
     ...(omnis.name === '' ? [] : [{ stage: 'omni', name: omnis.name, ...omnis.facts() } as const]),
     { stage: 'mind', name: mind.name, ...mind.facts() },
     { stage: 'synthesizer', name: mouth.name, languages: mouth.languages, ...mouth.facts() },
@@ -162,6 +173,10 @@ function openEmbedder(config: EngineSettings, log: CostLog | undefined): Embedde
   };
   const care = [embeddings.care?.(chosen)];
   return embeddings.open(chosen, openContext('embeddings', { key, care, settingNames, log }));
+}
+
+function providerOf(provider: string | undefined): { readonly provider?: string } {
+  return provider === undefined ? {} : { provider };
 }
 
 /** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */

@@ -6,6 +6,7 @@ import { CharacterError } from '../characters/character-error.ts';
 import { loadCharacters, type Character } from '../characters/character.ts';
 import type { Config } from './config.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
+import { executionNotes } from './telemetry/execution-notes.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
@@ -35,7 +36,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
   let tell: CostLog | undefined;
-  const engines = await openEngines(config, (cost) => tell?.(cost));
+  const execution = executionNotes();
+  const engines = await openEngines(config, (cost) => tell?.(cost), execution.take);
   const version = packageVersion();
   let tellFault: ((fault: unknown) => void) | undefined;
   let memories: Memories | undefined;
@@ -56,6 +58,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     for (const fault of memoryFaults) tellMemoryFault(fault);
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
+    execution.tellTo((facts, text) => app.log.warn(facts, text));
     await app.listen({ host: config.host, port: config.port });
     await engines.warm(new AbortController().signal, characters.values());
     const { address, port, family } = app.server.address() as AddressInfo;

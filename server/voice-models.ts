@@ -4,6 +4,7 @@ import { openDnsmos, type QualityMeter } from '../voices/quality/dnsmos.ts';
 import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
 import { openOnnxSpeaker } from '../voices/speakers/onnx-speaker.ts';
 import type { Config } from './config.ts';
+import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
 import { withInstalledJudges, type InstalledSettings } from './engine-config/auto-engines.ts';
 
 /** The models that judge voices, as far as they are configured. */
@@ -14,6 +15,7 @@ export interface VoiceModels {
 }
 
 export type VoiceModelSettings = InstalledSettings &
+  ExecutionSettings &
   Partial<Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808' | 'workers'>>;
 
 /** Opens the speaker encoder, where one is configured. `ENGINE_MISSING` where its file is not what it should be. */
@@ -21,6 +23,7 @@ export async function openEncoder(
   config: VoiceModelSettings,
   { signal }: CallOptions,
 ): Promise<Awaited<ReturnType<typeof openOnnxSpeaker>> | undefined> {
+  applyExecution(config);
   const { speakerEncoder: modelPath, speakerEncoderHash: sha256 } = withInstalledJudges(config);
   return modelPath === undefined
     ? undefined

@@ -1,6 +1,7 @@
-import { env, InferenceSession } from 'onnxruntime-node';
 import { EngineError } from './engine.ts';
+import type { ExecutedModel } from './execution.ts';
 import { hashFile } from './hash.ts';
+import { openModelSession, type ModelSession } from './model-session.ts';
 
 /** A model file that the user brings. */
 export interface ModelFile {
@@ -24,10 +25,9 @@ export async function hashModel({ engine, path, advice }: ModelFile, expected?: 
   throw new EngineError(engine, 'ENGINE_MISSING', detail);
 }
 
-/** Loads a model to run on one thread. `ENGINE_MISSING` where it cannot be. Blocks: for worker threads. */
-export async function loadModel({ engine, path, advice }: ModelFile): Promise<InferenceSession> {
-  env.logLevel = 'error';
-  return InferenceSession.create(path, {
+/** Loads a model to run on one thread, or on the device that the plan has for it. `ENGINE_MISSING` where it cannot be. Blocks: for worker threads. */
+export async function loadModel({ engine, path, advice }: ModelFile, model: ExecutedModel): Promise<ModelSession> {
+  return openModelSession(model, path, {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
@@ -38,7 +38,7 @@ export async function loadModel({ engine, path, advice }: ModelFile): Promise<In
 }
 
 /** Whether the model takes one item at a time only, its first size being the number 1. */
-export function takesOneAtATime(session: InferenceSession): boolean {
+export function takesOneAtATime(session: ModelSession): boolean {
   const [input] = session.inputMetadata;
   return input?.isTensor === true && input.shape[0] === 1;
 }

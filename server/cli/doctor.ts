@@ -5,6 +5,7 @@ import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
 import { checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
+import { checkProviders, gpuTable } from './doctor-gpu.ts';
 import { checkVoices } from './doctor-voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from './sound-tools.ts';
 import { parseCommand } from './usage.ts';
@@ -20,11 +21,17 @@ interface Finding {
 
 /** `dramatis doctor`: exit status 1 where something needed is broken. */
 export async function run(args: string[]): Promise<number> {
-  const parsed = parseCommand('doctor', '[--json]', args, {
+  const parsed = parseCommand('doctor', '[--gpu] [--json]', args, {
     json: { type: 'boolean', help: 'print one JSON array' },
+    gpu: { type: 'boolean', help: 'run each model on each provider (CUDA, WebGPU, processor) instead, and compare' },
   });
   if (parsed === undefined) return 0;
   const { config } = parsed;
+  if (parsed.values.gpu === true) {
+    const tried = await checkProviders(config);
+    console.log(parsed.values.json === true ? JSON.stringify(tried, undefined, 2) : gpuTable(tried));
+    return tried.some(({ provider, ok }) => provider === 'cpu' && !ok) ? 1 : 0;
+  }
   const findings: Finding[] = [];
   for (const check of [
     checkNode,

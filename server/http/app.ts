@@ -95,6 +95,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       uptime_s: Math.round(process.uptime() - started),
       engines: engines.summary,
       memory: parts.memories?.state ?? 'off',
+      providers: engines.providers,
       sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
     };
   });

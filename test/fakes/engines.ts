@@ -32,6 +32,7 @@ export function fakeEngines(
     responderFor: () => cascade({ recognizer, agent, synthesizer, voice }),
     summary: [{ stage: 'vad', name: vad.name, provider: 'cpu' }],
     notes: [],
+    providers: {},
     warm: async () => undefined,
     close: async () => undefined,
   };

@@ -84,6 +84,7 @@ export class SimulatedServer {
         return cascade({ recognizer, agent, synthesizer, voice });
       },
       notes: [],
+      providers: {},
       summary: [{ stage: 'vad', name: 'simulated', provider: 'cpu' }],
       warm: async () => undefined,
       close: async () => undefined,

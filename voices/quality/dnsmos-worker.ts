@@ -1,7 +1,8 @@
 import { workerData } from 'node:worker_threads';
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { runInBackground } from '../background-thread.ts';
 import { EngineError } from '../engine.ts';
+import type { ModelSession } from '../model-session.ts';
 import { loadModel, type ModelFile } from '../onnx-model.ts';
 import { resample } from '../resampler.ts';
 import { serveWorker } from '../worker-serve.ts';
@@ -12,7 +13,7 @@ const { p835, p808 } = workerData as DnsmosWorkerData;
 const inputName = 'input_1';
 const outputName = 'Identity:0';
 runInBackground();
-let loading: Promise<readonly [InferenceSession, InferenceSession | undefined]> | undefined;
+let loading: Promise<readonly [ModelSession, ModelSession | undefined]> | undefined;
 
 serveWorker<DnsmosRequest, DnsmosReply>(async (request) => {
   if (request.type === 'resample') {
@@ -29,7 +30,7 @@ serveWorker<DnsmosRequest, DnsmosReply>(async (request) => {
 });
 
 async function run(
-  session: InferenceSession,
+  session: ModelSession,
   items: readonly Float32Array[],
   sizes: readonly number[],
 ): Promise<number[][]> {
@@ -42,8 +43,8 @@ async function run(
   return items.map((_, index) => [...data.subarray(index * width, (index + 1) * width)]);
 }
 
-async function load(file: ModelFile): Promise<InferenceSession> {
-  const session = await loadModel(file);
+async function load(file: ModelFile): Promise<ModelSession> {
+  const session = await loadModel(file, 'dnsmos');
   if (session.inputNames.includes(inputName) && session.outputNames.includes(outputName)) {
     return session;
   }

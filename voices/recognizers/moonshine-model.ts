@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import llamaTokenizer from 'llama-tokenizer-js';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
+import { openModelSession, type ModelSession } from '../model-session.ts';
 import { isDoubtful, type Hypothesis } from './hypothesis.ts';
 import { likeliest, logProbabilityOf } from './likeliest.ts';
 
@@ -72,9 +73,9 @@ export async function loadMoonshine(options: MoonshineModelOptions): Promise<Moo
   };
 }
 
-async function loadSession(path: string, threads: number, outputs: readonly string[]): Promise<InferenceSession> {
+async function loadSession(path: string, threads: number, outputs: readonly string[]): Promise<ModelSession> {
   if (!existsSync(path)) throw new EngineError(name, 'ENGINE_MISSING', `${path} is missing: ${advice}`);
-  const session = await InferenceSession.create(path, {
+  const session = await openModelSession('moonshine', path, {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
@@ -110,11 +111,11 @@ async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypo
 
 /** One run of the decoder through an utterance: it remembers what it has been fed. */
 class Decoding {
-  readonly #decoder: InferenceSession;
+  readonly #decoder: ModelSession;
   readonly #encoded: Tensor;
   #past: Record<string, Tensor> = {};
 
-  constructor(decoder: InferenceSession, encoded: Tensor) {
+  constructor(decoder: ModelSession, encoded: Tensor) {
     this.#decoder = decoder;
     this.#encoded = encoded;
   }

@@ -1,7 +1,8 @@
 import { workerData } from 'node:worker_threads';
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { runInBackground } from '../background-thread.ts';
 import { EngineError } from '../engine.ts';
+import type { ModelSession } from '../model-session.ts';
 import { loadModel, takesOneAtATime } from '../onnx-model.ts';
 import { resample } from '../resampler.ts';
 import { serveWorker } from '../worker-serve.ts';
@@ -9,7 +10,7 @@ import { frontEnds, frontEndOf, type FrontEndName, type ModelInput } from './fro
 import { speakerSampleRate, type SpeakerClip, type SpeakerReply, type SpeakerWorkerData } from './onnx-speaker.ts';
 
 interface Loaded {
-  readonly session: InferenceSession;
+  readonly session: ModelSession;
   readonly family: FrontEndName;
   readonly input: string;
   readonly oneAtATime: boolean;
@@ -46,7 +47,7 @@ async function embed({ session, family, input }: Loaded, batch: readonly ModelIn
 }
 
 async function load(): Promise<Loaded> {
-  const session = await loadModel(file);
+  const session = await loadModel(file, 'speakers');
   const family = frontEndOf(session.inputNames, session.outputNames);
   if (family !== undefined) {
     return { session, family: family.name, input: family.input, oneAtATime: takesOneAtATime(session) };

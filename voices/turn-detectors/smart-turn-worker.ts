@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
-import { env, InferenceSession, Tensor } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
 import { melBands, smartTurnFeatures } from '../log-mel.ts';
+import { openModelSession, type ModelSession } from '../model-session.ts';
 import { serveWorker } from '../worker-serve.ts';
 import type { SmartTurnWorkerData } from './smart-turn.ts';
 
@@ -13,8 +14,7 @@ const inputName = 'input_features';
 const outputName = 'logits';
 const advice =
   'get smart-turn-v3.2-cpu.onnx (pipecat-ai/pipecat, src/pipecat/audio/turn/smart_turn/data; or pipecat-ai/smart-turn-v3 on Hugging Face)';
-env.logLevel = 'error';
-let loading: Promise<InferenceSession> | undefined;
+let loading: Promise<ModelSession> | undefined;
 
 serveWorker<Float32Array, number>(async (samples) => {
   loading ??= loadModel();
@@ -28,7 +28,7 @@ serveWorker<Float32Array, number>(async (samples) => {
   return { reply: Number(scored[outputName]?.data[0]) };
 });
 
-async function loadModel(): Promise<InferenceSession> {
+async function loadModel(): Promise<ModelSession> {
   const file = await readFile(modelPath).catch((cause: unknown) => {
     throw missing(`its weights are not at ${modelPath}: ${advice} and set the path to it`, cause);
   });
@@ -38,7 +38,7 @@ async function loadModel(): Promise<InferenceSession> {
       `${modelPath} has the SHA-256 ${found}, not ${sha256}: ${advice}, or set the hash of the file you trust`,
     );
   }
-  const session = await InferenceSession.create(file, {
+  const session = await openModelSession('smart-turn', file, {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',

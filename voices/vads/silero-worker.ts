@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
-import { env, InferenceSession, Tensor } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
+import { openModelSession, type ModelSession } from '../model-session.ts';
 import { serveWorker } from '../worker-serve.ts';
 import { cutFrames, sileroFrameSizes, sileroGraph, sileroStateSizes } from './silero-graph.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
@@ -11,7 +12,6 @@ import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
 type Score = (batch: SileroBatch) => Promise<Float32Array<ArrayBuffer>>;
 
 const { modelPath, inputSamples, stateSize, sampleRate, plain } = workerData as SileroWorkerData;
-env.logLevel = 'error';
 let loading: Promise<Score> | undefined;
 
 serveWorker<SileroBatch, SileroScores>(async (batch) => {
@@ -26,7 +26,7 @@ async function loadModel(): Promise<Score> {
   try {
     const file = await readFile(modelPath);
     const graph = plain ? undefined : sileroGraph(file);
-    const session = await InferenceSession.create(graph ?? file, {
+    const session = await openModelSession('silero', graph ?? file, {
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
       executionMode: 'sequential',
@@ -39,7 +39,7 @@ async function loadModel(): Promise<Score> {
 }
 
 /** With the graph that `sileroGraph` made. */
-function scoreFast(session: InferenceSession): Score {
+function scoreFast(session: ModelSession): Score {
   let frames = new Float32Array(0);
   let before = new Float32Array(0);
   return async ({ count, inputs, states }) => {
@@ -62,7 +62,7 @@ function scoreFast(session: InferenceSession): Score {
 }
 
 /** With the file as it is. */
-function scorePlainly(session: InferenceSession): Score {
+function scorePlainly(session: ModelSession): Score {
   const rate = new Tensor('int64', BigInt64Array.of(BigInt(sampleRate)), []);
   return async ({ count, inputs, states }) => {
     const { output, stateN } = await session.run({

@@ -1,0 +1,25 @@
+import { executedModels, planExecution, providers, type ExecutedModel, type Provider } from '../voices/execution.ts';
+import type { Config } from './config.ts';
+
+/** The settings that say what runs models. */
+export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb'>>;
+
+/** Has the models that are loaded from now on run as the settings say; without any, on the processor. */
+export function applyExecution({ providers: entries = [], gpuMemoryMb }: ExecutionSettings): void {
+  const pairs = entries.filter((entry) => entry.includes('=')).map((entry) => entry.split('=', 2) as [string, string]);
+  planExecution({
+    order: entries.filter(isProvider),
+    models: Object.fromEntries(
+      pairs.filter(([model]) => isModel(model)).map(([model, order]) => [model, order.split('+').filter(isProvider)]),
+    ),
+    gpuMemoryMb,
+  });
+}
+
+function isProvider(name: string): name is Provider {
+  return (providers as readonly string[]).includes(name);
+}
+
+function isModel(name: string): name is ExecutedModel {
+  return (executedModels as readonly string[]).includes(name);
+}
