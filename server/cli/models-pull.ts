@@ -28,6 +28,10 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
         mirrors: config.modelMirrors,
         wait: (ms, ends) => sleep(ms, undefined, { signal: ends }),
         onProgress: progress.show,
+        onRetry: (why, ms) => {
+          progress.end();
+          process.stderr.write(`${why}; trying again in ${Math.ceil(ms / 1000)} s\n`);
+        },
         onNote: (text) => process.stderr.write(`${text}\n`),
       }).finally(progress.end);
       done.push({ id: model.id, isNew });

@@ -19,6 +19,8 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
   /** `done` counts what an earlier run left, `already` is that alone. */
   onProgress?(progress: { readonly done: number; readonly of: number | undefined; readonly already: number }): void;
+  /** Something broke, and is tried again after this time. */
+  onRetry?(why: string, ms: number): void;
   /** Waits before the next try. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /** Connections at a time; 4 unless given. */
@@ -105,7 +107,9 @@ async function patiently<Result>(options: DownloadOptions, work: () => Promise<R
 
 async function rest(fault: DownloadFault, failures: number, options: DownloadOptions): Promise<void> {
   if (fault.kind === 'changed' || fault.kind === 'refused' || failures >= mostFailures) throw fault;
-  await options.wait(Math.min(longestWaitMs, fault.retryAfterMs ?? 500 * 2 ** failures), options.signal);
+  const ms = Math.min(longestWaitMs, fault.retryAfterMs ?? 500 * 2 ** failures);
+  options.onRetry?.(fault.message, ms);
+  await options.wait(ms, options.signal);
 }
 
 async function inOne(remote: RemoteFile, part: string, options: DownloadOptions): Promise<void> {

@@ -17,7 +17,7 @@ import { ModelError } from './model-error.ts';
 import { lockPull } from './pull-lock.ts';
 import { unpack } from './unpack.ts';
 
-export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | 'lanes' | 'pieceBytes'> {
+export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | 'onRetry' | 'lanes' | 'pieceBytes'> {
   readonly client: HttpClient;
   readonly dataDir: string;
   /** `FROM=TO`: addresses that begin with FROM are asked of TO first. */

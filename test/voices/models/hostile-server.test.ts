@@ -162,8 +162,10 @@ describe('models pull, when the server', () => {
     rig.server.trick = first(2, (request, response) =>
       status(429, { 'retry-after': request.number === 0 ? '7' : '86400' })(request, response),
     );
-    await rig.pull(rig.model, { lanes: 1 });
+    const told: string[] = [];
+    await rig.pull(rig.model, { lanes: 1, onRetry: (why, ms) => void told.push(`${why}, ${ms}`) });
     expect(rig.waits).toEqual([7_000, 60_000]);
+    expect(told).toEqual(['the server answers 429, 7000', 'the server answers 429, 60000']);
   });
 
   it('changes the file between ranges, never mixes the two', async () => {
