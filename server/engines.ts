@@ -76,15 +76,7 @@ export async function openEngines(
   applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const plan = planEngines(config);
-  // In this order: the voices start their threads at once, which nobody would end if something after them failed.
-  const ear = await openEar(plan, workers, log);
-  const mind = await openModels(plan, log);
-  const omnis = await openOmnis(plan, log);
-  const encoder = await openEncoder(config, { signal: new AbortController().signal });
-  const mouth = await openMouth(plan, workers, log).catch(async (fault: unknown) => {
-    await encoder?.close();
-    throw fault;
-  });
+  const { ear, mind, omnis, encoder, mouth } = await openStages(plan, config, workers, log);
   const parts = [ear, mind, omnis, mouth];
   const execution = watchExecution(onExecution);
   const { serving } = execution;
@@ -134,6 +126,20 @@ export async function openEngines(
       await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
     },
   };
+}
+
+/** What the stages are made of. */
+async function openStages(plan: EnginePlan, config: EngineSettings, workers: number, log: CostLog | undefined) {
+  // In this order: the voices start their threads at once, which nobody would end if something after them failed.
+  const ear = await openEar(plan, workers, log);
+  const mind = await openModels(plan, log);
+  const omnis = await openOmnis(plan, log);
+  const encoder = await openEncoder(config, { signal: new AbortController().signal });
+  const mouth = await openMouth(plan, workers, log).catch(async (fault: unknown) => {
+    await encoder?.close();
+    throw fault;
+  });
+  return { ear, mind, omnis, encoder, mouth };
 }
 
 interface OpenedStages {
