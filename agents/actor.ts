@@ -34,6 +34,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const recipe = options.recipe ?? settings.recipe;
       const prompted = recipeFor(character, recipe)(history, {
         hasTools: toolbox !== undefined,
+        ...options.circumstance,
         ...(options.scene === undefined ? {} : { scene: options.scene }),
         ...(options.feelings === undefined ? {} : { feelings: options.feelings }),
         ...(historyTokens === undefined ? {} : { historyTokens }),

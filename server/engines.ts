@@ -15,6 +15,7 @@ import { planEngines, type EnginePlan, type PlanSettings } from './engine-config
 import type { CostLog } from './engine-config/open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
+import { sceneResponder } from './session/scene-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
 
 /** The engines of one server, shared by all its sessions. */
@@ -75,8 +76,13 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     responderFor(character) {
       const known = responders.get(character.id);
       if (known !== undefined) return known;
-      const { greetings } = character;
+      const { greetings, stage } = character;
       const { recognizer } = ear;
+      if (stage !== undefined) {
+        const responderOf = (player: Character): Responder =>
+          cascade({ recognizer, agent: thinkAs(player), ...mouth.voiceOf(player) });
+        return sceneResponder({ stage, responderOf, model: mind.models[0]?.model });
+      }
       const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
       const responder = omnis
         .castFor(character)

@@ -2,6 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Problem } from '../session/events.ts';
+import { mayTakeFloor } from '../session/floor.ts';
 import type { SessionSettings, TurnDetection } from '../session/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
@@ -127,11 +128,13 @@ export function settingsOf(session: WireSession, character: Character): SessionS
   const { input, output } = session.audio;
   const language = input.transcription?.language;
   const detection = input.turn_detection === null ? null : detectionOf(input.turn_detection, character);
+  const floor = { holder: 'character', userPlays: character.stage?.scene.user !== 'listener' } as const;
+  const turns = detection === null || mayTakeFloor(floor, 'user') !== 'never' ? detection : onlyListening(detection);
   return {
     scene: session.instructions,
     speaks: session.output_modalities.includes('audio'),
     transcribes: input.transcription !== null,
-    turnDetection: session.type === 'realtime' || detection === null ? detection : withoutReplies(detection),
+    turnDetection: session.type === 'realtime' || turns === null ? turns : withoutReplies(turns),
     speed: output.speed,
     toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
@@ -158,6 +161,11 @@ export function badFormat(param: string): Problem {
 /** A transcription session finds turns, and never takes one. */
 function withoutReplies({ idleMs: _idleMs, ...detection }: TurnDetection): TurnDetection {
   return { ...detection, createsReply: false };
+}
+
+/** Who only listens to a scene is no part of it. */
+function onlyListening(detection: TurnDetection): TurnDetection {
+  return { ...withoutReplies(detection), interruptsReply: false };
 }
 
 /** Settings that change nothing here, where the client sets them. */

@@ -4,11 +4,13 @@ import type { SessionContext, SessionInput, SessionParts } from './context.ts';
 import { Conversation } from './conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
 import { EchoVoice } from './echo-voice.ts';
+import { mayGoOn } from './floor.ts';
 import type { Heard } from './hear.ts';
 import { Intake } from './intake.ts';
 import { changeItems, type ItemCommand } from './items.ts';
 import { Listening, type Understood } from './listening.ts';
 import { Mood } from './mood.ts';
+import { problemEvent } from './problem-event.ts';
 import type { Reply } from './reply.ts';
 import type { SessionSettings } from './settings.ts';
 import { Speaking } from './speaking.ts';
@@ -52,6 +54,7 @@ export class Session {
         const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
         this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
         this.#answerLate(reply);
+        this.#goOn(reply);
       },
     };
     this.#intake = new Intake({
@@ -105,7 +108,7 @@ export class Session {
         this.#handle(input);
       } catch (fault) {
         this.#parts.onFault(fault);
-        this.events.push({ type: 'problem', problem: { code: 'internal_error', message: 'Something went wrong.' } });
+        this.events.push(problemEvent({ code: 'internal_error', message: 'Something went wrong.' }));
       }
     }
     this.#listening.close();
@@ -164,7 +167,7 @@ export class Session {
         }
         return;
       case 'reject':
-        return this.events.push({ type: 'problem', problem: command.problem, ...refOf(command.ref) });
+        return this.events.push(problemEvent(command.problem, command.ref));
       case 'heard':
         return this.#speaking.heard(command);
       case 'item-add':
@@ -256,6 +259,14 @@ export class Session {
     this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
   }
 
+  /** In a scene the next one speaks, once nobody else does. */
+  #goOn(reply: Reply): void {
+    if (this.#parts.responder.goesOn !== true || !reply.wasPlayed || this.#speaking.current !== undefined) return;
+    const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
+    const userPlays = this.#settings.turnDetection?.createsReply !== false;
+    if (mayGoOn(userSpeaks, userPlays)) this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
+  }
+
   #commitByClient(ref: string | undefined): void {
     const utterance = this.#listening.commit();
     if (utterance === undefined) {
@@ -289,10 +300,6 @@ export class Session {
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {
-    this.events.push({ type: 'problem', problem: { code, message }, ...refOf(ref) });
+    this.events.push(problemEvent({ code, message }, ref));
   }
-}
-
-function refOf(ref: string | undefined): { ref?: string } {
-  return ref === undefined ? {} : { ref };
 }
