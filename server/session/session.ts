@@ -54,7 +54,6 @@ export class Session {
         const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
         this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
         this.#answerLate(reply);
-        this.#goOn(reply);
       },
     };
     this.#intake = new Intake({
@@ -250,21 +249,15 @@ export class Session {
     this.#reply({ inConversation: true }, utterance.trace, answers);
   }
 
-  /** Answers what was said over a reply, now that it is over; unless the client ended it or is to go on, or the user speaks. */
+  /** Answers what was said over a reply that has ended by itself, once the user is silent. In a scene the next one speaks. */
   #answerLate(reply: Reply): void {
-    const owes = this.#owesAnswer && this.#settings.turnDetection?.createsReply === true;
+    const { createsReply } = this.#settings.turnDetection ?? {};
+    const owes = this.#owesAnswer && createsReply === true && !reply.aborted && reply.calls.length === 0;
     this.#owesAnswer = false;
-    if (!owes || reply.aborted || reply.calls.length > 0) return;
-    if (this.#listening.current !== undefined || this.#turns.answering !== undefined) return;
-    this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
-  }
-
-  /** In a scene the next one speaks, once nobody else does. */
-  #goOn(reply: Reply): void {
-    if (this.#parts.responder.goesOn !== true || !reply.wasPlayed || this.#speaking.current !== undefined) return;
     const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
-    const userPlays = this.#settings.turnDetection?.createsReply !== false;
-    if (mayGoOn(userSpeaks, userPlays)) this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
+    const isNext =
+      this.#parts.responder.goesOn === true && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
+    if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
   }
 
   #commitByClient(ref: string | undefined): void {
