@@ -73,7 +73,7 @@ export function newWireSession(
         format: pcmFormat,
         noise_reduction: null,
         transcription: { model: facts.recognizer },
-        turn_detection: firstDetection,
+        turn_detection: onFloor(firstDetection, character),
       },
       output: { format: pcmFormat, voice: character.id, speed: 1 },
     },
@@ -116,7 +116,10 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
         ...session.audio.input,
         format: inputFormat,
         transcription: mergeTranscription(session, input?.transcription),
-        turn_detection: mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
+        turn_detection: onFloor(
+          mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
+          character,
+        ),
       },
       output: { ...session.audio.output, format: outputFormat, speed: output?.speed ?? session.audio.output.speed },
     },
@@ -128,13 +131,11 @@ export function settingsOf(session: WireSession, character: Character): SessionS
   const { input, output } = session.audio;
   const language = input.transcription?.language;
   const detection = input.turn_detection === null ? null : detectionOf(input.turn_detection, character);
-  const floor = { holder: 'character', userPlays: character.stage?.scene.user !== 'listener' } as const;
-  const turns = detection === null || mayTakeFloor(floor, 'user') !== 'never' ? detection : onlyListening(detection);
   return {
     scene: session.instructions,
     speaks: session.output_modalities.includes('audio'),
     transcribes: input.transcription !== null,
-    turnDetection: session.type === 'realtime' || turns === null ? turns : withoutReplies(turns),
+    turnDetection: session.type === 'realtime' || detection === null ? detection : withoutReplies(detection),
     speed: output.speed,
     toolbox: toolboxOf(session),
     ...(language === undefined ? {} : { language }),
@@ -163,9 +164,11 @@ function withoutReplies({ idleMs: _idleMs, ...detection }: TurnDetection): TurnD
   return { ...detection, createsReply: false };
 }
 
-/** Who only listens to a scene is no part of it. */
-function onlyListening(detection: TurnDetection): TurnDetection {
-  return { ...withoutReplies(detection), interruptsReply: false };
+/** Who only listens to a scene is no part of it: the client is told so, too, lest it falls silent by itself. */
+function onFloor(detection: WireTurnDetection | null, character: Character): WireTurnDetection | null {
+  const floor = { holder: 'character', userPlays: character.stage?.scene.user !== 'listener' } as const;
+  if (detection === null || mayTakeFloor(floor, 'user') !== 'never') return detection;
+  return { ...detection, create_response: false, interrupt_response: false };
 }
 
 /** Settings that change nothing here, where the client sets them. */

@@ -35,8 +35,10 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
     sampleRate: ear.sampleRate,
     listen: (audio, options) => ear.listen(audio, options),
     goesOn: true,
-    async *reply(history, options) {
+    async *reply(talk, options) {
       if (options.situation === 'nod') return;
+      // Nobody there hears who only listens.
+      const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : talk;
       const turn = await turnOf(history, players, { stage, model, signal: options.signal });
       if (turn === undefined) {
         yield { type: 'scene-end' };
