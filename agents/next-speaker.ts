@@ -29,7 +29,7 @@ const endMark = 'end chat';
  * The name of a list that an answer of a model means: `end` for "<END CHAT>", undefined where it names nobody. Markdown, quotes,
  * labels and reasoning before it are passed over; of several names the last counts, of a line "Next Speaker: X" that one.
  */
-export function speakerNamed(answer: string, names: readonly string[]): string | 'end' | undefined {
+export function speakerNamed(answer: string, names: readonly string[]): string | undefined {
   const labelled = [...answer.matchAll(/next\s+speaker["'*_#\s]*(?:[:：-]|\bis\b)(.*)$/gimu)].map(
     (match) => match[1] ?? '',
   );

@@ -68,22 +68,27 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe);
   const responders = new Map<string, Responder>();
+  const { recognizer } = ear;
+  const playedBy = (character: Character): Responder =>
+    cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
   return {
     vad,
     turnDetector,
-    recognizer: ear.recognizer,
+    recognizer,
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor(character) {
       const known = responders.get(character.id);
       if (known !== undefined) return known;
-      const { greetings, stage } = character;
-      const { recognizer } = ear;
-      if (stage !== undefined) {
-        const responderOf = (player: Character): Responder =>
-          cascade({ recognizer, agent: thinkAs(player), ...mouth.voiceOf(player) });
-        return sceneResponder({ stage, responderOf, model: mind.models[0]?.model });
+      if (character.stage !== undefined) {
+        const responder = sceneResponder({
+          stage: character.stage,
+          responderOf: playedBy,
+          model: mind.models[0]?.model,
+        });
+        responders.set(character.id, responder);
+        return responder;
       }
-      const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
+      const usual = playedBy(character);
       const responder = omnis
         .castFor(character)
         .reduceRight<Responder>((backup, cast) => omniResponder({ ...cast, character, recognizer, backup }), usual);
