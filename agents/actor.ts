@@ -74,13 +74,14 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
 async function promptFor(
   character: Character,
   history: readonly Message[],
-  { signal, recipe, toolbox, scene, feelings, memories }: AgentOptions,
+  { signal, recipe, toolbox, scene, feelings, memories, circumstance }: AgentOptions,
   settings: ActorSettings,
 ): Promise<Prompted> {
   const { historyTokens } = settings;
   const near = await nearOf(history, settings, signal);
   return recipeFor(character, recipe ?? settings.recipe)(history, {
     hasTools: toolbox !== undefined,
+    ...circumstance,
     ...(scene === undefined ? {} : { scene }),
     ...(feelings === undefined ? {} : { feelings }),
     ...(historyTokens === undefined ? {} : { historyTokens }),

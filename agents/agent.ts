@@ -32,6 +32,16 @@ export interface Cost {
 /** Out of tokens, or held back by a filter of the model; false where neither. */
 export type CutShort = false | Exclude<ChatEnd, 'stop'>;
 
+/** What a character in a scene knows, besides the scene itself. */
+export interface Circumstance {
+  /** What it wants, and tells nobody. */
+  readonly motivation: string;
+  /** Who else is there. */
+  readonly others: readonly { readonly name: string; readonly profile: string }[];
+  /** What the scene's script has it say now, where no model plays it. */
+  readonly line?: string;
+}
+
 /** What a reply is made for. */
 export interface AgentOptions extends CallOptions {
   /** Where the talk takes place and what it is about, set by whoever runs it; it never outranks the persona. */
@@ -44,6 +54,8 @@ export interface AgentOptions extends CallOptions {
   readonly memories?: readonly string[];
   /** How the character feels by now. */
   readonly feelings?: Feelings;
+  /** Where the character plays in a scene with others. */
+  readonly circumstance?: Circumstance;
   /** Instead of the character's own. A mind that samples nothing passes over it. */
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */

@@ -6,11 +6,17 @@ import type { Toolbox, ToolCall } from './tools.ts';
  * message for each of them; there are no other `tool` messages.
  */
 export type Message =
-  | { readonly role: 'system' | 'user'; readonly text: string }
+  | { readonly role: 'system' | 'user'; readonly text: string; readonly name?: undefined }
   /** `text` is empty where nothing was said beside the calls. */
-  | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      /** Who of several speaks, in a scene. */
+      readonly name?: string;
+      readonly calls?: readonly ToolCall[];
+    }
   /** What a call brought back. */
-  | { readonly role: 'tool'; readonly text: string; readonly callId: string };
+  | { readonly role: 'tool'; readonly text: string; readonly callId: string; readonly name?: undefined };
 
 /** Why the model stopped: done, out of tokens, or held back by a filter. */
 export type ChatEnd = 'stop' | 'length' | 'filter';

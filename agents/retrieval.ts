@@ -1,10 +1,11 @@
 import type { DialoguePair } from '../characters/card.ts';
 import type { Character } from '../characters/character.ts';
-import type { CharacterAgent } from './agent.ts';
+import type { CharacterAgent, ReplyPart } from './agent.ts';
 import type { Message } from './chat.ts';
 import { chooseLine, isSameLine } from './choice.ts';
 import { languageOf } from './language.ts';
 import { indexLines, type FindLines, type LineHit } from './line-index.ts';
+import { performanceScript } from './performance.ts';
 import { isFrame, searchTerms } from './words.ts';
 
 /** A line must fit this well to be spoken. Measured on all packs; see the README. */
@@ -30,9 +31,13 @@ export function retrievalAgent(character: Character): CharacterAgent {
 
   return {
     character,
-    async *reply(history, { signal, situation }) {
+    async *reply(history, { signal, situation, circumstance }) {
       signal.throwIfAborted();
       yield { type: 'mind', name: 'retrieval' };
+      if (circumstance?.line !== undefined) {
+        yield* performed(circumstance.line);
+        return;
+      }
       const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
       const language = languageOf(remark, languages);
       const find = finders.get(language);
@@ -42,6 +47,14 @@ export function retrievalAgent(character: Character): CharacterAgent {
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
     },
   };
+}
+
+/** A line of a scene's script. */
+function* performed(line: string): Generator<ReplyPart> {
+  const script = performanceScript('marked');
+  for (const part of [...script.add(line), ...script.rest()])
+    yield part.type === 'cue' ? part : { ...part, type: 'text-delta' };
+  yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
 }
 
 /** An in-character way out, in the given language where the card has one, not used before in this talk. */

@@ -3,11 +3,14 @@ import path from 'node:path';
 import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from './card.ts';
 import { CharacterError } from './character-error.ts';
+import type { Stage } from './scene.ts';
 import { lorePattern } from './lore-pattern.ts';
 
 /** A character: its card and its example dialogue, read from one folder, frozen. */
 export interface Character extends Card {
   readonly lines: readonly DialoguePair[];
+  /** It is no single character: a scene that several play. */
+  readonly stage?: Stage;
 }
 
 /** Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the file and row that are wrong. */

@@ -21,6 +21,7 @@ import { planEngines, type EnginePlan, type PlanSettings } from './engine-config
 import type { CostLog } from './engine-config/open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
+import { sceneResponder } from './session/scene-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
 import { openEncoder, type VoiceModelSettings } from './voice-models.ts';
 
@@ -83,8 +84,6 @@ export async function openEngines(
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
-  // By the character itself, not its id: one that was edited is another.
-  const responders = new WeakMap<Character, Responder>();
   return {
     vad,
     turnDetector,
@@ -92,17 +91,7 @@ export async function openEngines(
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
     chatModel: mind.models[0]?.model,
     voiceOf: (character) => mouth.voiceOf(character),
-    responderFor(character) {
-      const known = responders.get(character);
-      if (known !== undefined) return known;
-      const [{ recognizer }, { greetings }] = [ear, character];
-      const usual = cascade({ recognizer, agent: thinkAs(character), ...mouth.voiceOf(character), greetings });
-      const responder = omnis
-        .castFor(character)
-        .reduceRight<Responder>((backup, cast) => omniResponder({ ...cast, character, recognizer, backup }), usual);
-      responders.set(character, responder);
-      return responder;
-    },
+    responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs),
     notes: plan.notes,
     get providers() {
       return Object.fromEntries(serving);
@@ -140,6 +129,32 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
     throw fault;
   });
   return { ear, mind, omnis, encoder, mouth };
+}
+
+/** Who answers as a character: made when it is asked for first, and by the character itself: one that was edited is another. */
+function respondersOf(
+  { ear, mind, omnis, mouth }: Pick<OpenedStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
+  thinkAs: ReturnType<typeof openMind>,
+): (character: Character) => Responder {
+  const known = new WeakMap<Character, Responder>();
+  const { recognizer } = ear;
+  const playedBy = (character: Character): Responder =>
+    cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
+  const made = (character: Character): Responder => {
+    const { stage } = character;
+    if (stage !== undefined) return sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model });
+    return omnis
+      .castFor(character)
+      .reduceRight<Responder>(
+        (backup, cast) => omniResponder({ ...cast, character, recognizer, backup }),
+        playedBy(character),
+      );
+  };
+  return (character) => {
+    const responder = known.get(character) ?? made(character);
+    known.set(character, responder);
+    return responder;
+  };
 }
 
 interface OpenedStages {

@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   latency: () => import('./cli/latency.ts'),
   listen: () => import('./cli/listen.ts'),
   say: () => import('./cli/say.ts'),
+  scene: () => import('./cli/scene.ts'),
   characters: () => import('./cli/characters.ts'),
   voices: () => import('./cli/voices.ts'),
   memory: () => import('./cli/memory.ts'),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { CharacterError } from '../characters/character-error.ts';
 import { loadCharacters, type Character } from '../characters/character.ts';
+import { loadStages } from '../characters/scene.ts';
 import type { Config } from './config.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { executionNotes } from './telemetry/execution-notes.ts';
@@ -31,7 +32,7 @@ export const builtInCharacters = path.join(import.meta.dirname, '..', 'character
 
 /** Opens engines and characters, listens, and warms the models up. */
 export async function startServer(config: Config): Promise<RunningServer> {
-  const characters = await readCharacters(config);
+  const characters = await readCast(config);
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
@@ -92,6 +93,13 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
 export async function readCharacters(config: CharacterPlaces): Promise<Map<string, Character>> {
   const found = await Promise.all(foldersOf(config).map(loadCharacters));
   return new Map(found.flat().map((pack) => [pack.id, pack]));
+}
+
+/** All characters, and after them the scenes in which they play. */
+export async function readCast(config: CharacterPlaces): Promise<Map<string, Character>> {
+  const characters = await readCharacters(config);
+  const stages = await Promise.all(foldersOf(config).map((folder) => loadStages(folder, characters)));
+  return new Map([...characters, ...stages.flat().map((stage) => [stage.id, stage] as const)]);
 }
 
 /** One of them, and the folder it lies in. Throws `CharacterError` that names those there are. */

@@ -16,6 +16,7 @@ export const commandHelp = {
   latency: 'hold many turns; print who owns which millisecond of the wait',
   listen: 'show what the ear makes of a recording: speech, segments, transcript',
   say: 'speak a text in a character’s voice, into a WAV file',
+  scene: 'have several characters play a scene, each in its own voice',
   characters: 'list, show, check, draft, import, export and remove characters',
   voices: 'add, list, show, play, remove and compare the voices that may be cloned',
   memory: 'list, show, correct, delete, export and erase what characters remember of users',

@@ -78,6 +78,12 @@ export interface Response {
 /** How something is said, in plain words; `calm` is how one talks when nothing stirs. */
 export type Emotion = 'calm' | 'cheerful' | 'tender' | 'sad' | 'angry' | 'afraid' | 'surprised';
 
+/** One of several who speak in a scene. */
+export interface Speaker {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** One item of the conversation. */
 export interface Item {
   readonly id: string;
@@ -85,7 +91,7 @@ export interface Item {
   readonly role?: 'system' | 'user' | 'assistant';
   readonly status?: 'in_progress' | 'completed' | 'incomplete';
   /** `emotion`: how it begins to be said, where the mind told. */
-  readonly x_dramatis?: { readonly emotion?: Emotion };
+  readonly x_dramatis?: { readonly emotion?: Emotion; readonly speaker?: Speaker };
   readonly content?: readonly { readonly type: string; readonly text?: string; readonly transcript?: string | null }[];
 }
 
@@ -119,6 +125,16 @@ export type ResponseEvent = FromServer &
     | { readonly type: 'x_dramatis.hold'; readonly response_id: string }
     /** It goes on. Words that have come and were not heard sound so many milliseconds later; older servers do not say. */
     | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
+    /** Something done beside the words, so many milliseconds into the item. */
+    | {
+        readonly type: 'x_dramatis.cue';
+        readonly response_id: string;
+        readonly item_id: string | null;
+        readonly kind: 'action' | 'thought' | 'narration';
+        readonly text: string;
+        readonly start_ms: number;
+        readonly samples: number;
+      }
     | (InReply & { readonly type: 'response.content_part.added' | 'response.content_part.done' })
     | (InReply & { readonly type: 'response.output_audio.done' })
     | (InReply & {

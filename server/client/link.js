@@ -17,7 +17,7 @@ import { parseEvent } from './wire-event.js';
 /** @typedef {Readonly<Record<string, string | undefined>>} Query */
 
 /** What is asked for in the address; a server that does not know some of it leaves it out. */
-const EXTENSIONS = 'binary,resume,hold,nod,notice,voice';
+const EXTENSIONS = 'binary,resume,hold,nod,notice,voice,cues';
 
 /** Beyond this, frames wait here rather than in the socket, from where they cannot be called back. */
 const MOST_BUFFERED_BYTES = 128 * 1024;

@@ -101,13 +101,13 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   });
   app.get('/asyncapi.json', async () => asyncapi);
   app.get('/characters', guard, async () => ({
-    characters: [...characters.values()].map(({ id, name, tagline, languages, work, greetings }) => ({
+    characters: [...characters.values()].map(({ id, name, tagline, languages, work, greetings, stage }) => ({
       id,
       name,
       tagline,
       languages,
       work: { title: work.title, author: work.author ?? null },
-      greeting: greetings[0] ?? null,
+      greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
     })),
   }));
   app.get('/v1/models', guard, async () => ({

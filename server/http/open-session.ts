@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Character } from '../../characters/character.ts';
+import type { Stage } from '../../characters/scene.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
 import { Journal, journalFile, type JournalLine } from '../link/journal.ts';
@@ -171,10 +172,14 @@ function observerOf(
   { telemetry, voiceWatch }: SocketDeps,
   link: Link,
 ): (event: SessionEvent, session: string) => void {
-  const hearVoice = voiceWatch?.follow(character, (likeness) => {
-    telemetry.noteLikeness?.(likeness);
-    if (tellsVoice === true) link.send(voiceEvent(likeness));
-  });
+  // A scene has no voice of its own.
+  const hearVoice =
+    character.stage === undefined
+      ? voiceWatch?.follow(character, (likeness) => {
+          telemetry.noteLikeness?.(likeness);
+          if (tellsVoice === true) link.send(voiceEvent(likeness));
+        })
+      : undefined;
   return (event, session) => {
     telemetry.note(event, { session, character: character.id });
     hearVoice?.(event);
@@ -273,9 +278,14 @@ function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }:
   return {
     ...(user === undefined ? {} : { user }),
     ...aboutSession(character, engines),
+    ...(character.stage === undefined ? {} : { scene: aboutScene(character.stage) }),
     extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
     ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
+}
+
+function aboutScene({ scene, cast }: Stage): Record<string, unknown> {
+  return { title: scene.title, user: scene.user, cast: cast.map(({ id, name }) => ({ id, name })) };
 }
 
 /** What a session tells about itself besides the standard. */
@@ -283,7 +293,7 @@ export function aboutSession(character: Character, engines: Engines): Record<str
   const { id, name, tagline, languages } = character;
   return {
     character: { id, name, tagline, languages },
-    greeting: character.greetings[0] ?? null,
+    greeting: character.stage?.scene.circumstance ?? character.greetings[0] ?? null,
     engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
   };
 }

@@ -15,7 +15,7 @@ const item = z.looseObject({
   id,
   type: z.string(),
   object: z.literal('realtime.item'),
-  x_dramatis: z.object({ emotion }).optional(),
+  x_dramatis: z.object({ emotion, speaker: z.object({ id, name: z.string() }).optional() }).optional(),
 });
 const previous = { previous_item_id: id.nullable() };
 const session = z.looseObject({ type: z.enum(['realtime', 'transcription']), id, object: z.string() });
@@ -52,6 +52,7 @@ const response = z.looseObject({
       mind: z.looseObject({ name: z.string(), because: z.string().optional() }).nullable().optional(),
       feelings: z.record(z.string(), z.number().int().min(0).max(10)).optional(),
       latency: latency.optional(),
+      scene_ended: z.boolean().optional(),
       slips: z.array(z.string()).optional(),
     })
     .optional(),

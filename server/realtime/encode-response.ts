@@ -215,6 +215,7 @@ function closeResponse(
       feelings: { ...end.feelings.emotions, intimacy: end.feelings.intimacy },
       latency: end.latency,
       speculation: speculationOf(end),
+      ...(end.endsScene === true ? { scene_ended: true } : {}),
       ...(end.slips === undefined ? {} : { slips: end.slips }),
     },
   };

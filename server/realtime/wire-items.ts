@@ -71,7 +71,7 @@ export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, 
         type: 'message',
         role: item.role,
         content: wireContent(item, soundFormat),
-        ...(item.emotion === undefined ? {} : { x_dramatis: { emotion: item.emotion } }),
+        ...aboutMessage(item),
       };
     case 'call':
       return { ...base, type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
@@ -80,6 +80,13 @@ export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, 
     case 'opaque':
       return { ...item.value, ...base };
   }
+}
+
+function aboutMessage({ emotion, speaker }: MessageItem): Record<string, unknown> {
+  if (emotion === undefined && speaker === undefined) return {};
+  return {
+    x_dramatis: { ...(emotion === undefined ? {} : { emotion }), ...(speaker === undefined ? {} : { speaker }) },
+  };
 }
 
 function wireContent(item: MessageItem, soundFormat: AudioFormat | undefined): Record<string, unknown>[] {

@@ -2,6 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Problem } from '../session/events.ts';
+import { mayTakeFloor } from '../session/floor.ts';
 import type { SessionSettings, TurnDetection } from '../session/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
@@ -78,7 +79,7 @@ export function newWireSession(
         format: pcmFormat,
         noise_reduction: null,
         transcription: { model: facts.recognizer },
-        turn_detection: firstDetection,
+        turn_detection: onFloor(firstDetection, character),
       },
       output: { format: pcmFormat, voice: character.id, speed: 1 },
     },
@@ -122,7 +123,10 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
         ...session.audio.input,
         format: inputFormat,
         transcription: mergeTranscription(session, input?.transcription),
-        turn_detection: mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
+        turn_detection: onFloor(
+          mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
+          character,
+        ),
       },
       output: { ...session.audio.output, format: outputFormat, speed: output?.speed ?? session.audio.output.speed },
     },
@@ -178,6 +182,13 @@ export function badFormat(param: string): Problem {
 /** A transcription session finds turns, and never takes one. */
 function withoutReplies({ idleMs: _idleMs, ...detection }: TurnDetection): TurnDetection {
   return { ...detection, createsReply: false };
+}
+
+/** Who only listens to a scene is no part of it: the client is told so, too, lest it falls silent by itself. */
+function onFloor(detection: WireTurnDetection | null, character: Character): WireTurnDetection | null {
+  const floor = { holder: 'character', userPlays: character.stage?.scene.user !== 'listener' } as const;
+  if (detection === null || mayTakeFloor(floor, 'user') !== 'never') return detection;
+  return { ...detection, create_response: false, interrupt_response: false };
 }
 
 /** Settings that change nothing here, where the client sets them. */

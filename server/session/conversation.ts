@@ -44,12 +44,20 @@ interface BaseItem {
   status: 'in_progress' | 'completed' | 'incomplete';
 }
 
+/** One of several who speak in a scene. */
+export interface Speaker {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Something said or written. */
 export interface MessageItem extends BaseItem {
   readonly type: 'message';
   readonly role: 'system' | 'user' | 'assistant';
   /** How it begins to be said, where the mind told. */
   readonly emotion?: Emotion | undefined;
+  /** Who of several speaks, in a scene. */
+  readonly speaker?: Speaker | undefined;
   /** What the character did and thought meanwhile. */
   cues?: PlacedCue[];
   readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];

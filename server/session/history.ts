@@ -1,5 +1,5 @@
 import type { Message } from '../../agents/chat.ts';
-import { textOf, type CallItem, type Item } from './conversation.ts';
+import { textOf, type CallItem, type Item, type MessageItem } from './conversation.ts';
 
 const noResultYet = 'There is no result yet.';
 
@@ -22,10 +22,18 @@ export function messagesOf(items: readonly Item[]): Message[] {
     else if (item.type !== 'opaque') closeCalls();
     if (item.type !== 'message') continue;
     const text = textOf(item);
-    if (text !== '') messages.push({ role: item.role, text });
+    if (text === '') continue;
+    if (item.role !== 'assistant' || item.speaker === undefined) messages.push({ role: item.role, text });
+    else messages.push({ role: 'assistant', name: item.speaker.name, text: withActions(item, text) });
   }
   closeCalls();
   return messages;
+}
+
+/** What others saw goes before what they heard. */
+function withActions({ cues = [] }: MessageItem, text: string): string {
+  const actions = cues.filter(({ kind }) => kind === 'action').map((cue) => `(${cue.text})`);
+  return [...actions, text].join(' ');
 }
 
 function answered(calls: readonly CallItem[], outputs: ReadonlyMap<string, string>): Message[] {

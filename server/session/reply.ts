@@ -6,7 +6,7 @@ import type { Emotion } from '../../characters/emotion.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
 import { joined } from './blocks.ts';
 import type { Clock } from './clock.ts';
-import { addSound, type CallItem, type MessageItem, type SpokenContent } from './conversation.ts';
+import { addSound, type CallItem, type MessageItem, type Speaker, type SpokenContent } from './conversation.ts';
 import type { SessionContext } from './context.ts';
 import { WaitingCues } from './cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
@@ -20,7 +20,7 @@ import type { Trace } from './trace.ts';
 export type ReplyStep =
   | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
   | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
-  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' }>;
+  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' }>;
 
 /** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
 export class Reply {
@@ -32,6 +32,9 @@ export class Reply {
   item: MessageItem | undefined;
   /** What it calls, after all it says. */
   readonly calls: CallItem[] = [];
+  /** Who of several speaks, in a scene; and whether nobody does, because it is over. */
+  speaker: Speaker | undefined;
+  endsScene = false;
   /** What it does and thinks, beside what it says. */
   readonly cues = new WaitingCues();
   /** What was prepared for it and thrown away, if drafts are made. */
@@ -104,6 +107,11 @@ export class Reply {
     return this.#playout.sentMs - this.#playout.heardMs;
   }
 
+  /** One of a scene has said all of it, in the conversation. */
+  get wasPlayed(): boolean {
+    return this.request.inConversation && this.item?.status === 'completed' && !this.aborted;
+  }
+
   /** All that was said of it, in milliseconds of sound. */
   get spokenMs(): number {
     return this.#playout.sentMs;
@@ -170,7 +178,11 @@ export class Reply {
 
   /** Writes a step into the item that the reply becomes. */
   note(step: ReplyStep): void {
-    if (step.type === 'cue') {
+    if (step.type === 'speaker') {
+      this.speaker = step.speaker;
+    } else if (step.type === 'scene-end') {
+      this.endsScene = true;
+    } else if (step.type === 'cue') {
       this.cues.add(step);
     } else if (step.type === 'mind') {
       this.cues.drop();
@@ -202,6 +214,7 @@ export class Reply {
       feelings,
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
+      ...(this.endsScene ? { endsScene: true as const } : {}),
       ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),
       ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
     };

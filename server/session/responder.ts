@@ -1,4 +1,4 @@
-import type { CharacterAgent, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
+import type { CharacterAgent, Circumstance, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
 import { emotionOf } from '../../agents/feel.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import type { Message, Sampling } from '../../agents/chat.ts';
@@ -12,6 +12,7 @@ import { saidLines } from '../../voices/said-lines.ts';
 import { phrases } from '../../voices/phrases.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import type { Speaker } from './conversation.ts';
 import { lettersIn, type WrittenCue } from './cues.ts';
 import { followPhrases, type FeltPhrase } from './phrase-follower.ts';
 import type { Trace } from './trace.ts';
@@ -20,6 +21,10 @@ import type { Trace } from './trace.ts';
 export type SpokenPart =
   | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
   | ({ readonly type: 'cue' } & WrittenCue)
+  /** Whose words follow, where several speak. */
+  | { readonly type: 'speaker'; readonly speaker: Speaker }
+  /** Nobody has anything more to say. */
+  | { readonly type: 'scene-end' }
   | ({ readonly type: 'text' } & FeltPhrase)
   | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
 
@@ -33,6 +38,8 @@ export interface ReplyOptions extends CallOptions {
   readonly situation?: Situation;
   /** What the character remembers of the user, one line each. */
   readonly memories?: readonly string[];
+  /** Where the character plays in a scene with others. */
+  readonly circumstance?: Circumstance;
   /** How the character feels by now: what its mind does not say, its voice tells. */
   readonly feelings?: Feelings;
   readonly sampling?: Sampling;
@@ -55,6 +62,8 @@ export interface Responder {
     options: CallOptions & { readonly language?: string },
   ): AsyncIterable<TranscriptPart>;
   readonly sampleRate: number;
+  /** One reply is followed by the next, by whoever it says, until it says that the scene is over. */
+  readonly goesOn?: true;
   reply(history: readonly Message[], options: ReplyOptions): AsyncIterable<SpokenPart>;
   /** Has its first words ready, as far as they are known before anybody has spoken. Never rejects. */
   prepare?(options: CallOptions): Promise<void>;

@@ -4,11 +4,13 @@ import type { SessionContext, SessionInput, SessionParts } from './context.ts';
 import { Conversation } from './conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
 import { EchoVoice } from './echo-voice.ts';
+import { mayGoOn } from './floor.ts';
 import type { Heard } from './hear.ts';
 import { Intake } from './intake.ts';
 import { changeItems, type ItemCommand } from './items.ts';
 import { Listening, type Understood } from './listening.ts';
 import { Mood } from './mood.ts';
+import { problemEvent } from './problem-event.ts';
 import type { Reply } from './reply.ts';
 import type { SessionSettings } from './settings.ts';
 import { Speaking } from './speaking.ts';
@@ -105,7 +107,7 @@ export class Session {
         this.#handle(input);
       } catch (fault) {
         this.#parts.onFault(fault);
-        this.events.push({ type: 'problem', problem: { code: 'internal_error', message: 'Something went wrong.' } });
+        this.events.push(problemEvent({ code: 'internal_error', message: 'Something went wrong.' }));
       }
     }
     this.#listening.close();
@@ -164,7 +166,7 @@ export class Session {
         }
         return;
       case 'reject':
-        return this.events.push({ type: 'problem', problem: command.problem, ...refOf(command.ref) });
+        return this.events.push(problemEvent(command.problem, command.ref));
       case 'heard':
         return this.#speaking.heard(command);
       case 'item-add':
@@ -247,13 +249,15 @@ export class Session {
     this.#reply({ inConversation: true }, utterance.trace, answers);
   }
 
-  /** Answers what was said over a reply, now that it is over; unless the client ended it or is to go on, or the user speaks. */
+  /** Answers what was said over a reply that has ended by itself, once the user is silent. In a scene the next one speaks. */
   #answerLate(reply: Reply): void {
-    const owes = this.#owesAnswer && this.#settings.turnDetection?.createsReply === true;
+    const { createsReply } = this.#settings.turnDetection ?? {};
+    const owes = this.#owesAnswer && createsReply === true && !reply.aborted && reply.calls.length === 0;
     this.#owesAnswer = false;
-    if (!owes || reply.aborted || reply.calls.length > 0) return;
-    if (this.#listening.current !== undefined || this.#turns.answering !== undefined) return;
-    this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
+    const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
+    const isNext =
+      this.#parts.responder.goesOn === true && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
+    if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -289,10 +293,6 @@ export class Session {
   }
 
   #refuse(code: ErrorCode, message: string, ref: string | undefined): void {
-    this.events.push({ type: 'problem', problem: { code, message }, ...refOf(ref) });
+    this.events.push(problemEvent({ code, message }, ref));
   }
-}
-
-function refOf(ref: string | undefined): { ref?: string } {
-  return ref === undefined ? {} : { ref };
 }

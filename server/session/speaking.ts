@@ -212,7 +212,8 @@ export class Speaking {
       step.type === 'text'
         ? { type: 'text', text: '' }
         : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
-    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion } as const;
+    const { speaker } = reply;
+    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion, speaker } as const;
     reply.item = { id: newId('item'), type: 'message', ...about, content: [content] };
     const { inConversation } = reply.request;
     const previousItemId = inConversation ? conversation.insert(reply.item) : null;

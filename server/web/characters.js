@@ -107,7 +107,7 @@ function initials(name) {
  *
  * @param {string} id
  */
-function hue(id) {
+export function hue(id) {
   let hash = 0x811c9dc5;
   for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
   return (hash >>> 0) % 360;

@@ -40,7 +40,8 @@ export class Conversation {
   constructor(options) {
     this.#options = options;
     this.#replies = new Replies({
-      addEntry: () => options.transcript.add('character', options.characterName, options.language),
+      addEntry: (speaker) =>
+        options.transcript.add('character', speaker?.name ?? options.characterName, options.language, speaker?.id),
       isAudible: () => options.wire.isAudible,
       onFailed: (error) => this.#report(error),
     });
@@ -59,7 +60,8 @@ export class Conversation {
       this.#isExpecting = false;
       if (this.#isUnwanted) this.stop();
       this.#isUnwanted = false;
-    } else if (isAbout(event, 'response.') || event.type === 'x_dramatis.resume') this.#replies.handle(event);
+    } else if (isAbout(event, 'response.') || event.type === 'x_dramatis.resume' || event.type === 'x_dramatis.cue')
+      this.#replies.handle(event);
     else if (event.type === 'x_dramatis.voice') this.#replies.hearVoice(event);
     else if (isAbout(event, 'playback.')) this.#replies.play(event);
     else if (isAbout(event, 'input_audio_buffer.')) this.#handleSpeech(event);

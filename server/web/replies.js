@@ -2,6 +2,7 @@ import { WIRE_RATE } from '../client/pcm.js';
 import { Reply } from './reply.js';
 import { Turn } from './turn.js';
 
+/** @import { Speaker } from '../client/events.d.ts' */
 /** @import { PlaybackEvent, Response, ResponseEvent, ServerError, SoundEvent } from '../client/api.d.ts' */
 /** @import { Entry } from './transcript.js' */
 /** @import { TurnStart, VoiceEvent } from './turn.js' */
@@ -14,7 +15,7 @@ export class Replies {
 
   /**
    * @param {object} options
-   * @param {() => Entry} options.addEntry
+   * @param {(speaker: Speaker | undefined) => Entry} options.addEntry
    * @param {() => boolean} options.isAudible false where replies are only read
    * @param {(error: ServerError | undefined) => void} options.onFailed
    */
@@ -88,7 +89,7 @@ export class Replies {
   #extend(turn, event) {
     switch (event.type) {
       case 'response.output_item.added':
-        if (event.item.type === 'message') this.#replyOf(turn, event.item.id);
+        if (event.item.type === 'message') this.#replyOf(turn, event.item.id, event.item.x_dramatis?.speaker);
         break;
       case 'response.output_audio.delta':
         this.#replyOf(turn, event.item_id).receivedMs += ((event.pcm16.length >> 1) * 1000) / WIRE_RATE;
@@ -96,6 +97,9 @@ export class Replies {
       case 'response.output_audio_transcript.delta':
       case 'response.output_text.delta':
         this.#write(this.#replyOf(turn, event.item_id), event);
+        break;
+      case 'x_dramatis.cue':
+        turn.replies.at(-1)?.cue(event);
         break;
       case 'x_dramatis.resume':
         for (const reply of turn.replies) reply.delay(event.later_ms ?? 0);
@@ -145,11 +149,12 @@ export class Replies {
   /**
    * @param {Turn} turn
    * @param {string} itemId
+   * @param {Speaker} [speaker] who of several, in a scene
    */
-  #replyOf(turn, itemId) {
+  #replyOf(turn, itemId, speaker) {
     const known = turn.replies.find((reply) => reply.itemId === itemId);
     if (known !== undefined) return known;
-    const reply = new Reply(itemId, this.#options.addEntry());
+    const reply = new Reply(itemId, this.#options.addEntry(speaker));
     turn.replies.push(reply);
     return reply;
   }

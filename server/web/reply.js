@@ -5,6 +5,9 @@ export class Reply {
   /** @type {{ text: string, startMs: number }[]} */
   #held = [];
   #transcript = '';
+  /** What is done beside the words, to be shown when it takes place. @type {{ text: string, startMs: number }[]} */
+  #cues = [];
+  #done = '';
   /** Milliseconds of sound received. */
   receivedMs = 0;
   /** No more will come from the server. */
@@ -36,6 +39,11 @@ export class Reply {
     this.#held = this.#held.map(({ text, startMs }) => ({ text, startMs: startMs + ms }));
   }
 
+  /** @param {{ kind: string, text: string, start_ms: number }} cue something done beside the words */
+  cue({ kind, text, start_ms: startMs }) {
+    if (kind === 'action') this.#cues.push({ text, startMs });
+  }
+
   /** @param {string} transcript the whole text */
   settle(transcript) {
     this.#transcript = transcript;
@@ -44,10 +52,20 @@ export class Reply {
 
   /** @param {number} playedMs */
   reveal(playedMs) {
+    this.#show(playedMs);
     const due = this.#held.filter(({ startMs }) => startMs <= playedMs);
     if (due.length === 0 || this.isClosed) return;
     this.#held = this.#held.filter(({ startMs }) => startMs > playedMs);
     this.entry.text += due.map(({ text }) => text).join('');
+  }
+
+  /** @param {number} playedMs */
+  #show(playedMs) {
+    const due = this.#cues.filter(({ startMs }) => startMs <= playedMs);
+    if (due.length === 0 || this.isClosed) return;
+    this.#cues = this.#cues.filter(({ startMs }) => startMs > playedMs);
+    this.#done = [this.#done, ...due.map(({ text }) => text)].filter(Boolean).join(' · ');
+    this.entry.note('action', this.#done);
   }
 
   /** Heard to its end. */

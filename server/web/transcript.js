@@ -1,3 +1,4 @@
+import { hue } from './characters.js';
 import { make } from './dom.js';
 
 /** How near its end, in pixels, the transcript must be to follow what is added. */
@@ -100,11 +101,16 @@ export class Transcript {
    * @param {'user' | 'character'} role
    * @param {string} who
    * @param {string} [lang] the language of the words, as a tag
+   * @param {string} [speaker] id of who speaks, where several do
    * @returns {Entry}
    */
-  add(role, who, lang) {
+  add(role, who, lang, speaker) {
     const entry = new Entry(this, role, who);
     if (lang !== undefined) entry.element.lang = lang;
+    if (speaker !== undefined) {
+      entry.element.dataset.speaker = speaker;
+      entry.element.style.setProperty('--hue', String(hue(speaker)));
+    }
     this.#entries.add(entry);
     this.keepPlace(() => this.#list.append(entry.element));
     return entry;

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { cardSchema } from './card.ts';
+import { CharacterError } from './character-error.ts';
+import type { Character } from './character.ts';
+
+const text = z.string().trim().min(1).max(8_000);
+const id = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case words joined by hyphens')
+  .max(64);
+
+/** Id of the voice that tells what happens around the characters. */
+export const environmentId = 'environment';
+
+/** A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given circumstance). */
+export const sceneSchema = z.strictObject({
+  title: z.string().trim().min(1).max(120),
+  /** One line for pickers. */
+  tagline: z.string().trim().min(1).max(120),
+  /** Where and when it takes place, and what has led to it. All know it. */
+  circumstance: text,
+  /** In the order in which they speak where nothing else decides. */
+  characters: z
+    .array(
+      z.strictObject({
+        /** Id of a pack. */
+        id,
+        /** What they want here, and what they think and tell nobody. */
+        motivation: text,
+      }),
+    )
+    .min(2)
+    .max(8),
+  /** Tells what happens around them, in a voice of its own; absent: nobody does. */
+  environment: z.strictObject({ name: z.string().trim().min(1).max(80), voice: cardSchema.shape.voice }).optional(),
+  /** Who the user is; `listener`: nobody in the scene, and cannot interrupt. */
+  user: z.union([
+    z.literal('listener'),
+    z.strictObject({ name: z.string().trim().min(1).max(80), profile: z.string().trim().max(2_000) }),
+  ]),
+  /** The most turns of characters, the environment's included. */
+  turns: z.number().int().min(1).max(20).default(20),
+  /** What they say where no model plays them, in order; (actions) and [thoughts] as in any performance. */
+  script: z
+    .array(z.strictObject({ speaker: id, text: z.string().trim().min(1).max(1_200) }))
+    .max(20)
+    .default([]),
+});
+
+/** A parsed scene; see the schema. */
+export type Scene = z.infer<typeof sceneSchema>;
+
+/** A scene with those who play in it. */
+export interface Stage {
+  readonly scene: Scene;
+  readonly cast: readonly Character[];
+  readonly environment?: Character;
+}
+
+/** The name that a client asks for: `scene:ID`. */
+export const sceneModel = (sceneId: string): string => `scene:${sceneId}`;
+
+/**
+ * The scenes of a folder of packs (`scenes/*.json`), each as a character to talk with whose `stage` says who plays. Throws
+ * `CharacterError` naming the file that is wrong, or the character that a scene lacks.
+ */
+export async function loadStages(folder: string, characters: ReadonlyMap<string, Character>): Promise<Character[]> {
+  const home = path.join(folder, 'scenes');
+  if (!existsSync(home)) return [];
+  const files = (await readdir(home)).filter((name) => name.endsWith('.json')).toSorted();
+  return Promise.all(
+    files.map(async (name) => {
+      const file = path.join(home, name);
+      return stageOf(path.basename(name, '.json'), await readScene(file), characters, file);
+    }),
+  );
+}
+
+async function readScene(file: string): Promise<Scene> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new CharacterError(`${file}: not valid JSON`, { cause });
+  }
+  const parsed = sceneSchema.safeParse(value);
+  if (!parsed.success) throw new CharacterError(`${file}:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+function stageOf(sceneId: string, scene: Scene, characters: ReadonlyMap<string, Character>, file: string): Character {
+  const cast = scene.characters.map((part) => {
+    const found = characters.get(part.id);
+    if (found === undefined) throw new CharacterError(`${file}: there is no character "${part.id}"`);
+    return found;
+  });
+  const [first] = cast;
+  if (first === undefined) throw new CharacterError(`${file}: nobody plays in it`);
+  const ids = new Set([...cast.map((character) => character.id), ...(scene.environment ? [environmentId] : [])]);
+  const stranger = scene.script.find(({ speaker }) => !ids.has(speaker));
+  if (stranger !== undefined)
+    throw new CharacterError(`${file}: "${stranger.speaker}" speaks in the script, and is not there`);
+  const { id: _id, ...plain } = first;
+  const nobody = { ...plain, lines: [], lorebook: [], persona: 'instructions' as const, profile: scene.circumstance };
+  const environment =
+    scene.environment === undefined
+      ? {}
+      : { environment: { ...nobody, ...scene.environment, id: environmentId } satisfies Character };
+  const work = { ...first.work, title: cast.map(({ name }) => name).join(', '), author: undefined };
+  return Object.freeze({
+    ...nobody,
+    id: sceneModel(sceneId),
+    name: scene.title,
+    tagline: scene.tagline,
+    work,
+    stage: { scene, cast, ...environment },
+  });
+}

@@ -1,0 +1,194 @@
+import type { Circumstance } from '../../agents/agent.ts';
+import type { ChatModel, Message } from '../../agents/chat.ts';
+import { nextByAddress, nextSpeaker, type Choice } from '../../agents/next-speaker.ts';
+import type { Character } from '../../characters/character.ts';
+import { environmentId, type Scene, type Stage } from '../../characters/scene.ts';
+import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
+
+/** What a scene is played with. */
+export interface ScenePlayers {
+  readonly stage: Stage;
+  /** Plays one of the cast, with its own voice. */
+  readonly responderOf: (character: Character) => Responder;
+  /** Chooses who speaks next; without one the script does, then who was spoken to. */
+  readonly model?: ChatModel | undefined;
+}
+
+interface Player extends Character {
+  readonly motivation: string;
+}
+
+/** A breath between two speakers. */
+const breathMs = 350;
+
+/**
+ * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. When the scene is over
+ * it says so, and nobody speaks. History tells the characters apart by `name`.
+ */
+export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
+  const players = playersOf(stage);
+  const [first] = players;
+  if (first === undefined) throw new Error('a scene without anybody');
+  const responders = new Map(players.map((player) => [player.id, responderOf(player)]));
+  const ear = responders.get(first.id) ?? responderOf(first);
+  return {
+    sampleRate: ear.sampleRate,
+    listen: (audio, options) => ear.listen(audio, options),
+    goesOn: true,
+    async *reply(talk, options) {
+      if (options.situation === 'nod') return;
+      // Nobody there hears who only listens.
+      const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : talk;
+      const turn = await turnOf(history, players, { stage, model, signal: options.signal });
+      if (turn === undefined) {
+        yield { type: 'scene-end' };
+        return;
+      }
+      const { player, line } = turn;
+      yield { type: 'speaker', speaker: { id: player.id, name: player.name } };
+      const seen = seenBy(player, history, stage.scene);
+      const acting = responders.get(player.id) ?? ear;
+      const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
+      yield* history.length === 0 ? parts : afterBreath(parts);
+    },
+  };
+}
+
+function playersOf({ scene, cast, environment }: Stage): Player[] {
+  const characters = cast.map((character, index) => ({
+    ...character,
+    motivation: scene.characters[index]?.motivation ?? '',
+  }));
+  return environment === undefined ? characters : [...characters, { ...environment, motivation: '' }];
+}
+
+interface Direction {
+  readonly stage: Stage;
+  readonly model: ChatModel | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Whose turn it is, and what the script has them say; undefined where the scene is over. */
+async function turnOf(
+  history: readonly Message[],
+  players: readonly Player[],
+  { stage: { scene }, model, signal }: Direction,
+): Promise<{ readonly player: Player; readonly line?: string } | undefined> {
+  const turns = history.filter(({ name }) => name !== undefined);
+  if (turns.length >= scene.turns) return undefined;
+  const last = history.at(-1);
+  const isToUser = last?.role === 'user';
+  const next = isToUser ? undefined : scene.script[spokenOf(scene, players, turns)];
+  const scripted = next === undefined ? undefined : players.find(({ id }) => id === next.speaker);
+  const withLine = (player: Player): { readonly player: Player; readonly line?: string } =>
+    next !== undefined && player === scripted ? { player, line: next.text } : { player };
+  if (scripted !== undefined && (model === undefined || turns.length === 0)) return withLine(scripted);
+  const characters = players.filter(({ id }) => id !== environmentId);
+  const choice: Choice<Player> = {
+    circumstance: scene.circumstance,
+    // Without a model the environment has nothing to say but its script.
+    candidates: model === undefined ? characters : players,
+    last: last?.name,
+    history,
+    turns: turns.length,
+    userName: userNameIn(scene),
+  };
+  if (model === undefined) {
+    if (scene.script.length > 0 && !isToUser) return undefined;
+    const player = nextByAddress(choice);
+    return player === undefined ? undefined : { player };
+  }
+  const chosen = await nextSpeaker(choice, model, signal);
+  return chosen === 'end' || chosen === undefined ? undefined : withLine(chosen);
+}
+
+/** How many lines of the script have been said, whole or in part. */
+function spokenOf({ script }: Scene, players: readonly Player[], turns: readonly Message[]): number {
+  let next = 0;
+  for (const turn of turns) {
+    const said = spokenWords(turn.text);
+    const at = script.findIndex(({ speaker, text }, index) => {
+      const isTheirs = players.find(({ id }) => id === speaker)?.name === turn.name;
+      return index >= next && isTheirs && said !== '' && spokenWords(text).startsWith(said);
+    });
+    if (at >= 0) next = at + 1;
+  }
+  return next;
+}
+
+function spokenWords(text: string): string {
+  return text
+    .replaceAll(/\([^)]*\)|\[[^\]]*\]|（[^）]*）|【[^】]*】/gu, '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+    .toLowerCase();
+}
+
+/** The talk as one of them has lived it: own words as said, those of others with their names. */
+function seenBy({ name }: Player, history: readonly Message[], scene: Scene): Message[] {
+  return history.map((message) => {
+    if (message.role === 'assistant') {
+      const { name: who, text } = message;
+      return who === name ? { role: 'assistant', text } : { role: 'user', text: `${who ?? ''}: ${text}` };
+    }
+    return message.role === 'user' ? { role: 'user', text: `${userNameIn(scene)}: ${message.text}` } : message;
+  });
+}
+
+function userNameIn({ user }: Scene): string {
+  return user === 'listener' ? 'Somebody' : user.name;
+}
+
+function optionsFor(
+  player: Player,
+  players: readonly Player[],
+  scene: Scene,
+  options: ReplyOptions,
+  line: string | undefined,
+): ReplyOptions {
+  const user = scene.user === 'listener' ? [] : [scene.user];
+  const others = [...players.filter(({ id }) => id !== player.id && id !== environmentId).map(asOther), ...user];
+  const circumstance: Circumstance = {
+    motivation: player.motivation,
+    others,
+    ...(line === undefined ? {} : { line }),
+  };
+  // Feelings are kept for one character alone.
+  const { situation, feelings: _feelings, ...rest } = options;
+  const isEnvironment = player.id === environmentId;
+  return {
+    ...rest,
+    circumstance,
+    recipe: isEnvironment ? 'dramatis' : (options.recipe ?? 'coser'),
+    scene: isEnvironment
+      ? environmentPrompt(scene, others)
+      : [scene.circumstance, options.scene].filter(Boolean).join('\n'),
+    ...(situation === 'unclear' ? { situation } : {}),
+  };
+}
+
+function asOther({ name, identity }: Player): Circumstance['others'][number] {
+  return { name, profile: identity };
+}
+
+function environmentPrompt({ circumstance }: Scene, others: Circumstance['others']): string {
+  const names = others.map(({ name }) => name).join(', ');
+  return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
+}
+
+/** The parts of a reply, its sound after a moment of silence. */
+async function* afterBreath(parts: AsyncIterable<SpokenPart>): AsyncIterable<SpokenPart> {
+  let isFirst = true;
+  for await (const part of parts) {
+    if (isFirst && part.type === 'speech') {
+      const { sampleRate, atMs } = part.chunk.frame;
+      const samples = new Float32Array(Math.round((breathMs / 1000) * sampleRate));
+      yield {
+        type: 'speech',
+        chunk: { text: '', frame: { samples, sampleRate, atMs }, words: [] },
+        emotion: part.emotion,
+      };
+      isFirst = false;
+    }
+    yield part;
+  }
+}
