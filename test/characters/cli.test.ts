@@ -66,6 +66,14 @@ describe('dramatis characters', () => {
     }
   });
 
+  it('says that an imported character takes the place of one that comes with Dramatis', async () => {
+    await dramatis('export', 'alice', '--format', 'json');
+    expect((await dramatis('import', 'alice.json')).out).toContain('in place of the one that comes with Dramatis');
+    expect((await dramatis('import', 'alice.json', '--id', 'alice-two')).out).not.toContain('in place of');
+    await dramatis('remove', 'alice');
+    await dramatis('remove', 'alice-two');
+  });
+
   it('says what to do where a card cannot be read', async () => {
     expect((await dramatis('import', 'nowhere.png')).err).toContain(
       'nowhere.png: there is no such file; check the path',
