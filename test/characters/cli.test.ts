@@ -46,7 +46,7 @@ describe('dramatis characters', () => {
   });
 
   it('lets no card write control characters to the terminal', async () => {
-    const { data, ...rest } = cards['V3, every field'];
+    const { data, ...rest } = cards['V3, every field'] as { readonly data: object };
     const hostile = {
       ...data,
       name: 'Bob\u001B]0;title\u0007\u001B[31m\nx',
