@@ -16,7 +16,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
     throw new EvalError('usage', 'Give the folders of two runs.');
   const [a, b] = await Promise.all([readWith(first, parsed.values), readWith(second, parsed.values)]);
   const how = (view: typeof a): string =>
-    [view.config.protocol, view.config.prompts ?? 'our prompts', view.config.judge?.model].join(', ');
+    [view.config.protocol, view.config.prompts ?? 'our prompts', view.config.judge?.model ?? 'no judge'].join(', ');
   if (how(a) !== how(b))
     throw new EvalError('usage', `The runs were judged differently (${how(a)}; ${how(b)}): they cannot be compared.`);
   if (a.record.header.data.hash !== b.record.header.data.hash)

@@ -16,6 +16,7 @@ export async function add({ config, store, names: files, values, json }: VoicesC
   const [first] = files;
   if (first === undefined) throw new UsageError('Name one or more recordings of one speaker.');
   const leastQuality = qualityOf(values['min-quality']);
+  const language = languageOf(values.language);
   const signal = interruptSignal();
   const models = await openVoiceModels(config, { signal });
   const engines = await openEngines(config);
@@ -29,7 +30,7 @@ export async function add({ config, store, names: files, values, json }: VoicesC
         id: textOf(values.id) ?? idOf(first),
         consent: textOf(values.consent),
         licence: textOf(values.licence),
-        language: textOf(values.language),
+        language,
         leastQuality,
         signal,
         onProgress: openProgress(),
@@ -75,6 +76,12 @@ function print({ record, clips, examined, unfit }: AddResult, lacksMeter: boolea
 
 function textOf(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+function languageOf(value: string | boolean | undefined): string | undefined {
+  const language = textOf(value);
+  if (language === undefined || /^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(language)) return language;
+  throw new UsageError('--language is a tag such as en or zh.');
 }
 
 function qualityOf(value: string | boolean | undefined): number {

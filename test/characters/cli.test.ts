@@ -46,7 +46,7 @@ describe('dramatis characters', () => {
   });
 
   it('lets no card write control characters to the terminal', async () => {
-    const { data, ...rest } = cards['V3, every field'];
+    const { data, ...rest } = cards['V3, every field'] as { readonly data: object };
     const hostile = {
       ...data,
       name: 'Bob\u001B]0;title\u0007\u001B[31m\nx',
@@ -64,6 +64,14 @@ describe('dramatis characters', () => {
       expect(out + err).toContain('Bob');
       expect(out + err).not.toMatch(/[^\P{Cc}\n]/u);
     }
+  });
+
+  it('says that an imported character takes the place of one that comes with Dramatis', async () => {
+    await dramatis('export', 'alice', '--format', 'json');
+    expect((await dramatis('import', 'alice.json')).out).toContain('in place of the one that comes with Dramatis');
+    expect((await dramatis('import', 'alice.json', '--id', 'alice-two')).out).not.toContain('in place of');
+    await dramatis('remove', 'alice');
+    await dramatis('remove', 'alice-two');
   });
 
   it('says what to do where a card cannot be read', async () => {

@@ -63,6 +63,13 @@ describe('a mistake in a command line', () => {
   });
 });
 
+describe('the language of a voice', () => {
+  it('is a tag, not any word', async () => {
+    const ran = await dramatis('voices', 'add', 'talk.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!');
+    expect(ran).toMatchObject({ status: 2, said: expect.stringContaining('--language is a tag such as en or zh') });
+  });
+});
+
 describe('a command that cannot do its work', () => {
   it('says without a stack trace that the server of --url cannot be reached, or is no address', async () => {
     const recording = path.join(folder, 'talk.wav');

@@ -48,7 +48,7 @@ export interface AddResult {
  * not done again. Throws a `VoiceError` where consent is missing or no clip is fit, an `AudioFileError` for a bad recording.
  */
 export async function addRecordings(store: VoiceStore, studio: Studio, options: AddOptions): Promise<AddResult> {
-  const { id, signal } = options;
+  const { id } = options;
   const isNew = !(await store.has(id));
   const record = await openRecord(store, options);
   const cut = await cutAll(store, studio, options).catch(async (fault: unknown) => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CharacterError } from '../../../characters/character-error.ts';
@@ -5,7 +6,7 @@ import { writePack } from '../../../characters/pack-folder.ts';
 import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
-import { importedCharacters } from '../../serve.ts';
+import { builtInCharacters, importedCharacters } from '../../serve.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 
@@ -39,6 +40,8 @@ export async function run(args: string[]): Promise<number> {
           `${path.basename(file)}: ${pack.card.name} is now ${pack.card.id}, ${pack.lines.length} example lines`,
         ),
       );
+      if (existsSync(path.join(builtInCharacters, pack.card.id)))
+        console.log('  note: in place of the one that comes with Dramatis; --id keeps both');
       for (const note of notes) console.log(printable(`  note: ${note}`));
     } catch (fault) {
       if (!(fault instanceof CharacterError)) throw fault;
