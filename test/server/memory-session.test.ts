@@ -111,6 +111,23 @@ describe('a server with memory on', () => {
     expect(keptIn(dataDir)).toMatchObject([{ asked: 'One more thing.', answered: '' }, { asked: 'Hello.' }]);
   });
 
+  it('knows its user again after a restart, and goes on with the same talk', async () => {
+    const flags = { memory: true, store: true, dataDir: dataFolder() };
+    const first = await serve({ flags });
+    const before = first.call('?model=alice&x=resume&user=bob');
+    const { session } = await before.until('session.created');
+    await say(before, 'Hello.');
+    await first.app.close();
+    await before.closed;
+    const next = await serve({ flags });
+    const after = next.call(`?x=resume&resume=${session.x_dramatis.resume.token}&after=0`);
+    await after.until('x_dramatis.resumed');
+    await say(after, 'I am back.');
+    const kept = keptIn(flags.dataDir);
+    expect(kept).toMatchObject([{ asked: 'I am back.' }, { asked: 'Hello.' }]);
+    expect(new Set(kept.map((memory) => memory.kind === 'turn' && memory.session))).toEqual(new Set([session.id]));
+  });
+
   it('takes the user of a client secret from the secret alone', async () => {
     const dataDir = dataFolder();
     const server = await serve({ flags: { memory: true, dataDir, apiKeys: 'key' } });
