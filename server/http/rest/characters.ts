@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { cardSchema, dialoguePairSchema } from '../../../characters/card.ts';
 import { CharacterError } from '../../../characters/character-error.ts';
-import { loadCharacter } from '../../../characters/character.ts';
+import { loadCharacter, type Character } from '../../../characters/character.ts';
 import { readAssets, readPicture, readSource, writePack } from '../../../characters/pack-folder.ts';
 import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, readCardBytes, writeCardBytes } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
-import type { Door } from '../door.ts';
+import type { Check, Door } from '../door.ts';
 import { sendProblem } from '../problem.ts';
 import { parseBody } from '../request-body.ts';
 import type { RestParts } from './rest.ts';
@@ -24,18 +24,42 @@ const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'applicat
  * Characters to read, edit, bring in and take away as cards. Only imported ones, in the data folder, may be changed: shipped packs and
  * those of the operator's own folder are read only. What is changed is spoken with from the next conversation on.
  */
-export async function addCharacters(app: FastifyInstance, parts: RestParts, door: Door): Promise<void> {
-  const { characters, config } = parts;
+export async function addCharacters(
+  app: FastifyInstance,
+  { characters, config }: RestParts,
+  door: Door,
+): Promise<void> {
   const imported = path.resolve(config.dataDir, 'characters');
-  const guard = { onRequest: door.serverKey };
-  const isImported = (id: string): Promise<boolean> =>
-    loadCharacter(path.join(imported, id)).then(
-      () => true,
-      () => false,
-    );
-  const unknown = (reply: FastifyReply, id: string): FastifyReply =>
-    sendProblem(reply, 404, { code: 'unknown_character', message: `There is no character "${id.slice(0, 64)}".` });
+  const shelf: Shelf = {
+    characters,
+    imported,
+    guard: { onRequest: door.serverKey },
+    isImported: (id) =>
+      loadCharacter(path.join(imported, id)).then(
+        () => true,
+        () => false,
+      ),
+  };
+  addReading(app, shelf);
+  addEditing(app, shelf);
+  addExport(app, shelf);
+  await app.register(async (scope) => addImport(scope, shelf));
+}
 
+/** Where the characters are. */
+interface Shelf {
+  readonly characters: Map<string, Character>;
+  /** The folder of imported packs. */
+  readonly imported: string;
+  readonly guard: { readonly onRequest: Check };
+  readonly isImported: (id: string) => Promise<boolean>;
+}
+
+function unknown(reply: FastifyReply, id: string): FastifyReply {
+  return sendProblem(reply, 404, { code: 'unknown_character', message: `There is no character "${id.slice(0, 64)}".` });
+}
+
+function addReading(app: FastifyInstance, { characters, guard, isImported }: Shelf): void {
   app.get('/characters/schema', guard, async () => z.toJSONSchema(packSchema, { io: 'input', unrepresentable: 'any' }));
 
   app.get<{ Params: { id: string } }>('/characters/:id', guard, async (request, reply) => {
@@ -44,7 +68,9 @@ export async function addCharacters(app: FastifyInstance, parts: RestParts, door
     const { lines, ...card } = found;
     return { card, lines, editable: await isImported(card.id) };
   });
+}
 
+function addEditing(app: FastifyInstance, { characters, imported, guard, isImported }: Shelf): void {
   app.put<{ Params: { id: string } }>('/characters/:id', { ...guard, bodyLimit: mostBytes }, async (request, reply) => {
     const { id } = request.params;
     if (!characters.has(id)) return unknown(reply, id);
@@ -66,7 +92,9 @@ export async function addCharacters(app: FastifyInstance, parts: RestParts, door
       return { id };
     });
   });
+}
 
+function addExport(app: FastifyInstance, { characters, imported, guard, isImported }: Shelf): void {
   app.get<{ Params: { id: string } }>('/characters/:id/export', guard, async (request, reply) => {
     const { id } = request.params;
     const found = characters.get(id);
@@ -83,28 +111,28 @@ export async function addCharacters(app: FastifyInstance, parts: RestParts, door
     reply.type(mimeTypes[format]).header('content-disposition', `attachment; filename="${id}.${format}"`);
     return Buffer.from(writeCardBytes(file, format, spec));
   });
+}
 
-  await app.register(async (scope) => {
-    scope.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
-      done(null, body),
-    );
-    scope.post('/characters/import', { ...guard, bodyLimit: mostBytes }, async (request, reply) => {
-      const bytes = request.body;
-      if (!Buffer.isBuffer(bytes)) {
-        const message = 'Send the card file (PNG, JSON or CHARX) as application/octet-stream.';
-        return sendProblem(reply, 400, { code: 'invalid_event', message });
+function addImport(scope: FastifyInstance, { characters, imported, guard }: Shelf): void {
+  scope.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
+  scope.post('/characters/import', { ...guard, bodyLimit: mostBytes }, async (request, reply) => {
+    const bytes = request.body;
+    if (!Buffer.isBuffer(bytes)) {
+      const message = 'Send the card file (PNG, JSON or CHARX) as application/octet-stream.';
+      return sendProblem(reply, 400, { code: 'invalid_event', message });
+    }
+    return told(reply, async () => {
+      const opened = readCardBytes(bytes, 'card');
+      const { notes, ...pack } = toPack(opened.card, 'card');
+      if (characters.has(pack.card.id)) {
+        const message = `There is a character "${pack.card.id}" already.`;
+        return sendProblem(reply, 409, { code: 'character_exists', message });
       }
-      return told(reply, async () => {
-        const opened = readCardBytes(bytes, 'card');
-        const { notes, ...pack } = toPack(opened.card, 'card');
-        if (characters.has(pack.card.id)) {
-          const message = `There is a character "${pack.card.id}" already.`;
-          return sendProblem(reply, 409, { code: 'character_exists', message });
-        }
-        const folder = await writePack(imported, { ...opened, ...pack, source: JSON.stringify(opened.card.whole) });
-        characters.set(pack.card.id, await loadCharacter(folder));
-        return { id: pack.card.id, notes };
-      });
+      const folder = await writePack(imported, { ...opened, ...pack, source: JSON.stringify(opened.card.whole) });
+      characters.set(pack.card.id, await loadCharacter(folder));
+      return { id: pack.card.id, notes };
     });
   });
 }
