@@ -7,6 +7,7 @@ import type { Heard } from './hear.ts';
 import type { Listening } from './listening.ts';
 import { PauseJudge } from './pause-judge.ts';
 import type { Reply } from './reply.ts';
+import type { SessionSettings } from './settings.ts';
 import type { Speaking } from './speaking.ts';
 import {
   initialTurn,
@@ -45,6 +46,7 @@ export class TurnTaking {
   spokenOver: Reply | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
+  #known: { readonly settings: SessionSettings; readonly policy: TurnPolicy } | undefined;
   readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
   #aloneMs = 0;
@@ -140,9 +142,18 @@ export class TurnTaking {
     this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
   }
 
+  /** Made anew where something has changed: it is asked for twice a window. */
   #policy(): TurnPolicy {
-    const { settings, bargeInMs, draftsPerTurn, nodEveryMs } = this.#parts.context;
-    const detection = settings().turnDetection;
+    const settings = this.#parts.context.settings();
+    const known = this.#known;
+    if (known?.settings === settings && known.policy.wary === this.#echoes) return known.policy;
+    const policy = this.#policyOf(settings);
+    this.#known = { settings, policy };
+    return policy;
+  }
+
+  #policyOf({ turnDetection: detection, speaks }: SessionSettings): TurnPolicy {
+    const { bargeInMs, draftsPerTurn, nodEveryMs } = this.#parts.context;
     return {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs,
@@ -150,7 +161,7 @@ export class TurnTaking {
       wary: this.#echoes,
       ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
       ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
-      ...(nodEveryMs === undefined || !settings().speaks ? {} : { nodEveryMs }),
+      ...(nodEveryMs === undefined || !speaks ? {} : { nodEveryMs }),
       ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
     };
   }

@@ -26,8 +26,8 @@ export interface FakeServer {
 /** Starts it; with `silero` it hears with the real VAD. `job`: it judges voices meanwhile, see `judging-job.ts`. */
 export async function startFakeServer(vad: 'fake' | 'silero', job: readonly string[] = []): Promise<FakeServer> {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad, ...job], {
-    // The second as `npm start` has it.
-    execArgv: ['--expose-gc', '--max-semi-space-size=8'],
+    // The others as `npm start` has them.
+    execArgv: ['--expose-gc', '--max-semi-space-size=8', '--heap-growing-percent=100'],
   });
   const [{ port, clockFromMs }] = (await once(child, 'message')) as [Ready];
   return {

@@ -213,8 +213,13 @@ class ServerEnd {
     this.readyState = OPEN;
   }
 
-  send(data: string | Uint8Array, onSent?: () => void): void {
-    this.#down.send(typeof data === 'string' ? { type: 'text', data } : { type: 'binary', data }, onSent);
+  send(data: string | Buffer, ...rest: [(() => void)?] | [{ binary?: boolean }, (() => void)?]): void {
+    const [first, second] = rest;
+    const [options, onSent] = typeof first === 'function' ? [{}, first] : [first, second];
+    const isText = typeof data === 'string' || options?.binary === false;
+    // Once it has been sent, its buffer may be used for something else.
+    const piece = isText ? ({ type: 'text', data: String(data) } as const) : ({ type: 'binary', data } as const);
+    this.#down.send(piece, onSent);
   }
 
   off(event: string, listener: (...args: unknown[]) => void): this {
