@@ -13,7 +13,16 @@ import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
-import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
+import {
+  openEar,
+  openModels,
+  openMouth,
+  openOmnis,
+  type Ear,
+  type Models,
+  type Mouth,
+  type Omnis,
+} from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
 import { sceneResponder } from './session/scene-responder.ts';
 import { cascade, type Responder } from './session/responder.ts';
@@ -67,34 +76,12 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe);
-  const responders = new Map<string, Responder>();
-  const { recognizer } = ear;
-  const playedBy = (character: Character): Responder =>
-    cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
   return {
     vad,
     turnDetector,
-    recognizer,
+    recognizer: ear.recognizer,
     voiceOf: (character) => mouth.voiceOf(character),
-    responderFor(character) {
-      const known = responders.get(character.id);
-      if (known !== undefined) return known;
-      if (character.stage !== undefined) {
-        const responder = sceneResponder({
-          stage: character.stage,
-          responderOf: playedBy,
-          model: mind.models[0]?.model,
-        });
-        responders.set(character.id, responder);
-        return responder;
-      }
-      const usual = playedBy(character);
-      const responder = omnis
-        .castFor(character)
-        .reduceRight<Responder>((backup, cast) => omniResponder({ ...cast, character, recognizer, backup }), usual);
-      responders.set(character.id, responder);
-      return responder;
-    },
+    responderFor: castingOf({ ear, mouth, omnis, mind, thinkAs }),
     notes: plan.notes,
     get summary() {
       return [
@@ -125,6 +112,40 @@ export async function openEngines(config: EngineSettings, log?: CostLog): Promis
     async close() {
       await Promise.all([vad.close(), turnDetector.close?.(), ...parts.map((part) => part.close())]);
     },
+  };
+}
+
+/** What hears, thinks and speaks as a character, made once for each; as a scene, what does so as all of its cast. */
+function castingOf({
+  ear: { recognizer },
+  mouth,
+  omnis,
+  mind,
+  thinkAs,
+}: {
+  readonly ear: Ear;
+  readonly mouth: Mouth;
+  readonly omnis: Omnis;
+  readonly mind: Models;
+  readonly thinkAs: ReturnType<typeof openMind>;
+}): Engines['responderFor'] {
+  const responders = new Map<string, Responder>();
+  const playedBy = (character: Character): Responder =>
+    cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
+  const cast = (character: Character): Responder => {
+    const { stage } = character;
+    if (stage !== undefined) return sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model });
+    return omnis
+      .castFor(character)
+      .reduceRight<Responder>(
+        (backup, omni) => omniResponder({ ...omni, character, recognizer, backup }),
+        playedBy(character),
+      );
+  };
+  return (character) => {
+    const responder = responders.get(character.id) ?? cast(character);
+    responders.set(character.id, responder);
+    return responder;
   };
 }
 
