@@ -16,6 +16,7 @@ interface Path {
 
 const sampleRate = 16_000;
 const windowSamples = 512;
+const windowMs = (windowSamples / sampleRate) * 1000;
 /** Voiced windows looked back at, and the fewest that can tell an echo from a chance likeness. */
 const mostWindows = 20;
 const fewestWindows = 6;
@@ -34,6 +35,8 @@ const decayPerHop = 1.2;
 const decayHops = 24;
 /** Levels this much below the loudest of their band are drowned by the noise of a room. */
 const depth = 20;
+/** Decibels by which the levels of speech change, root mean square; mostly 6 or more. */
+const leastMovement = 3;
 /** Nobody waits between filling these and reading them: one for all sessions. */
 const shapes = new Float64Array(mostWindows * bandCount);
 const places = new Int32Array(mostWindows);
@@ -47,6 +50,7 @@ const expected = new Float64Array(bandCount);
 export class EchoGuard {
   readonly #windows: Window[] = [];
   readonly #sent = new SentLevels();
+  #lastMs = -Infinity;
   #path: Path | undefined;
   /** A likeness that may be chance, with how many windows since then were as it tells. */
   #tried: { readonly path: Path; readonly windows: number; readonly told: number } | undefined;
@@ -64,10 +68,13 @@ export class EchoGuard {
   /** Whether that window, voiced, 512 samples at 16 kHz, is what is played, as it sounds there. */
   explains(samples: Float32Array, atMs: number): boolean {
     if (samples.length !== windowSamples) return false;
-    const oldest = this.#windows.length < mostWindows ? undefined : this.#windows.shift();
+    // The first of a sound is like the first of any other.
+    const isFirst = atMs - this.#lastMs > 1.5 * windowMs;
+    this.#lastMs = atMs;
+    const oldest = isFirst || this.#windows.length < mostWindows ? undefined : this.#windows.shift();
     const window: Window = { bands: oldest?.bands ?? new Float64Array(bandCount), atMs };
     writeBandLevels(samples, sampleRate, window.bands, 0);
-    this.#windows.push(window);
+    if (!isFirst) this.#windows.push(window);
     while ((this.#windows[0]?.atMs ?? atMs) <= atMs - longestMs) this.#windows.shift();
     if (this.#path !== undefined && isExpected(window, this.#path, this.#sent)) return true;
     return this.#prove(window);
@@ -205,7 +212,9 @@ function likenessAt(count: number, levels: Float64Array, heard: number): number 
     }
     said += squares - (sum * sum) / count;
   }
-  return both / Math.sqrt(heard * said || 1);
+  // Sounds that never change are all alike.
+  const isSpeech = Math.min(heard, said) >= leastMovement ** 2 * bandCount * count;
+  return isSpeech ? both / Math.sqrt(heard * said) : -1;
 }
 
 /** Likeness from which it may be an echo; other speech reaches this one time in fifty, at one delay or another. */

@@ -126,9 +126,14 @@ export class Playout {
     return this.#recent.soundAt(...which);
   }
 
-  /** Nothing more will be sent of it, a second time either: the sound is let go. */
-  forget(): void {
+  /** Nothing more will be sent of it, a second time either: the sound is let go, but for what may come back as an echo. */
+  fade(): void {
     this.#again = [];
+    this.#recent.fade();
+  }
+
+  /** Its echo is over, too. */
+  forget(): void {
     this.#recent.forget();
   }
 

@@ -77,8 +77,14 @@ export class RecentSpeech {
   }
 
   /** Lets go of all but what may still be heard, or come back as an echo. */
-  forget(): void {
+  fade(): void {
     while ((this.#slices[0]?.atMs ?? Infinity) < this.#sentMs - lateMs) this.#slices.shift();
+    this.#starts = [];
+  }
+
+  /** Lets go of all of it. */
+  forget(): void {
+    this.#slices = [];
     this.#starts = [];
   }
 

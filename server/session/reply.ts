@@ -97,6 +97,11 @@ export class Reply {
     return this.#playout.heardMs;
   }
 
+  /** Another has been heard since. */
+  forget(): void {
+    this.#playout.forget();
+  }
+
   /** What was sent of it lately, see `RecentSpeech`. */
   soundAt(...which: Parameters<Playout['soundAt']>): ReturnType<Playout['soundAt']> {
     return this.#playout.soundAt(...which);
@@ -200,7 +205,7 @@ export class Reply {
 
   /** `feelings`: of the character, by then. */
   end(feelings: Feelings, failure?: ReplyEnd['problem']): ReplyEnd {
-    this.#playout.forget();
+    this.#playout.fade();
     const spoken = this.item?.content[0];
     // What was cut may still grow again, out of the same blocks.
     if (spoken?.type === 'audio' && this.#reason === undefined) spoken.audio = joined(spoken.audio);

@@ -183,6 +183,7 @@ export class Speaking {
     const { item, calls } = reply;
     this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
     if (this.#current !== reply) return;
+    this.#last?.reply.forget();
     this.#last = { reply, heardByMs: this.#context.clock.now() + reply.unheardMs };
     this.#current = undefined;
     this.#context.replyEnded(reply);

@@ -54,12 +54,13 @@ describe('the sound of a conversation', () => {
   });
 });
 
-it('what a reply has said last is let go with the reply, but for what may still come back as its echo', () => {
+it('what a reply has said last is let go with the reply, and with the next what might have come back as its echo', () => {
   const recent = new RecentSpeech();
   for (let second = 0; second < 5; second += 1) recent.push(new Int16Array(24_000));
   recent.note({ text: 'One', startMs: 0, endMs: 500 });
   expect(recent.lengthOf(recent.clauseBefore(800))).toBe(5_000);
-  recent.forget();
-  expect(recent.soundAt(0, 100)).toBeUndefined();
+  recent.fade();
   expect(recent.lengthOf(recent.clauseBefore(0))).toBe(1_000);
+  recent.forget();
+  expect(recent.clauseBefore(0)).toEqual([]);
 });
