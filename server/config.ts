@@ -83,7 +83,7 @@ const schema = z.strictObject({
   store: flag.default(false),
   memory: flag.default(false),
   resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
-  keptAudioSeconds: number(z.number().min(0).max(3_600)).default(8),
+  keptAudioSeconds: number(z.number().min(0).max(3_600)).default(5),
   playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
   draftsPerTurn: number(z.number().int().min(0).max(10)).default(3),
   smartTurn: z.string().min(1).optional(),
