@@ -41,6 +41,7 @@ export class EchoVoice {
   #character: { readonly spokenMs: number; readonly voice: Promise<readonly Float32Array[]> } | undefined;
   /** What was understood of utterances that are looked at. */
   readonly #waiting = new Map<Utterance, TranscriptPart>();
+  #noise: Promise<Float32Array> | undefined;
   #user: Float32Array | undefined;
   #enrolled = 0;
 
@@ -104,6 +105,7 @@ export class EchoVoice {
     if (spoken === undefined || durationMs(heard) < leastMs) return false;
     const [voice, one, other] = await this.#voiceOf(spoken, toMs);
     if (voice === undefined) return false;
+    if (!(await this.#tellsVoices(voice, one, other))) return false;
     const incoming = await this.#embed(heard);
     const alike = cosine(incoming, voice);
     if (this.#user !== undefined) return alike > cosine(incoming, this.#user);
@@ -125,6 +127,12 @@ export class EchoVoice {
     return voice;
   }
 
+  /** Whether the encoder finds noise less like the character than the character itself: else it tells nobody from anybody. */
+  async #tellsVoices(voice: Float32Array, one = voice, other = voice): Promise<boolean> {
+    this.#noise ??= this.#embed(noiseAt(this.#encoder.sampleRate));
+    return cosine(voice, await this.#noise) < likeness * cosine(one, other);
+  }
+
   #embed(clip: AudioFrame): Promise<Float32Array> {
     return this.#encoder.embed(clip, { signal: this.#stop.signal });
   }
@@ -132,6 +140,16 @@ export class EchoVoice {
   #report(fault: unknown): void {
     if (!this.#stop.signal.aborted) this.#context.onFault(fault);
   }
+}
+
+/** A second of it, always the same: Numerical Recipes' generator. */
+function noiseAt(sampleRate: number): AudioFrame {
+  let state = 1;
+  const samples = Float32Array.from({ length: sampleRate }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return 0.2 * (state / 2 ** 31 - 1);
+  });
+  return { samples, sampleRate, atMs: 0 };
 }
 
 /** The last of what was voiced of a sound. */

@@ -99,4 +99,22 @@ describe('a voice over the reply', () => {
     expect(rig.of('reply-ended')[0]?.end.reason).toBe('turn_detected');
     expect(rig.faults.length).toBeGreaterThan(0);
   });
+
+  it.each([true, false])(
+    'an encoder that finds all sounds alike keeps nobody from interrupting (user known: %s)',
+    async (isKnown) => {
+      let calls = 0;
+      const untrained = fakeSpeakerEncoder();
+      const encoder: typeof untrained = {
+        ...untrained,
+        // Each a little off, now to this side and now to that.
+        embed: async () => Float32Array.of(1, ((calls += 1) % 3) / 100),
+      };
+      const rig = await speaking({ hears: ['what a lovely evening we have'], encoder, isKnown });
+      await rig.hear(inRoom(buzz(1_000, user)));
+      await rig.silence(1_500);
+      expect(rig.of('reply-ended')[0]?.end).toMatchObject({ status: 'cancelled', reason: 'turn_detected' });
+    expect(rig.of('transcript-final').map(({ text }) => text)).toContain('what a lovely evening we have');
+    },
+  );
 });
