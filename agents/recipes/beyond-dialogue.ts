@@ -1,8 +1,7 @@
 import type { Character } from '../../characters/character.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
 import { calmFeelings, type Feelings } from '../feelings.ts';
+import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
 /**
@@ -11,27 +10,17 @@ import { isChinese } from './second-person.ts';
  */
 export const beyondDialogue: Recipe =
   (character) =>
-  (history, { scene = '', historyTokens = 2_000, hasTools = false, feelings = calmFeelings }) => {
-    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
-    // What changes from turn to turn stands last in the instruction, and the instruction before the talk, as the paper has it.
-    const parts = [
-      instruction(character),
-      hasTools ? toolRules : '',
-      sceneOf([scene, ...directionsIn(history)]),
-      stateOf(character, feelings),
-    ];
-    return {
-      messages: [
-        { role: 'system', text: parts.filter(Boolean).join('\n\n') },
-        ...(before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: '...' }] : []),
-        ...before,
-        { role: 'user', text: remark === '' ? '...' : remark },
-        ...after,
-      ],
-      sampling: { temperature: 0.7 },
-      maxTokens: 200,
-    };
-  };
+  (history, { scene, historyTokens = 2_000, hasTools, feelings = calmFeelings }) => ({
+    messages: plainTalk(history, {
+      instruction: instruction(character),
+      scene,
+      hasTools,
+      historyTokens,
+      state: stateOf(character, feelings),
+    }),
+    sampling: { temperature: 0.7 },
+    maxTokens: 200,
+  });
 
 function instruction(character: Character): string {
   const { name, temperament, mbti, style, work, profile, scenario = '' } = character;

@@ -1,7 +1,6 @@
 import type { Character } from '../../characters/character.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
 /**
@@ -10,21 +9,11 @@ import { isChinese } from './second-person.ts';
  */
 export const ditto: Recipe =
   (character) =>
-  (history, { scene = '', historyTokens = 2_000, hasTools = false }) => {
-    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
-    const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
-    return {
-      messages: [
-        { role: 'system', text: parts.filter(Boolean).join('\n\n') },
-        ...(before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: '...' }] : []),
-        ...before,
-        { role: 'user', text: remark === '' ? '...' : remark },
-        ...after,
-      ],
-      sampling: { temperature: 0.7 },
-      maxTokens: 300,
-    };
-  };
+  (history, { scene, historyTokens = 2_000, hasTools }) => ({
+    messages: plainTalk(history, { instruction: instruction(character), scene, hasTools, historyTokens }),
+    sampling: { temperature: 0.7 },
+    maxTokens: 300,
+  });
 
 function instruction(character: Character): string {
   const { name, identity, profile, background, knowledge } = character;

@@ -1,9 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { indexLines } from '../line-index.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { plainTalk } from './plain-talk.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
 const shotCount = 5;
@@ -14,32 +13,25 @@ const shotCount = 5;
  */
 export const roleGpt: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
-  return (history, { scene = '', historyTokens = 1_500, hasTools = false, near }) => {
-    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
-    // The nearest stands last, next to the remark. The shots change with the remark, so only the instruction before them is reused.
-    const nearest = near?.lines ?? find(remark).map(({ pair }) => pair);
-    const shots = nearest
-      .slice(0, shotCount)
-      .toReversed()
-      .flatMap((pair): Message[] => [
-        { role: 'user', text: pair.asks[0] ?? '' },
-        { role: 'assistant', text: pair.reply },
-      ]);
-    const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
-    const opensAlone = before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: '...' }] : [];
-    return {
-      messages: [
-        { role: 'system', text: parts.filter(Boolean).join('\n\n') },
-        ...shots,
-        ...opensAlone,
-        ...before,
-        { role: 'user', text: remark === '' ? '...' : remark },
-        ...after,
-      ],
-      sampling: { temperature: 0.7, topP: 0.95 },
-      maxTokens: 200,
-    };
-  };
+  return (history, { scene, historyTokens = 1_500, hasTools, near }) => ({
+    messages: plainTalk(history, {
+      instruction: instruction(character),
+      scene,
+      hasTools,
+      historyTokens,
+      // The nearest stands last, next to the remark. The shots change with the remark, so only the instruction before them is reused.
+      shotsFor: (remark) =>
+        (near?.lines ?? find(remark).map(({ pair }) => pair))
+          .slice(0, shotCount)
+          .toReversed()
+          .flatMap((pair): Message[] => [
+            { role: 'user', text: pair.asks[0] ?? '' },
+            { role: 'assistant', text: pair.reply },
+          ]),
+    }),
+    sampling: { temperature: 0.7, topP: 0.95 },
+    maxTokens: 200,
+  });
 };
 
 function instruction(character: Character): string {

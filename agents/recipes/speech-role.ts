@@ -1,7 +1,6 @@
 import type { Character } from '../../characters/character.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { plainTalk } from './plain-talk.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
 /**
@@ -10,21 +9,11 @@ import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
  */
 export const speechRole: Recipe =
   (character) =>
-  (history, { scene = '', historyTokens = 4_000, hasTools = false }) => {
-    const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
-    const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
-    return {
-      messages: [
-        { role: 'system', text: parts.filter(Boolean).join('\n\n') },
-        ...(before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: '...' }] : []),
-        ...before,
-        { role: 'user', text: remark === '' ? '...' : remark },
-        ...after,
-      ],
-      sampling: {},
-      maxTokens: 400,
-    };
-  };
+  (history, { scene, historyTokens = 4_000, hasTools }) => ({
+    messages: plainTalk(history, { instruction: instruction(character), scene, hasTools, historyTokens }),
+    sampling: {},
+    maxTokens: 400,
+  });
 
 function instruction(character: Character): string {
   const described = describedToYou(character);

@@ -114,7 +114,7 @@ describe('a voice over the reply', () => {
       await rig.hear(inRoom(buzz(1_000, user)));
       await rig.silence(1_500);
       expect(rig.of('reply-ended')[0]?.end).toMatchObject({ status: 'cancelled', reason: 'turn_detected' });
-    expect(rig.of('transcript-final').map(({ text }) => text)).toContain('what a lovely evening we have');
+      expect(rig.of('transcript-final').map(({ text }) => text)).toContain('what a lovely evening we have');
     },
   );
 });
