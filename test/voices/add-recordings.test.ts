@@ -66,7 +66,9 @@ function optionsFor(about: Partial<AddOptions>): AddOptions {
 /** Every file under a folder, and when it was last written. */
 async function filesIn(place: string): Promise<Record<string, number>> {
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const files = entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('.locks'))
+    .map(({ parentPath, name }) => join(parentPath, name));
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, (await stat(file)).mtimeMs])));
 }
 
@@ -124,7 +126,8 @@ describe('adding recordings to a voice', () => {
     const second = await addRecordings(store, { ...studio, recognizer: hears('Never heard.') }, optionsFor({}));
     expect(second).toEqual({ ...first, examined: 0 });
     expect(await filesIn(folder)).toEqual(before);
-    expect(asked).toEqual({ rated: 3, embedded: 3 });
+    // Each clip, and its parts of 1.5 s and more.
+    expect(asked).toEqual({ rated: 3, embedded: 3 + 9 });
     const more = await addRecordings(store, studio, optionsFor({ files: [long, short] }));
     expect(more).toMatchObject({ clips: 4, examined: 1 });
     // The same sound under another name is the same recording.
@@ -142,7 +145,8 @@ describe('adding recordings to a voice', () => {
     expect(judged).toMatchObject({ examined: 3, record: { reference: { choice: { by: 'dnsmos' } } } });
     const known = await addRecordings(store, { ...plain(), meter, encoder }, optionsFor({}));
     expect(known).toMatchObject({ examined: 3, record: { reference: { choice: { by: 'embedding' } } } });
-    expect(asked).toEqual({ rated: 3, embedded: 3 });
+    // Each clip, and its parts of 1.5 s and more.
+    expect(asked).toEqual({ rated: 3, embedded: 3 + 9 });
   });
 
   it('goes on where it was interrupted', async () => {

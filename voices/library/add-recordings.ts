@@ -1,13 +1,12 @@
 import type { CallOptions } from '../engine.ts';
 import { writingOf } from '../scripts.ts';
-import { chooseClip, fitClips, type Unfit } from './choose.ts';
 import { examineClip, isOpen, type Studio } from './measure-source.ts';
+import { pickReference, type Picked, type PickOptions } from './pick-reference.ts';
 import { VoiceError, type VoiceClip, type VoiceRecord, type VoiceSource } from './record.ts';
 import { cutSource, type CutSource } from './source-clips.ts';
 import type { VoiceStore } from './store.ts';
 
 export interface AddOptions extends CallOptions {
-  /** Recordings of one speaker. */
   readonly files: readonly string[];
   readonly id: string;
   /** Needed for a new voice. */
@@ -17,6 +16,8 @@ export interface AddOptions extends CallOptions {
   readonly language?: string | undefined;
   /** DNSMOS, all in all, that a reference must reach; 3 in SpeechRole, which keeps out half of all clean recordings. */
   readonly leastQuality: number;
+  /** Whose voice it is, where several people speak; needs a speaker encoder. */
+  readonly speaker?: PickOptions['speaker'];
   readonly onProgress?: ((progress: AddProgress) => void) | undefined;
   /** Now, as ISO 8601. */
   readonly now?: (() => string) | undefined;
@@ -34,21 +35,28 @@ export type AddProgress =
     };
 
 /** What came of it. */
-export interface AddResult {
-  readonly record: VoiceRecord & { readonly reference: NonNullable<VoiceRecord['reference']> };
-  /** Clips of the voice in all, and those that were cut or examined now. */
+export interface AddResult extends Omit<Picked, 'reference'> {
+  readonly record: VoiceRecord & Pick<Picked, 'reference'>;
+  /** Clips of the voice in all, and those that were examined now. */
   readonly clips: number;
   readonly examined: number;
-  readonly unfit: Unfit;
 }
 
 /**
  * Adds recordings to a voice, as SpeechRole prepares its references: clips of 3 to 10 s, transcripts, quality, speaker
- * embeddings; the most representative clip becomes the reference. What an earlier run has done, also one that was killed, is
- * not done again. Throws a `VoiceError` where consent is missing or no clip is fit, an `AudioFileError` for a bad recording.
+ * embeddings; of the speaker who is heard longest, or the one asked for, the most representative clip becomes the reference.
+ * What an earlier run has done, also one that was killed, is not done again. Throws a `VoiceError` where consent is missing, no
+ * clip is fit or another process adds to the voice, an `AudioFileError` for a bad recording.
  */
 export async function addRecordings(store: VoiceStore, studio: Studio, options: AddOptions): Promise<AddResult> {
-  const { id } = options;
+  const { id, leastQuality, speaker } = options;
+  const encoder = studio.encoder?.name;
+  if (typeof speaker === 'number' && encoder === undefined) {
+    const why =
+      'Without a speaker encoder (DRAMATIS_SPEAKER_ENCODER) nobody tells speakers apart: leave --speaker out.';
+    throw new VoiceError('voice_not_usable', why);
+  }
+  using _lock = await store.lock(id);
   const isNew = !(await store.has(id));
   const record = await openRecord(store, options);
   const cut = await cutAll(store, studio, options).catch(async (fault: unknown) => {
@@ -59,14 +67,11 @@ export async function addRecordings(store: VoiceStore, studio: Studio, options: 
   const clips = (await store.sources(id)).flatMap(({ name, clips: all }) =>
     all.flatMap((clip) => (clip.measured === null ? [] : [{ ...clip, measured: clip.measured, source: name }])),
   );
-  const { fit, unfit } = fitClips(clips, options.leastQuality);
-  const chosen = chooseClip(fit, studio.encoder?.name);
-  if (chosen === undefined) throw new VoiceError('voice_not_usable', whyNone(clips.length, unfit, options));
-  const reference = { ...chosen.clip, choice: chosen.choice };
+  const { reference, ...from } = pickReference(clips, { encoder, leastQuality, speaker, before: record.reference });
   const language = record.language === unknownLanguage ? guessLanguage(reference.transcript) : record.language;
   const finished = { ...record, language, reference };
   if (JSON.stringify(finished) !== JSON.stringify(record)) await store.write(finished);
-  return { record: finished, clips: clips.length, examined, unfit };
+  return { record: finished, clips: clips.length, examined, ...from };
 }
 
 /** BCP 47 for what is not determined yet. */
@@ -110,15 +115,20 @@ interface ExamineOptions extends AddOptions {
   readonly cut: readonly CutSource[];
 }
 
-/** Examines what is open, clip by clip; each goes into its recording's journal at once. Returns how many there were. */
+/**
+ * Examines what is open of the voice, also of recordings added earlier, clip by clip; each goes into its recording's journal at
+ * once. Returns how many there were.
+ */
 async function examineAll(store: VoiceStore, studio: Studio, options: ExamineOptions): Promise<number> {
   const { id, cut, language, signal } = options;
-  const open = cut.flatMap(({ source, text }) => {
-    const whole = source.clips.length === 1 ? text : undefined;
-    return source.clips.flatMap((clip, place) => (isOpen(clip, studio, whole) ? [{ source, place, text: whole }] : []));
+  const texts = new Map(cut.map(({ source, text }) => [source.sha256, text]));
+  const sources = await store.sources(id);
+  const open = sources.flatMap((source) => {
+    const text = source.clips.length === 1 ? texts.get(source.sha256) : undefined;
+    return source.clips.flatMap((clip, place) => (isOpen(clip, studio, text) ? [{ source, place, text }] : []));
   });
   const ofSeconds = open.reduce((sum, { source, place }) => sum + secondsOf(source.clips[place]), 0);
-  const journals = new Map<string, VoiceSource>(cut.map(({ source }) => [source.sha256, source]));
+  const journals = new Map<string, VoiceSource>(sources.map((source) => [source.sha256, source]));
   let seconds = 0;
   if (open.length > 0) options.onProgress?.({ type: 'examined', clips: 0, ofClips: open.length, seconds, ofSeconds });
   for (const [index, { source, place, text }] of open.entries()) {
@@ -142,18 +152,4 @@ function secondsOf(clip: Pick<VoiceClip, 'startMs' | 'endMs'> | undefined): numb
 
 function guessLanguage(transcript: string): string {
   return writingOf(transcript).language;
-}
-
-function whyNone(clips: number, unfit: Unfit, { leastQuality }: AddOptions): string {
-  if (clips === 0) {
-    return 'No clip could be cut: the recordings hold no 3 seconds of speech without a long pause. Add longer ones.';
-  }
-  const poor = unfit.poor === 0 ? [] : [`${unfit.poor} under DNSMOS ${leastQuality} (--min-quality lowers that)`];
-  const mute =
-    unfit.withoutTranscript === 0
-      ? []
-      : [
-          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language, or put the words of a recording into a text file beside it, such as clip.txt beside clip.wav)`,
-        ];
-  return `None of ${clips} clips is fit to be a reference: ${[...poor, ...mute].join('; ')}. What was done is kept.`;
 }

@@ -39,16 +39,20 @@ export function chooseClip<Clip extends MeasuredClip>(
   return clip === undefined ? undefined : { clip, choice: { by, score: rounded(score, 4), clips: clips.length } };
 }
 
+/** Whether all clips were embedded by `encoder`; by that of an earlier run, where this one has none. */
+export function areEmbedded(clips: readonly MeasuredClip[], encoder: string | undefined): boolean {
+  const name = encoder ?? clips[0]?.measured.embedding?.encoder;
+  return clips.length > 0 && clips.every(({ measured }) => name !== undefined && measured.embedding?.encoder === name);
+}
+
 function scoresOf(
   clips: readonly MeasuredClip[],
   encoder: string | undefined,
 ): { readonly by: VoiceChoice['by']; readonly scores: readonly number[] } {
-  // An earlier run may have had an encoder where this one has none.
-  const name = encoder ?? clips[0]?.measured.embedding?.encoder;
-  const embeddings = clips.flatMap(({ measured: { embedding } }) =>
-    embedding !== null && embedding.encoder === name ? [embedding.values] : [],
-  );
-  if (embeddings.length === clips.length) return { by: 'embedding', scores: centralities(embeddings) };
+  if (areEmbedded(clips, encoder)) {
+    const embeddings = clips.map(({ measured }) => measured.embedding?.values ?? []);
+    return { by: 'embedding', scores: centralities(embeddings) };
+  }
   const qualities = clips.flatMap(({ measured: { quality } }) => (quality === null ? [] : [quality.overall]));
   if (qualities.length === clips.length) return { by: 'dnsmos', scores: qualities };
   return { by: 'snr', scores: clips.map(({ measured }) => measured.snrDb) };

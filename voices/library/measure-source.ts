@@ -6,6 +6,7 @@ import { resample } from '../resampler.ts';
 import type { SpeakerEncoder } from '../speaker-encoder.ts';
 import type { Vad } from '../vad.ts';
 import { readWav } from '../wav.ts';
+import { groupAlike } from './group-alike.ts';
 import { measureClip, rounded } from './measure.ts';
 import type { Measured, VoiceClip } from './record.ts';
 
@@ -92,6 +93,23 @@ async function embed(
 ): Promise<Measured['embedding']> {
   const known = measured?.embedding ?? null;
   if (encoder === undefined || known?.encoder === encoder.name) return known;
-  const values = await encoder.embed(frame, { signal });
-  return { encoder: encoder.name, values: [...values].map((value) => rounded(value, 6)) };
+  const [values, ...parts] = await Promise.all(
+    [frame, ...partsOf(frame)].map((each) => encoder.embed(each, { signal })),
+  );
+  return {
+    encoder: encoder.name,
+    values: [...(values ?? [])].map((value) => rounded(value, 6)),
+    partsAlike: rounded(groupAlike(parts, -1).loosest, 4),
+  };
+}
+
+/** Equal parts in which a speaker can be told: 3D-Speaker's diarization hears windows of 1.5 s. */
+const partSeconds = 1.5;
+
+function partsOf({ samples, sampleRate, atMs }: Frame): Frame[] {
+  const count = Math.max(1, Math.floor(samples.length / sampleRate / partSeconds));
+  const length = Math.floor(samples.length / count);
+  return Array.from({ length: count }, (_, index) => {
+    return { samples: samples.subarray(index * length, (index + 1) * length), sampleRate, atMs };
+  });
 }

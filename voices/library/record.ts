@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** What is wrong with a voice, or with what was asked for; the message says what to do about it. */
 export class VoiceError extends Error {
   override readonly name = 'VoiceError';
-  readonly code: 'voice_not_found' | 'voice_invalid' | 'voice_consent_missing' | 'voice_not_usable';
+  readonly code: 'voice_not_found' | 'voice_invalid' | 'voice_consent_missing' | 'voice_not_usable' | 'voice_in_use';
 
   constructor(code: VoiceError['code'], detail: string, cause?: unknown) {
     super(detail, { cause });
@@ -40,7 +40,14 @@ const measuredSchema = z.strictObject({
     })
     .nullable(),
   /** Who speaks; to be compared with those of the same encoder alone. */
-  embedding: z.strictObject({ encoder: z.string(), values: z.array(z.number()).min(1) }).nullable(),
+  embedding: z
+    .strictObject({
+      encoder: z.string(),
+      values: z.array(z.number()).min(1),
+      /** How alike parts of the clip are, -1 to 1: low where several people speak. Absent where that was not asked. */
+      partsAlike: z.number().optional(),
+    })
+    .nullable(),
 });
 
 const clipSchema = z.strictObject({
@@ -74,6 +81,8 @@ const choiceSchema = z.strictObject({
   by: z.enum(['embedding', 'dnsmos', 'snr']),
   score: z.number(),
   clips: z.number().int().min(1),
+  /** Whose clip it is, of how many people heard; 1 speaks longest. Absent where all clips were taken for one speaker's. */
+  speaker: z.strictObject({ number: z.number().int().min(1), of: z.number().int().min(1) }).optional(),
 });
 
 /** A voice, `voices/<id>/voice.json` under the data folder. */

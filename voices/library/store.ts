@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
+import { takeProcessLock } from '../process-lock.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
 /** The voices of one data folder. Every file is written beside its place and renamed into it: a kill leaves the old or the new one. */
@@ -12,6 +13,8 @@ export interface VoiceStore {
   read(id: string): Promise<VoiceRecord>;
   has(id: string): Promise<boolean>;
   write(record: VoiceRecord): Promise<void>;
+  /** Keeps other processes from adding to a voice, or removing it. Throws `voice_in_use`. */
+  lock(id: string): Promise<Disposable>;
   /** Removes the voice with its clips. Throws `voice_not_found`. */
   remove(id: string): Promise<void>;
   /** The recordings of a voice, in the order of their names. */
@@ -46,6 +49,13 @@ export function openVoiceStore(dataDir: string): VoiceStore {
     },
     has,
     write: (record) => writeJson(recordOf(record.id), record),
+    lock: (id) =>
+      takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
+        return new VoiceError(
+          'voice_in_use',
+          `Process ${holder} is at work on the voice "${id}". Wait for it, or end it.`,
+        );
+      }),
     async remove(id) {
       await store.read(id).catch((cause: unknown) => {
         if (cause instanceof VoiceError && cause.code === 'voice_not_found') throw cause;

@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hashFile } from '../hash.ts';
+import { takeProcessLock } from '../process-lock.ts';
 import type { CatalogueDownload, CatalogueModel } from './catalogue.ts';
 import { download, type DownloadOptions } from './download.ts';
 import type { HttpClient } from './http-get.ts';
@@ -14,7 +15,6 @@ import {
   type InstalledRecord,
 } from './installed.ts';
 import { ModelError } from './model-error.ts';
-import { lockPull } from './pull-lock.ts';
 import { unpack } from './unpack.ts';
 
 export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | 'onRetry' | 'lanes' | 'pieceBytes'> {
@@ -51,7 +51,7 @@ export async function pullModel(model: CatalogueModel, options: PullOptions): Pr
   const folder = modelsFolder(dataDir);
   const loading = path.join(folder, '.loading', model.id);
   await mkdir(loading, { recursive: true });
-  await using _lock = await lockPull(`${loading}.lock`, model.id);
+  using _lock = await lockModel(loading, model);
   await checkDisk(model, loading, options);
   const staged = path.join(loading, 'staged');
   await rm(staged, { recursive: true, force: true });
@@ -76,8 +76,14 @@ export async function removeModel(model: CatalogueModel, dataDir: string): Promi
     throw new ModelError('model_not_installed', `${model.id} is not installed.`);
   }
   await mkdir(loading, { recursive: true });
-  await using _lock = await lockPull(`${loading}.lock`, model.id);
+  using _lock = await lockModel(loading, model);
   for (const place of [folder, loading]) await rm(place, { recursive: true, force: true });
+}
+
+function lockModel(loading: string, { id }: CatalogueModel): Promise<Disposable> {
+  return takeProcessLock(`${loading}.lock`, (holder) => {
+    return new ModelError('model_in_use', `Process ${holder} is at work on ${id}. Wait for it, or end it.`);
+  });
 }
 
 async function fetchOne(

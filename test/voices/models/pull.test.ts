@@ -85,18 +85,6 @@ describe('models pull', () => {
     expect(rig.server.seen).toEqual([]);
   });
 
-  it('lets one process at a time work on a model, and takes over from a dead one', async () => {
-    const rig = await openModelRig();
-    const lock = path.join(rig.dataDir, 'models', '.loading', 'tiny.lock');
-    await mkdir(path.dirname(lock), { recursive: true });
-    await writeFile(lock, String(process.pid));
-    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_in_use' });
-    const dead = spawn('true');
-    await once(dead, 'exit');
-    await writeFile(lock, String(dead.pid));
-    await expect(rig.pull()).resolves.toBe(true);
-  });
-
   it('goes through the proxy of the environment', async () => {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {

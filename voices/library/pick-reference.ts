@@ -1,0 +1,76 @@
+import { areEmbedded, chooseClip, fitClips, type MeasuredClip, type Unfit } from './choose.ts';
+import { VoiceError, type VoiceRecord } from './record.ts';
+import { tellSpeakers, type HeardSpeakers } from './tell-speakers.ts';
+
+/** The clip of a voice that is cloned. */
+export type Reference = NonNullable<VoiceRecord['reference']>;
+
+/** A clip that was measured, with the name of its recording. */
+export type SourceClip = MeasuredClip & { readonly source: string };
+
+export interface PickOptions {
+  /** The encoder at hand, by name. */
+  readonly encoder: string | undefined;
+  readonly leastQuality: number;
+  /** Whose voice it is: 1 speaks longest. `all`: there is one speaker, whatever the encoder says. */
+  readonly speaker: number | 'all' | undefined;
+  /** What was chosen earlier: its speaker stays, unless another is asked for. */
+  readonly before: Reference | null;
+}
+
+/** What was chosen, and from what. */
+export interface Picked {
+  readonly reference: Reference;
+  readonly unfit: Unfit;
+  /** Undefined where nobody told speakers apart. */
+  readonly heard: HeardSpeakers<SourceClip> | undefined;
+}
+
+/** Chooses the reference of a voice among its clips, those of one speaker. Throws `voice_not_usable` where none is fit. */
+export function pickReference(clips: readonly SourceClip[], options: PickOptions): Picked {
+  const heard = areEmbedded(clips, options.encoder) ? tellSpeakers(clips) : undefined;
+  const number = heard === undefined ? 'all' : speakerOf(heard, options);
+  const theirs = number === 'all' ? clips : (heard?.speakers[number - 1]?.clips ?? []);
+  const { fit, unfit } = fitClips(theirs, options.leastQuality);
+  const chosen = chooseClip(fit, options.encoder);
+  if (chosen === undefined) throw new VoiceError('voice_not_usable', whyNone(clips, heard, unfit, options));
+  const speaker = number === 'all' || heard === undefined ? {} : { speaker: { number, of: heard.speakers.length } };
+  return { reference: { ...chosen.clip, choice: { ...chosen.choice, ...speaker } }, unfit, heard };
+}
+
+function speakerOf({ speakers }: HeardSpeakers<SourceClip>, { speaker, before }: PickOptions): number | 'all' {
+  if (typeof speaker === 'number' && speaker > speakers.length) {
+    const choice = speakers.length === 1 ? 'there is --speaker 1 alone' : `choose --speaker 1 to ${speakers.length}`;
+    throw new VoiceError('voice_not_usable', `Nobody heard a speaker ${speaker}: ${choice}. What was done is kept.`);
+  }
+  if (speaker !== undefined) return speaker;
+  // Who was chosen without an encoder was nobody in particular.
+  if (before?.choice.by !== 'embedding') return 1;
+  if (before.choice.speaker === undefined) return 'all';
+  const place = speakers.findIndex(({ clips }) => clips.some(({ sha256 }) => sha256 === before.sha256));
+  return Math.max(1, place + 1);
+}
+
+function whyNone(
+  clips: readonly SourceClip[],
+  heard: HeardSpeakers | undefined,
+  unfit: Unfit,
+  { leastQuality }: PickOptions,
+): string {
+  if (clips.length === 0) {
+    return 'No clip could be cut: the recordings hold no 3 seconds of speech without a long pause. Add longer ones.';
+  }
+  if (heard?.speakers.length === 0) {
+    return 'Several people speak in every clip. Add recordings in which one speaks, or --speaker all where it is one. What was done is kept.';
+  }
+  const poor = unfit.poor === 0 ? [] : [`${unfit.poor} under DNSMOS ${leastQuality} (--min-quality lowers that)`];
+  const mute =
+    unfit.withoutTranscript === 0
+      ? []
+      : [
+          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language, or put the words of a recording into a text file beside it, such as clip.txt beside clip.wav)`,
+        ];
+  const others = (heard?.speakers.length ?? 0) > 1 ? ' --speaker 2 takes another speaker.' : '';
+  const count = unfit.poor + unfit.withoutTranscript;
+  return `None of ${count} clips is fit to be a reference: ${[...poor, ...mute].join('; ')}.${others} What was done is kept.`;
+}
