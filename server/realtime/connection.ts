@@ -125,7 +125,7 @@ const binaryNotUnderstood: Problem = {
 
 /** Opens the session and greets the client with `session.created`. */
 export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
-  const { restored } = parts;
+  const { restored, memory } = parts;
   const id = restored?.id ?? newId('sess');
   let wire = restored?.session ?? sessionToStart(parts, id);
   const session = new Session({
@@ -144,12 +144,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     keptAudioMs: parts.keptAudioMs,
     ...(restored === undefined ? {} : { items: restored.items }),
     newId,
-    ...(parts.memory === undefined
-      ? {}
-      : { recall: async (history, options) => (await parts.memory?.recall(history, options)) ?? [] }),
+    ...(memory === undefined ? {} : { recall: (history, options) => memory.recall(history, options) }),
     onFault: parts.onFault,
   });
-  parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
+  memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });

@@ -90,7 +90,7 @@ describe('the meaning of a remark', () => {
 
 describe('the meanings of what is kept', () => {
   it('are asked for a batch at a time, those who ask by turns', async () => {
-    const { asked, meanings } = fakeEmbedder(async () => void (await turn()));
+    const { asked, meanings } = fakeEmbedder(() => turn());
     const opened = meanings();
     const many = Array.from({ length: 130 }, (_, index) => `line ${index}`);
     const [points, few] = await Promise.all([opened.embed(many, { signal }), opened.embed(['memory'], { signal })]);
