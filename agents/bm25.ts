@@ -63,7 +63,7 @@ export function openBm25(documents: readonly (readonly Field[])[]): Rank {
 }
 
 /** Puts one in its place among the best so far; of equals the first of the index stands first. */
-function keepBest(best: Ranked[], one: Ranked, count: number): void {
+export function keepBest(best: Ranked[], one: Ranked, count: number): void {
   const isBefore = (left: Ranked, right: Ranked): boolean =>
     left.score > right.score || (left.score === right.score && left.index < right.index);
   const last = best.at(-1);

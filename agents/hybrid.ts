@@ -1,12 +1,13 @@
 import type { CallOptions } from '../voices/engine.ts';
-import type { Ranked } from './bm25.ts';
-import { likeness, type Embedder } from './embeddings/embedder.ts';
-import { rankTexts } from './text-ranking.ts';
+import { openBm25, type Ranked } from './bm25.ts';
+import type { Embedder } from './embeddings/embedder.ts';
+import { openNearest } from './embeddings/nearest.ts';
+import { searchTerms, topicTerms } from './words.ts';
 
 /** Texts that can be searched by their words, and by their meaning once that is known. */
 export interface Hybrid {
-  /** Resolves when every text has its point; throws as the embedder does. Searches do not wait for it. */
-  prepare(options: CallOptions): Promise<void>;
+  /** Resolves when every text has its point, once; throws as the embedder does. Searches do not wait for it. */
+  prepare(embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void>;
   /** By words alone until the points are there, and where `query` is no point. */
   search(query: string, count: number, point?: Float32Array): readonly Ranked[];
 }
@@ -14,22 +15,26 @@ export interface Hybrid {
 /** Cormack, Clarke and Büttcher 2009: how much the first places count more than the next. */
 const fusionConstant = 60;
 /** How deep each ranking is looked into. */
-const depth = 50;
+export const rankingDepth = 30;
 
-/** Joins BM25 and nearness of meaning by reciprocal rank fusion: over lines, lorebook, scenes, experiences, memories. */
-export function openHybrid(texts: readonly string[], embedder: Embedder | undefined): Hybrid {
-  const rank = rankTexts(texts);
-  let points: readonly Float32Array[] | undefined;
+/**
+ * Joins BM25 (English stemmed, Chinese by characters and pairs) and nearness of meaning by reciprocal rank fusion. `byTopic`: words that
+ * frame a remark find nothing, and a remark without a topic nothing at all; for texts that are to stay away where nothing asks for them.
+ */
+export function openHybrid(texts: readonly string[], { byTopic = false }: { readonly byTopic?: boolean } = {}): Hybrid {
+  const rank = openBm25(texts.map((text) => [{ terms: searchTerms(text) }]));
+  const nearest = openNearest();
   return {
-    async prepare(options) {
-      if (embedder !== undefined) points ??= await embedder.embed(texts, options);
+    async prepare(embedder, options) {
+      if (nearest.size > 0) return;
+      const points = await embedder.embed(texts, options);
+      if (nearest.size === 0) for (const [index, point] of points.entries()) nearest.place(index, point);
     },
     search(query, count, point) {
-      if (points === undefined || point === undefined) return rank(query, count);
-      const near = points
-        .map((each, index): Ranked => ({ index, score: likeness(each, point) }))
-        .toSorted((left, right) => right.score - left.score || left.index - right.index);
-      return fuse([rank(query, depth), near.slice(0, depth)]).slice(0, count);
+      const terms = byTopic ? topicTerms(query) : searchTerms(query);
+      if (terms.length === 0) return [];
+      if (point === undefined || nearest.size === 0) return rank(terms, count);
+      return fuse([rank(terms, rankingDepth), nearest.search(point, rankingDepth)]).slice(0, count);
     },
   };
 }

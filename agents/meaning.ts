@@ -1,52 +1,54 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { DialoguePair } from '../characters/card.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallOptions } from '../voices/engine.ts';
-import type { Embedder } from './embeddings/embedder.ts';
-import { openHybrid } from './hybrid.ts';
+import type { Meanings } from './embeddings/meanings.ts';
+import { openHybrid, type Hybrid } from './hybrid.ts';
 import { decoratorsOf } from './lore-decorators.ts';
+import { experienceCount, experiencesOf } from './recalled.ts';
 
 /** What of a character is near a remark in words or meaning, nearest first. */
 export interface Near {
   readonly lines: readonly DialoguePair[];
   /** Facts of the lorebook, whether or not a key of them was said. */
   readonly lore: readonly string[];
+  readonly experiences: readonly string[];
 }
 
 /** Finds what is near a remark; undefined where the embedder is not ready, fails or is late: then words alone decide. */
 export type FindNear = (remark: string, options: CallOptions) => Promise<Near | undefined>;
 
-/** Somebody waits for the answer: a remark's meaning may take so long. */
-const longestWaitMs = 250;
 /** After a failure the character is not embedded again before this much time. */
 const restMs = 30_000;
-const lineCount = 5;
+/** As many as the recipe that wants most of them (ChatHaruhi) shows. */
+const lineCount = 19;
 const loreCount = 2;
 
-/** Embeds a character's lines and lorebook in the background, once, at the first remark. */
-export function openMeaning({ lines, lorebook }: Character, embedder: Embedder): FindNear {
-  const facts = lorebook
-    .filter((entry) => entry.enabled !== false && !entry.constant)
-    .map((entry) => ({ keys: entry.keys, ...decoratorsOf(entry.content) }))
-    .filter(({ decorators, content }) => content !== '' && Object.keys(decorators).length === 0);
-  const books = {
-    lines: openHybrid(
-      lines.map(({ asks, reply }) => [...asks, reply].join('\n')),
-      embedder,
-    ),
-    lore: openHybrid(
-      facts.map(({ keys, content }) => [...keys, content].join('\n')),
-      embedder,
-    ),
-  };
+/** What is searched, and what is found there. */
+interface Book<Item> {
+  readonly hybrid: Hybrid;
+  readonly items: readonly Item[];
+}
+
+interface Books {
+  readonly lines: Book<DialoguePair>;
+  readonly lore: Book<string>;
+  readonly experiences: Book<string>;
+}
+
+const opened = new WeakMap<Character['lorebook'], Books>();
+
+/** Embeds a character's lines, lorebook and experiences in the background, once, at the first remark. */
+export function openMeaning(character: Character, meanings: Meanings): FindNear {
+  const books = booksOf(character);
+  const hybrids = Object.values(books).map(({ hybrid }) => hybrid);
   let ready = false;
   let triedAtMs = Number.NEGATIVE_INFINITY;
   const prepare = async (): Promise<void> => {
     const { signal } = new AbortController();
-    await Promise.all(Object.values(books).map((book) => book.prepare({ signal })));
+    for (const hybrid of hybrids) await hybrid.prepare(meanings, { signal });
     ready = true;
   };
-  return async (remark, { signal }) => {
+  return async (remark, options) => {
     if (!ready) {
       if (performance.now() - triedAtMs > restMs) {
         triedAtMs = performance.now();
@@ -54,26 +56,41 @@ export function openMeaning({ lines, lorebook }: Character, embedder: Embedder):
       }
       return undefined;
     }
-    const point = await pointOf(remark, embedder, signal);
+    const point = await meanings.pointOf(remark, options);
     if (point === undefined) return undefined;
-    const pick = <Item>(items: readonly Item[], book: keyof typeof books, count: number): Item[] =>
-      books[book].search(remark, count, point).flatMap(({ index }) => items[index] ?? []);
+    const near = <Item>({ hybrid, items }: Book<Item>, count: number): Item[] =>
+      hybrid.search(remark, count, point).flatMap(({ index }) => items[index] ?? []);
     return {
-      lines: pick(lines, 'lines', lineCount),
-      lore: pick(facts, 'lore', loreCount).map(({ content }) => content),
+      lines: near(books.lines, lineCount),
+      lore: near(books.lore, loreCount),
+      experiences: near(books.experiences, experienceCount),
     };
   };
 }
 
-async function pointOf(remark: string, embedder: Embedder, signal: AbortSignal): Promise<Float32Array | undefined> {
-  const done = new AbortController();
-  try {
-    const both = AbortSignal.any([signal, done.signal]);
-    const late = pause(longestWaitMs, undefined, { signal: both }).catch(() => undefined);
-    const embedded = embedder.embed([remark], { signal: both }).then(([point]) => point);
-    return await Promise.race([embedded.catch(() => undefined), late]);
-  } finally {
-    done.abort(new Error('nobody waits any more'));
-    signal.throwIfAborted();
-  }
+/** By its lorebook: who plays in a scene is a copy of a character, with the same one. */
+function booksOf(character: Character): Books {
+  const { lines, lorebook, experiences = [] } = character;
+  const books = opened.get(lorebook) ?? {
+    lines: { items: lines, hybrid: openHybrid(lines.map(({ asks, reply }) => [...asks, reply].join('\n'))) },
+    lore: loreBook(lorebook),
+    experiences: { items: experiences, hybrid: experiencesOf(character) ?? openHybrid([]) },
+  };
+  opened.set(lorebook, books);
+  return books;
+}
+
+/** Facts without conditions: what depends on the talk is left to the keys. */
+function loreBook(lorebook: Character['lorebook']): Book<string> {
+  const facts = lorebook
+    .filter((entry) => entry.enabled !== false && !entry.constant)
+    .map((entry) => ({ keys: entry.keys, ...decoratorsOf(entry.content) }))
+    .filter(({ decorators, content }) => content !== '' && Object.keys(decorators).length === 0);
+  return {
+    items: facts.map(({ content }) => content),
+    hybrid: openHybrid(
+      facts.map(({ keys, content }) => [...keys, content].join('\n')),
+      { byTopic: true },
+    ),
+  };
 }

@@ -2,8 +2,8 @@ import type { Character } from '../characters/character.ts';
 import type { OmniMessage, OmniSound } from '../voices/omni.ts';
 import type { Situation } from './agent.ts';
 import type { Message } from './chat.ts';
-import { lorebookOf } from './lorebook.ts';
 import { buildPrompt } from './prompt.ts';
+import { recalledOf } from './recalled.ts';
 
 /** What a spoken reply is made for. */
 export interface OmniTurn {
@@ -21,7 +21,7 @@ export function omniPrompt(character: Character, history: readonly Message[], tu
   const direction = directionFor(character, situation);
   const prompt = buildPrompt(character, history, {
     scene: [scene, direction].filter(Boolean).join('\n'),
-    recalled: lorebookOf(character)(history),
+    recalled: recalledOf(character)(history),
     memories,
   });
   const messages = prompt.flatMap((message): OmniMessage[] =>

@@ -4,7 +4,7 @@ import type { Kinds } from '../voices/open.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from './agent.ts';
 import type { ChatModel } from './chat.ts';
-import type { Embedder } from './embeddings/embedder.ts';
+import type { Meanings } from './embeddings/meanings.ts';
 import { withFallback } from './fallback.ts';
 import { openMeaning } from './meaning.ts';
 import type { RecipeName } from './recipe-names.ts';
@@ -26,20 +26,20 @@ export interface MindModel {
 
 /**
  * The minds of one server: for each character an agent, made once. Without a model they speak the lines of their packs; with
- * some the first plays them, the next steps in where it fails, and the packs where all do. With an embedder what is put before a
+ * some the first plays them, the next steps in where it fails, and the packs where all do. With `meanings` what is put before a
  * model is found by meaning too.
  */
 export function openMind(
   models: readonly MindModel[] = [],
   recipe?: RecipeName,
-  embedder?: Embedder,
+  meanings?: Meanings,
 ): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
-    const meaning = embedder === undefined || models.length === 0 ? undefined : openMeaning(character, embedder);
+    const meaning = meanings === undefined || models.length === 0 ? undefined : openMeaning(character, meanings);
     const settings = { ...(recipe === undefined ? {} : { recipe }), ...(meaning === undefined ? {} : { meaning }) };
     const played = models.reduceRight(
       (backup: CharacterAgent, { model, circuit }) =>

@@ -19,6 +19,11 @@ export function isFrame(term: string): boolean {
   );
 }
 
+/** The terms of a text that have a topic. */
+export function topicTerms(text: string): string[] {
+  return searchTerms(text).filter((term) => !isFrame(term));
+}
+
 const asides = /\b(?:right now|you know|to be honest|these days)\b/g;
 const tagQuestion =
   /\b(?:are|is|do|does|did|was|were|have|has|can|could|would|will)(?:n't)? (?:you|it|he|she|they|we|i)\s*\?*\s*$/;

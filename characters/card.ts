@@ -97,6 +97,8 @@ export const cardSchema = z.strictObject({
   evasions: z.array(shortText).min(6).max(60),
   /** In-character requests to say it again, for speech that was not understood. */
   repeatRequests: z.array(shortText).min(3).max(20),
+  /** What it has lived through, a passage each: told to a model where the talk comes to it. */
+  experiences: z.array(z.string().trim().min(1).max(2_000)).max(5_000).optional(),
   /** Where and when the talk takes place. */
   scenario: ownText.optional(),
   /** What the card's maker tells whoever plays the character. It never outranks the rules of the house. */

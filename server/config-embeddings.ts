@@ -11,7 +11,7 @@ export const embeddingsFields = {
 export const embeddingsFacts = {
   embeddingsBaseUrl: {
     env: 'DRAMATIS_EMBEDDINGS_BASE_URL',
-    help: 'a server with /embeddings as OpenAI has it, to find lines and lore by meaning too',
+    help: 'a server with /embeddings as OpenAI has it, to find lines, lore, experiences and memories by meaning too',
   },
   embeddingsModel: { env: 'DRAMATIS_EMBEDDINGS_MODEL', help: 'the embedding model there' },
   embeddingsApiKey: { env: 'DRAMATIS_EMBEDDINGS_API_KEY', help: 'its key, if it wants one', secret: true },

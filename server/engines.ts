@@ -1,11 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../agents/chat.ts';
-import { adapter as embeddings } from '../agents/embeddings/openai-embeddings.ts';
-import type { Embedder } from '../agents/embeddings/embedder.ts';
+import { openMeanings, type Meanings } from '../agents/embeddings/meanings.ts';
 import { openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
-import { openContext } from '../voices/calls/context.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer, Voice } from '../voices/synthesizer.ts';
@@ -18,6 +16,7 @@ import type { Config } from './config.ts';
 import { watchExecution, type ExecutionReport } from '../voices/execution.ts';
 import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
+import { openEmbedder, type EmbedderSettings } from './engine-config/open-embedder.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
 import { omniResponder } from './session/omni-responder.ts';
@@ -37,6 +36,8 @@ export interface Engines {
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
   /** The first chat model, for whoever has something to think over; absent where minds speak their packs' lines. */
   readonly chatModel?: ChatModel | undefined;
+  /** Of what is remembered and said; absent where no embedder is configured. */
+  readonly meanings?: Meanings | undefined;
   /** What hears, thinks and speaks as a character. */
   responderFor(character: Character): Responder;
   /** Which engine serves each stage, on what, and how it fares. */
@@ -66,7 +67,8 @@ export interface EngineSummary {
 type EngineSettings = PlanSettings &
   VoiceModelSettings &
   ExecutionSettings &
-  Partial<Pick<Config, 'workers' | 'recipe' | 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
+  EmbedderSettings &
+  Partial<Pick<Config, 'workers' | 'recipe'>>;
 
 /** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call, `onExecution` what runs each model. */
 export async function openEngines(
@@ -83,13 +85,17 @@ export async function openEngines(
   const { serving } = execution;
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
-  const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
+  // Without a model nothing is told of what is found.
+  const isTold = mind.models.length > 0 || omnis.name !== '';
+  const meanings = isTold ? meaningsOf(config, log) : undefined;
+  const thinkAs = openMind(mind.models, config.recipe, meanings);
   return {
     vad,
     turnDetector,
     recognizer: ear.recognizer,
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
     chatModel: mind.models[0]?.model,
+    ...(meanings === undefined ? {} : { meanings }),
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs),
     notes: plan.notes,
@@ -183,17 +189,9 @@ function summaryOf(
 }
 
 /** What finds meanings; undefined where none is configured. */
-function openEmbedder(config: EngineSettings, log: CostLog | undefined): Embedder | undefined {
-  const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
-  if (baseUrl === undefined || model === undefined) return undefined;
-  const chosen = { baseUrl, model };
-  const settingNames = {
-    baseUrl: 'DRAMATIS_EMBEDDINGS_BASE_URL',
-    model: 'DRAMATIS_EMBEDDINGS_MODEL',
-    key: 'DRAMATIS_EMBEDDINGS_API_KEY',
-  };
-  const care = [embeddings.care?.(chosen)];
-  return embeddings.open(chosen, openContext('embeddings', { key, care, settingNames, log }));
+function meaningsOf(config: EngineSettings, log: CostLog | undefined): Meanings | undefined {
+  const embedder = openEmbedder(config, log);
+  return embedder === undefined ? undefined : openMeanings(embedder);
 }
 
 function providerOf(provider: string | undefined): { readonly provider?: string } {

@@ -4,10 +4,13 @@ import type { Adapter } from '../../voices/calls/context.ts';
 import { badReply } from '../../voices/calls/http-faults.ts';
 import { sendForJson } from '../../voices/calls/http.ts';
 import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
+import { firstTokens } from '../token-estimate.ts';
 import { unitOf, type Embedder } from './embedder.ts';
 
 /** Texts in one request: what the small servers take; OpenAI takes 2,048. */
 const batchSize = 64;
+/** What the small models (BGE, E5) read of a text, 512 tokens, by our cautious estimate; some servers refuse a longer one. */
+const readTokens = 400;
 
 const settings = z.strictObject({
   /** With the version, for example `http://localhost:11434/v1`. */
@@ -30,10 +33,11 @@ export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
     let dimensions: number | undefined;
     return {
       name,
+      model: chosen.model,
       async embed(texts, options) {
         const points: Float32Array[] = [];
         for (let from = 0; from < texts.length; from += batchSize) {
-          const input = texts.slice(from, from + batchSize);
+          const input = texts.slice(from, from + batchSize).map((text) => firstTokens(text, readTokens));
           const batch = await calls.once(async ({ signal, meter }) => {
             const json = { model: chosen.model, input, encoding_format: 'float' };
             const answer = await sendForJson(context, { url, json, headers: bearer(key) }, { signal });

@@ -14,19 +14,16 @@ const talkTokens = 1_200;
 
 /**
  * ChatHaruhi 2.0 as coded: a system prompt, one message of classic scenes (19 nearest chunks at most, as many as fit 1,500 tokens, in
- * the form `Name:「…」`, `###` after each), then the talk newest first up to 1,200 tokens. Scenes are found by BM25 here, by
- * embeddings there. Its code sends the whole talk where the newest pair alone is over the budget; we send that pair.
+ * the form `Name:「…」`, `###` after each), then the talk newest first up to 1,200 tokens. Scenes are found by embeddings there; here
+ * by BM25 and embeddings together where an embedder is configured, else by BM25. Its code sends the whole talk where the newest pair alone is over the budget; we send that pair.
  */
 export const chatHaruhi: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
-  return (history, { scene = '', historyTokens = talkTokens, hasTools = false }) => {
+  return (history, { scene = '', historyTokens = talkTokens, hasTools = false, near }) => {
     const budget = Math.min(talkTokens, historyTokens);
     const { before, remark = '', after } = atLastRemark(talkWindow(history, budget));
     const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
-    const scenes = scenesOf(
-      character,
-      find(remark).map(({ pair }) => pair),
-    );
+    const scenes = scenesOf(character, near?.lines ?? find(remark).map(({ pair }) => pair));
     const said = before.map((message): Message =>
       message.role === 'tool' ? message : quotedMessage(message, character),
     );

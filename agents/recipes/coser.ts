@@ -1,25 +1,26 @@
 import type { Character } from '../../characters/character.ts';
-import { lorebookOf } from '../lorebook.ts';
 import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
+import { recalledOf } from '../recalled.ts';
 import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
 import { isChinese, nameAndWork } from './second-person.ts';
 
 /**
  * CoSER's given-circumstance acting (appendix, and gca_evaluation as coded): profile, current scenario, the other characters, one's
  * own inner thoughts, and a form of output with thoughts in brackets and actions in parentheses; 60 words a turn, temperature 0,
- * 512 tokens. Only what is neither thought nor action is spoken.
+ * 512 tokens. Only what is neither thought nor action is spoken. Its code retrieves experiences by embeddings (`expr3`): so do we where
+ * an embedder is configured, with BM25; else by BM25 alone.
  */
 export const coser: Recipe = (character) => {
-  const recall = lorebookOf(character);
-  return (history, { scene = '', historyTokens = 3_000, hasTools = false, motivation = '', others = [] }) => {
+  const recall = recalledOf(character);
+  return (history, { scene = '', historyTokens = 3_000, hasTools = false, motivation = '', others = [], near }) => {
     const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
     const parts = [
       instruction(character, {
         scene: sceneOf([scene, ...directionsIn(history)]),
         motivation,
         others,
-        recalled: recall(history),
+        recalled: recall(history, near),
       }),
       hasTools ? toolRules : '',
     ];

@@ -9,11 +9,12 @@ const shotCount = 5;
 
 /**
  * RoleGPT of RoleLLM (Wang et al. 2023, §3.3): a system instruction with description and catchphrases, the five exchanges of the
- * profile that BM25 finds nearest to the remark as turns that were had, temperature 0.7, top-p 0.95, 200 tokens.
+ * profile that BM25 finds nearest to the remark as turns that were had, temperature 0.7, top-p 0.95, 200 tokens. BM25 alone, as the
+ * paper has it, also where an embedder is configured: what is measured by this name is RoleGPT.
  */
 export const roleGpt: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
-  return (history, { scene, historyTokens = 1_500, hasTools, near }) => ({
+  return (history, { scene, historyTokens = 1_500, hasTools }) => ({
     messages: plainTalk(history, {
       instruction: instruction(character),
       scene,
@@ -21,10 +22,10 @@ export const roleGpt: Recipe = (character) => {
       historyTokens,
       // The nearest stands last, next to the remark. The shots change with the remark, so only the instruction before them is reused.
       shotsFor: (remark) =>
-        (near?.lines ?? find(remark).map(({ pair }) => pair))
+        find(remark)
           .slice(0, shotCount)
           .toReversed()
-          .flatMap((pair): Message[] => [
+          .flatMap(({ pair }): Message[] => [
             { role: 'user', text: pair.asks[0] ?? '' },
             { role: 'assistant', text: pair.reply },
           ]),

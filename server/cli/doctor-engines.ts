@@ -1,4 +1,6 @@
 import type { ChatModel } from '../../agents/chat.ts';
+import type { Embedder } from '../../agents/embeddings/embedder.ts';
+import { longestWaitMs } from '../../agents/embeddings/meanings.ts';
 import type { Character } from '../../characters/character.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { OmniModel } from '../../voices/omni.ts';
@@ -13,12 +15,13 @@ import {
   openSynthesizer,
   type OpenedEngine,
 } from '../engine-config/open-planned.ts';
+import { openEmbedder, type EmbedderSettings } from '../engine-config/open-embedder.ts';
 import { omniVoiceOf, voiceOf } from '../engine-config/voice-of.ts';
 import { openTurnDetector } from '../engines.ts';
 
 /** How an engine of the configuration was found. */
 export interface EngineFinding {
-  readonly stage: Stage | 'omni' | 'turns';
+  readonly stage: Stage | 'omni' | 'turns' | 'embeddings';
   readonly name: string;
   readonly ok: boolean;
   /** One line: what works, or what is wrong and how to mend it. */
@@ -40,6 +43,14 @@ export async function checkPlannedEngines(plan: EnginePlan, character: Character
     ),
   );
   return Promise.all([...tasks, ...checkTurns(plan)]);
+}
+
+/** The embedding server, where one is configured. */
+export async function checkEmbeddings(config: EmbedderSettings): Promise<EngineFinding[]> {
+  const engine = openEmbedder(config);
+  if (engine === undefined) return [];
+  const trial = (): Promise<string> => tried({ engine, clones: false }, embed);
+  return [await find('embeddings', { name: engine.model, kind: 'openai-embeddings' }, trial)];
 }
 
 type Trial = (planned: PlannedEngine, plan: EnginePlan, character: Character) => Promise<string>;
@@ -87,7 +98,7 @@ async function find(
 
 /** Looks first: a server that can say what it lacks says it better than a call that fails. */
 async function tried<Engine>(
-  { engine, clones }: OpenedEngine<Engine>,
+  { engine, clones }: Pick<OpenedEngine<Engine>, 'engine' | 'clones'>,
   work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,
 ): Promise<string> {
   const signal = AbortSignal.timeout(patienceMs);
@@ -132,6 +143,20 @@ async function speak(
   }
   for await (const _chunk of engine.speak(phrases(), { signal, voice })) break;
   return voice.kind === 'reference' ? 'speaks with a cloned voice' : 'speaks';
+}
+
+/** Once to load the model, and once as a talk would. */
+async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
+  const [first] = await engine.embed(['Good evening, my friend.'], { signal });
+  const startMs = performance.now();
+  const [second] = await engine.embed(['晚上好，我的朋友。'], { signal });
+  const tookMs = performance.now() - startMs;
+  for (const point of [first, second])
+    if (point?.some((value) => value !== 0) !== true)
+      throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', 'it answers with zeros alone. Use another model.');
+  const wait = `a reply waits ${longestWaitMs} ms`;
+  const pace = tookMs > longestWaitMs ? `too slow to be of use in a talk: ${wait}, then words alone decide` : wait;
+  return `gives ${first?.length ?? 0} numbers a text, one text in ${tookMs.toFixed(0)} ms (${pace}); all of it`;
 }
 
 /** All of it: a model that only writes is told by the end of its answer. */

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
-import { checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
+import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
 import { checkProviders, gpuTable } from './doctor-gpu.ts';
 import { checkVoices } from './doctor-voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from './sound-tools.ts';
@@ -140,7 +140,7 @@ async function checkServers(config: Config): Promise<Finding[]> {
   const characters = await readCharacters(config);
   const character = characters.get(config.defaultCharacter) ?? [...characters.values()][0];
   if (character === undefined) return [{ what, ok: false, says: 'there is nobody to speak as' }];
-  const findings = await checkPlannedEngines(plan, character);
+  const findings = [...(await checkPlannedEngines(plan, character)), ...(await checkEmbeddings(config))];
   const notes = plan.notes.map((says) => ({ what: 'preset', ok: true, says }));
   if (findings.some(({ stage }) => stage === 'mind' || stage === 'omni')) return [...notes, ...findings.map(asFinding)];
   const says = 'no chat model configured: characters answer from their own lines';

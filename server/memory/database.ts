@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { MemoryError } from './record.ts';
 import { migrate } from './schema.ts';
 
-type Value = string | number | null;
+type Value = string | number | null | Uint8Array;
 
 /** How long a write waits for another process; the event loop waits with it. */
 const busyMs = 250;

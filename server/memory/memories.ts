@@ -1,4 +1,5 @@
 import type { ChatModel } from '../../agents/chat.ts';
+import type { Meanings } from '../../agents/embeddings/meanings.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import { MemoryError, type Person } from './record.ts';
@@ -20,13 +21,15 @@ export interface Memories {
 export interface MemoriesParts {
   readonly config: Pick<Config, 'memory' | 'dataDir'>;
   readonly chatModel: ChatModel | undefined;
+  /** Recalls by meaning too. */
+  readonly meanings?: Meanings | undefined;
   readonly characters: ReadonlyMap<string, Character>;
   /** Told why memories cannot be had, or summed up; without content. */
   readonly onFault: (fault: unknown) => void;
 }
 
 /** Opens the memories where the operator wants them. A file that cannot be read is told of, and the server talks without. */
-export function openMemories({ config, chatModel, characters, onFault }: MemoriesParts): Memories {
+export function openMemories({ config, chatModel, meanings, characters, onFault }: MemoriesParts): Memories {
   if (!config.memory) return without('off', new MemoryError('memory_off', 'This server keeps no memories.'));
   let store: MemoryStore;
   try {
@@ -47,6 +50,7 @@ export function openMemories({ config, chatModel, characters, onFault }: Memorie
         owner,
         character,
         now: Date.now,
+        meanings,
         onFault: onSessionFault,
         onTurn: (bond) => summaries.consider(bond),
       }),

@@ -1,7 +1,9 @@
 import type { Message } from '../../agents/chat.ts';
+import type { Meanings } from '../../agents/embeddings/meanings.ts';
 import { openRecollection, type Memory } from '../../agents/memory/recollection.ts';
 import { talkWindow, usualHistoryTokens } from '../../agents/talk-window.ts';
-import { estimateTokens } from '../../agents/token-estimate.ts';
+import { withinTokens } from '../../agents/token-estimate.ts';
+import { openRecallPoints } from './recall-points.ts';
 import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';
 
@@ -19,19 +21,30 @@ type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
 
 /** What a character remembers that bears on a talk, one line each: the summary, what fits the last remark, and the latest facts. */
 export interface Recall {
-  (history: readonly Message[]): string[];
+  /** `point`: of the last remark, where its meaning is known. */
+  (history: readonly Message[], point?: Float32Array): string[];
   /** Takes in what was kept since the last time. */
   read(): void;
 }
 
+/** By meaning too, until the talk ends. */
+export interface ByMeaning {
+  readonly meanings: Meanings;
+  readonly signal: AbortSignal;
+  readonly onFault: (fault: unknown) => void;
+}
+
 /** Recalls for one person and character. Each line is read from the store when it is used, so that nothing deleted is told. */
-export function openRecall(store: MemoryStore, bond: Bond, now: () => number): Recall {
+export function openRecall(store: MemoryStore, bond: Bond, now: () => number, byMeaning?: ByMeaning): Recall {
   const index = openRecollection();
+  const place = byMeaning && openRecallPoints({ ...byMeaning, stored: store.points, index });
   const read = { turn: 0, fact: 0 };
   const facts: string[] = [];
 
   const addLater = (memories: readonly Memory[]): void => {
-    index.add(memories.slice(-chunk));
+    const latest = memories.slice(-chunk);
+    index.add(latest);
+    place?.(latest);
     if (memories.length > chunk) setImmediate(() => addLater(memories.slice(0, -chunk)));
   };
 
@@ -46,7 +59,7 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number): R
     addLater(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
   };
 
-  const recall = (history: readonly Message[]): string[] => {
+  const recall = (history: readonly Message[], point?: Float32Array): string[] => {
     readNew();
     const heard = talkWindow(history, usualHistoryTokens)
       .map(({ text }) => text)
@@ -54,14 +67,14 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number): R
     const isNews = (memory: MemoryRecord): boolean =>
       memory.kind !== 'turn' || !(heard.includes(memory.asked) && heard.includes(memory.answered));
     const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
-    const found = standing(store, bond, index.find(remark, now()), mostFound, isNews);
+    const found = standing(store, bond, index.find(remark, now(), point), mostFound, isNews);
     const known = new Set(found.map(({ id }) => id));
     const latest = standing(store, bond, facts.toReversed(), latestFacts, ({ id }) => !known.has(id)) as Fact[];
     // A fact is told once, not again in the turn it was said in.
     const sources = new Set([...found, ...latest].map((memory) => (memory.kind === 'fact' ? memory.source : null)));
     const lines = [...latest, ...found].filter(({ id }) => !sources.has(id)).map((memory) => lineOf(memory, now()));
     const summary = store.summary(bond);
-    return [...(summary === '' ? [] : [`Of your talks so far: ${summary}`]), ...within(lines)];
+    return [...(summary === '' ? [] : [`Of your talks so far: ${summary}`]), ...withinTokens(lines, budgetTokens)];
   };
   return Object.assign(recall, { read: readNew });
 }
@@ -112,12 +125,4 @@ function agoOf(ms: number): string {
   if (days < 2) return 'yesterday';
   if (days < 60) return `${days} days ago`;
   return `${Math.floor(days / 30)} months ago`;
-}
-
-function within(lines: readonly string[]): string[] {
-  let spent = 0;
-  return lines.filter((line) => {
-    spent += estimateTokens(line);
-    return spent <= budgetTokens;
-  });
 }

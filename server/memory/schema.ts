@@ -32,6 +32,20 @@ const migrations: readonly string[] = [
     UNIQUE (owner, user, character)
   ) STRICT;
   `,
+  // Points of meaning: what is deleted or corrected leaves none.
+  `
+  CREATE TABLE points (
+    turn INTEGER UNIQUE REFERENCES turns (id) ON DELETE CASCADE,
+    fact INTEGER UNIQUE REFERENCES facts (id) ON DELETE CASCADE,
+    model TEXT NOT NULL, point BLOB NOT NULL,
+    CHECK ((turn IS NULL) <> (fact IS NULL))
+  ) STRICT;
+  CREATE TRIGGER turns_corrected AFTER UPDATE OF asked, answered ON turns
+    WHEN old.asked <> new.asked OR old.answered <> new.answered
+    BEGIN DELETE FROM points WHERE turn = old.id; END;
+  CREATE TRIGGER facts_corrected AFTER UPDATE OF text ON facts WHEN old.text <> new.text
+    BEGIN DELETE FROM points WHERE fact = old.id; END;
+  `,
 ];
 
 /** Brings a file up to date, whatever version wrote it; a newer one's is refused. */

@@ -1,4 +1,6 @@
 import type { Message } from '../../agents/chat.ts';
+import type { Meanings } from '../../agents/embeddings/meanings.ts';
+import type { CallOptions } from '../../voices/engine.ts';
 import type { Conversation } from '../session/conversation.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { Keeper } from './keeper.ts';
@@ -11,6 +13,8 @@ export interface SessionMemoryParts {
   readonly owner: Person['owner'];
   readonly character: string;
   readonly now: () => number;
+  /** Recalls by meaning too. */
+  readonly meanings?: Meanings | undefined;
   readonly onFault: (fault: unknown) => void;
   /** Told after each turn: there may be something to sum up. */
   readonly onTurn: (bond: Bond) => void;
@@ -28,6 +32,7 @@ export class SessionMemory {
   #user: string | undefined;
   #keeper: Keeper | undefined;
   #recall: Recall | undefined;
+  #talk = new AbortController();
 
   constructor(parts: SessionMemoryParts) {
     this.#parts = parts;
@@ -41,11 +46,14 @@ export class SessionMemory {
   /** From now on this is who talks; what was said before is not kept. */
   nameUser(user: string | undefined): void {
     if (this.#session === undefined || user === undefined || user === this.#user) return;
-    const { store, owner, character, now, onFault, onTurn } = this.#parts;
+    const { store, owner, character, now, meanings, onFault, onTurn } = this.#parts;
     const { id: session, conversation } = this.#session;
     const bond: Bond = { owner, user, character };
     this.#user = user;
-    this.#recall = openRecall(store, bond, now);
+    this.#talk.abort();
+    this.#talk = new AbortController();
+    const { signal } = this.#talk;
+    this.#recall = openRecall(store, bond, now, meanings && { meanings, signal, onFault });
     this.#keeper = new Keeper({ store, bond, session, conversation, now, onFault, onTurn: () => onTurn(bond) });
     this.#guarded(() => this.#recall?.read());
   }
@@ -54,11 +62,16 @@ export class SessionMemory {
     this.#guarded(() => this.#keeper?.note(event));
   }
 
-  recall(history: readonly Message[]): readonly string[] {
-    return this.#guarded(() => this.#recall?.(history)) ?? [];
+  /** Takes `longestWaitMs` at most, where meanings are asked for; throws `signal.reason` alone. */
+  async recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]> {
+    const remark = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
+    const isAsked = this.#recall !== undefined && remark !== '';
+    const point = isAsked ? await this.#parts.meanings?.pointOf(remark, options) : undefined;
+    return this.#guarded(() => this.#recall?.(history, point)) ?? [];
   }
 
   close(): void {
+    this.#talk.abort();
     this.#guarded(() => this.#keeper?.close());
     this.#keeper = undefined;
   }

@@ -9,6 +9,7 @@ import {
   type Person,
   type Turn,
 } from './record.ts';
+import { openPoints, type StoredPoints } from './points.ts';
 import { factRecord, summaryRecord, turnRecord, type FactRow, type SummaryRow, type TurnRow } from './rows.ts';
 
 const ofPerson = 'owner = ? AND user = ?';
@@ -26,11 +27,14 @@ export function memoryFile(dataDir: string): string {
  */
 export class MemoryStore {
   readonly #database: Database;
+  /** What the memories mean, beside them. */
+  readonly points: StoredPoints;
   #changes = 0;
 
   /** Opens or makes the file. Throws `MemoryError` where it cannot be read. */
   constructor(file: string) {
     this.#database = new Database(file);
+    this.points = openPoints(this.#database);
   }
 
   /** Differs after every change by anybody but `record`, in this process or another. */

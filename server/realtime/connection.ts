@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
+import type { CallOptions } from '../../voices/engine.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
@@ -97,7 +98,7 @@ export interface SessionMemory {
   begin(session: { readonly id: string; readonly conversation: Conversation; readonly user: string | undefined }): void;
   nameUser(user: string | undefined): void;
   note(event: SessionEvent): void;
-  recall(history: readonly Message[]): readonly string[];
+  recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]>;
   close(): void;
 }
 
@@ -124,7 +125,7 @@ const binaryNotUnderstood: Problem = {
 
 /** Opens the session and greets the client with `session.created`. */
 export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
-  const { restored } = parts;
+  const { restored, memory } = parts;
   const id = restored?.id ?? newId('sess');
   let wire = restored?.session ?? sessionToStart(parts, id);
   const session = new Session({
@@ -143,10 +144,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     keptAudioMs: parts.keptAudioMs,
     ...(restored === undefined ? {} : { items: restored.items }),
     newId,
-    ...(parts.memory === undefined ? {} : { recall: (history) => parts.memory?.recall(history) ?? [] }),
+    ...(memory === undefined ? {} : { recall: (history, options) => memory.recall(history, options) }),
     onFault: parts.onFault,
   });
-  parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
+  memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });

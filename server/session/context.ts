@@ -1,5 +1,6 @@
 import type { Message } from '../../agents/chat.ts';
 import type { Feelings } from '../../agents/feelings.ts';
+import type { CallOptions } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
@@ -40,8 +41,8 @@ export interface SessionParts {
   /** A conversation to go on with. */
   readonly items?: readonly Item[];
   readonly newId: (kind: 'item' | 'resp') => string;
-  /** What the character remembers of the user, as far as it bears on what was said; never throws. */
-  readonly recall?: (history: readonly Message[]) => readonly string[];
+  /** What the character remembers of the user, as far as it bears on what was said; throws `signal.reason` alone. */
+  readonly recall?: (history: readonly Message[], options: CallOptions) => Promise<readonly string[]>;
   /** Told of faults that are ours, without content. */
   readonly onFault: (fault: unknown) => void;
 }

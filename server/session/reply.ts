@@ -78,7 +78,11 @@ export class Reply {
   }
 
   get aborted(): boolean {
-    return this.#stop.signal.aborted;
+    return this.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
   }
 
   /** The client has played this much of it by now; `held`: when it fell silent for a moment. */

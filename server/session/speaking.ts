@@ -194,7 +194,7 @@ export class Speaking {
     try {
       const history = given ?? messagesOf(reply.request.items ?? conversation.items);
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
-      const memories = isOfTalk ? recall?.(history) : undefined;
+      const memories = isOfTalk ? await recall?.(history, reply) : undefined;
       // What a draft answers has not been heard by then.
       const feelings = this.#context.feelings(given?.at(-1)?.text);
       for await (const step of reply.run(responder, history, settings(), situation, { feelings, memories }))

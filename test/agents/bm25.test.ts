@@ -2,7 +2,7 @@ import MiniSearch from 'minisearch';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBm25 } from '../../agents/bm25.ts';
-import { rankTexts } from '../../agents/text-ranking.ts';
+import { openHybrid } from '../../agents/hybrid.ts';
 import { searchTerms } from '../../agents/words.ts';
 import { loadCharacters } from '../../characters/character.ts';
 
@@ -33,17 +33,17 @@ describe('BM25', () => {
   });
 
   it('gives as many as wanted, the first of equals first, and nothing for what shares no term', () => {
-    const rank = rankTexts(['red boat', 'red boat', 'red red boat', 'blue sky']);
-    expect(rank('boat', 2).map(({ index }) => index)).toEqual([0, 1]);
-    expect(rank('boat', 9)).toHaveLength(3);
-    expect(rank('green', 9)).toEqual([]);
-    expect(rankTexts([])('boat', 3)).toEqual([]);
+    const rank = openHybrid(['red boat', 'red boat', 'red red boat', 'blue sky']);
+    expect(rank.search('boat', 2).map(({ index }) => index)).toEqual([0, 1]);
+    expect(rank.search('boat', 9)).toHaveLength(3);
+    expect(rank.search('green', 9)).toEqual([]);
+    expect(openHybrid([]).search('boat', 3)).toEqual([]);
   });
 
   it('leaves nothing of one query in the next', () => {
-    const rank = rankTexts(['one two', 'two three']);
-    const first = rank('two three', 2);
-    rank('one', 2);
-    expect(rank('two three', 2)).toEqual(first);
+    const rank = openHybrid(['one two', 'two three']);
+    const first = rank.search('two three', 2);
+    rank.search('one', 2);
+    expect(rank.search('two three', 2)).toEqual(first);
   });
 });

@@ -2,20 +2,13 @@ import { openHybrid } from '../../agents/hybrid.ts';
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
 import type { Character } from '../../characters/character.ts';
 
-/** How many of `of` held-out asks had their line among the first five. */
-export interface Recalled {
-  readonly found: number;
-  readonly of: number;
-}
-
 /**
  * Takes each fifth ask of a pack out of its line (of lines that have others) and looks for the line by it: by words, or with an
- * embedder by words and points together.
+ * embedder by words and points together. One answer for each ask: whether its line is among the first five.
  */
-export async function recallAtFive(packs: readonly Character[], embedder?: Embedder): Promise<Recalled> {
+export async function recallAtFive(packs: readonly Character[], embedder?: Embedder): Promise<boolean[]> {
   const { signal } = new AbortController();
-  let found = 0;
-  let of = 0;
+  const found: boolean[] = [];
   for (const { lines } of packs) {
     const held: { readonly ask: string; readonly row: number }[] = [];
     let asked = 0;
@@ -28,17 +21,16 @@ export async function recallAtFive(packs: readonly Character[], embedder?: Embed
       });
       return [...kept, reply].join('\n');
     });
-    const hybrid = openHybrid(texts, embedder);
-    await hybrid.prepare({ signal });
+    const hybrid = openHybrid(texts);
+    if (embedder !== undefined) await hybrid.prepare(embedder, { signal });
     const points =
       (await embedder?.embed(
         held.map(({ ask }) => ask),
         { signal },
       )) ?? [];
     for (const [place, { ask, row }] of held.entries()) {
-      of += 1;
-      if (hybrid.search(ask, 5, points[place]).some(({ index }) => index === row)) found += 1;
+      found.push(hybrid.search(ask, 5, points[place]).some(({ index }) => index === row));
     }
   }
-  return { found, of };
+  return found;
 }

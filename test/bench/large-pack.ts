@@ -53,7 +53,7 @@ export async function largePack({ lines, lore, memories }: PackSize): Promise<La
 }
 
 /** A plain generator of numbers from 0 to 1 (Park and Miller 1988). */
-function drawer(seed: number): () => number {
+export function drawer(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 48_271) % 2_147_483_647;

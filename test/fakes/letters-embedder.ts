@@ -11,6 +11,7 @@ const frameWeight = 0.2;
  */
 export const lettersEmbedder: Embedder = {
   name: 'letters',
+  model: 'letters',
   embed: async (texts) => texts.map(pointOf),
 };
 

@@ -24,7 +24,8 @@ export async function checkOpenaiModel(
     if (!lacksList) throw cause;
     return `${new URL(baseUrl).host} answers (it does not list its models)`;
   }
-  const found = listed.find(({ id }) => id === model);
+  // Ollama lists its models with a tag, and takes `latest` where none is asked for.
+  const found = listed.find(({ id }) => id === model) ?? listed.find(({ id }) => id === `${model ?? ''}:latest`);
   if (found === undefined && model !== undefined && listed.length > 0) {
     const known = listed.slice(0, 5).map(({ id }) => id);
     const more = listed.length > known.length ? ', …' : '';

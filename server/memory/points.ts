@@ -1,0 +1,64 @@
+import type { Database } from './database.ts';
+
+/** Memories whose meanings are kept; a summary is told anyhow. */
+export interface PointedMemory {
+  /** As in `MemoryRecord`. */
+  readonly id: string;
+  /** What the point is of. */
+  readonly text: string;
+}
+
+/**
+ * Points of meaning beside the memories they are of, of one model each. They go with their memory, and when it is corrected
+ * (`schema.ts`); of what said something else by now none is kept.
+ */
+export interface StoredPoints {
+  read(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array>;
+  write(model: string, memory: PointedMemory, point: Float32Array): void;
+}
+
+export function openPoints(database: Database): StoredPoints {
+  return {
+    read(model, ids) {
+      const found = new Map<string, Float32Array>();
+      for (const id of ids) {
+        const row = database.get(
+          `SELECT point FROM points WHERE ${columnOf(id)} = ? AND model = ?`,
+          numberOf(id),
+          model,
+        );
+        const bytes = row?.['point'];
+        if (bytes instanceof Uint8Array) found.set(id, pointIn(bytes));
+      }
+      return found;
+    },
+    write(model, { id, text }, point) {
+      const bytes = new Uint8Array(point.buffer, point.byteOffset, point.byteLength);
+      const column = columnOf(id);
+      const standing =
+        column === 'turn'
+          ? 'turns WHERE id = ? AND asked || char(10) || answered = ?'
+          : 'facts WHERE id = ? AND text = ?';
+      database.run(
+        `INSERT OR REPLACE INTO points (${column}, model, point) SELECT id, ?, ? FROM ${standing}`,
+        model,
+        bytes,
+        numberOf(id),
+        text,
+      );
+    },
+  };
+}
+
+function columnOf(id: string): 'turn' | 'fact' {
+  return id.startsWith('t') ? 'turn' : 'fact';
+}
+
+function numberOf(id: string): number {
+  return Number(id.slice(1));
+}
+
+/** A copy: what SQLite gives need not begin where numbers of four bytes may. */
+function pointIn(bytes: Uint8Array): Float32Array {
+  return new Float32Array(Uint8Array.from(bytes).buffer, 0, Math.floor(bytes.length / 4));
+}

@@ -1,0 +1,46 @@
+import type { Meanings } from '../../agents/embeddings/meanings.ts';
+import type { Recollection } from '../../agents/memory/recollection.ts';
+import { EngineError } from '../../voices/engine.ts';
+import type { PointedMemory, StoredPoints } from './points.ts';
+
+export interface RecallPointsParts {
+  readonly meanings: Meanings;
+  readonly stored: StoredPoints;
+  readonly index: Pick<Recollection, 'place'>;
+  /** Ends with the talk. */
+  readonly signal: AbortSignal;
+  /** Told of faults that are ours, without content. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/**
+ * Gives memories that were added to an index their points: those that are kept at once, the others in the background as the embedder
+ * gives them, which are kept then. What the embedder fails to give is found by words, and asked for in the next talk.
+ */
+export function openRecallPoints({ meanings, stored, index, signal, onFault }: RecallPointsParts) {
+  const { model } = meanings;
+  const embed = async (memories: readonly PointedMemory[]): Promise<void> => {
+    const points = await meanings.embed(
+      memories.map(({ text }) => text),
+      { signal },
+    );
+    for (const [at, memory] of memories.entries()) {
+      const point = points[at];
+      if (point === undefined || signal.aborted) continue;
+      stored.write(model, memory, point);
+      index.place(memory.id, point);
+    }
+  };
+  return (memories: readonly PointedMemory[]): void => {
+    const known = stored.read(
+      model,
+      memories.map(({ id }) => id),
+    );
+    for (const [id, point] of known) index.place(id, point);
+    const others = memories.filter(({ id }) => !known.has(id));
+    if (others.length === 0 || signal.aborted) return;
+    embed(others).catch((fault: unknown) => {
+      if (!signal.aborted && !(fault instanceof EngineError)) onFault(fault);
+    });
+  };
+}
