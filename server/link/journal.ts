@@ -1,11 +1,14 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { cueKinds } from '../../agents/performance.ts';
+import { emotions } from '../../characters/emotion.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/conversation.ts';
 import type { SessionEvent } from '../session/events.ts';
 
 const word = z.object({ text: z.string(), startMs: z.number(), endMs: z.number() });
+const cue = z.object({ kind: z.enum(cueKinds), text: z.string(), startMs: z.number() });
 
 const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
 const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
@@ -15,6 +18,9 @@ const keptMessage = z.looseObject({
   ...itemFacts,
   type: z.literal('message'),
   role: z.enum(['system', 'user', 'assistant']),
+  emotion: z.enum(emotions).optional(),
+  speaker: z.object({ id: z.string(), name: z.string() }).optional(),
+  cues: z.array(cue).optional(),
   content: z.array(
     z.discriminatedUnion('type', [
       z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -63,6 +69,7 @@ const lineSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('started'), replyId: z.string() }),
   z.object({ type: z.literal('speaks'), replyId: z.string(), itemId: z.string() }),
   z.object({ type: z.literal('words'), replyId: z.string(), text: z.string(), words: z.array(word) }),
+  z.object({ type: z.literal('cue'), replyId: z.string(), cue }),
   z.object({ type: z.literal('heard'), replyId: z.string(), heardMs: z.number() }),
   z.object({ type: z.literal('ended'), replyId: z.string(), item: keptMessage.optional() }),
   z.object({
@@ -193,6 +200,8 @@ function linesOf(event: SessionEvent): JournalLine[] {
       return event.inConversation ? [{ type: 'item', item: keptOf(event.item), after: event.previousItemId }] : [];
     case 'reply-text':
       return [{ type: 'words', replyId: event.replyId, text: event.text, words: [...event.words] }];
+    case 'reply-cue':
+      return event.itemId === null ? [] : [{ type: 'cue', replyId: event.replyId, cue: event.cue }];
     case 'reply-ended':
       return [
         {
@@ -228,5 +237,5 @@ function emptied(item: MessageItem): KeptMessage {
     if (part.type === 'opaque') return part;
     return part.type === 'text' ? { ...part, text: '' } : { ...part, transcript: '', durationMs: 0, words: [] };
   });
-  return { ...kept, content };
+  return { ...kept, cues: undefined, content };
 }

@@ -42,6 +42,7 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
     else if (line.type === 'started') spoken.set(line.replyId, undefined);
     else if (line.type === 'speaks') spoken.set(line.replyId, line.itemId);
     else if (line.type === 'words') addWords(conversation, spoken.get(line.replyId), line);
+    else if (line.type === 'cue') addCue(conversation, spoken.get(line.replyId), line);
     else if (line.type !== 'open') change(conversation, spoken, line);
   }
   const openReplies = [...spoken].map(([replyId, itemId]) => {
@@ -69,6 +70,7 @@ function change(
     const item = line.item === undefined ? undefined : messageIn(conversation, line.item.id);
     if (item === undefined || line.item === undefined) return;
     item.status = line.item.status;
+    if (line.item.cues !== undefined) item.cues = line.item.cues;
     item.content.splice(0, item.content.length, ...contentOf(line.item));
     return;
   }
@@ -96,6 +98,15 @@ function addWords(
   part.durationMs = line.words.at(-1)?.endMs ?? part.durationMs;
 }
 
+function addCue(
+  conversation: Conversation,
+  itemId: string | undefined,
+  { cue }: Extract<JournalLine, { type: 'cue' }>,
+): void {
+  const item = itemId === undefined ? undefined : messageIn(conversation, itemId);
+  if (item !== undefined) item.cues = [...(item.cues ?? []), cue];
+}
+
 function cutToHeard(conversation: Conversation, item: MessageItem, heardMs: number | undefined, aheadMs: number): void {
   item.status = 'incomplete';
   const part = item.content[0];
@@ -110,8 +121,13 @@ function messageIn(conversation: Conversation, id: string): MessageItem | undefi
 
 function itemOf(keptItem: KeptItem): Item {
   if (keptItem.type !== 'message') return keptItem;
-  const { id, type, role, status } = keptItem;
-  return { id, type, role, status, content: contentOf(keptItem) };
+  const { id, type, role, status, emotion, speaker, cues } = keptItem;
+  const about = {
+    ...(emotion === undefined ? {} : { emotion }),
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(cues === undefined ? {} : { cues }),
+  };
+  return { id, type, role, status, ...about, content: contentOf(keptItem) };
 }
 
 function contentOf(keptItem: KeptMessage): MessageItem['content'] {

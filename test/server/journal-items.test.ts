@@ -58,6 +58,31 @@ describe('a journal', () => {
     expect(restore(readJournal(file) ?? [], 400)).toMatchObject({ items: [], openReplies: [] });
   });
 
+  it('forgot who spoke in a scene and what they did: a scene that goes on after a restart knows both', async () => {
+    const { file, journal: written } = await journal();
+    written.write({ type: 'open', id: 'sess_1', character: 'scene:garden', model: 'scene:garden' });
+    const speaker = { id: 'alice', name: 'Alice' };
+    const nods = { kind: 'action', text: 'nods', startMs: 0 } as const;
+    const whole: MessageItem = { ...spoken('a', 'assistant', 'It rains.'), speaker, emotion: 'sad', cues: [nods] };
+    const cut: MessageItem = { ...spoken('b', 'assistant', 'Does it'), speaker: { id: 'holmes', name: 'Holmes' } };
+    for (const [replyId, item, previousItemId] of [['r', whole, null] as const, ['s', cut, 'a'] as const]) {
+      const base = { replyId, item, inConversation: true, previousItemId } as const;
+      written.note({ type: 'reply-started', speaks: false, maxTokens: 9, echo: null, ...base });
+      written.note({ type: 'reply-item', ...base });
+      written.note({ type: 'reply-cue', replyId, itemId: item.id, cue: nods });
+      written.note({ type: 'reply-text', replyId, text: 'It rains.', words: [] });
+      if (replyId === 'r') written.note({ type: 'reply-ended', replyId, item: whole, calls: [], end: {} as never });
+    }
+    written.close();
+    const restored = restore(readJournal(file) ?? [], 400);
+    expect(restored?.items[0]).toEqual(whole);
+    expect(restored?.items[1]).toMatchObject({ speaker: { name: 'Holmes' }, cues: [nods], status: 'incomplete' });
+    expect(messagesOf(restored?.items ?? [])).toEqual([
+      { role: 'assistant', name: 'Alice', text: '(nods) It rains.' },
+      { role: 'assistant', name: 'Holmes', text: '(nods) It rains.' },
+    ]);
+  });
+
   it('knows a session that only listens', async () => {
     const { file, journal: written } = await journal();
     written.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice', intent: 'transcription' });
