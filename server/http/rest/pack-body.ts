@@ -39,7 +39,8 @@ function inWords(issue: z.core.$ZodIssue): string {
       return issue.input === undefined ? 'Fill this in.' : `This must be of another kind: ${issue.expected}.`;
     case 'too_small':
       if (issue.origin === 'string') return 'Write something here.';
-      return issue.origin === 'array' ? `At least ${issue.minimum} are needed.` : `At least ${issue.minimum}.`;
+      if (issue.origin !== 'array') return `At least ${issue.minimum}.`;
+      return issue.minimum === 1 ? 'At least one is needed.' : `At least ${issue.minimum} are needed.`;
     case 'too_big':
       if (issue.origin === 'string') return `At most ${issue.maximum} characters.`;
       return issue.origin === 'array' ? `At most ${issue.maximum} of them.` : `At most ${issue.maximum}.`;
