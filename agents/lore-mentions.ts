@@ -1,4 +1,5 @@
 import type { Card } from '../characters/card.ts';
+import { CharacterError } from '../characters/character-error.ts';
 import { lorePattern } from '../characters/lore-pattern.ts';
 import type { Decorators } from './lore-decorators.ts';
 import { searchTerms } from './words.ts';
@@ -76,8 +77,8 @@ function mentionOf({ entry, decorators }: Keyed): {
 /** A plain key is found where all its words are, in any form; one that minds its case only as it is written. */
 function finderOf(key: string, entry: Keyed['entry']): Finder {
   if (entry.regex === true) {
-    const matches = lorePattern(key, entry.caseSensitive === true);
-    return { finds: ({ text }) => matches(text) };
+    const matches = patternOf(key, entry.caseSensitive === true);
+    return { finds: ({ text }) => matches?.(text) === true };
   }
   const terms = searchTerms(key);
   const hasTerms = (scanned: Scanned): boolean => terms.length > 0 && terms.every((term) => scanned.terms.has(term));
@@ -86,4 +87,14 @@ function finderOf(key: string, entry: Keyed['entry']): Finder {
     term: terms.toSorted((left, right) => right.length - left.length)[0] ?? '',
     finds: entry.caseSensitive === true ? (scanned) => hasTerms(scanned) && scanned.text.includes(key) : hasTerms,
   };
+}
+
+/** The card was checked, but not the keys in its decorators: one that is no pattern finds nothing. */
+function patternOf(key: string, caseSensitive: boolean): ((text: string) => boolean) | undefined {
+  try {
+    return lorePattern(key, caseSensitive);
+  } catch (fault) {
+    if (fault instanceof CharacterError) return undefined;
+    throw fault;
+  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emotions } from './emotion.ts';
+import { lorePattern } from './lore-pattern.ts';
 
 const shortText = z.string().trim().min(1).max(400);
 const longText = z.string().trim().min(1).max(40_000);
@@ -16,7 +17,7 @@ const presetVoice = z.strictObject({
 });
 
 /** A fact the mind recalls when one of its keys is mentioned: an entry of a lorebook (Character Card V2 and V3). */
-const loreEntry = z.strictObject({
+const loreFields = z.strictObject({
   /** May be empty for constant entries only. */
   keys: z.array(shortText).max(100),
   /** May begin with decorators of Character Card V3, one `@@name value` a line. */
@@ -35,6 +36,27 @@ const loreEntry = z.strictObject({
   enabled: z.boolean().optional(),
   name: z.string().max(400).optional(),
 });
+
+const loreEntry = loreFields.superRefine((entry, context) => {
+  if (!entry.constant && entry.keys.length === 0)
+    context.addIssue({ code: 'custom', path: ['keys'], message: 'an entry needs keys, or "constant": true' });
+  if (entry.regex !== true) return;
+  for (const field of ['keys', 'secondaryKeys'] as const) {
+    for (const [index, key] of (entry[field] ?? []).entries()) {
+      const message = whyNoPattern(key);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [field, index], message });
+    }
+  }
+});
+
+function whyNoPattern(key: string): string | undefined {
+  try {
+    lorePattern(key, false);
+    return undefined;
+  } catch (fault) {
+    return fault instanceof Error ? fault.message : String(fault);
+  }
+}
 
 /** How the lorebook is read. */
 const loreReading = z.strictObject({
@@ -103,12 +125,7 @@ export const cardSchema = z.strictObject({
   scenario: ownText.optional(),
   /** What the card's maker tells whoever plays the character. It never outranks the rules of the house. */
   directions: z.strictObject({ before: ownText.optional(), after: ownText.optional() }).optional(),
-  lorebook: z
-    .array(
-      loreEntry.refine((entry) => entry.constant || entry.keys.length > 0, 'an entry needs keys, or "constant": true'),
-    )
-    .max(20_000)
-    .default([]),
+  lorebook: z.array(loreEntry).max(20_000).default([]),
   loreReading: loreReading.prefault({}),
   voice: z.strictObject({
     gender: z.enum(['female', 'male', 'neutral']),

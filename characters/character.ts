@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from './card.ts';
 import { CharacterError } from './character-error.ts';
 import type { Stage } from './scene.ts';
-import { lorePattern } from './lore-pattern.ts';
 
 /** A character: its card and its example dialogue, read from one folder, frozen. */
 export interface Character extends Card {
@@ -19,9 +18,6 @@ export async function loadCharacter(folder: string): Promise<Character> {
   const card = parseFile(cardSchema, await readText(cardPath), cardPath);
   if (card.id !== path.basename(folder)) {
     throw new CharacterError(`${cardPath}: id "${card.id}" must equal the folder's name "${path.basename(folder)}"`);
-  }
-  for (const entry of card.lorebook.filter(({ regex }) => regex === true)) {
-    for (const key of entry.keys) lorePattern(key, entry.caseSensitive === true, cardPath);
   }
   const linesPath = path.join(folder, 'lines.jsonl');
   const rows = (await readText(linesPath)).split('\n');

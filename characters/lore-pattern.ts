@@ -8,7 +8,7 @@ const slashed = /^\/(.*)\/([a-z]*)$/su;
  * Runs in time linear in the text, whatever the pattern: it comes from strangers. Throws `CharacterError` for a pattern that is wrong,
  * or that needs look-around or references to groups.
  */
-export function lorePattern(key: string, caseSensitive: boolean, where = 'card'): (text: string) => boolean {
+export function lorePattern(key: string, caseSensitive: boolean): (text: string) => boolean {
   const [, inside = key, letters = ''] = slashed.exec(key) ?? [];
   let flags = letters.includes('i') || !caseSensitive ? RE2JS.CASE_INSENSITIVE : 0;
   if (letters.includes('m')) flags |= RE2JS.MULTILINE;
@@ -19,7 +19,7 @@ export function lorePattern(key: string, caseSensitive: boolean, where = 'card')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CharacterError(
-      `${where}: lorebook key ${key.slice(0, 80)}: ${why}; look-around and references to groups are not possible`,
+      `lorebook key ${key.slice(0, 80)}: ${why}; look-around and references to groups are not possible`,
       { cause },
     );
   }

@@ -60,6 +60,11 @@ export const errorTable = {
     'Only imported characters can be changed. Export it, and import it under another id.',
   ],
   character_exists: ['invalid_request_error', 'A character of this id is there. Rename the card, or change that one.'],
+  character_changed: [
+    'invalid_request_error',
+    'Somebody else changed the character since you read it. Read it again, or save yours as a copy.',
+  ],
+  character_in_scene: ['invalid_request_error', 'A scene needs this character. Remove the scene first.'],
   character_card_invalid: [
     'invalid_request_error',
     'The card cannot be read or played. The message names the place in it.',

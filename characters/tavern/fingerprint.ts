@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from './card-file.ts';
 
-/** What tells whether somebody edited a card since it was written: all its contents but the extensions. */
+/**
+ * What tells whether somebody edited a card since it was written: all its contents but the extensions. Fields that hold nothing do not
+ * count: writers add those that a version of the specification asks for.
+ */
 export function fingerprintOf(data: JsonObject): string {
   const { extensions: _, ...rest } = data;
-  return createHash('sha256').update(canonical(rest)).digest('hex').slice(0, 16);
+  const filled = Object.fromEntries(Object.entries(rest).filter(([, value]) => !isNothing(value)));
+  return createHash('sha256').update(canonical(filled)).digest('hex').slice(0, 16);
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /** JSON with the keys in order, so that two writers of the same contents agree. */

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Card, DialoguePair } from '../card.ts';
 import { newCard, withData, type JsonObject, type TavernCard } from './card-file.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { toPack } from './to-pack.ts';
+import type { Lorebook } from './lorebook.ts';
+import { mergeEntries } from './merge-book.ts';
+import { saying, toPack } from './to-pack.ts';
 
 /** What a card is made of: a character without the methods of its folder. */
 export interface PackContents {
@@ -17,25 +19,38 @@ export interface PackContents {
  */
 export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
   const data = dataOf(pack);
-  if (source === undefined) return newCard({ ...data, name: pack.card.name, extensions: extensionsOf(pack, data, {}) });
+  if (source === undefined) {
+    const written = newCard({ ...data, name: pack.card.name });
+    return withData(written, { extensions: extensionsOf(pack, written.data, {}) });
+  }
   const imported = toPack(source, pack.card.id, pack.card.id);
   if (isDeepStrictEqual(plain(imported), plain(pack))) return source;
   const before = dataOf(imported);
+  // The name that counts is the nickname, where there is one.
+  const nameField = source.data.nickname ? 'nickname' : 'name';
   const changes = Object.fromEntries(
-    Object.entries(data).filter(([field, value]) => !isDeepStrictEqual(value, before[field])),
+    Object.entries(data)
+      .filter(([field, value]) => !isDeepStrictEqual(value, before[field]))
+      .map(([field, value]) => [field === 'name' ? nameField : field, value]),
   );
-  const changed = withData(source, changes);
+  const book = source.data.character_book;
+  const isBookChanged = !isDeepStrictEqual(data['character_book'], before['character_book']);
+  const changed = withData(source, {
+    ...changes,
+    ...(book && isBookChanged
+      ? { character_book: editedBook(book, pack.card, imported.card, saying(source.data)) }
+      : {}),
+  });
   return withData(changed, { extensions: extensionsOf(pack, changed.data, source.data.extensions) });
 }
 
 function extensionsOf(pack: PackContents, data: JsonObject, others: JsonObject): JsonObject {
   const { card, lines } = pack;
-  const written = newCard({ ...data, name: card.name });
   return {
     ...others,
     x_voice: card.voice,
     x_speech: { ...card.speech, ...card.turnTaking },
-    x_dramatis: { of: fingerprintOf(written.data), card, lines },
+    x_dramatis: { of: fingerprintOf(data), card, lines },
   };
 }
 
@@ -71,25 +86,37 @@ function descriptionOf(card: Card): string {
 }
 
 function bookOf(card: Card): JsonObject {
+  return { name: card.name, ...readingOf(card), extensions: {}, entries: card.lorebook.map(entryOf) };
+}
+
+/** The book that was imported, with what has changed since. */
+function editedBook(book: Lorebook, card: Card, imported: Card, say: (text: string) => string): JsonObject {
+  const [before, now] = [readingOf(imported), readingOf(card)];
+  const changes = Object.entries(now).filter(([name, value]) => value !== before[name]);
+  return { ...book, ...Object.fromEntries(changes), entries: mergeEntries(book, card.lorebook, entryOf, say) };
+}
+
+function readingOf({ loreReading }: Card): JsonObject {
   return {
-    name: card.name,
-    scan_depth: card.loreReading.scanDepth,
-    token_budget: card.loreReading.budgetTokens,
-    recursive_scanning: card.loreReading.recursive,
+    scan_depth: loreReading.scanDepth,
+    token_budget: loreReading.budgetTokens,
+    recursive_scanning: loreReading.recursive,
+  };
+}
+
+function entryOf(entry: Card['lorebook'][number], index: number): JsonObject {
+  return {
+    keys: entry.keys,
+    content: entry.content,
     extensions: {},
-    entries: card.lorebook.map((entry, index) => ({
-      keys: entry.keys,
-      content: entry.content,
-      extensions: {},
-      enabled: entry.enabled ?? true,
-      insertion_order: entry.order ?? index,
-      case_sensitive: entry.caseSensitive ?? false,
-      use_regex: entry.regex ?? false,
-      constant: entry.constant,
-      ...(entry.name === undefined ? {} : { name: entry.name }),
-      ...(entry.priority === undefined ? {} : { priority: entry.priority }),
-      ...(entry.secondaryKeys === undefined ? {} : { selective: true, secondary_keys: entry.secondaryKeys }),
-    })),
+    enabled: entry.enabled ?? true,
+    insertion_order: entry.order ?? index,
+    case_sensitive: entry.caseSensitive ?? false,
+    use_regex: entry.regex ?? false,
+    constant: entry.constant,
+    ...(entry.name === undefined ? {} : { name: entry.name }),
+    ...(entry.priority === undefined ? {} : { priority: entry.priority }),
+    ...(entry.secondaryKeys === undefined ? {} : { selective: true, secondary_keys: entry.secondaryKeys }),
   };
 }
 

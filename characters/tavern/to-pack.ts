@@ -52,8 +52,8 @@ export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
 }
 
 function draft(data: TavernData, id: string, notes: string[]): unknown {
-  const name = (data.nickname || data.name).trim().slice(0, 120);
-  const say = (text: string): string => plainMacros(text, { char: name, user: 'the visitor' }).trim();
+  const name = nameOf(data);
+  const say = saying(data);
   const fit = (text: string, longest: number, field: string): string => {
     const said = say(text);
     if (said.length > longest) notes.push(`${field} has ${said.length} characters; the first ${longest} are used`);
@@ -96,6 +96,16 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
     voice: { gender: genderOf(description), description: `the voice of ${name}` },
     ...manners(data),
   };
+}
+
+function nameOf({ nickname, name }: TavernData): string {
+  return (nickname || name).trim().slice(0, 120);
+}
+
+/** Fills in the macros of a card's texts. */
+export function saying(data: TavernData): (text: string) => string {
+  const names = { char: nameOf(data), user: 'the visitor' };
+  return (text) => plainMacros(text, names).trim();
 }
 
 /** `{{original}}` stands for the reader's own prompt, which ours always sends as well. */

@@ -74,7 +74,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addClientSecrets(app, parts, secrets, door);
   addTwilio(app, shared, door);
   addCalls(app, shared, door);
-  await addRest(app, parts, door);
+  await addRest(app, { ...parts, secrets }, door);
   app.addHook('preClose', async () => {
     await sessions.drain(0);
     lobby.closeAll();

@@ -50,6 +50,11 @@ export class ClientSecrets {
     return found.expiresAtMs > Date.now() ? found : undefined;
   }
 
+  /** The secret opens nothing any more; what it has opened goes on. */
+  revoke(value: string): void {
+    this.#byHash.delete(digestOf(value).toString('base64'));
+  }
+
   #sweep(): void {
     const now = Date.now();
     if (now - this.#sweptMs < sweepEveryMs) return;

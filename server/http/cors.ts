@@ -4,7 +4,7 @@ import { originRefusal } from './access.ts';
 import { sendRefusal } from './problem.ts';
 
 /** What a page may read of an answer besides its body. */
-const readableHeaders = 'location, retry-after, x-dramatis-unclear';
+const readableHeaders = 'etag, location, retry-after, x-dramatis-unclear';
 
 /** How long a browser may remember that a page was allowed to ask: ten minutes. */
 const rememberSeconds = 600;
@@ -25,7 +25,7 @@ export function addCors(app: FastifyInstance, config: Config): void {
     if (refusal !== undefined) return sendRefusal(reply, refusal);
     const wanted = request.headers['access-control-request-headers'] ?? '';
     reply.headers({
-      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': /^[\w, -]{0,500}$/.test(wanted) ? wanted : '',
       'access-control-max-age': rememberSeconds,
     });

@@ -7,15 +7,18 @@ export type ParsedBody<Body> = { readonly body: Body } | { readonly problem: Pro
 /** Reads a request's body. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, given: unknown): ParsedBody<z.infer<Schema>> {
   const parsed = schema.safeParse(given);
-  if (parsed.success) return { body: parsed.data };
-  const issue = parsed.error.issues[0];
+  return parsed.success ? { body: parsed.data } : { problem: problemOf(parsed.error) };
+}
+
+/** The first thing that is wrong. */
+export function problemOf({ issues: [issue] }: z.ZodError): Problem {
   const param = issue?.path.map(String).join('.') ?? '';
   if (issue?.code === 'too_big' && issue.origin === 'string') {
     const message = `${param} is longer than ${issue.maximum} characters.`;
-    return { problem: { code: 'text_too_long', message, param } };
+    return { code: 'text_too_long', message, param };
   }
   const isValue = issue?.code === 'too_big' || issue?.code === 'too_small' || issue?.code === 'invalid_value';
   const message = `${param}: ${issue?.message ?? 'invalid'}`.slice(0, 300);
   const code = isValue ? 'invalid_value' : 'invalid_event';
-  return { problem: { code, message, ...(param === '' ? {} : { param }) } };
+  return { code, message, ...(param === '' ? {} : { param }) };
 }

@@ -53,6 +53,17 @@ describe('a lorebook', () => {
     expect(recalled([{ ...boar, enabled: false }], ['boar'])).toEqual([]);
   });
 
+  it('a decorator whose key is no pattern finds nothing, and breaks no turn', () => {
+    const content = '@@additional_keys (?=x)\n@@exclude_keys (?<=y)\nAt the back.';
+    expect(recalled([{ keys: ['boar'], regex: true, content }], ['the boar'])).toEqual(['At the back.']);
+    expect(recalled([{ keys: ['heron'], regex: true, content }], ['the boar'])).toEqual([]);
+  });
+
+  it('refuses a key that is no pattern, and says which', () => {
+    const parsed = lore.safeParse([{ keys: ['ok', '(?=x)'], regex: true, content: 'x' }]);
+    expect(parsed.error?.issues[0]).toMatchObject({ path: [0, 'keys', 1], message: expect.stringContaining('(?=') });
+  });
+
   it('recalls what recalled facts name, each fact once, however they name each other', () => {
     const ring = ['one', 'two', 'three'].map((name, index, all) => ({
       keys: [name],

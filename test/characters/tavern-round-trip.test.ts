@@ -16,6 +16,10 @@ import { cards } from './tavern-cards.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cards-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+interface Book {
+  entries: Record<string, unknown>[];
+}
+
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe.each(Object.entries(cards))('%s', (name, whole) => {
@@ -41,6 +45,20 @@ describe.each(Object.entries(cards))('%s', (name, whole) => {
       expect(asJson(read.card.whole)).toEqual(expected);
       if (format === 'charx') expect(read.files).toEqual(files);
     }
+  });
+
+  it.each(['v2', 'v3'] as const)('once edited, comes back as it was edited from %s', (spec) => {
+    const { notes: _, ...pack } = toPack(card, name);
+    const edited = {
+      ...pack,
+      card: { ...pack.card, name: 'Mara II', temperament: ['wry'], catchphrases: ['Mind the tide.'] },
+    };
+    const bytes = writeCardBytes({ card: fromPack(edited, card), files: new Map() }, 'json', spec);
+    const { data } = readCardBytes(bytes, name).card;
+    expect(data.nickname || data.name).toBe('Mara II');
+    const back = toPack(readCardBytes(bytes, name).card, name);
+    expect(back.notes).toEqual([]);
+    expect(asJson({ card: back.card, lines: back.lines })).toEqual(asJson(edited));
   });
 
   it('keeps every key of the data in another version', () => {
@@ -77,6 +95,40 @@ describe('cards of ours', () => {
     expect(back.data.system_prompt).toBe(source.data.system_prompt);
     expect(back.data.extensions).toMatchObject(source.data.extensions);
     expect(toPack(back, 'back').card.scenario).toBe('A calm day.');
+  });
+
+  it('an edited lorebook keeps what other programs wrote into its entries', () => {
+    const given = asJson(cards['V2 with a book, every field of an entry']) as { data: { character_book: Book } };
+    const unusable = { keys: ['(?=x)'], content: 'A pattern we refuse.', use_regex: true, extensions: { kept: true } };
+    const entries = given.data.character_book.entries.map((entry, index) => ({
+      ...entry,
+      content: `${entry['content'] as string} {{char}}`,
+      extensions: { depth: index, 'x/other': { deep: [null] } },
+    }));
+    given.data.character_book.entries = [...entries, { ...unusable, enabled: true, insertion_order: 1 }];
+    const source = readCard(given, 'source');
+    const { notes: _, ...pack } = toPack(source, 'source');
+    const [herons, tower, lamp, windy] = pack.card.lorebook;
+    if (!herons || !tower || !lamp || !windy) throw new Error('the book is shorter than it was');
+    const added = { keys: ['fog'], content: 'The fog horn.', constant: false };
+    const edited = [{ ...lamp, keys: ['lamp'] }, { ...herons, content: 'They left.' }, tower, windy, added];
+    const back = fromPack({ ...pack, card: { ...pack.card, lorebook: edited } }, source);
+    const book = back.data.character_book as unknown as Book;
+    expect(book).toMatchObject({
+      description: 'An island',
+      extensions: { anything: [1, { deep: null }] },
+      token_budget: 300,
+    });
+    expect(book.entries).toHaveLength(6);
+    expect(book.entries[0]).toMatchObject({ ...entries[2], keys: ['lamp'] });
+    expect(book.entries[1]).toEqual({ ...entries[0], content: 'They left.' });
+    expect(book.entries[2]).toEqual(entries[1]);
+    expect(book.entries[4]).toMatchObject({ content: 'The fog horn.', extensions: {} });
+    expect(book.entries[5]).toMatchObject(unusable);
+    expect(JSON.stringify(book.entries)).not.toContain('wreck');
+    expect(toPack(back, 'back').card.lorebook).toEqual(edited);
+    const emptied = fromPack({ ...pack, card: { ...pack.card, lorebook: [] } }, source);
+    expect((emptied.data.character_book as unknown as Book).entries).toEqual([book.entries[5]]);
   });
 
   it('a picture that carries a card keeps its pixels and its other texts', async () => {

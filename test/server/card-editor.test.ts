@@ -56,39 +56,6 @@ async function refusal(reply: Promise<Response>): Promise<{ status: number; code
   return { status: answered.status, code: error.code, param: error.param };
 }
 
-describe('characters over HTTP', () => {
-  it('come in, are read, changed and taken out again, and are there at once', async () => {
-    expect(await (await bringIn(JSON.stringify(card))).json()).toMatchObject({ id: 'old-mara' });
-    const pack = (await (await ask('/characters/old-mara')).json()) as { card: object; lines: object[] };
-    expect(pack).toMatchObject({ editable: true, card: { name: 'Old Mara' } });
-    const changed = { card: { ...pack.card, tagline: 'Keeps the light' }, lines: pack.lines };
-    expect((await put('old-mara', changed)).status).toBe(200);
-    expect(JSON.stringify(await (await ask('/characters')).json())).toContain('Keeps the light');
-    const png = Buffer.from(await (await ask('/characters/old-mara/export?format=png&spec=v2')).arrayBuffer());
-    expect(readCardBytes(png, 'export').card).toMatchObject({ whole: expect.anything() });
-    const source = await readFile(path.join(folder, String(data), 'characters', 'old-mara', 'source.json'), 'utf8');
-    expect(JSON.parse(source)).toEqual(JSON.parse(JSON.stringify(card)));
-  });
-
-  it('are refused with a code that says what to do', async () => {
-    expect(await refusal(ask('/characters/nobody'))).toMatchObject({ status: 404, code: 'unknown_character' });
-    const shipped = (await loadCharacters(path.resolve(import.meta.dirname, '../../characters')))[0];
-    const { lines, ...own } = shipped ?? { lines: [] };
-    expect(await refusal(put(shipped?.id ?? '', { card: own, lines }))).toMatchObject({ code: 'character_read_only' });
-    await bringIn(JSON.stringify(card));
-    expect(await refusal(bringIn(JSON.stringify(card)))).toMatchObject({ status: 409, code: 'character_exists' });
-    expect(await refusal(bringIn('no card'))).toMatchObject({ status: 400, code: 'character_card_invalid' });
-    expect(await refusal(bringIn(new Uint8Array(26 * 2 ** 20)))).toMatchObject({ status: 413 });
-    const { card: good } = (await (await ask('/characters/old-mara')).json()) as { card: object };
-    const tagline = 'x'.repeat(121);
-    const long = refusal(put('old-mara', { card: { ...good, tagline }, lines: [] }));
-    expect(await long).toMatchObject({ status: 400, code: 'text_too_long', param: 'card.tagline' });
-    const renamed = refusal(put('old-mara', { card: { ...good, id: 'other' }, lines: [] }));
-    expect(await renamed).toMatchObject({ code: 'invalid_value', param: 'card.id' });
-    expect(await refusal(ask('/characters/old-mara/export?format=gif'))).toMatchObject({ param: 'format' });
-  });
-});
-
 describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, in a real browser', () => {
   let browser: TestBrowser;
   beforeAll(async () => {

@@ -35,7 +35,7 @@ describe('a page of an allowed origin', () => {
       expect(Object.fromEntries(headers)).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-allow-headers': 'authorization,content-type',
-        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
         'access-control-max-age': '600',
         vary: 'origin',
       });
@@ -47,7 +47,7 @@ describe('a page of an allowed origin', () => {
     const headers = { origin };
     const made = await ask('/v1/realtime/client_secrets', { key: 'key', body: {}, headers });
     expect([made.status, made.headers.get('access-control-allow-origin')]).toEqual([200, origin]);
-    expect(made.headers.get('access-control-expose-headers')).toBe('location, retry-after, x-dramatis-unclear');
+    expect(made.headers.get('access-control-expose-headers')).toBe('etag, location, retry-after, x-dramatis-unclear');
     const refused = await ask('/v1/chat/completions', { key: 'wrong', body: {}, headers });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
     const missing = await ask('/v1/nothing', { key: 'key', headers });

@@ -30,11 +30,12 @@ export async function serve(
   const sessions = new LiveSessions(config);
   const { chatModel } = options.engines ?? {};
   const memories = openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
+  // A copy: what one test brings in is not there in the next.
+  const cast = new Map(characters);
   const app = await buildApp({
     config,
     engines: options.engines ?? fakeEngines(),
-    // A copy: what one test brings in is not there in the next.
-    characters: new Map(characters),
+    characters: cast,
     version: '0',
     sessions,
     tls: await openTls(config),
@@ -48,6 +49,7 @@ export async function serve(
   const at = `127.0.0.1:${port}`;
   return {
     app,
+    characters: cast,
     at,
     port,
     log,

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
+import { VoiceError } from '../../../voices/library/record.ts';
+import { openVoiceStore, type VoiceStore } from '../../../voices/library/store.ts';
+import type { Config } from '../../config.ts';
+import type { Door } from '../door.ts';
+import { sendProblem } from '../problem.ts';
+
+/**
+ * `GET /voices`: the voices of the library, for whoever casts a character; a voice that has no clip yet, or whose record is broken,
+ * is not among them. `GET /voices/ID/clip`: how it sounds, as WAV.
+ */
+export function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataDir'>, door: Door): void {
+  const store = openVoiceStore(dataDir);
+  const guard = { onRequest: door.serverKey };
+
+  app.get('/voices', guard, async () => {
+    const found = await Promise.all((await store.list()).map((id) => usable(store, id)));
+    return {
+      voices: found.flatMap((voice) => {
+        if (voice === undefined) return [];
+        const { id, language, licence, consent, reference } = voice;
+        const { transcript, measured } = reference;
+        return [{ id, language, licence, consent, transcript, seconds: measured.seconds }];
+      }),
+    };
+  });
+
+  app.get<{ Params: { id: string } }>('/voices/:id/clip', guard, async (request, reply) => {
+    const { id } = request.params;
+    const voice = await usable(store, id);
+    if (voice === undefined) {
+      const message = `There is no voice "${id.slice(0, 64)}" with a clip.`;
+      return sendProblem(reply, 404, { code: 'not_found', message });
+    }
+    reply.type('audio/wav').header('cache-control', 'no-store');
+    return readFile(store.place(id, voice.reference.file));
+  });
+}
+
+async function usable(store: VoiceStore, id: string) {
+  try {
+    const voice = await store.read(id);
+    return voice.reference === null ? undefined : { ...voice, reference: voice.reference };
+  } catch (fault) {
+    if (fault instanceof VoiceError) return undefined;
+    throw fault;
+  }
+}

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll } from 'vitest';
+import type { Card, DialoguePair } from '../../characters/card.ts';
+import type { Engines } from '../../server/engines.ts';
+import { fakeEngines } from '../fakes/engines.ts';
+import { serve } from './serve-rig.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-characters-'));
+afterAll(() => rm(folder, { recursive: true }));
+let folders = 0;
+
+/** A pack as the server tells it. */
+export interface Told {
+  readonly card: Card;
+  readonly lines: readonly DialoguePair[];
+  readonly editable: boolean;
+}
+
+/** A server with a data folder of its own, and its characters over HTTP. */
+export async function serveCharacters(engines: Engines = fakeEngines(), dataDir?: string) {
+  const home = dataDir ?? path.join(folder, String((folders += 1)));
+  const server = await serve({ engines, flags: { dataDir: home } });
+  const ask = (place: string, options: RequestInit = {}): Promise<Response> => fetch(`${server.url}${place}`, options);
+  const sendJson = (method: string, place: string, body: unknown, headers: Record<string, string> = {}) =>
+    ask(place, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  return {
+    server,
+    home,
+    ask,
+    sendJson,
+    bringIn: (bytes: BodyInit, query = '') =>
+      ask(`/characters/import${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream' },
+        body: bytes,
+      }),
+    put: (id: string, body: unknown, revision?: string) =>
+      sendJson('PUT', `/characters/${id}`, body, revision === undefined ? {} : { 'if-match': revision }),
+    async read(id: string): Promise<Told & { readonly revision: string }> {
+      const reply = await ask(`/characters/${id}`);
+      return { ...((await reply.json()) as Told), revision: reply.headers.get('etag') ?? '' };
+    },
+  };
+}
+
+/** What a request was refused with. */
+export async function refusal(reply: Promise<Response>): Promise<{
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | null;
+  readonly message: string;
+  readonly issues: readonly { readonly param: string; readonly message: string }[];
+}> {
+  const answered = await reply;
+  const { error } = (await answered.json()) as {
+    error: { code: string; param: string | null; message: string; x_dramatis?: { issues: [] } };
+  };
+  const { code, param, message, x_dramatis: more } = error;
+  return { status: answered.status, code, param, message, issues: more?.issues ?? [] };
+}
