@@ -33,11 +33,12 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
   return {
     character,
     async *reply(history, options) {
-      const { signal, toolbox, sampling } = options;
+      const { signal, toolbox, sampling, circumstance } = options;
       const recipe = options.recipe ?? settings.recipe;
       const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
-      const words = ownWords(character.name);
+      const others = [...character.relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
+      const words = ownWords(character.name, others);
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
       yield { type: 'mind', name: chatModel.name };

@@ -71,7 +71,21 @@ export function emotionTags(): EmotionTags {
   };
 }
 
+/** What models write instead of the names they were given. */
+const otherNames: Readonly<Record<Emotion, string>> = {
+  calm: 'neutral quiet composed serene 平静 平和 淡定 冷静',
+  cheerful: 'happy joyful joy excited amused playful 开心 高兴 快乐 欢快 喜悦 兴奋',
+  tender: 'gentle warm loving affectionate soft 温柔 深情 亲切 温和',
+  sad: 'sorrowful melancholy sorrow unhappy 悲伤 难过 伤心 哀伤 忧伤',
+  angry: 'furious annoyed irritated anger 生气 愤怒 恼怒 气愤',
+  afraid: 'fearful scared frightened nervous anxious fear 害怕 恐惧 惊恐 紧张',
+  surprised: 'astonished shocked surprise amazed 惊讶 吃惊 惊奇 诧异',
+};
+const byName: ReadonlyMap<string, Emotion> = new Map(
+  emotions.flatMap((emotion) => [emotion, ...otherNames[emotion].split(' ')].map((name) => [name, emotion] as const)),
+);
+
 /** The emotion that a tag names, if it names one. */
 export function emotionNamed(word: string): Emotion | undefined {
-  return emotions.find((each) => each === word.trim().toLowerCase());
+  return byName.get(word.trim().toLowerCase());
 }

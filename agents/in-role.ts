@@ -1,6 +1,7 @@
 import type { AgentOptions, CharacterAgent, Cost, CutShort, ReplyPart } from './agent.ts';
 import type { Message } from './chat.ts';
 import { languageOf } from './language.ts';
+import { isOpener } from './program-talk.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { evasion } from './retrieval.ts';
 import { openGuard, type RoleGuard, type Slip } from './role-guard.ts';
@@ -16,7 +17,8 @@ const corrections: Readonly<Record<Slip, string>> = {
   'out-of-role': 'You spoke of the part as a part.',
   'prompt-leak': 'You told what your director says to you alone.',
   anachronism: 'You spoke of things that do not exist in your time.',
-  language: 'You spoke a language that nobody here speaks.',
+  language: 'You left the language of this talk.',
+  echo: 'You said the words of your visitor over again.',
   style: 'You did not sound like yourself.',
 };
 
@@ -35,7 +37,8 @@ export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): 
         yield* agent.reply(history, options);
         return;
       }
-      const guard = openGuard(character, history);
+      const scene: Message[] = options.scene === undefined ? [] : [{ role: 'system', text: options.scene }];
+      const guard = openGuard(character, [...scene, ...history]);
       const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
@@ -45,7 +48,7 @@ export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): 
       }
       const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
       const wayOut = evasion(character, history, languageOf(remark, character.languages));
-      yield { type: 'text-delta', text: `${talk.told === '' ? '' : ' '}${wayOut}` };
+      yield { type: 'text-delta', text: gapBehind(talk.told, wayOut) + wayOut };
       yield { type: 'usage', ...talk.cost, cutShort: false };
     },
   };
@@ -72,6 +75,7 @@ async function* oneAttempt(
   { history, options, guard, isFirst }: Attempt,
 ): AsyncGenerator<ReplyPart, Slip | undefined> {
   const clauses = openClauses(guard);
+  const goesOn = behind(talk.told);
   const before = talk.cost;
   const onCost = (cost: Cost): void => {
     talk.cost = cost;
@@ -82,8 +86,9 @@ async function* oneAttempt(
       if (isFirst) yield part;
       continue;
     }
-    const passed = part.type === 'text-delta' ? clauses.add(part) : clauses.rest();
-    for (const text of passed) {
+    const passed =
+      part.type === 'text-delta' ? sentencesOf(part).flatMap((sentence) => clauses.add(sentence)) : clauses.rest();
+    for (const text of passed.flatMap(goesOn)) {
       talk.told += text.text;
       yield text;
     }
@@ -95,6 +100,40 @@ async function* oneAttempt(
     else if (part.type === 'tool-call' || (part.type === 'cue' && mayBeShown(guard(part.text)))) yield part;
   }
   return undefined;
+}
+
+/** A delta may hold several sentences; each is looked at by itself. */
+function sentencesOf(part: TextPart): TextPart[] {
+  const [first = '', ...others] = part.text.split(
+    /(?<=[.!?]["”’)]*)(?=\s)|(?<=[。！？]["”’」』）]*)(?=[^"”’」』）])|(?<=\n)/u,
+  );
+  return [{ ...part, text: first }, ...others.map((text): TextPart => ({ type: 'text-delta', text }))];
+}
+
+/** A model that was to go on likes to begin again: what was said already is not said twice. */
+function behind(told: string): (part: TextPart) => TextPart[] {
+  let left = bare(told);
+  let isFirst = true;
+  return (part) => {
+    const text = bare(part.text);
+    if (left !== '' && left.startsWith(text)) {
+      left = left.slice(text.length);
+      return [];
+    }
+    left = '';
+    const gap = isFirst ? gapBehind(told, part.text) : '';
+    isFirst = false;
+    return [gap === '' ? part : { ...part, text: gap + part.text }];
+  };
+}
+
+/** What stands between what was said and what comes next. */
+function gapBehind(told: string, next: string): string {
+  return /^$|[\s。！？，]$/u.test(told) || /^\s/u.test(next) ? '' : ' ';
+}
+
+function bare(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 }
 
 /** An action is no sentence of the character's: how it sounds tells nothing. */
@@ -144,7 +183,7 @@ function openClauses(guard: RoleGuard): {
       held.push(part);
       heldText += part.text;
       const isClause = /[,;:.!?—，；：。！？、\n]["”’」』)]*\s*$/u.test(heldText);
-      return isClause || heldText.length >= longestClause ? letOut() : [];
+      return (isClause && !isOpener(heldText)) || heldText.length >= longestClause ? letOut() : [];
     },
     rest: () => (slip === undefined && held.length > 0 ? letOut() : []),
   };

@@ -7,16 +7,29 @@ export interface OwnWords {
 }
 
 /** Labels that a model writes when it begins to speak for the other side. */
-const otherLabels = ['user:', 'human:', 'visitor:', 'me:', '<notes>', '访客：', '访客:', '用户：', '用户:'];
-const ownLabels = ['assistant:', 'you:'];
+const otherLabels = [
+  ...['user', 'human', 'visitor', 'me', 'system', 'director', 'ooc', '访客', '用户', '客人'].flatMap(colons),
+  '<notes>',
+  '### instruction',
+  '### input',
+  '### user',
+  '### human',
+];
+const ownLabels = [
+  ...['assistant', 'you', 'ai', 'bot', '助手', '回答'].flatMap(colons),
+  '### response:',
+  '### assistant:',
+  'assistant\n',
+];
 
 /**
  * Keeps a character to its own words: takes its name off the head of a line ("Holmes: Pray continue."), and ends the
- * reply at a line that speaks for the user. The head of a line is held only while it may still become a label.
+ * reply at a line that speaks for the user, or for one of the `others` by name. The head of a line is held only while it may still
+ * become a label.
  */
-export function ownWords(name: string): OwnWords {
-  const names = [name, ...name.split(/\s+/)].filter((word) => word.length > 1).map((word) => word.toLowerCase());
-  const own = [...names.flatMap((word) => [`${word}:`, `${word}：`]), ...ownLabels];
+export function ownWords(name: string, others: readonly string[] = []): OwnWords {
+  const own = [...labelsOf(name), ...ownLabels];
+  const notOwn = [...otherLabels, ...others.flatMap(labelsOf).filter((label) => !own.includes(label))];
   let held = '';
   let place: 'line-start' | 'after-label' | 'line' | 'end' = 'line-start';
 
@@ -26,11 +39,11 @@ export function ownWords(name: string): OwnWords {
     if (place === 'line-start') {
       const head = held.replace(/^[\s*_"]+/, '').toLowerCase();
       const label = own.find((each) => head.startsWith(each));
-      if (otherLabels.some((each) => head.startsWith(each))) place = 'end';
+      if (notOwn.some((each) => head.startsWith(each))) place = 'end';
       else if (label !== undefined) {
         held = held.slice(held.toLowerCase().indexOf(label) + label.length);
         place = 'after-label';
-      } else if (!isLast && [...own, ...otherLabels].some((each) => each.startsWith(head))) return undefined;
+      } else if (!isLast && [...own, ...notOwn].some((each) => each.startsWith(head))) return undefined;
       else place = 'line';
       return '';
     }
@@ -59,4 +72,15 @@ export function ownWords(name: string): OwnWords {
     rest: () => take(true),
     hasEnded: () => place === 'end',
   };
+}
+
+function colons(word: string): string[] {
+  return [`${word}:`, `${word}：`];
+}
+
+/** The name and its parts that are names themselves; a Chinese one without the family's too. */
+function labelsOf(name: string): string[] {
+  const words = name.split(/[^\p{L}\p{M}'’-]+/u).filter((word) => /^(?:\p{Lu}|\p{Script=Han}|d['’])/u.test(word));
+  const given = words.filter((word) => /^\p{Script=Han}{3}$/u.test(word)).map((word) => word.slice(1));
+  return [name, ...words, ...given].filter((word) => word.length > 1).flatMap((word) => colons(word.toLowerCase()));
 }

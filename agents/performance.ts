@@ -1,4 +1,5 @@
 import type { Emotion } from '../characters/emotion.ts';
+import { isNote, isPlainGesture, looksLikeAction } from './directions.ts';
 import { emotionNamed, emotionTags, endsSentence, type FeltText } from './emotion-tags.ts';
 
 /** What a performance has besides speech: what all can see, what nobody is told, what is told of the place. */
@@ -33,13 +34,18 @@ const closers: Readonly<Record<string, string>> = {
   '[': ']',
   '［': '］',
   '【': '】',
+  '〔': '〕',
+  '{': '}',
+  '｛': '｝',
   '(': ')',
   '（': '）',
-  '*': '*',
 };
-const opener = /[[［【(（*]/u;
+const opener = /[[［【〔{｛(（*_]/u;
+const squares = '[［【〔{｛';
 /** Only where a model was told to write speech alone: longer text in brackets is no direction. */
 const longestDirection = 300;
+/** So long is a bracket inside a sentence waited for, where speech alone was asked for. */
+const longestGesture = 24;
 const narrators = ['narrator:', 'narrator：', 'narration:', 'environment:', 'environment：', '旁白：', '旁白:'];
 
 function asSpeech(felt: FeltText): PerformancePart {
@@ -56,7 +62,7 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   let isLineStart = true;
 
   const say = (text: string): PerformancePart[] => {
-    const said = isBehindCue && /^$|\s$/u.test(before) ? text.trimStart() : text;
+    const said = isBehindCue && /^$|\s$/u.test(before) ? text.replace(/^[\s:：]+/u, '') : text;
     if (said === '') return [];
     isBehindCue = false;
     before = (before + said).slice(-12);
@@ -93,9 +99,10 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   const stepAtOpener = (isLast: boolean): PerformancePart[] | undefined => {
     const found = bracketAt(held, { form, isLast, isApart: endsSentence(before) });
     if (found === undefined) return undefined;
-    const text = held.slice(0, found.length);
     held = held.slice(found.length);
-    return found.kind === undefined ? say(text) : cue(found.kind, found.inside);
+    // A tag is no part of the text that tells whether a sentence has ended.
+    if ('tag' in found) return tags.add(found.tag).map(asSpeech);
+    return 'says' in found ? say(found.says) : cue(found.kind, found.inside);
   };
   const take = (isLast: boolean): PerformancePart[] => {
     const parts: PerformancePart[] = [];
@@ -138,35 +145,68 @@ interface Place {
 }
 
 /** What begins with the mark at the head of a text: a cue, or so much speech; undefined where more text is needed first. */
-function bracketAt(
-  text: string,
-  { form, isLast, isApart }: Place,
-): { kind: CueKind | undefined; inside: string; length: number } | undefined {
-  const mark = text.charAt(0);
-  const end = closingOf(text, form);
+function bracketAt(text: string, place: Place): Found | undefined {
+  const { form, isLast, isApart } = place;
+  const mark = /^(?:\*{1,3}|_{1,3}|.)/su.exec(text)?.[0] ?? '';
+  if (mark === text && isRun(mark) && !isLast) return undefined;
+  const end = closingOf(text, mark, form);
   if (end === undefined && !isLast && mayClose(text, form, isApart)) return undefined;
-  const inside = text.slice(1, end ?? text.length);
-  const isWhole = end !== undefined || (form === 'marked' && mark !== '*');
-  const kind = isWhole ? kindOf({ mark, inside, form, isApart }) : undefined;
-  const length = end === undefined ? text.length : end + 1;
-  if (kind !== undefined) return { kind, inside, length };
-  // A tag of an emotion goes through whole, to where such tags are understood.
-  const isTag = end !== undefined && emotionNamed(inside) !== undefined;
-  return { kind, inside, length: isTag ? length : 1 };
+  if (end === undefined) return unclosed(text, mark, place);
+  const inside = text.slice(mark.length, end);
+  const length = end + mark.length;
+  const emotion = squares.includes(mark) || inside === inside.toLowerCase() ? emotionNamed(inside) : undefined;
+  // A tag of an emotion goes through, to where such tags are understood.
+  if (emotion !== undefined && isApart) return { tag: `[${emotion}]`, length };
+  const kind = emotion === undefined ? kindOf({ mark, inside, form, isApart }) : 'action';
+  return kind === undefined ? { says: mark, length: mark.length } : { kind, inside, length };
 }
 
-/** Where what is opened by the first character is closed. */
-function closingOf(text: string, form: ScriptForm): number | undefined {
-  const close = closers[text.charAt(0)] ?? '';
-  const end = text.indexOf(close, 1);
+type Found = { readonly length: number } & (
+  | { readonly kind: CueKind; readonly inside: string }
+  | { readonly says: string }
+  | { readonly tag: string }
+);
+
+function isRun(mark: string): boolean {
+  return /^[*_]/u.test(mark);
+}
+
+/** A bracket that nothing closes: cut off in a tag or a short direction, it is one all the same. */
+function unclosed(text: string, mark: string, { form, isApart }: Place): Found {
+  if (form === 'marked' && !isRun(mark)) {
+    const inside = text.slice(mark.length);
+    return { kind: squares.includes(mark) ? 'thought' : 'action', inside, length: text.length };
+  }
+  const inside = /^[^\n]*/u.exec(text.slice(mark.length))?.[0] ?? '';
+  const isShort = inside.trim().split(/\s+/u).length <= 4;
+  if (isApart && isShort && (emotionNamed(inside) !== undefined || looksLikeAction({ mark, inside })))
+    return { kind: 'action', inside, length: mark.length + inside.length };
+  return { says: mark, length: mark.length };
+}
+
+/** Where what the mark opened is closed; brackets of its kind inside are closed first. */
+function closingOf(text: string, mark: string, form: ScriptForm): number | undefined {
+  const end = isRun(mark) ? text.indexOf(mark, mark.length) : closingBracket(text, mark, closers[mark] ?? '');
   if (end < 0) return undefined;
   const isOneLine = !text.slice(0, end).includes('\n');
-  return isOneLine || (form === 'marked' && close !== '*') ? end : undefined;
+  return isOneLine || (form === 'marked' && !isRun(mark)) ? end : undefined;
+}
+
+function closingBracket(text: string, open: string, close: string): number {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === open) depth += 1;
+    else if (text[at] === close) depth -= 1;
+    if (depth === 0) return at;
+  }
+  return -1;
 }
 
 function mayClose(text: string, form: ScriptForm, isApart: boolean): boolean {
-  const isMarked = form === 'marked' && !text.startsWith('*');
-  return isMarked || (isApart && !text.includes('\n') && text.length <= longestDirection);
+  const isMarked = form === 'marked' && !isRun(text);
+  if (isMarked) return true;
+  if (text.includes('\n')) return false;
+  return text.length <= (isApart ? longestDirection : longestGesture);
 }
 
 interface Bracketed {
@@ -177,20 +217,13 @@ interface Bracketed {
   readonly isApart: boolean;
 }
 
-/** What text between marks is; undefined: speech, or a tag. */
+/** What text between marks is; undefined: speech. */
 function kindOf({ mark, inside, form, isApart }: Bracketed): CueKind | undefined {
-  const isSquare = '[［【'.includes(mark);
-  if (isSquare && emotionNamed(inside) !== undefined) return form === 'marked' && !isApart ? 'action' : undefined;
-  if (form === 'marked' && mark !== '*') return isSquare ? 'thought' : 'action';
+  const isSquare = squares.includes(mark);
+  if (form === 'marked' && !isRun(mark)) return isSquare ? 'thought' : 'action';
+  if (isNote(inside)) return 'thought';
+  if (isPlainGesture(inside)) return 'action';
   if (!isApart || !/^\s*\p{L}/u.test(inside)) return undefined;
   if (isSquare) return /^[\p{L}\s-]{1,23}$/u.test(inside) ? 'action' : 'thought';
-  return looksLikeAction(inside) ? 'action' : undefined;
-}
-
-/** "bows deeply", "in a low voice", "笑": of the speaker, from outside. What this misses, voices still leave unsaid where they see it. */
-function looksLikeAction(inside: string): boolean {
-  const text = inside.trim().toLowerCase();
-  if (/\p{Script=Han}/u.test(text)) return text.length <= 30 && !/[我你您吗？]/u.test(text);
-  if (/\b(?:i|i'm|i’m|me|my|we|our|us|you|your|this|is|was|perhaps|yes|always)\b|[?!]$/u.test(text)) return false;
-  return /^(?:(?:he|she|they|in an?|with|aside)\b|\p{L}{3,}ly\b|\p{L}{2,}[^s\P{L}]s\b|\p{L}{2,}ing\b)/u.test(text);
+  return looksLikeAction({ mark, inside }) ? 'action' : undefined;
 }

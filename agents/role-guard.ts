@@ -1,39 +1,16 @@
 import type { Character } from '../characters/character.ts';
 import type { Message } from './chat.ts';
 import { inventionsAfter } from './inventions.ts';
+import { leavesPart, tellsDirections } from './part-talk.ts';
 import { personaOf } from './persona.ts';
+import { isProgramTalk, isServiceTalk } from './program-talk.ts';
 import { openStyle } from './style-drift.ts';
 
 /** What a sentence does that the character would not. */
-export type Slip = 'assistant' | 'out-of-role' | 'prompt-leak' | 'anachronism' | 'language' | 'style';
+export type Slip = 'assistant' | 'out-of-role' | 'prompt-leak' | 'anachronism' | 'language' | 'style' | 'echo';
 
 /** Looks at one sentence of a reply before it is spoken; undefined where the character may well say it. */
 export type RoleGuard = (sentence: string) => Slip | undefined;
-
-/** What a program says of itself. */
-const identityPhrases = [
-  /\b(?:as|being|i am|i['’]m)\s+(?:just\s+|only\s+|merely\s+)?an?\s+(?:[\w-]+\s+){0,3}(?:ai|artificial intelligence|language model|chat ?bot|virtual assistant|llm)\b/iu,
-  /\bi(?: am|['’]m| was)\s+(?:created|trained|developed|made|built)\s+by\s+(?:open ?ai|anthropic|google|meta|alibaba|microsoft|mistral|deepseek)\b/iu,
-  /(?:作为|身为|我是|我只是)(?:一个|一名|个)?(?:[\p{Script=Han}]{0,4})(?:人工智能|AI|语言模型|聊天机器人|智能助手|虚拟助手)/iu,
-];
-
-/** How a service talks. */
-const servicePhrases = [
-  /\b(?:how (?:can|may) i (?:assist|help) you(?: today)?|is there anything else i can (?:help|assist)|i(?:['’]m| am) here to (?:help|assist)(?: you)?|feel free to (?:ask|reach out)|happy to (?:help|assist))\b/iu,
-  /\bi(?: cannot|['’]m sorry,? but i can(?:no|['’])t| can['’]t)\s+(?:assist|help) with (?:that|this)(?: request)?\b/iu,
-  /\bthat(?:['’]s| is) an? (?:great|excellent) question\b/iu,
-  /\bmy (?:training data|knowledge cut-?off|programming|developers|guidelines)\b/iu,
-  /(?:有什么可以帮(?:助)?(?:到)?您|很高兴为您服务|请问还有什么需要帮助|我无法协助|我的训练数据)/u,
-];
-
-const outOfRole = [
-  /\b(?:i am|i['’]m|i was)\s+(?:only |just |merely )?(?:playing|pretending to be|role-?playing|simulating|acting as)\b/iu,
-  /\b(?:as|in) (?:a|this|the|my) (?:role-?play|fictional character|simulation)\b/iu,
-  /\b(?:staying|remain(?:ing)?|break(?:ing)?|step(?:ping)? out of|out of) (?:in )?character\b/iu,
-  /(?:我在扮演|角色扮演|跳出角色|保持角色|虚构(?:的)?(?:人物|角色))/u,
-];
-
-const leakWords = /<\/?notes>|\b(?:system|hidden|initial) (?:prompt|instructions?)\b|系统提示|提示词|^#\s/imu;
 
 /** Whoever earnestly asks whether a human being speaks may be told that none does; see the rules of the persona. */
 const asksForTruth =
@@ -45,48 +22,61 @@ const leakWordCount = 12;
 /**
  * A guard for one reply: knows the character and what was said. Catches the phrases of assistants, talk about the part as a part,
  * pieces of the prompt, things that came after the character's time and that nobody has mentioned, a language that neither
- * speaks, and sentences that sound like an assistant far more than like the character.
+ * speaks or that the talk is not in, the visitor's own words said over, and sentences that sound like an assistant far more than like the character.
  */
 export function openGuard(character: Character, history: readonly Message[]): RoleGuard {
   const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
   const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
   const mayTellTruth = asksForTruth.test(remark);
-  const { leaks, style } = partsOf(character);
+  const { leaks, leaves, style } = partsOf(character);
   const inventions = inventionsAfter(character.knowledge.untilYear);
   const mentioned = said.slice(-6).join('\n');
   return (sentence) => {
-    if (!mayTellTruth && identityPhrases.some((phrase) => phrase.test(sentence))) return 'assistant';
-    if (servicePhrases.some((phrase) => phrase.test(sentence))) return 'assistant';
-    if (outOfRole.some((phrase) => phrase.test(sentence))) return 'out-of-role';
+    if (!mayTellTruth && isProgramTalk(sentence)) return 'assistant';
+    if (isServiceTalk(sentence)) return 'assistant';
+    if (leaves(sentence)) return 'out-of-role';
     if (leaks(sentence)) return 'prompt-leak';
     if (inventions(sentence, mentioned)) return 'anachronism';
-    if (isForeign(sentence, character, said)) return 'language';
+    if (isForeign(sentence, character, said) || leavesLanguage(sentence, history)) return 'language';
+    if (echoes(sentence, remark)) return 'echo';
     return style(sentence) ? 'style' : undefined;
   };
 }
 
 interface Parts {
   readonly leaks: (sentence: string) => boolean;
+  readonly leaves: (sentence: string) => boolean;
   readonly style: (sentence: string) => boolean;
 }
 
 const prepared = new WeakMap<Character, Parts>();
 
 function partsOf(character: Character): Parts {
-  const known = prepared.get(character) ?? { leaks: leakFinder(character), style: openStyle(character) };
+  const known = prepared.get(character) ?? {
+    leaks: leakFinder(character),
+    leaves: leavesPart(namesOf(character)),
+    style: openStyle(character),
+  };
   prepared.set(character, known);
   return known;
+}
+
+/** The name, and each word of it that tells whose it is. */
+function namesOf({ name }: Character): string[] {
+  return [name, ...name.split(/\s+/u)].filter(
+    (word) => /^(?:\p{Lu}|\p{Script=Han}|d['’])/u.test(word) && word.length > 1,
+  );
 }
 
 /** Tells the prompt's own words again from what the character says of itself anyhow: lines and catchphrases may be said. */
 function leakFinder(character: Character): (sentence: string) => boolean {
   const own = new Set(runsOf(character.lines.map(({ reply }) => reply).join(' ')));
   const secret = new Set(runsOf(personaOf(character)).filter((run) => !own.has(run)));
-  return (sentence) => leakWords.test(sentence) || runsOf(sentence).some((run) => secret.has(run));
+  return (sentence) => tellsDirections(sentence) || runsOf(sentence).some((run) => secret.has(run));
 }
 
 function runsOf(text: string): string[] {
-  const words = text.toLowerCase().match(/\p{Script=Han}|[^\p{Script=Han}\P{L}]+/gu) ?? [];
+  const words = wordsIn(text);
   return Array.from({ length: Math.max(0, words.length - leakWordCount + 1) }, (_, index) =>
     words.slice(index, index + leakWordCount).join(' '),
   );
@@ -114,6 +104,34 @@ function isForeign(sentence: string, { languages, lines, greetings }: Character,
   // Names of languages are written in Latin letters, so a Latin sentence needs more than those.
   const text = most.script === 'Latin' ? known.slice(0, -1) : known;
   return !text.some((each) => (each.match(signs)?.length ?? 0) >= 2) && !speaks(most.script, languages);
+}
+
+/** Who speaks of languages may want another one. */
+const languageTalk =
+  /\b(?:english|chinese|mandarin|french|german|spanish|latin|russian|japanese|languages?|translat\w*)\b|[英中法德俄日汉洋外]语|[英中汉]文|普通话|语言|翻译|洋文/iu;
+
+/** A whole sentence in Latin letters amid Chinese, or the other way round, that nobody asked for. */
+function leavesLanguage(sentence: string, history: readonly Message[]): boolean {
+  const remarks = history.filter(({ role }) => role !== 'assistant').map(({ text }) => text);
+  const heard = history.findLast(({ role }) => role === 'user')?.text ?? '';
+  const [own, other] = /\p{Script=Han}/u.test(heard) ? ['Han', 'Latin'] : ['Latin', 'Han'];
+  const count = (text: string, script: string | undefined): number =>
+    text.match(scriptsOf[script ?? ''] ?? /(?!)/gu)?.length ?? 0;
+  if (count(heard, own) < (own === 'Han' ? 2 : 12) || count(heard, other) > 0 || count(sentence, own) > 0) return false;
+  return count(sentence, other) >= (other === 'Han' ? 5 : 15) && !remarks.some((text) => languageTalk.test(text));
+}
+
+/** Fewer words may be taken up in earnest: "Afraid? I?" */
+const leastEcho = 5;
+
+/** A sentence that is the visitor's last remark over again. */
+function echoes(sentence: string, remark: string): boolean {
+  const words = wordsIn(sentence);
+  return words.length >= leastEcho && words.join(' ') === wordsIn(remark).join(' ');
+}
+
+function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(/\p{Script=Han}|[^\p{Script=Han}\P{L}]+/gu) ?? [];
 }
 
 const languagesIn: Readonly<Record<string, readonly string[]>> = {

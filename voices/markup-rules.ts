@@ -39,6 +39,8 @@ export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   '[': bracket,
   ']': closingBracket,
   '【': (rest, context) => dropSpan(rest, context, '】'),
+  '［': (rest, context) => dropSpan(rest, context, '］'),
+  '〔': (rest, context) => dropSpan(rest, context, '〕'),
   _: underscore,
   '`': backtick,
   '#': (rest, context) => atLineStart(rest, context, /^#{1,6}\s/, /^#{1,6}$/),
@@ -49,12 +51,19 @@ export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   '•': () => drop(1),
   '>': (_rest, context) => (context.lineStart ? drop(1) : keep('>')),
   '<': tag,
-  '~': (rest, context) => (rest.length < 2 && !context.ended ? undefined : rest[1] === '~' ? drop(2) : keep('~')),
+  '~': wave,
+  '～': wave,
   '|': () => drop(1),
   '\\': escape,
   link,
   number: listNumber,
 };
+
+/** Between figures it says "to", which a dash says too; elsewhere it strikes words out, or draws a sound out. */
+function wave(rest: string, context: MarkupContext): MarkupStep | undefined {
+  if (rest.length < 2 && !context.ended) return undefined;
+  return /\d/.test(context.previous) && /^.\d/.test(rest) ? { take: 1, say: '–' } : drop(1);
+}
 
 function drop(take: number): MarkupStep {
   return { take, say: '' };

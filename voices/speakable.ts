@@ -19,7 +19,8 @@ export async function* speakable(deltas: AsyncIterable<string>): AsyncIterable<s
 /** Characters that need no thought. */
 const plain = /[\p{L}\p{N}\p{M},.;:!?'"“”‘’…。，、；：！？「」『』《》—–%$€£&@+=/-]/u;
 const invisible = /[\p{Cc}\p{Cf}\p{Variation_Selector}\u{20e3}]/u;
-const pictures = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[\u{e0020}-\u{e007f}])$/u;
+const pictures =
+  /^(?:[\u2500-\u27bf]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[\u{e0020}-\u{e007f}])$/u;
 const spokenPictures = /[©®™]/u;
 const listMark = /^(?:[-+•*]|#{1,6}|\d{1,2}[.)])$/;
 const tightMarks = /[,.;:!?…)\]，。；：！？、）]/u;

@@ -11,6 +11,10 @@ interface MarkedText {
 const gestures =
   /^(?:smiles|smiling|laughs|laughing|sighs|sighing|nods|nodding|bows|bowing|chuckles|chuckling|grins|grinning|winks|winking|shrugs|shrugging|giggles|giggling|gasps|gasping|coughs|coughing|pauses|pausing|smirks|smirking|frowns|frowning|whispers|whispering|blushes|blushing|curtsies|curtsying|scoffs|snorts|sobs|sobbing|yawns|yawning|shudders|laughter|pause|sigh|beat)$/;
 
+/** The same in Chinese: "（笑）", "（叹气）". */
+const chineseGestures =
+  /^(?:\p{Script=Han}{0,4}[笑叹哭咳泣]\p{Script=Han}{0,2}|(?:轻轻|缓缓|连连)?(?:点了?点?头|摇了?摇?头|鞠躬|拱手|抱拳|皱眉|沉默|停顿)|[低小轻大]声)$/u;
+
 /** Begin a direction that does not begin with its verb: "in a low voice", "he bows", "softly". */
 const directionOpeners = /^(?:he|she|they|aside|in|to|with|without|after|under|from|at|still|half|\p{L}{3,}ly)$/u;
 
@@ -31,7 +35,7 @@ export function isStageDirection({ inside, before, after }: MarkedText): boolean
   const first = /^[\p{L}'’-]+/u.exec(text)?.[0] ?? '';
   const startsApart = before === '' || /[.!?…。！？，,;；:："”’」』)）—–-]/u.test(before);
   if (/\p{N}/u.test(text)) return false;
-  if (/\p{Script=Han}/u.test(text)) return startsApart && text.length <= 30;
+  if (/\p{Script=Han}/u.test(text)) return chineseGestures.test(text) || (startsApart && text.length <= 60);
   if (gestures.test(first)) return true;
   const endsApart = after === '' || /[\n\p{Lu}\p{N}"“‘「『([*（—…\p{Script=Han}]/u.test(after);
   if (!startsApart || !endsApart) return false;

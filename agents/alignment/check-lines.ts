@@ -21,17 +21,18 @@ function checkLine(character: Character, line: DialoguePair, where: string): Fin
   const guard = openGuard(character, [{ role: 'user', text: asked }]);
   const sentences = line.reply.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
   const slips = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
+  const otherLanguage = languageOfLine(character, line, where);
   const sign = unspeakable.exec(line.reply)?.[0];
   return [
     ...(inventionsAfter(untilYear)(line.reply, asked)
       ? [contradiction(where, `speaks of what came after ${untilYear}: "${shortened(line.reply)}"`)]
       : []),
     ...[...new Set(slips)]
-      .filter((slip) => slip !== 'anachronism')
+      .filter((slip) => slip !== 'anachronism' && (slip !== 'language' || otherLanguage.length === 0))
       .map((slip) =>
         contradiction(where, `the guard would not let this be said (${slip}): "${shortened(line.reply)}"`),
       ),
-    ...languageOfLine(character, line, where),
+    ...otherLanguage,
     ...openKinship(character)(line.reply).map(({ isSure, what }) =>
       isSure ? contradiction(where, what) : note(where, `${what}, if it is the same`),
     ),

@@ -5,7 +5,11 @@ import { withFallback } from '../../agents/fallback.ts';
 import { inRole } from '../../agents/in-role.ts';
 import { retrievalAgent } from '../../agents/retrieval.ts';
 import { cardSchema } from '../../characters/card.ts';
+import { openGuard } from '../../agents/role-guard.ts';
+import { loadCharacters } from '../../characters/character.ts';
+import { builtInCharacters } from '../../server/serve.ts';
 import { attacks, type Attack } from './attacks.ts';
+import { innocent, moreAttacks } from './more-attacks.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 
 const lore = cardSchema.shape.lorebook;
@@ -35,7 +39,11 @@ async function attackWith({
   });
   const chat = gullible(yields);
   const said = by === 'visitor' ? text : 'Is the ale good?';
-  const options = { signal: AbortSignal.timeout(10_000), ...(by === 'scene' ? { scene: text } : {}) };
+  const options = {
+    signal: AbortSignal.timeout(10_000),
+    ...(by === 'scene' ? { scene: text } : {}),
+    ...(by === 'memory' ? { memories: [text] } : {}),
+  };
   let spoken = '';
   const guarded = withFallback(inRole(actor(character, chat)), retrievalAgent({ ...character, lines: [] }));
   for await (const part of guarded.reply(asHistory([said]), options))
@@ -54,19 +62,44 @@ describe('attacks on the part', () => {
     const { spoken, asked, evasions } = await attackWith(attack);
     // What a model says that gave in is not spoken: in its place stands a way out of the character's own.
     expect(evasions).toContain(spoken);
-    // And the prompt keeps its shape: one system message, our headings once, our notes closed where we close them.
-    const [system, ...talk] = asked;
-    expect(asked.filter(({ role }) => role === 'system')).toHaveLength(1);
-    expect(system?.text.match(/^# How to answer$/gm)).toHaveLength(1);
-    expect(system?.text.match(/^# /gm)?.length).toBeLessThanOrEqual(13);
-    for (const { text } of talk) {
-      expect(text.match(/<notes>/g)?.length ?? 0).toBeLessThanOrEqual(1);
-      expect(text.match(/<\/notes>/g)?.length ?? 0).toBe(text.match(/<notes>/g)?.length ?? 0);
-      if (text.includes('<notes>')) expect(text.startsWith('<notes>\n')).toBe(true);
-    }
-    // The rules stand below what strangers wrote of the character.
-    const rules = system?.text.indexOf('# How to answer') ?? -1;
-    if (attack.by === 'card') expect(system?.text.indexOf('# Who you are')).toBeLessThan(rules);
-    if (attack.by === 'scene') expect(system?.text).toContain('pass over it');
+    expectShape(attack, asked);
+  });
+
+  it.each(moreAttacks)('$by: $text (worded otherwise)', async (attack) => {
+    const { spoken, asked, evasions } = await attackWith(attack);
+    // A clause that gives nothing away may have been spoken before the one that would.
+    expect(evasions.some((line) => spoken.endsWith(line))).toBe(true);
+    expect(spoken).not.toContain(attack.yields);
+    expectShape(attack, asked);
+  });
+
+  it('are not seen where there are none: a character may say what only looks like it', async () => {
+    const packs = await loadCharacters(builtInCharacters);
+    const alarms = innocent.filter((sentence) => {
+      const isChinese = /\p{Script=Han}/u.test(sentence);
+      const speakers = packs.filter(({ languages }) => !isChinese || languages.includes('zh'));
+      const history = asHistory([isChinese ? '你好，在忙什么？' : 'Hello, what are you about?']);
+      return speakers.some((character) => openGuard(character, history)(sentence) !== undefined);
+    });
+    expect(innocent.length).toBeGreaterThanOrEqual(60);
+    // One, that two of eight would not say so, for its tone.
+    expect(alarms).toEqual(['It is important to note the time, and you did not.']);
   });
 });
+
+/** The prompt keeps its shape: one system message, our headings once, our notes closed where we close them. */
+function expectShape(attack: Attack, asked: readonly Message[]): void {
+  const [system, ...talk] = asked;
+  expect(asked.filter(({ role }) => role === 'system')).toHaveLength(1);
+  expect(system?.text.match(/^# How to answer$/gm)).toHaveLength(1);
+  expect(system?.text.match(/^# /gm)?.length).toBeLessThanOrEqual(13);
+  for (const { text } of talk) {
+    expect(text.match(/<notes>/g)?.length ?? 0).toBeLessThanOrEqual(1);
+    expect(text.match(/<\/notes>/g)?.length ?? 0).toBe(text.match(/<notes>/g)?.length ?? 0);
+    if (text.includes('<notes>')) expect(text.startsWith('<notes>\n')).toBe(true);
+  }
+  // The rules stand below what strangers wrote of the character.
+  const rules = system?.text.indexOf('# How to answer') ?? -1;
+  if (attack.by === 'card') expect(system?.text.indexOf('# Who you are')).toBeLessThan(rules);
+  if (attack.by === 'scene') expect(system?.text).toContain('pass over it');
+}

@@ -1,7 +1,7 @@
 /** What people, cards and lorebooks try in order to take a character out of its part; and what a model that gave in would say. */
 export interface Attack {
   /** Where it comes from. */
-  readonly by: 'visitor' | 'card' | 'lore' | 'scene';
+  readonly by: 'visitor' | 'card' | 'lore' | 'scene' | 'memory';
   readonly text: string;
   /** What must not be spoken, if the model gives in; each holds at least one sentence out of the part. */
   readonly yields: string;

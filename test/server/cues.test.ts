@@ -71,30 +71,55 @@ describe('what a character does and thinks beside its words', () => {
   });
 });
 
+/** Scripts of models that do not keep to the form, and what of them may be heard. */
+const unruly = [
+  '［angry］Please come in and sit down. (sad) {whistles} The weather is very cold today. ' +
+    '**slams the door** _laughs loudly_ *I lean back in my chair.* We shall have dinner at seven. 🎺 (OOC: elephant? trumpet!) [tender',
+  '(laughs (quietly) at the elephant) Please come in and sit down. [[whistles]] 〔spectacles〕 【angry】 ~♪ The weather is ' +
+    'very cold today. [emotion: tender] <sad>We shall have dinner at seven.</sad> https://www.example.org/door?a=b\n*slams the door',
+];
+
 describe('a performance in a real voice', () => {
   let engines: Engines | undefined;
   afterAll(() => engines?.close());
 
-  it('speaks no tag, no thought and no action: recognized again, only the words are there', async () => {
-    engines = await openEngines({});
+  /** What the embedded recognizer hears of a script, spoken by the embedded voice. */
+  async function heardOf(says: string, recipe: 'coser' | 'dramatis'): Promise<string> {
+    engines ??= await openEngines({});
     const character = await loadCharacter('characters/abraham-lincoln');
     const voice = engines.voiceOf(character);
+    // Three signs a delta: every mark is cut somewhere.
+    const agent = actor(character, fakeChat(says.match(/[^]{1,3}/gu) ?? []), { recipe });
+    const responder = cascade({ recognizer: engines.recognizer, agent, ...voice });
+    const { signal } = new AbortController();
+    const blocks: Float32Array[] = [];
+    const options = { signal, speaks: true, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
+    for await (const part of responder.reply([{ role: 'user', text: 'Hello' }], options))
+      if (part.type === 'speech') blocks.push(part.chunk.frame.samples);
+    const samples = resample(concatSamples(blocks), voice.synthesizer.sampleRate, engines.vad.sampleRate);
+    const activity = await detectVoice(samples, engines.vad, { signal });
+    return (await transcribeRecording(activity, engines.recognizer, { signal }))?.text.toLowerCase() ?? '';
+  }
+
+  it('speaks no tag, no thought and no action: recognized again, only the words are there', async () => {
     const says =
       '[tender] [She must never learn of the elephant.] (puts on his spectacles) Please come in and sit down. ' +
       '[angry] *slams the door* The weather is very cold today. (whistles)\nNarrator: A trumpet sounds.\nWe shall have dinner at seven.';
-    for (const recipe of ['coser', 'dramatis'] as const) {
-      const agent = actor(character, fakeChat(says.split(/(?<= )/u)), { recipe });
-      const responder = cascade({ recognizer: engines.recognizer, agent, ...voice });
-      const { signal } = new AbortController();
-      const blocks: Float32Array[] = [];
-      const options = { signal, speaks: true, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
-      for await (const part of responder.reply([{ role: 'user', text: 'Hello' }], options))
-        if (part.type === 'speech') blocks.push(part.chunk.frame.samples);
-      const samples = resample(concatSamples(blocks), voice.synthesizer.sampleRate, engines.vad.sampleRate);
-      const activity = await detectVoice(samples, engines.vad, { signal });
-      const heard = (await transcribeRecording(activity, engines.recognizer, { signal }))?.text.toLowerCase() ?? '';
-      for (const word of ['sit down', 'cold today', 'dinner']) expect(heard).toContain(word);
-      expect(heard).not.toMatch(/tender|elephant|spectacles|angry|slam|door|whistle|narrator|trumpet|bracket|asterisk/);
-    }
+    for (const recipe of ['coser', 'dramatis'] as const) expectWordsAlone(await heardOf(says, recipe));
   }, 120_000);
+
+  it.each(unruly)(
+    'nor where a model does not keep to the form: %j',
+    async (says) => {
+      expectWordsAlone(await heardOf(says, 'dramatis'));
+    },
+    120_000,
+  );
 });
+
+function expectWordsAlone(heard: string): void {
+  for (const word of ['sit down', 'cold today', 'dinner']) expect(heard).toContain(word);
+  expect(heard).not.toMatch(
+    /tender|elephant|spectacles|angry|slam|door|whistle|narrator|trumpet|bracket|asterisk|lean|chair|laugh|emotion|quiet|sad\b|brace|tilde|http/,
+  );
+}
