@@ -84,3 +84,26 @@ export function itSurvivesFaults<Engine>(
     });
   }
 }
+
+/** What a caller aborts with. */
+export const reason = new Error('the user spoke');
+
+/** Aborted while the server is silent, `after` a part of its answer: the connection is closed, the call fails with the reason. */
+export async function closesWhenAborted<Engine>(
+  subject: Subject<Engine>,
+  after: number,
+  call: (engine: Engine, signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  await using opened = await subject.open();
+  const { engine, upstream } = opened;
+  if (upstream === undefined) throw new Error('no server');
+  const { server, route } = upstream;
+  server.breaks({ kind: 'silence', after }, { route });
+  const controller = new AbortController();
+  const calling = call(engine, controller.signal);
+  await expect.poll(() => server.open).toBeGreaterThan(0);
+  controller.abort(reason);
+  await expect(calling).rejects.toBe(reason);
+  await expect.poll(() => server.open).toBe(0);
+  expect(server.abandoned).toBeGreaterThan(0);
+}
