@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel, ChatPart, Message } from '../../agents/chat.ts';
-import { closesWhenAborted, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface ChatSubject extends Subject<ChatModel> {
   /** What the model says to anything, in more than one delta. */
@@ -62,7 +62,9 @@ export function chatConformance(subject: ChatSubject): void {
       ['before it says anything', 0],
       ['in the middle of its words', 0.5],
     ])('aborted while the server thinks, %s, closes the connection', async (_name, after) => {
-      await closesWhenAborted(subject, after, (engine, signal) => Array.fromAsync(engine.chat(messages, { signal })));
+      expect(
+        await abortInSilence(subject, after, (engine, signal) => Array.fromAsync(engine.chat(messages, { signal }))),
+      ).toBe(reason);
     });
   });
 

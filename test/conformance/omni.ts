@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OmniMessage, OmniModel, OmniPart } from '../../voices/omni.ts';
 import { tone } from '../fakes/vad.ts';
-import { closesWhenAborted, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface OmniSubject extends Subject<OmniModel> {
   /** What the model says to anything. */
@@ -71,7 +71,7 @@ export function omniConformance(subject: OmniSubject): void {
       ['before it says anything', 0],
       ['in the middle of its words', 0.5],
     ])('aborted while the server thinks, %s, closes the connection', async (_name, after) => {
-      await closesWhenAborted(subject, after, (engine, signal) => reply(engine, true, signal));
+      expect(await abortInSilence(subject, after, (engine, signal) => reply(engine, true, signal))).toBe(reason);
     });
   });
 

@@ -3,7 +3,7 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
-import { closesWhenAborted, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface RecognizerSubject extends Subject<SpeechRecognizer> {
   /** At the recognizer's rate: something said, and what is heard in it. */
@@ -107,9 +107,11 @@ function abortConformance(
   });
 
   it.runIf(subject.behindServer === true)('aborted while the server thinks closes the connection', async () => {
-    await closesWhenAborted(subject, 0, (engine, signal) =>
-      Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal })),
-    );
+    expect(
+      await abortInSilence(subject, 0, (engine, signal) =>
+        Array.fromAsync(engine.transcribe(fromArray(heard(engine)), { signal })),
+      ),
+    ).toBe(reason);
   });
 }
 

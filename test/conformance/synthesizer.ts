@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../voices/audio.ts';
 import { Queue } from '../../voices/queue.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
-import { closesWhenAborted, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
+import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
   readonly voice: Voice;
@@ -153,9 +153,10 @@ function abortConformance(subject: SynthesizerSubject, texts: readonly [string, 
     ['in the middle of its sound', 0.5],
   ])('aborted while the server thinks, %s, closes the connection, and nothing more is heard', async (_name, after) => {
     let late = 0;
-    await closesWhenAborted(subject, after, async (engine, signal) => {
+    const failure = await abortInSilence(subject, after, async (engine, signal) => {
       for await (const _chunk of engine.speak(phrasesOf(texts), { signal, voice })) late += signal.aborted ? 1 : 0;
     });
+    expect(failure).toBe(reason);
     expect(late).toBe(0);
   });
 }
