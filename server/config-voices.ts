@@ -1,42 +1,19 @@
 import { z } from 'zod';
 import { executedModels, providers } from '../voices/execution.ts';
+import { listOf, numeric } from './config-values.ts';
 
 const file = z.string().min(1).optional();
-const mirrors = z.preprocess(
-  (value) =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter(Boolean)
-      : value,
-  z.array(z.string().regex(/^https?:\/\/[^=\s]+=https?:\/\/[^=\s]+$/, 'FROM=TO, both http or https')).readonly(),
-);
-
+const mirrors = listOf(z.string().regex(/^https?:\/\/[^=\s]+=https?:\/\/[^=\s]+$/, 'FROM=TO, both http or https'));
 const one = `(${providers.join('|')})`;
-const execution = z.preprocess(
-  (value) =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter(Boolean)
-      : value,
+const execution = listOf(
   z
-    .array(
-      z
-        .string()
-        .regex(
-          new RegExp(`^(${one}|(${executedModels.join('|')})=${one}(\\+${one})*)$`),
-          `${providers.join(', ')}, or MODEL=PROVIDER+PROVIDER with MODEL one of: ${executedModels.join(', ')}`,
-        ),
-    )
-    .readonly(),
+    .string()
+    .regex(
+      new RegExp(`^(${one}|(${executedModels.join('|')})=${one}(\\+${one})*)$`),
+      `${providers.join(', ')}, or MODEL=PROVIDER+PROVIDER with MODEL one of: ${executedModels.join(', ')}`,
+    ),
 );
-const megabytes = z.preprocess(
-  (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
-  z.number().int().min(1).max(10_000_000).optional(),
-);
+const megabytes = numeric(z.number().int().min(1).max(10_000_000).optional());
 
 /** Settings of the models that judge voices; all are files that the user brings. */
 export const voiceFields = {

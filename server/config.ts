@@ -7,6 +7,7 @@ import { callFacts, callFields, callProblemOf } from './config-calls.ts';
 import { embeddingsFacts, embeddingsFields, embeddingsProblemOf } from './config-embeddings.ts';
 import { voiceFacts, voiceFields } from './config-voices.ts';
 import { problemOf } from './config-problems.ts';
+import { listOf, numeric } from './config-values.ts';
 import { withoutBrackets } from './loopback.ts';
 
 /** A configuration that cannot be used: which setting is wrong, where it came from, and what to do. */
@@ -25,18 +26,7 @@ interface SettingFacts {
   readonly onOff?: boolean;
 }
 
-const list = z.preprocess(
-  (value) =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter(Boolean)
-      : value,
-  z.array(z.string().min(1)).readonly(),
-);
-const number = (schema: z.ZodNumber): z.ZodType<number> =>
-  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
+const list = listOf(z.string().min(1));
 const flag = z.preprocess(
   (value) =>
     value === 'true' || value === '1' || value === '' ? true : value === 'false' || value === '0' ? false : value,
@@ -48,7 +38,7 @@ const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homed
 /** Every setting: its type and range, its default, and its names. The README's table is checked against this one. */
 const schema = z.strictObject({
   host: z.string().min(1).transform(withoutBrackets).default('127.0.0.1'),
-  port: number(z.number().int().min(0).max(65_535)).default(8080),
+  port: numeric(z.number().int().min(0).max(65_535)).default(8080),
   apiKeys: list.prefault([]),
   allowedOrigins: list.prefault([]),
   dataDir: z.string().min(1).default(defaultDataDir),
@@ -65,32 +55,32 @@ const schema = z.strictObject({
   llmModel: z.string().min(1).optional(),
   llmApiKey: z.string().min(1).optional(),
   twilioAuthToken: z.string().min(1).optional(),
-  maxSessions: number(count.max(10_000)).default(64),
-  maxSessionMinutes: number(count.max(24 * 60)).default(60),
-  maxSessionsPerKey: number(count.max(10_000)).default(64),
-  maxSessionsPerAddress: number(count.max(10_000)).default(32),
-  maxHandshakesPerMinute: number(count.max(100_000)).default(300),
-  maxRequests: number(count.max(10_000)).default(16),
-  maxEventsPerSecond: number(count.max(100_000)).default(200),
-  maxAudioRate: number(z.number().min(1).max(100)).default(4),
-  handshakeTimeoutMs: number(z.number().int().min(100).max(120_000)).default(10_000),
-  drainSeconds: number(z.number().min(0).max(3_600)).default(10),
-  trustProxy: number(z.number().int().min(0).max(10)).default(0),
+  maxSessions: numeric(count.max(10_000)).default(64),
+  maxSessionMinutes: numeric(count.max(24 * 60)).default(60),
+  maxSessionsPerKey: numeric(count.max(10_000)).default(64),
+  maxSessionsPerAddress: numeric(count.max(10_000)).default(32),
+  maxHandshakesPerMinute: numeric(count.max(100_000)).default(300),
+  maxRequests: numeric(count.max(10_000)).default(16),
+  maxEventsPerSecond: numeric(count.max(100_000)).default(200),
+  maxAudioRate: numeric(z.number().min(1).max(100)).default(4),
+  handshakeTimeoutMs: numeric(z.number().int().min(100).max(120_000)).default(10_000),
+  drainSeconds: numeric(z.number().min(0).max(3_600)).default(10),
+  trustProxy: numeric(z.number().int().min(0).max(10)).default(0),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   tlsDev: flag.default(false),
   ...callFields,
   store: flag.default(false),
   memory: flag.default(false),
-  resumeGraceSeconds: number(z.number().min(0).max(3_600)).default(60),
-  keptAudioSeconds: number(z.number().min(0).max(3_600)).default(5),
-  playoutAheadMs: number(z.number().min(100).max(5_000)).default(400),
-  draftsPerTurn: number(z.number().int().min(0).max(10)).default(3),
+  resumeGraceSeconds: numeric(z.number().min(0).max(3_600)).default(60),
+  keptAudioSeconds: numeric(z.number().min(0).max(3_600)).default(5),
+  playoutAheadMs: numeric(z.number().min(100).max(5_000)).default(400),
+  draftsPerTurn: numeric(z.number().int().min(0).max(10)).default(3),
   smartTurn: z.string().min(1).optional(),
   smartTurnHash: z.hash('sha256').optional(),
   ...embeddingsFields,
   ...voiceFields,
-  workers: number(count.max(64)).optional(),
+  workers: numeric(count.max(64)).optional(),
   otlpEndpoint: z.url({ protocol: /^https?$/ }).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
   logContent: flag.default(false),

@@ -1,5 +1,6 @@
 import { APIConnectionError, APIError } from 'openai';
 import type { SettingNames } from '../../voices/calls/context.ts';
+import { statusMeaning } from '../../voices/calls/http-faults.ts';
 import { EngineError } from '../../voices/engine.ts';
 
 /** What the settings of the chat server are called, unless the engines file names it. */
@@ -77,29 +78,11 @@ function faultInStream(cause: APIError, model: string): EngineError {
 function faultOfStatus(cause: APIError, status: number, { model, settingNames }: Required<Blamed>): EngineError {
   const { baseUrl, model: modelName, key } = settingNames ?? environmentNames;
   const kind = `${status}${kindOf(cause)}`;
-  const fault = (code: EngineError['code'], detail: string): EngineError =>
-    new EngineError(model, code, detail, undefined, { status });
-  switch (status) {
-    case 401:
-    case 403:
-      return fault('ENGINE_REFUSED', `the key was not accepted (${kind}). Check ${key}.`);
-    case 404:
-      return fault(
-        'ENGINE_REFUSED',
-        `the server knows no model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
-      );
-    case 408:
-      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind}). Is it overloaded?`);
-    case 429:
-      return fault(
-        'ENGINE_UNAVAILABLE',
-        `too many requests, or the quota is used up (${kind}). Wait a minute, or look at your plan there.`,
-      );
-    default:
-      return status >= 500
-        ? fault('ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)
-        : fault('ENGINE_REFUSED', `the server did not accept the request (${kind}). Look into its log.`);
-  }
+  const { code, detail } = statusMeaning(status, kind, {
+    keySetting: key,
+    notFound: `the server knows no model "${model}" (${kind}). Check ${modelName}, and ${baseUrl}, which ends in /v1 on most servers.`,
+  });
+  return new EngineError(model, code, detail, undefined, { status });
 }
 
 /** The stream ended in the middle of the reply. */

@@ -1,7 +1,8 @@
-import { MediaStreamTrack, RTCPeerConnection, RtpHeader, RtpPacket, useOPUS, type RTCRtpSender } from 'werift';
+import { MediaStreamTrack, RtpHeader, RtpPacket, type RTCPeerConnection, type RTCRtpSender } from 'werift';
 import { openEngines } from '../../server/engines.ts';
 import { readCharacters } from '../../server/serve.ts';
 import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusDecoder } from '../../voices/opus.ts';
+import { openLoopbackPeer } from '../fakes/loopback-peer.ts';
 import { spoken } from '../fakes/spoken.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { measureLoads, startLoadedServer, type Load } from './server-load.ts';
@@ -110,16 +111,7 @@ async function openCall(
   kind: 'continuous' | 'DTX',
   fromFrame: number,
 ): Promise<Load> {
-  const connection = new RTCPeerConnection({
-    codecs: { audio: [useOPUS()] },
-    // Else the library never closes the socket of the section that is bundled.
-    bundlePolicy: 'max-bundle',
-    iceServers: [],
-    iceUseIpv4: false,
-    iceUseIpv6: false,
-    iceAdditionalHostAddresses: ['127.0.0.1'],
-    iceInterfaceAddresses: { udp4: '127.0.0.1' },
-  });
+  const connection = openLoopbackPeer();
   const { sender } = connection.addTransceiver(new MediaStreamTrack({ kind: 'audio' }), { direction: 'sendrecv' });
   const channel = connection.createDataChannel('oai-events');
   const offer = await connection.createOffer();

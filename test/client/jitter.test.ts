@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PlaybackQueue } from '../../server/client/playback-queue.js';
-import { seededRandom } from '../fakes/flaky-proxy.ts';
+import { seededRandom } from '../../eval/seeded-random.ts';
 
 const samplesPerMs = 24;
 const blockSamples = 128;

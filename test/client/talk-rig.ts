@@ -10,7 +10,7 @@ import { builtInCharacters } from '../../server/serve.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';
-import { seededRandom } from '../fakes/flaky-proxy.ts';
+import { seededRandom } from '../../eval/seeded-random.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
 

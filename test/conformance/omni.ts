@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OmniMessage, OmniModel, OmniPart } from '../../voices/omni.ts';
 import { tone } from '../fakes/vad.ts';
-import { itSurvivesFaults, type Outcome, type Subject } from './upstream.ts';
+import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface OmniSubject extends Subject<OmniModel> {
   /** What the model says to anything. */
@@ -15,7 +15,6 @@ const messages: readonly OmniMessage[] = [
   { role: 'assistant', text: 'Good evening to you.' },
   { role: 'user', text: '', sound: { samples: tone(800, 16_000), sampleRate: 16_000 } },
 ];
-const reason = new Error('the user spoke');
 
 /** What any `OmniModel` must do. With a server behind it also: survive its faults. */
 export function omniConformance(subject: OmniSubject): void {
@@ -69,21 +68,10 @@ export function omniConformance(subject: OmniSubject): void {
     });
 
     it.runIf(subject.behindServer === true).each([
-      ['before it says anything', { kind: 'silence', after: 0 }],
-      ['in the middle of its words', { kind: 'silence', after: 0.5 }],
-    ] as const)('aborted while the server thinks, %s, closes the connection', async (_name, fault) => {
-      await using opened = await subject.open();
-      const { engine, upstream } = opened;
-      if (upstream === undefined) throw new Error('no server');
-      const { server, route } = upstream;
-      server.breaks(fault, { route });
-      const controller = new AbortController();
-      const reading = reply(engine, true, controller.signal);
-      await expect.poll(() => server.open).toBeGreaterThan(0);
-      controller.abort(reason);
-      await expect(reading).rejects.toBe(reason);
-      await expect.poll(() => server.open).toBe(0);
-      expect(server.abandoned).toBeGreaterThan(0);
+      ['before it says anything', 0],
+      ['in the middle of its words', 0.5],
+    ])('aborted while the server thinks, %s, closes the connection', async (_name, after) => {
+      expect(await abortInSilence(subject, after, (engine, signal) => reply(engine, true, signal))).toBe(reason);
     });
   });
 

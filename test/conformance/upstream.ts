@@ -84,3 +84,29 @@ export function itSurvivesFaults<Engine>(
     });
   }
 }
+
+/** What a caller aborts with. */
+export const reason = new Error('the user spoke');
+
+/** Aborts a call while its server is silent, `after` a part of the answer. Gives what it failed with, once the connection is closed. */
+export async function abortInSilence<Engine>(
+  subject: Subject<Engine>,
+  after: number,
+  call: (engine: Engine, signal: AbortSignal) => Promise<unknown>,
+): Promise<unknown> {
+  await using opened = await subject.open();
+  const { engine, upstream } = opened;
+  if (upstream === undefined) throw new Error('no server');
+  const { server, route } = upstream;
+  server.breaks({ kind: 'silence', after }, { route });
+  const controller = new AbortController();
+  const failure = call(engine, controller.signal).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  await expect.poll(() => server.open).toBeGreaterThan(0);
+  controller.abort(reason);
+  await expect.poll(() => server.open).toBe(0);
+  expect(server.abandoned).toBeGreaterThan(0);
+  return failure;
+}

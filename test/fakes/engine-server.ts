@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { CallCount } from './call-count.ts';
 import { sendAnswer, type Answer, type Fault } from './faults.ts';
 
 /** What a client asked. */
@@ -57,61 +58,38 @@ export interface EngineServer extends AsyncDisposable {
   mends(): void;
 }
 
-interface Breakage {
-  readonly fault: Fault;
-  readonly route: string | undefined;
-  times: number;
-}
-
 /** Opens a server with these routes. */
 export async function openEngineServer(
   routes: Readonly<Record<string, Route>>,
   talks: Readonly<Record<string, Talk>> = {},
 ): Promise<EngineServer> {
-  const requests: SeenRequest[] = [];
-  const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
-  let abandonedAtMs: number | undefined;
-  let lastTalk: Message[] = [];
-  let breakage: Breakage | undefined;
-  const faultFor = (route: string): Fault | undefined => {
-    if (breakage === undefined || breakage.times <= 0) return undefined;
-    if (breakage.route !== undefined && breakage.route !== route) return undefined;
-    breakage.times -= 1;
-    return breakage.fault;
-  };
-  const begin = (): ((complete: boolean) => void) => {
-    counts.open += 1;
-    counts.mostAtOnce = Math.max(counts.mostAtOnce, counts.open);
-    return (complete) => {
-      counts.open -= 1;
-      if (complete) return;
-      counts.abandoned += 1;
-      abandonedAtMs = performance.now();
-    };
-  };
+  const resting = new Set<WebSocket>();
+  // What breaks, breaks connections: the next must be a new one.
+  const calls = new CallCount(() => {
+    for (const socket of resting) socket.terminate();
+  });
   const server = createServer((request, response) => {
-    const end = begin();
+    const end = calls.begin();
     response.once('close', () => end(response.writableFinished));
     void see(request).then(async (seen) => {
-      requests.push(seen);
+      calls.requests.push(seen);
       const route = `${seen.method} ${seen.path}`;
       const answer = routes[route];
       if (answer === undefined) return sendAnswer(response, nothingHere(seen.method));
-      return sendAnswer(response, await answer(seen), faultFor(route));
+      return sendAnswer(response, await answer(seen), calls.faultFor(route));
     });
   });
-  server.on('connection', () => (counts.connections += 1));
+  server.on('connection', () => (calls.connections += 1));
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const hung = new Set<Duplex>();
-  const resting = new Set<WebSocket>();
   server.on('upgrade', (request, raw, head) => {
     const seen = asSeen(request, Buffer.alloc(0));
-    requests.push(seen);
+    calls.requests.push(seen);
     const route = `WS ${seen.path}`;
     const talk = talks[route];
-    const fault = talk === undefined ? ({ kind: 'status', status: 404 } as const) : faultFor(route);
+    const fault = talk === undefined ? ({ kind: 'status', status: 404 } as const) : calls.faultFor(route);
     if (fault?.kind === 'hang') {
-      const end = begin();
+      const end = calls.begin();
       hung.add(raw);
       // Taken over from the server, it must be read, or nobody would see it close.
       raw.resume();
@@ -125,9 +103,9 @@ export async function openEngineServer(
       return void raw.end(`HTTP/1.1 ${fault.status} No\r\n${headers.join('')}content-length: 0\r\n\r\n`);
     }
     sockets.handleUpgrade(request, raw, head, (socket) => {
-      let end: ReturnType<typeof begin> | undefined = begin();
+      let end: ReturnType<CallCount['begin']> | undefined = calls.begin();
       let closedByUs = false;
-      lastTalk = noted(socket);
+      calls.lastTalk = noted(socket);
       const spoiled = spoil(socket, fault, () => (closedByUs = true));
       const pause = {
         rest() {
@@ -138,7 +116,7 @@ export async function openEngineServer(
           resting.add(socket);
         },
         go() {
-          end ??= begin();
+          end ??= calls.begin();
           resting.delete(socket);
         },
       };
@@ -151,35 +129,8 @@ export async function openEngineServer(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  return Object.assign(calls, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    get lastTalk() {
-      return lastTalk;
-    },
-    get connections() {
-      return counts.connections;
-    },
-    get mostAtOnce() {
-      return counts.mostAtOnce;
-    },
-    get open() {
-      return counts.open;
-    },
-    get abandoned() {
-      return counts.abandoned;
-    },
-    get abandonedAtMs() {
-      return abandonedAtMs;
-    },
-    breaks(fault, { times = Number.POSITIVE_INFINITY, route } = {}) {
-      breakage = { fault, route, times };
-      // What breaks, breaks connections: the next must be a new one.
-      for (const socket of resting) socket.terminate();
-    },
-    mends() {
-      breakage = undefined;
-    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets.clients) socket.terminate();
       for (const socket of hung) socket.destroy();
@@ -187,7 +138,7 @@ export async function openEngineServer(
       server.close();
       await once(server, 'close');
     },
-  };
+  });
 }
 
 /** What goes over a socket, as it goes. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { CallCount } from './call-count.ts';
 import type { EngineServer, SeenRequest } from './engine-server.ts';
-import type { Fault } from './faults.ts';
+import { cut, type Fault } from './faults.ts';
 import { tone } from './vad.ts';
 
 /** How the server differs from the usual. */
@@ -22,11 +23,8 @@ export function floatsOf(text: string): Buffer {
 
 /** F5-TTS's socket server: what it reads at once is one text; one client at a time; floats, then the letters `END`. */
 export async function openF5SocketServer(options: F5SocketOptions = {}): Promise<EngineServer> {
-  const requests: SeenRequest[] = [];
+  const calls = new CallCount();
   const sockets = new Set<Socket>();
-  const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
-  let abandonedAtMs: number | undefined;
-  let breakage: { readonly fault: Fault; times: number } | undefined;
   let turn = Promise.resolve();
   const serve = async (socket: Socket): Promise<void> => {
     socket.resume();
@@ -34,59 +32,28 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
     const bytes = await Promise.race([new Promise<Buffer>((resolve) => socket.once('data', resolve)), closed]);
     if (bytes === undefined) return;
     const text = bytes.subarray(0, 1_024).toString('utf8').trim();
-    requests.push(asSeen(bytes));
-    counts.open += 1;
-    counts.mostAtOnce = Math.max(counts.mostAtOnce, counts.open);
-    const fault = breakage !== undefined && breakage.times > 0 ? breakage.fault : undefined;
-    if (breakage !== undefined) breakage.times -= 1;
-    const isComplete = await answer(socket, text, fault, options);
+    calls.requests.push(asSeen(bytes));
+    const end = calls.begin();
+    const isComplete = await answer(socket, text, calls.faultFor(f5Route), options);
     await closed;
-    counts.open -= 1;
-    if (!isComplete) {
-      counts.abandoned += 1;
-      abandonedAtMs = performance.now();
-    }
+    end(isComplete);
   };
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-    counts.connections += 1;
+    calls.connections += 1;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket)).on('error', () => undefined);
     turn = turn.then(() => serve(socket)).catch(() => undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  return Object.assign(calls, {
     url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    get connections() {
-      return counts.connections;
-    },
-    get mostAtOnce() {
-      return counts.mostAtOnce;
-    },
-    get open() {
-      return counts.open;
-    },
-    get abandoned() {
-      return counts.abandoned;
-    },
-    // These servers take no talk, only text.
-    lastTalk: [],
-    get abandonedAtMs() {
-      return abandonedAtMs;
-    },
-    breaks(fault, { times = Number.POSITIVE_INFINITY } = {}) {
-      breakage = { fault, times };
-    },
-    mends() {
-      breakage = undefined;
-    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
     },
-  };
+  });
 }
 
 /** What comes in place of speech. Whatever fails there ends the connection, without a word. */
@@ -128,14 +95,6 @@ async function answer(
   }
   if (!neverHangsUp) socket.end();
   return true;
-}
-
-function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
-  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
-    const size = sizes[turn % sizes.length] ?? 1;
-    yield bytes.subarray(at, at + size);
-    at += size;
-  }
 }
 
 function asSeen(bytes: Buffer): SeenRequest {

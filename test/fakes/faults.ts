@@ -158,7 +158,8 @@ async function* piecesOf(body: Answer['body']): AsyncGenerator<Piece> {
   else yield* body;
 }
 
-function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
+/** Pieces of these sizes, again and again. */
+export function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const size = sizes[turn % sizes.length] ?? 1;
     yield bytes.subarray(at, at + size);

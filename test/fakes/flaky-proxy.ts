@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { seededRandom } from '../../eval/seeded-random.ts';
 import { Queue } from '../../voices/queue.ts';
 
 /** What the network does to what passes. Everything can be changed while it runs. */
@@ -91,17 +92,6 @@ export async function openFlakyProxy(port: number, seed = 1, weather: Weather = 
       server.close();
       await once(server, 'close');
     },
-  };
-}
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 

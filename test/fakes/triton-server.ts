@@ -12,8 +12,9 @@ import {
   type ServerUnaryCall,
 } from '@grpc/grpc-js';
 import { tritonService } from '../../voices/calls/triton.ts';
+import { CallCount } from './call-count.ts';
 import type { EngineServer, SeenRequest } from './engine-server.ts';
-import type { Fault } from './faults.ts';
+import { cut, type Fault } from './faults.ts';
 
 /** A request as it comes: inputs by their names, as bytes. */
 export interface TritonRequest {
@@ -64,33 +65,22 @@ export const inferRoute = 'POST /inference.GRPCInferenceService/ModelStreamInfer
 
 /** NVIDIA's Triton, as far as engines need it: a real gRPC server with one decoupled model. */
 export async function openTritonServer(model: Model, options: TritonOptions = {}): Promise<TritonServer> {
-  const requests: SeenRequest[] = [];
   const seen: TritonRequest[] = [];
   const keys: string[] = [];
-  const counts = { open: 0, mostAtOnce: 0, abandoned: 0, connections: 0 };
-  let abandonedAtMs: number | undefined;
-  let breakage: { readonly fault: Fault; times: number } | undefined;
   const sockets = new Set<Socket>();
-  const faultOf = (): Fault | undefined => {
-    if (breakage === undefined || breakage.times <= 0) return undefined;
-    breakage.times -= 1;
-    return breakage.fault;
-  };
-  const cut = (how: (socket: Socket) => unknown): void => {
+  const toEach = (how: (socket: Socket) => unknown): void => {
     for (const socket of sockets) how(socket);
   };
+  const calls = new CallCount(({ kind }) => {
+    // It is the connection that they befall, so there must be a new one.
+    if (kind === 'page' || kind === 'pieces') toEach((socket) => socket.destroy());
+  });
   const infer = (call: Call): void => {
-    counts.open += 1;
-    counts.mostAtOnce = Math.max(counts.mostAtOnce, counts.open);
+    const end = calls.begin();
     let isOver = false;
     const over = (isComplete: boolean): void => {
-      if (isOver) return;
+      if (!isOver) end(isComplete);
       isOver = true;
-      counts.open -= 1;
-      if (!isComplete) {
-        counts.abandoned += 1;
-        abandonedAtMs = performance.now();
-      }
     };
     // Ours ends it in order, or with a status that is an error here.
     call.once('error', () => over(true)).once('finish', () => over(true));
@@ -99,8 +89,8 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
       const request = readRequest(body);
       seen.push(request);
       keys.push(String(call.metadata.get('authorization')[0] ?? ''));
-      requests.push(asSeen(body));
-      void answer(call, model(request), { fault: faultOf(), cut, options });
+      calls.requests.push(asSeen(body));
+      void answer(call, model(request), { fault: calls.faultFor(inferRoute), toEach, options });
     });
   };
   const grpc = new Server({ 'grpc.max_receive_message_length': 64 * 2 ** 20 });
@@ -114,60 +104,35 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
   grpc.addService(tritonService(), methods);
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const front = createServer((socket) => {
-    counts.connections += 1;
+    calls.connections += 1;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket)).on('error', () => undefined);
-    if (breakage?.fault.kind === 'page') {
+    const fault = calls.breakage?.fault;
+    if (fault?.kind === 'page') {
       // As nginx answers what is no HTTP/1.
       socket.end('HTTP/1.1 400 Bad Request\r\ncontent-type: text/html\r\n\r\n<!doctype html><title>nginx</title>');
-    } else if (breakage?.fault.kind === 'pieces') injector.injectConnection(inPieces(socket, breakage.fault.sizes));
+    } else if (fault?.kind === 'pieces') injector.injectConnection(inPieces(socket, fault.sizes));
     else injector.injectConnection(socket);
   });
   front.listen(0, '127.0.0.1');
   await once(front, 'listening');
-  return {
+  return Object.assign(calls, {
     url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-    requests,
     seen,
     keys,
-    get connections() {
-      return counts.connections;
-    },
-    get mostAtOnce() {
-      return counts.mostAtOnce;
-    },
-    get open() {
-      return counts.open;
-    },
-    get abandoned() {
-      return counts.abandoned;
-    },
-    // These servers take no talk, only text.
-    lastTalk: [],
-    get abandonedAtMs() {
-      return abandonedAtMs;
-    },
-    breaks(fault, { times = Number.POSITIVE_INFINITY } = {}) {
-      breakage = { fault, times };
-      // It is the connection that they befall, so there must be a new one.
-      if (fault.kind === 'page' || fault.kind === 'pieces') cut((socket) => socket.destroy());
-    },
-    mends() {
-      breakage = undefined;
-    },
     async [Symbol.asyncDispose]() {
       injector.destroy();
       grpc.forceShutdown();
-      cut((socket) => socket.destroy());
+      toEach((socket) => socket.destroy());
       front.close();
       await once(front, 'close');
     },
-  };
+  });
 }
 
 interface Spoiling {
   readonly fault: Fault | undefined;
-  readonly cut: (how: (socket: Socket) => unknown) => void;
+  readonly toEach: (how: (socket: Socket) => unknown) => void;
   readonly options: TritonOptions;
 }
 
@@ -175,16 +140,16 @@ interface Spoiling {
 async function answer(
   call: Call,
   outputs: Iterable<TritonOutput> | AsyncIterable<TritonOutput>,
-  { fault, cut, options }: Spoiling,
+  { fault, toEach, options }: Spoiling,
 ): Promise<void> {
   if (fault?.kind === 'hang') return;
-  if (fault?.kind === 'reset') return cut((socket) => socket.resetAndDestroy());
+  if (fault?.kind === 'reset') return toEach((socket) => socket.resetAndDestroy());
   if (fault?.kind === 'status') return refuse(call, fault);
   if (fault?.kind === 'late') await pause(fault.ms);
   call.sendMetadata(new Metadata());
-  if (fault?.kind === 'garbage') return cut((socket) => socket.write(Buffer.alloc(99, 'not http/2')));
+  if (fault?.kind === 'garbage') return toEach((socket) => socket.write(Buffer.alloc(99, 'not http/2')));
   if (fault?.kind === 'empty') return void call.end();
-  if (fault !== undefined && 'after' in fault) return answerInPart(call, await Array.fromAsync(outputs), fault, cut);
+  if (fault !== undefined && 'after' in fault) return answerInPart(call, await Array.fromAsync(outputs), fault, toEach);
   await answerInFull(call, outputs, options);
 }
 
@@ -208,13 +173,13 @@ async function answerInPart(
   call: Call,
   outputs: readonly TritonOutput[],
   fault: Extract<Fault, { after: number }>,
-  cut: Spoiling['cut'],
+  toEach: Spoiling['toEach'],
 ): Promise<void> {
   for (const output of outputs.slice(0, Math.ceil(outputs.length * fault.after))) tell(call, output, true);
   // Time for what was written to leave before the connection breaks.
   await pause(5);
-  if (fault.kind === 'cut') cut((socket) => socket.resetAndDestroy());
-  if (fault.kind === 'half-close') cut((socket) => socket.end());
+  if (fault.kind === 'cut') toEach((socket) => socket.resetAndDestroy());
+  if (fault.kind === 'half-close') toEach((socket) => socket.end());
 }
 
 function tell(call: Call, { name, datatype, shape, raw }: TritonOutput, flags: boolean): void {
@@ -254,10 +219,8 @@ function inPieces(socket: Socket, sizes: readonly number[]): Duplex {
   const through = new Duplex({
     read: () => socket.resume(),
     async write(bytes: Buffer, _encoding, done) {
-      for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
-        const size = sizes[turn % sizes.length] ?? 1;
-        socket.write(bytes.subarray(at, at + size));
-        at += size;
+      for (const piece of cut(bytes, sizes)) {
+        socket.write(piece);
         await new Promise((resolve) => setImmediate(resolve));
       }
       done();

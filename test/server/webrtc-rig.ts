@@ -2,19 +2,17 @@ import { EventEmitter, once } from 'node:events';
 import { afterEach, expect } from 'vitest';
 import {
   MediaStreamTrack,
-  RTCPeerConnection,
   RtpHeader,
   RtpPacket,
-  useOPUS,
   type RTCDataChannel,
   type RTCRtpSender,
   type StunProtocol,
 } from 'werift';
-
 import { concatSamples } from '../../voices/audio.ts';
 import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../../voices/opus.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { openLoopbackPeer } from '../fakes/loopback-peer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import type { serve } from './serve-rig.ts';
@@ -88,16 +86,7 @@ export class NodeCaller {
   readonly packets: RtpPacket[] = [];
   /** Tells of what happens: `event`, `packet`, and states such as `open` and `closed`. */
   readonly #news = new EventEmitter();
-  readonly #connection = new RTCPeerConnection({
-    codecs: { audio: [useOPUS()] },
-    // Else the library never closes the socket of the section that is bundled.
-    bundlePolicy: 'max-bundle',
-    iceServers: [],
-    iceUseIpv4: false,
-    iceUseIpv6: false,
-    iceAdditionalHostAddresses: ['127.0.0.1'],
-    iceInterfaceAddresses: { udp4: '127.0.0.1' },
-  });
+  readonly #connection = openLoopbackPeer();
   readonly #sender: RTCRtpSender;
   readonly #channel: RTCDataChannel;
   /** Both close to where they begin anew. */

@@ -1,5 +1,5 @@
 import type { SessionPatch } from '../../server/protocol/client-events.ts';
-import { seededRandom } from '../fakes/flaky-proxy.ts';
+import { seededRandom } from '../../eval/seeded-random.ts';
 import type { EngineScript, Hearing, Speaking, Thinking } from './engine-script.ts';
 import type { Weather } from './pipe.ts';
 import type { Part, Scenario } from './scenario.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../server/session/clock.ts';
-import { seededRandom } from '../fakes/flaky-proxy.ts';
+import { seededRandom } from '../../eval/seeded-random.ts';
 
 interface Due {
   readonly atMs: number;

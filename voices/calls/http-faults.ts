@@ -55,34 +55,45 @@ export function statusFault(
 ): EngineError {
   const word = errorWord(body);
   const kind = word === undefined ? `${status}` : `${status} ${word}`;
-  const fault = (code: EngineError['code'], detail: string): EngineError =>
-    new EngineError(name, code, detail, undefined, { status, retryAfterMs: retryAfterMs(headers['retry-after']) });
-  if (status >= 300 && status < 400) {
-    return fault(
-      'ENGINE_REFUSED',
-      `the server sends us elsewhere (${kind}). Write the final address into ${settingNames.baseUrl}.`,
-    );
-  }
+  const { code, detail } =
+    status >= 300 && status < 400
+      ? {
+          code: 'ENGINE_REFUSED' as const,
+          detail: `the server sends us elsewhere (${kind}). Write the final address into ${settingNames.baseUrl}.`,
+        }
+      : statusMeaning(status, kind, {
+          keySetting: settingNames.key,
+          notFound: `the server knows no such model or address (${kind}). Check ${settingNames.model} and ${settingNames.baseUrl}.`,
+        });
+  return new EngineError(name, code, detail, undefined, {
+    status,
+    retryAfterMs: retryAfterMs(headers['retry-after']),
+  });
+}
+
+/** What a status of 400 or more means, and what to do. `kind` is shown: the status, with the server's own word for it. */
+export function statusMeaning(
+  status: number,
+  kind: string,
+  { keySetting, notFound }: { readonly keySetting: string; readonly notFound: string },
+): { readonly code: EngineError['code']; readonly detail: string } {
   switch (status) {
     case 401:
     case 403:
-      return fault('ENGINE_REFUSED', `the key was not accepted (${kind}). Check ${settingNames.key}.`);
+      return { code: 'ENGINE_REFUSED', detail: `the key was not accepted (${kind}). Check ${keySetting}.` };
     case 404:
-      return fault(
-        'ENGINE_REFUSED',
-        `the server knows no such model or address (${kind}). Check ${settingNames.model} and ${settingNames.baseUrl}.`,
-      );
+      return { code: 'ENGINE_REFUSED', detail: notFound };
     case 408:
-      return fault('ENGINE_TIMEOUT', `the server gave up waiting (${kind}). Is it overloaded?`);
+      return { code: 'ENGINE_TIMEOUT', detail: `the server gave up waiting (${kind}). Is it overloaded?` };
     case 429:
-      return fault(
-        'ENGINE_UNAVAILABLE',
-        `too many requests, or the quota is used up (${kind}). Wait a minute, or look at your plan there.`,
-      );
+      return {
+        code: 'ENGINE_UNAVAILABLE',
+        detail: `too many requests, or the quota is used up (${kind}). Wait a minute, or look at your plan there.`,
+      };
     default:
       return status >= 500
-        ? fault('ENGINE_UNAVAILABLE', `the server failed (${kind}). Look into its log.`)
-        : fault('ENGINE_REFUSED', `the server did not accept the request (${kind}). Look into its log.`);
+        ? { code: 'ENGINE_UNAVAILABLE', detail: `the server failed (${kind}). Look into its log.` }
+        : { code: 'ENGINE_REFUSED', detail: `the server did not accept the request (${kind}). Look into its log.` };
   }
 }
 

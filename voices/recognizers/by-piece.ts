@@ -1,8 +1,9 @@
 import type { EngineContext } from '../calls/context.ts';
 import type { Meter } from '../calls/calls.ts';
-import { EngineError, type CallOptions } from '../engine.ts';
+import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../until-aborted.ts';
+import { checkRate } from './check-rate.ts';
 import { DecodeAhead, joinTexts, type Heard, type Urgency } from './decode-ahead.ts';
 
 /** What a server made of a piece of audio. */
@@ -71,10 +72,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
       });
       try {
         for await (const frame of untilAborted(audio, { signal })) {
-          if (frame.sampleRate !== sampleRate) {
-            const detail = `frames must have ${sampleRate} Hz, not ${frame.sampleRate}: resample them`;
-            throw new EngineError(name, 'ENGINE_REFUSED', detail);
-          }
+          checkRate(frame, sampleRate, name);
           await listening.push(frame);
           const text = listening.takePartial();
           if (text !== undefined) yield { type: 'transcript-partial', text };

@@ -1,9 +1,10 @@
 import { pcm16FromFloats, Rechunker, type AudioFrame } from '../audio.ts';
 import type { Meter } from '../calls/calls.ts';
 import type { EngineContext } from '../calls/context.ts';
-import { EngineError, type CallOptions } from '../engine.ts';
+import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../until-aborted.ts';
+import { checkRate } from './check-rate.ts';
 import { Recording, type LiveSound } from './live-sound.ts';
 
 /** An engine that hears while somebody speaks, over one connection for each utterance. */
@@ -70,10 +71,7 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
 
 async function* checked(audio: AsyncIterable<AudioFrame>, name: string): AsyncGenerator<AudioFrame> {
   for await (const frame of audio) {
-    if (frame.sampleRate !== sampleRate) {
-      const detail = `frames must have ${sampleRate} Hz, not ${frame.sampleRate}: resample them`;
-      throw new EngineError(name, 'ENGINE_REFUSED', detail);
-    }
+    checkRate(frame, sampleRate, name);
     yield frame;
   }
 }

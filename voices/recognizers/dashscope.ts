@@ -3,6 +3,7 @@ import type { Meter } from '../calls/calls.ts';
 import type { Adapter } from '../calls/context.ts';
 import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope-task.ts';
 import type { CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByStream } from './by-stream.ts';
 import { joinTexts } from './decode-ahead.ts';
@@ -13,10 +14,7 @@ const settings = z.strictObject({
   workspace: z.string().min(1).optional(),
   model: z.string().min(1).default('paraformer-realtime-v2'),
   /** What the model understands, and is told to expect where the session knows what is spoken. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['zh', 'en', 'ja', 'yue', 'ko', 'de', 'fr', 'ru']),
+  languages: languageTags.default(['zh', 'en', 'ja', 'yue', 'ko', 'de', 'fr', 'ru']),
   /** Silence that ends a sentence, in milliseconds. It does not end the utterance: the session does. */
   sentencePauseMs: z.number().int().min(200).max(6_000).default(500),
   /** Further parameters of the task, such as `{"vocabulary_id": "vocab-1"}`. */

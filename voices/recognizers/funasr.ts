@@ -6,6 +6,7 @@ import { openDeadline } from '../calls/deadline.ts';
 import { badReply, brokenOff } from '../calls/http-faults.ts';
 import { openSocket } from '../calls/socket.ts';
 import type { CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByStream } from './by-stream.ts';
 import { openFunasrText } from './funasr-text.ts';
@@ -17,10 +18,7 @@ const settings = z.strictObject({
   /** `2pass` shows words early and corrects them at the end; `online` only shows, `offline` only corrects. */
   mode: z.enum(['2pass', 'online', 'offline']).default('2pass'),
   /** What the model understands. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['zh', 'en']),
+  languages: languageTags.default(['zh', 'en']),
   /** Words to expect: as the Python server wants them, or with their weights, as the C++ server does. */
   hotwords: z.union([z.string().min(1), z.record(z.string(), z.number())]).optional(),
   /** How long to wait for more after a result that may be the last, in milliseconds: the servers do not all say. */

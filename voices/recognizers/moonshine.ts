@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
+import { checkRate } from './check-rate.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from './decode-ahead.ts';
 import { concludeHearing, confidenceOf, judge, type Hypothesis } from './hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
@@ -93,10 +94,7 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
       });
       try {
         for await (const frame of untilAborted(audio, { signal })) {
-          if (frame.sampleRate !== sampleRate) {
-            const detail = `frames must have ${sampleRate} Hz, not ${frame.sampleRate}: resample them`;
-            throw new EngineError(name, 'ENGINE_REFUSED', detail);
-          }
+          checkRate(frame, sampleRate, name);
           await listening.push(frame);
           const text = listening.takePartial();
           if (text === undefined) continue;

@@ -5,6 +5,7 @@ import { badReply } from '../calls/http-faults.ts';
 import { bytesOf, send, sendForBytes } from '../calls/http.ts';
 import { checkOpenaiModel } from '../calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTag, languageTags } from '../language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { wavBytes } from '../wav.ts';
 import { recognizeByPiece, type DecodeOptions, type HeardPiece } from './by-piece.ts';
@@ -59,15 +60,9 @@ const settings = z.strictObject({
   model: z.string().min(1).optional(),
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),
   /** What is spoken, where the session does not know: a BCP 47 primary tag. */
-  language: z
-    .string()
-    .regex(/^[a-z]{2,3}$/)
-    .optional(),
+  language: languageTag.optional(),
   /** What the model understands; Whisper's languages unless given. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(whisperLanguages),
+  languages: languageTags.default(whisperLanguages),
   /** Words to expect, such as names. */
   prompt: z.string().min(1).optional(),
   /** Where it is not as usual in this dialect: */

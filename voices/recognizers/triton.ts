@@ -5,6 +5,7 @@ import { badReply } from '../calls/http-faults.ts';
 import { textIn, type InputTensor } from '../calls/triton-tensors.ts';
 import { checkTriton, openTriton } from '../calls/triton.ts';
 import type { CallOptions } from '../engine.ts';
+import { languageTag, languageTags } from '../language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByPiece, type HeardPiece } from './by-piece.ts';
 import { whisperLanguages } from './whisper-languages.ts';
@@ -15,15 +16,9 @@ const settings = z.strictObject({
   /** Its name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or `infer_pipeline` of FunASR. */
   model: z.string().min(1),
   /** What is spoken, where the session does not know: a BCP 47 primary tag. */
-  language: z
-    .string()
-    .regex(/^[a-z]{2,3}$/)
-    .optional(),
+  language: languageTag.optional(),
   /** What the model understands; Whisper's languages unless given. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(whisperLanguages),
+  languages: languageTags.default(whisperLanguages),
   /** Silence after which the utterance may be over, in milliseconds. */
   pauseMs: z.number().int().min(32).max(2_000).default(128),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { weightsSchema } from '../calls/weights.ts';
+import { languageTag, languageTags } from '../language-tags.ts';
 import { whisperLanguages } from '../recognizers/whisper-languages.ts';
 import { familyFiles, machineSettings, modelOptions, sampleRate } from './settings.ts';
 
@@ -17,17 +18,11 @@ export type PunctuationSettings = z.infer<typeof punctuationSchema>;
 const common = {
   ...machineSettings,
   /** BCP 47 primary tags of what the model understands, where it is not as usual in its family. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .optional(),
+  languages: languageTags.optional(),
   punctuation: punctuationSchema.optional(),
 };
 /** What is spoken; the model finds out unless given. */
-const language = z
-  .string()
-  .regex(/^[a-z]{2,3}$/)
-  .optional();
+const language = languageTag.optional();
 
 export const recognizerSettings = z.discriminatedUnion('family', [
   z.strictObject({

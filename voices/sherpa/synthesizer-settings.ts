@@ -1,14 +1,12 @@
 import { z } from 'zod';
+import { languageTags } from '../language-tags.ts';
 import { defaultClipSchema } from '../synthesizers/default-clip.ts';
 import { familyFiles, machineSettings, modelOptions } from './settings.ts';
 
 const common = {
   ...machineSettings,
   /** BCP 47 primary tags of what the model speaks, where it is not as usual in its family. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .optional(),
+  languages: languageTags.optional(),
 };
 /** Of models with voices of their own, which have numbers: who speaks where the voice that is wanted is no number. */
 const defaultVoice = z.number().int().min(0).default(0);

@@ -7,6 +7,7 @@ import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { soundOf } from '../calls/sound-reply.ts';
 import { mannerOf } from '../emotion-manner.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 import { clipOf, defaultClipSchema, primaryTag } from './default-clip.ts';
@@ -26,10 +27,7 @@ const settings = z.strictObject({
   defaultClip: defaultClipSchema.optional(),
   /** How to speak, such as "whisper"; of versions 2 and 3, in place of what the clip's transcript tells. */
   instructions: z.string().min(1).optional(),
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['zh', 'en', 'ja', 'ko', 'yue']),
+  languages: languageTags.default(['zh', 'en', 'ja', 'ko', 'yue']),
 });
 
 export type CosyvoiceSettings = z.infer<typeof settings>;

@@ -3,6 +3,7 @@ import type { Adapter } from '../calls/context.ts';
 import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope-task.ts';
 import { pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, spokenSampleRate, type RenderOptions } from './by-phrase.ts';
 
@@ -13,10 +14,7 @@ const settings = z.strictObject({
   /** Who speaks where the voice that is wanted is none of the model's: one of the list, or one that was cloned for this model. */
   defaultVoice: z.string().min(1).default('longxiaochun_v2'),
   /** BCP 47 primary tags of what the voices speak. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['zh', 'en']),
+  languages: languageTags.default(['zh', 'en']),
   /** Further parameters of the task, such as `{"instruction": "..."}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });

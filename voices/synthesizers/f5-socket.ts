@@ -4,6 +4,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply, brokenOff, connectionFault } from '../calls/http-faults.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import { Queue } from '../queue.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
@@ -11,10 +12,7 @@ import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 const settings = z.strictObject({
   /** Of `f5_tts/socket_server.py`. */
   baseUrl: z.url({ protocol: /^tcp$/ }).default('tcp://127.0.0.1:9998'),
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['zh', 'en']),
+  languages: languageTags.default(['zh', 'en']),
 });
 
 export type F5SocketSettings = z.infer<typeof settings>;

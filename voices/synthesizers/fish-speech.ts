@@ -8,6 +8,7 @@ import { sendForBytes, sendForJson } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 import { openClips } from './reference-clip.ts';
@@ -19,10 +20,7 @@ const settings = z.strictObject({
   defaultVoice: z.string().min(1).optional(),
   /** Of its stream, which has no header, in hertz. */
   sampleRate: z.number().int().min(8_000).max(96_000).default(44_100),
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['en', 'zh', 'ja', 'de', 'fr', 'es', 'ko', 'ar', 'ru', 'nl', 'it', 'pl', 'pt']),
+  languages: languageTags.default(['en', 'zh', 'ja', 'de', 'fr', 'es', 'ko', 'ar', 'ru', 'nl', 'it', 'pl', 'pt']),
   /** Further fields of the request, such as `{"temperature": 0.7}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });

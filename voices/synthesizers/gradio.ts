@@ -5,6 +5,7 @@ import { fileOf, openGradioApp, type GradioApp, type GradioFile, type GradioInpu
 import { badReply } from '../calls/http-faults.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
 import { readWav } from '../wav.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
@@ -29,10 +30,7 @@ const settings = z.strictObject({
    */
   inputs: z.record(z.string(), z.unknown()).default({}),
   defaultClip: defaultClipSchema.optional(),
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default([]),
+  languages: languageTags.default([]),
 });
 
 export type GradioSettings = z.infer<typeof settings>;

@@ -9,6 +9,7 @@ import { checkOpenaiModel } from '../calls/openai-models.ts';
 import { pcmBlocks, pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
 import { serverSentEvents } from '../calls/sse.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 import {
@@ -34,10 +35,7 @@ const settings = z.strictObject({
   /** Of sound without a header, in hertz, where it is not as usual. */
   sampleRate: z.number().int().min(8_000).max(96_000).optional(),
   /** BCP 47 primary tags of what the model speaks. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default([]),
+  languages: languageTags.default([]),
   /** How to speak, for models that take such instructions. */
   instructions: z.string().min(1).optional(),
   /** Where the server keeps the reference clips, for servers that read them from their own disk. */

@@ -4,6 +4,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { sendForJson } from '../calls/http.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { adapter as openaiSpeech, type OpenaiSpeechSettings } from './openai-speech.ts';
 
@@ -16,10 +17,7 @@ const settings = z.strictObject({
   /** False: the sidecar makes the whole clip before it sends any. */
   streams: z.boolean().default(true),
   /** BCP 47 primary tags of what the model speaks. */
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default([]),
+  languages: languageTags.default([]),
   /** Further fields of the request, such as `{"seed": 3}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });

@@ -5,6 +5,7 @@ import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { samplesIn } from '../calls/triton-tensors.ts';
 import { checkTriton, openTriton, type TritonServer } from '../calls/triton.ts';
 import { EngineError } from '../engine.ts';
+import { languageTags } from '../language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
 import { crossFaded } from './cross-fade.ts';
@@ -55,10 +56,7 @@ const settings = z.strictObject({
   defaultClip: defaultClipSchema.optional(),
   /** Longer phrases are cut, in UTF-16 units. */
   maxCharacters: z.number().int().min(20).max(1_000).optional(),
-  languages: z
-    .array(z.string().regex(/^[a-z]{2,3}$/))
-    .readonly()
-    .default(['zh', 'en']),
+  languages: languageTags.default(['zh', 'en']),
 });
 
 export type TritonSynthesizerSettings = z.infer<typeof settings>;

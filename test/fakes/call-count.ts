@@ -1,0 +1,51 @@
+import type { EngineServer, Message, SeenRequest } from './engine-server.ts';
+import type { Fault } from './faults.ts';
+
+/** What an in-test server of any protocol notes of its callers, and what is to go wrong with its answers. */
+export class CallCount implements Omit<EngineServer, 'url' | typeof Symbol.asyncDispose> {
+  readonly requests: SeenRequest[] = [];
+  lastTalk: readonly Message[] = [];
+  connections = 0;
+  mostAtOnce = 0;
+  open = 0;
+  abandoned = 0;
+  abandonedAtMs: number | undefined;
+  /** What is to go wrong, if anything, with how many more answers. */
+  breakage: { readonly fault: Fault; readonly route: string | undefined; times: number } | undefined;
+  readonly #onBreak: (fault: Fault) => void;
+
+  /** `onBreak` is told of each new breakage, for those that befall connections. */
+  constructor(onBreak: (fault: Fault) => void = () => undefined) {
+    this.#onBreak = onBreak;
+  }
+
+  /** A call begins. What it gives ends it. */
+  begin(): (isComplete: boolean) => void {
+    this.open += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.open);
+    return (isComplete) => {
+      this.open -= 1;
+      if (isComplete) return;
+      this.abandoned += 1;
+      this.abandonedAtMs = performance.now();
+    };
+  }
+
+  /** What befalls the next answer of a route. */
+  faultFor(route: string): Fault | undefined {
+    const { breakage } = this;
+    if (breakage === undefined || breakage.times <= 0) return undefined;
+    if (breakage.route !== undefined && breakage.route !== route) return undefined;
+    breakage.times -= 1;
+    return breakage.fault;
+  }
+
+  breaks(fault: Fault, options: { readonly times?: number | undefined; readonly route?: string } = {}): void {
+    this.breakage = { fault, route: options.route, times: options.times ?? Infinity };
+    this.#onBreak(fault);
+  }
+
+  mends(): void {
+    this.breakage = undefined;
+  }
+}

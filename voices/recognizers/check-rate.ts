@@ -1,0 +1,8 @@
+import type { AudioFrame } from '../audio.ts';
+import { EngineError } from '../engine.ts';
+
+/** Throws `ENGINE_REFUSED` where a frame has another rate than the recognizer named `name` hears. */
+export function checkRate({ sampleRate }: AudioFrame, wanted: number, name: string): void {
+  if (sampleRate === wanted) return;
+  throw new EngineError(name, 'ENGINE_REFUSED', `frames must have ${wanted} Hz, not ${sampleRate}: resample them`);
+}
