@@ -1,5 +1,6 @@
-import { env, InferenceSession, Tensor } from 'onnxruntime-node';
-import { lineOf } from '../../voices/model-session.ts';
+import { Tensor } from 'onnxruntime-node';
+import { createSession } from '../../voices/device/create-session.ts';
+import { lineOf } from '../../voices/device/fault-line.ts';
 import type { Provider } from '../../voices/execution.ts';
 
 /** One model on one provider, in a process of its own, since native code may end it. Prints a `TrialResult` as JSON. */
@@ -28,8 +29,7 @@ function noise(sizes: readonly number[]): Tensor {
 }
 
 async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<TrialResult> {
-  env.logLevel = 'fatal';
-  const session = await InferenceSession.create(file, { executionProviders: [provider], intraOpNumThreads: 1 });
+  const session = await createSession(file, { executionProviders: [provider], intraOpNumThreads: 1 });
   const feeds = Object.fromEntries(
     Object.entries(inputs)
       .filter(([name]) => session.inputNames.includes(name))
