@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BroadcastChannel, getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { startDevice, type DeviceLine } from './device/device.ts';
@@ -15,6 +16,8 @@ export interface ExecutionPlan {
   readonly order: readonly Provider[];
   /** Where a model has an order of its own. */
   readonly models: Readonly<Partial<Record<ExecutedModel, readonly Provider[]>>>;
+  /** Where nothing else is said: what has proven itself for a file, by its absolute path. */
+  readonly proven?: Readonly<Record<string, readonly Provider[]>>;
   /** Of the device, for all models together. */
   readonly gpuMemoryMb?: number | undefined;
 }
@@ -38,7 +41,9 @@ interface SharedPlan extends ExecutionPlan {
 export function planExecution(plan: ExecutionPlan): void {
   const { device: _device, ...current } = sharedPlan() ?? {};
   if (isDeepStrictEqual(current, plan)) return;
-  const wanted = [plan.order, ...Object.values(plan.models)].flat().some((provider) => provider !== 'cpu');
+  const wanted = [plan.order, ...Object.values(plan.models), ...Object.values(plan.proven ?? {})]
+    .flat()
+    .some((provider) => provider !== 'cpu');
   const device = wanted ? startDevice(plan.gpuMemoryMb) : undefined;
   setEnvironmentData(planKey, { ...plan, device } satisfies SharedPlan);
 }
@@ -48,10 +53,11 @@ export function plannedDevice(): DeviceLine | undefined {
   return sharedPlan()?.device;
 }
 
-/** What a thread tries for a model; the processor is the last. */
-export function providersFor(model: ExecutedModel): readonly Provider[] {
+/** What a thread tries for a model, and for a file of it; the processor is the last. */
+export function providersFor(model: ExecutedModel, file?: string): readonly Provider[] {
   const plan = sharedPlan();
-  const wanted = plan?.models[model] ?? plan?.order ?? [];
+  const proven = file === undefined ? undefined : plan?.proven?.[path.resolve(file)];
+  const wanted = plan?.models[model] ?? proven ?? plan?.order ?? [];
   // What comes after the processor is never reached.
   const end = wanted.indexOf('cpu');
   return [...(end === -1 ? wanted : wanted.slice(0, end)), 'cpu'];

@@ -30,7 +30,7 @@ export async function openModelSession(
   create: CreateSession = createHereOrThere,
 ): Promise<ModelSession> {
   const failed: ExecutionReport['failed'][number][] = [];
-  for (const provider of providersFor(model)) {
+  for (const provider of providersFor(model, typeof file === 'string' ? file : undefined)) {
     if (provider === 'cpu') break;
     try {
       const session = await create(provider, file, options);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   planExecution,
@@ -51,6 +52,13 @@ describe('the providers of a model', () => {
     expect(providersFor('smart-turn')).toEqual(['cuda', 'cpu']);
     expect(providersFor('silero')).toEqual(['cpu']);
     expect(providersFor('dnsmos')).toEqual(['webgpu', 'cpu']);
+  });
+
+  it('are those that have proven themselves for its file, where nobody says otherwise', () => {
+    plan({ order: [], proven: { [resolve('dnsmos.onnx')]: ['webgpu'] }, models: { speakers: ['cpu'] } });
+    expect(providersFor('dnsmos', 'dnsmos.onnx')).toEqual(['webgpu', 'cpu']);
+    expect(providersFor('dnsmos', 'other.onnx')).toEqual(['cpu']);
+    expect(providersFor('speakers', 'dnsmos.onnx')).toEqual(['cpu']);
   });
 
   it('are tried in order, and what failed is told in one line', async () => {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import { env, InferenceSession } from 'onnxruntime-node';
+import { cudaLibrary } from './cuda-library.ts';
 import { lineOf } from './fault-line.ts';
 
 /** Makes a session of the runtime. Says what is missing where that is CUDA: the runtime prints it, and throws the same for all. */
@@ -16,13 +15,6 @@ export async function createSession(
   } catch (fault) {
     throw options.executionProviders?.includes('cuda') === true ? new Error(cudaFault(lineOf(fault))) : fault;
   }
-}
-
-/** Where the install step puts what runs models on CUDA. */
-export function cudaLibrary(): string {
-  const runtime = path.resolve(createRequire(import.meta.url).resolve('onnxruntime-node'), '../..');
-  const name = process.platform === 'win32' ? 'onnxruntime_providers_cuda.dll' : 'libonnxruntime_providers_cuda.so';
-  return path.join(runtime, 'bin/napi-v6', process.platform, process.arch, name);
 }
 
 function cudaFault(says: string): string {
