@@ -23,7 +23,7 @@ export const voiceFields = {
   dnsmosP808: file,
   modelCatalogue: file,
   modelMirrors: mirrors.prefault([]),
-  providers: execution.prefault(['cpu']),
+  providers: execution.optional(),
   gpuMemoryMb: megabytes,
 };
 

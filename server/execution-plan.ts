@@ -1,17 +1,21 @@
 import { executedModels, planExecution, providers, type ExecutedModel, type Provider } from '../voices/execution.ts';
 import type { Config } from './config.ts';
+import { openProofs } from './gpu/proofs.ts';
 
 /** The settings that say what runs models. */
-export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb'>>;
+export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb' | 'dataDir'>>;
 
-/** Has the models that are loaded from now on run as the settings say; without any, on the processor. */
-export function applyExecution({ providers: entries = [], gpuMemoryMb }: ExecutionSettings): void {
-  const pairs = entries.filter((entry) => entry.includes('=')).map((entry) => entry.split('=', 2) as [string, string]);
+/** Has the models that are loaded from now on run as the settings say; without any, on what has proven itself for them. */
+export function applyExecution({ providers: entries, gpuMemoryMb, dataDir }: ExecutionSettings): void {
+  const pairs = (entries ?? [])
+    .filter((entry) => entry.includes('='))
+    .map((entry) => entry.split('=', 2) as [string, string]);
   planExecution({
-    order: entries.filter(isProvider),
+    order: (entries ?? []).filter(isProvider),
     models: Object.fromEntries(
       pairs.filter(([model]) => isModel(model)).map(([model, order]) => [model, order.split('+').filter(isProvider)]),
     ),
+    proven: entries === undefined && dataDir !== undefined ? openProofs(dataDir).proven : {},
     gpuMemoryMb,
   });
 }

@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { executionNotes } from './telemetry/execution-notes.ts';
 import { openEngines, type Engines } from './engines.ts';
+import { proveProviders } from './gpu/prove.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
 import { openMemories, type Memories } from './memory/memories.ts';
@@ -62,6 +63,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
     execution.tellTo((facts, text) => app.log.warn(facts, text));
     await app.listen({ host: config.host, port: config.port });
     await engines.warm(new AbortController().signal, characters.values());
+    const proving = new AbortController();
+    const tellProof = (level: 'info' | 'warn', text: string): void => app.log[level](text);
+    const proof = proveProviders(config, { signal: proving.signal, tell: tellProof }).catch((fault: unknown) => {
+      app.log.warn({ fault: String(fault) }, 'the GPU could not be looked at');
+    });
     const { address, port, family } = app.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;
     return {
@@ -70,6 +76,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
       engines,
       characters,
       async close() {
+        proving.abort();
+        await proof;
         await sessions.drain(config.drainSeconds * 1000);
         await app.close();
         await memories?.close();

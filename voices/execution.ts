@@ -1,5 +1,7 @@
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BroadcastChannel, getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { startDevice, type DeviceLine } from './device/device.ts';
 
 /** What runs models, the usual order. `webgpu` is in the npm package; `cuda` is installed apart (README). */
 export const providers = ['cuda', 'webgpu', 'cpu'] as const;
@@ -14,6 +16,8 @@ export interface ExecutionPlan {
   readonly order: readonly Provider[];
   /** Where a model has an order of its own. */
   readonly models: Readonly<Partial<Record<ExecutedModel, readonly Provider[]>>>;
+  /** Where nothing else is said: what has proven itself for a file, by its absolute path. */
+  readonly proven?: Readonly<Record<string, readonly Provider[]>>;
   /** Of the device, for all models together. */
   readonly gpuMemoryMb?: number | undefined;
 }
@@ -30,40 +34,33 @@ const planKey = 'dramatis execution plan';
 const channelName = 'dramatis execution';
 
 interface SharedPlan extends ExecutionPlan {
-  /** Megabytes of the device that are given away, for all threads. */
-  readonly usedMb: Int32Array<SharedArrayBuffer>;
+  readonly device: DeviceLine | undefined;
 }
 
-/** Makes the plan that of all model threads of this process that start from now on. The same plan again keeps its books. */
+/** Makes the plan that of all model threads of this process that start from now on. The same plan again keeps its device. */
 export function planExecution(plan: ExecutionPlan): void {
-  const { usedMb: _usedMb, ...current } = sharedPlan() ?? {};
+  const { device: _device, ...current } = sharedPlan() ?? {};
   if (isDeepStrictEqual(current, plan)) return;
-  setEnvironmentData(planKey, { ...plan, usedMb: new Int32Array(new SharedArrayBuffer(4)) } satisfies SharedPlan);
+  const wanted = [plan.order, ...Object.values(plan.models), ...Object.values(plan.proven ?? {})]
+    .flat()
+    .some((provider) => provider !== 'cpu');
+  const device = wanted ? startDevice(plan.gpuMemoryMb) : undefined;
+  setEnvironmentData(planKey, { ...plan, device } satisfies SharedPlan);
 }
 
-/** What a thread tries for a model; the processor is the last. */
-export function providersFor(model: ExecutedModel): readonly Provider[] {
+/** How to reach the device of the plan; undefined where the plan has none. */
+export function plannedDevice(): DeviceLine | undefined {
+  return sharedPlan()?.device;
+}
+
+/** What a thread tries for a model, and for a file of it; the processor is the last. */
+export function providersFor(model: ExecutedModel, file?: string): readonly Provider[] {
   const plan = sharedPlan();
-  const wanted = plan?.models[model] ?? plan?.order ?? [];
+  const proven = file === undefined ? undefined : plan?.proven?.[path.resolve(file)];
+  const wanted = plan?.models[model] ?? proven ?? plan?.order ?? [];
   // What comes after the processor is never reached.
   const end = wanted.indexOf('cpu');
   return [...(end === -1 ? wanted : wanted.slice(0, end)), 'cpu'];
-}
-
-/** Takes memory of the device, where the plan's cap leaves so much. The only measure there is beforehand is the weights' size. */
-export function takeDeviceMemory(megabytes: number): boolean {
-  const plan = sharedPlan();
-  if (plan?.gpuMemoryMb === undefined) return true;
-  const used = Atomics.add(plan.usedMb, 0, megabytes) + megabytes;
-  if (used <= plan.gpuMemoryMb) return true;
-  giveBackDeviceMemory(megabytes);
-  return false;
-}
-
-/** Gives back what `takeDeviceMemory` took. */
-export function giveBackDeviceMemory(megabytes: number): void {
-  const plan = sharedPlan();
-  if (plan?.gpuMemoryMb !== undefined) Atomics.sub(plan.usedMb, 0, megabytes);
 }
 
 function sharedPlan(): SharedPlan | undefined {

@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
-import { env, InferenceSession } from 'onnxruntime-node';
+import { InferenceSession } from 'onnxruntime-node';
+import { openOnDevice } from './device/open-on-device.ts';
+import { lineOf } from './device/fault-line.ts';
 import {
-  giveBackDeviceMemory,
+  plannedDevice,
   providersFor,
   reportExecution,
-  takeDeviceMemory,
   type ExecutedModel,
   type ExecutionReport,
   type Provider,
@@ -13,58 +13,46 @@ import {
 /** A loaded model, on whatever runs it. */
 export type ModelSession = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
-/** Makes a session on one provider; tests have their own. */
-export type CreateSession = (
-  file: string | Uint8Array,
-  options: InferenceSession.SessionOptions,
-) => Promise<ModelSession>;
+type Options = Omit<InferenceSession.SessionOptions, 'executionProviders'>;
 
-/** Weights, and what is worked with; there is no way to ask beforehand. */
-const timesWeights = 2;
+/** Makes a session on one provider; tests have their own. */
+export type CreateSession = (provider: Provider, file: string | Uint8Array, options: Options) => Promise<ModelSession>;
 
 /**
- * Loads a model on the first provider of the plan that takes it, and tells which it is. Where that one fails in a run, the model goes
- * on on the processor, with the same input. Rejects where even the processor cannot load it. Blocks: for worker threads.
+ * Loads a model on the first provider of the plan that takes it, and tells which it is: here on the processor, else in the process of
+ * the device. Where that one fails in a run, the model goes on on the processor, with the same input. Rejects where even the processor
+ * cannot load it. Blocks: for worker threads.
  */
 export async function openModelSession(
   model: ExecutedModel,
   file: string | Uint8Array,
-  options: Omit<InferenceSession.SessionOptions, 'executionProviders'>,
-  create: CreateSession = (...given) =>
-    InferenceSession.create(...(given as [string, InferenceSession.SessionOptions])),
+  options: Options,
+  create: CreateSession = createHereOrThere,
 ): Promise<ModelSession> {
-  // The runtime's own words about a provider that is not there are many, and say what we say.
-  env.logLevel = 'fatal';
   const failed: ExecutionReport['failed'][number][] = [];
-  const neededMb = Math.ceil((timesWeights * (typeof file === 'string' ? await sizeOf(file) : file.length)) / 1e6);
-  for (const provider of providersFor(model)) {
+  for (const provider of providersFor(model, typeof file === 'string' ? file : undefined)) {
     if (provider === 'cpu') break;
-    if (!takeDeviceMemory(neededMb)) {
-      failed.push({ provider, why: `over the cap on device memory (DRAMATIS_GPU_MEMORY_MB), needs ${neededMb} MB` });
-      continue;
-    }
     try {
-      const session = await create(file, { ...options, executionProviders: [provider] });
+      const session = await create(provider, file, options);
       reportExecution({ model, provider, failed });
-      const toProcessor = async (why: string): Promise<ModelSession> => {
-        giveBackDeviceMemory(neededMb);
-        const spare = await create(file, onProcessor(options));
+      return withSpare(session, async (why) => {
+        const spare = await create('cpu', file, options);
         reportExecution({ model, provider: 'cpu', failed: [{ provider, why }] });
         return spare;
-      };
-      return withSpare(session, toProcessor);
+      });
     } catch (fault) {
-      giveBackDeviceMemory(neededMb);
       failed.push({ provider, why: lineOf(fault) });
     }
   }
-  const session = await create(file, onProcessor(options));
+  const session = await create('cpu', file, options);
   reportExecution({ model, provider: 'cpu', failed });
   return session;
 }
 
-function onProcessor(options: InferenceSession.SessionOptions): InferenceSession.SessionOptions {
-  return { ...options, executionProviders: ['cpu' satisfies Provider] };
+function createHereOrThere(provider: Provider, file: string | Uint8Array, options: Options): Promise<ModelSession> {
+  const device = plannedDevice();
+  if (provider !== 'cpu' && device !== undefined) return openOnDevice(device, { provider, file, options });
+  return InferenceSession.create(file as string, { ...options, executionProviders: [provider] });
 }
 
 /** A session that another takes over from when a run fails; a run that fails there too is the input's fault. */
@@ -82,17 +70,4 @@ function withSpare(session: ModelSession, takeOver: (why: string) => Promise<Mod
     }
   };
   return { inputNames, outputNames, inputMetadata, run };
-}
-
-async function sizeOf(file: string): Promise<number> {
-  return (await stat(file).catch(() => undefined))?.size ?? 0;
-}
-
-/** The first line of a fault of the runtime, without the places in its source. */
-export function lineOf(fault: unknown): string {
-  const text = fault instanceof Error ? fault.message : String(fault);
-  return (text.split('\n')[0] ?? '')
-    .replace(/^\/\S+:\d+ .*? was false\. /, '')
-    .replace(/^OrtSession\w+: /, '')
-    .slice(0, 200);
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { findingOf, type GpuFinding } from '../../server/cli/doctor-gpu.ts';
+import { findingOf, type GpuFinding } from '../../server/gpu/trials.ts';
 import { readConfig } from '../../server/config.ts';
 import { openEngines } from '../../server/engines.ts';
 import { executionNotes } from '../../server/telemetry/execution-notes.ts';

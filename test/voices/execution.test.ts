@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   planExecution,
@@ -18,8 +19,7 @@ function scripted(faults: Readonly<Record<string, 'load' | 'run'>>): { create: C
   const made: string[] = [];
   return {
     made,
-    async create(_file, { executionProviders }) {
-      const provider = executionProviders?.[0] as string;
+    async create(provider) {
       made.push(provider);
       if (faults[provider] === 'load') throw new Error(`no ${provider} here\nat length`);
       const run = async (): Promise<never> => {
@@ -54,6 +54,13 @@ describe('the providers of a model', () => {
     expect(providersFor('dnsmos')).toEqual(['webgpu', 'cpu']);
   });
 
+  it('are those that have proven themselves for its file, where nobody says otherwise', () => {
+    plan({ order: [], proven: { [resolve('dnsmos.onnx')]: ['webgpu'] }, models: { speakers: ['cpu'] } });
+    expect(providersFor('dnsmos', 'dnsmos.onnx')).toEqual(['webgpu', 'cpu']);
+    expect(providersFor('dnsmos', 'other.onnx')).toEqual(['cpu']);
+    expect(providersFor('speakers', 'dnsmos.onnx')).toEqual(['cpu']);
+  });
+
   it('are tried in order, and what failed is told in one line', async () => {
     plan();
     const { create, made } = scripted({ cuda: 'load' });
@@ -78,23 +85,6 @@ describe('the providers of a model', () => {
       provider: 'cpu',
       failed: [{ provider: 'cuda', why: 'cuda is out of memory' }],
     });
-  });
-
-  it('give no model more of the device than the cap leaves, counted over all', async () => {
-    plan({ order: ['cuda'], gpuMemoryMb: 5 });
-    const { create, made } = scripted({});
-    const weights = new Uint8Array(1_500_000);
-    for (let count = 0; count < 2; count += 1) await openModelSession('dnsmos', weights, {}, create);
-    expect(made).toEqual(['cuda', 'cpu']);
-  });
-
-  it('give the memory of what failed to the next', async () => {
-    plan({ order: ['cuda'], gpuMemoryMb: 5 });
-    const weights = new Uint8Array(1_500_000);
-    await openModelSession('dnsmos', weights, {}, scripted({ cuda: 'load' }).create);
-    const { create, made } = scripted({});
-    await openModelSession('dnsmos', weights, {}, create);
-    expect(made).toEqual(['cuda']);
   });
 });
 

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { constants, setPriority } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { ExecutedModel, Provider } from '../../voices/execution.ts';
+import { findMoonshine } from '../../voices/recognizers/moonshine.ts';
+import { sileroFrameSizes, sileroStateSizes } from '../../voices/vads/silero-graph.ts';
+import { withInstalledJudges } from '../engine-config/auto-engines.ts';
+import { planEngines } from '../engine-config/engine-plan.ts';
+import type { VoiceModelSettings } from '../voice-models.ts';
+import type { PlanSettings } from '../engine-config/engine-plan.ts';
+import type { TrialOrder, TrialResult } from './trial-script.ts';
+
+/** A model that there is here, with an input as in service. */
+export interface Trial extends Pick<TrialOrder, 'file' | 'inputs' | 'runs'> {
+  readonly title: string;
+  readonly model: ExecutedModel;
+}
+
+/** How one model fares on one provider. */
+export interface GpuFinding {
+  readonly model: string;
+  readonly provider: Provider;
+  readonly ok: boolean;
+  /** Of a run; null where it does not run. */
+  readonly medianMs: number | null;
+  /** The largest difference from the processor's output, as a share of that output's largest value; null likewise. */
+  readonly difference: number | null;
+  readonly says: string;
+}
+
+/** Half precision inside of a provider shows in the third digit. */
+const mostDifference = 0.01;
+const patienceMs = 120_000;
+const run = promisify(execFile);
+const require = createRequire(import.meta.url);
+
+/** Three seconds, by the names that exports of CAM++ and WavLM-large SV have; a model takes the one it knows. */
+const speakerInputs = { x: [1, 300, 80], feature: [1, 300, 80], wav: [1, 48_000] };
+
+/** A window, by the names of our graph and by those of the file. */
+const sileroInputs = {
+  frames: sileroFrameSizes(1),
+  hidden: sileroStateSizes(1),
+  cell: sileroStateSizes(1),
+  input: [1, 576],
+  state: [2, 1, 128],
+  sr: 16_000,
+};
+
+/** The models that there are here. */
+export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
+  const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
+  const { turns } = planEngines(config);
+  const smartTurn = turns.kind === 'smart-turn' ? turns.model : undefined;
+  const silero = require.resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx');
+  const moonshine = path.join(findMoonshine(), 'encoder_model.onnx');
+  const rows: readonly (readonly [string, ExecutedModel, string | undefined, Trial['inputs'], number])[] = [
+    ['silero', 'silero', silero, sileroInputs, 50],
+    ['moonshine (encoder)', 'moonshine', moonshine, { input_values: [1, 64_000] }, 10],
+    ['smart-turn', 'smart-turn', smartTurn, { input_features: [1, 80, 800] }, 10],
+    ['dnsmos P.835', 'dnsmos', dnsmos, { input_1: [1, 144_160] }, 5],
+    ['dnsmos P.808', 'dnsmos', dnsmosP808, { input_1: [1, 900, 120] }, 5],
+    ['speakers', 'speakers', speakerEncoder, speakerInputs, 10],
+  ];
+  return rows.flatMap(([title, model, file, inputs, runs]) =>
+    file === undefined ? [] : [{ title, model, file: path.resolve(file), inputs, runs }],
+  );
+}
+
+/** Says what a trial came to. */
+export function findingOf(model: string, provider: Provider, result: TrialResult, base: TrialResult): GpuFinding {
+  const no = { model, provider, ok: false, medianMs: null, difference: null };
+  if ('why' in result) return { ...no, says: result.why };
+  const { medianMs } = result;
+  if ('why' in base) return { ...no, medianMs, says: 'runs, but the processor does not: nothing to compare with' };
+  const difference = differenceOf(result.output, base.output);
+  const ok = difference <= mostDifference;
+  const faster = base.medianMs / Math.max(medianMs, 1e-6);
+  const pace = provider === 'cpu' ? '' : `; ${faster.toFixed(faster < 0.1 ? 4 : 1)} times the processor's speed`;
+  const says = ok ? `serves${pace}` : 'gives other results than the processor: do not use it for this model';
+  return { model, provider, ok, medianMs, difference, says };
+}
+
+function differenceOf(output: readonly number[], base: readonly number[]): number {
+  if (output.length !== base.length || !output.every((value) => Number.isFinite(value)))
+    return Number.POSITIVE_INFINITY;
+  const largest = Math.max(1e-6, ...base.map((value) => Math.abs(value)));
+  return Math.max(0, ...output.map((value, index) => Math.abs(value - (base[index] ?? 0)))) / largest;
+}
+
+/** Runs a model on a provider, in a process of its own, which lets everything else go first. Rejects only where aborted. */
+export async function tryOut(
+  { file, inputs, runs }: Trial,
+  provider: Provider,
+  signal: AbortSignal,
+): Promise<TrialResult> {
+  const script = path.join(import.meta.dirname, 'trial-script.ts');
+  const order: TrialOrder = { file, inputs, runs, provider };
+  const trial = run(process.execPath, [script, JSON.stringify(order)], {
+    signal,
+    timeout: patienceMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: 2 ** 24,
+  });
+  try {
+    if (trial.child.pid !== undefined) setPriority(trial.child.pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already, or the system lets nobody.
+  }
+  try {
+    return JSON.parse((await trial).stdout) as TrialResult;
+  } catch (fault) {
+    signal.throwIfAborted();
+    const { killed = false, signal: by, code } = fault as { killed?: boolean; signal?: string | null; code?: unknown };
+    if (killed) return { why: `no result in ${patienceMs / 1000} s` };
+    return { why: `its process ended with ${by ?? `the exit status ${String(code)}`}` };
+  }
+}

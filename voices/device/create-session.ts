@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { env, InferenceSession } from 'onnxruntime-node';
+import { cudaLibrary } from './cuda-library.ts';
+import { lineOf } from './fault-line.ts';
+
+/** Makes a session of the runtime. Says what is missing where that is CUDA: the runtime prints it, and throws the same for all. */
+export async function createSession(
+  file: string | Uint8Array,
+  options: InferenceSession.SessionOptions,
+): Promise<InferenceSession> {
+  // Its own words about a provider that is not there are many, and say what we say.
+  env.logLevel = 'fatal';
+  try {
+    return await InferenceSession.create(file as string, options);
+  } catch (fault) {
+    throw options.executionProviders?.includes('cuda') === true ? new Error(cudaFault(lineOf(fault))) : fault;
+  }
+}
+
+function cudaFault(says: string): string {
+  const library = cudaLibrary();
+  if (!existsSync(library)) return 'it is not installed: see “On a GPU” in the README for the one step';
+  // The runtime tells its other faults itself, a device that is not there for one.
+  if (!says.includes('load shared library')) return says;
+  try {
+    process.dlopen({ exports: {} }, library);
+  } catch (fault) {
+    const why = lineOf(fault);
+    if (!why.includes('did not self-register')) {
+      return `${why}: CUDA 12 and cuDNN 9 must be on the library path, see “On a GPU” in the README`;
+    }
+  }
+  return 'its library is not of this onnxruntime-node: do the step in “On a GPU” of the README again';
+}

@@ -1,0 +1,8 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+/** Where the install step puts what runs models on CUDA. */
+export function cudaLibrary(): string {
+  const runtime = path.resolve(createRequire(import.meta.url).resolve('onnxruntime-node'), '../..');
+  return path.join(runtime, 'bin/napi-v6', process.platform, process.arch, 'libonnxruntime_providers_cuda.so');
+}

@@ -1,0 +1,8 @@
+/** The first line of a fault of the runtime, without the places in its source. */
+export function lineOf(fault: unknown): string {
+  const text = fault instanceof Error ? fault.message : String(fault);
+  return (text.split('\n')[0] ?? '')
+    .replace(/^\/\S+:\d+ .*? was false\. /, '')
+    .replace(/^OrtSession\w+: /, '')
+    .slice(0, 300);
+}
