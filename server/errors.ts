@@ -113,6 +113,7 @@ export const errorTable = {
     'invalid_request_error',
     'The voice has no clip that may be cloned. The message says why, and what would help.',
   ],
+  voice_in_use: ['invalid_request_error', 'Another process is at work on the voice. Wait for it, or end it.'],
   memory_off: [
     'invalid_request_error',
     'This server keeps no memories. Its operator switches them on: DRAMATIS_MEMORY.',

@@ -1,18 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { CallOptions } from '../voices/engine.ts';
-import { openDnsmos, type QualityMeter } from '../voices/quality/dnsmos.ts';
-import type { SpeakerEncoder } from '../voices/speaker-encoder.ts';
+import { openDnsmos } from '../voices/quality/dnsmos.ts';
 import { openOnnxSpeaker } from '../voices/speakers/onnx-speaker.ts';
 import type { Config } from './config.ts';
 import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
 import { withInstalledJudges, type InstalledSettings } from './engine-config/auto-engines.ts';
-
-/** The models that judge voices, as far as they are configured. */
-export interface VoiceModels {
-  readonly encoder: SpeakerEncoder | undefined;
-  readonly meter: QualityMeter | undefined;
-  close(): Promise<void>;
-}
 
 export type VoiceModelSettings = InstalledSettings &
   ExecutionSettings &
@@ -30,23 +22,15 @@ export async function openEncoder(
     : openOnnxSpeaker({ modelPath, signal, ...(sha256 !== undefined && { sha256 }) });
 }
 
-/** Opens them all. */
-export async function openVoiceModels(config: VoiceModelSettings, options: CallOptions): Promise<VoiceModels> {
+/** Opens what judges recordings, where that is configured. `ENGINE_MISSING` where its files are not what they should be. */
+export async function openMeter(
+  config: VoiceModelSettings,
+  options: CallOptions,
+): Promise<Awaited<ReturnType<typeof openDnsmos>> | undefined> {
+  applyExecution(config);
   const { dnsmos: modelPath, dnsmosP808: p808Path } = withInstalledJudges(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
-  const encoder = await openEncoder(config, options);
-  try {
-    const meter =
-      modelPath === undefined
-        ? undefined
-        : await openDnsmos({ modelPath, workers, ...options, ...(p808Path !== undefined && { p808Path }) });
-    return {
-      encoder,
-      meter,
-      close: async () => void (await Promise.all([encoder?.close(), meter?.close()])),
-    };
-  } catch (fault) {
-    await encoder?.close();
-    throw fault;
-  }
+  return modelPath === undefined
+    ? undefined
+    : openDnsmos({ modelPath, workers, ...options, ...(p808Path !== undefined && { p808Path }) });
 }

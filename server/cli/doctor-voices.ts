@@ -2,7 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config.ts';
 import { missingVoices } from '../engine-config/library-voice.ts';
 import { withInstalledJudges, type InstalledSettings } from '../engine-config/auto-engines.ts';
-import { openVoiceModels } from '../voice-models.ts';
+import { openEncoder, openMeter } from '../voice-models.ts';
 
 /** One thing looked at, as the doctor shows it. */
 export interface VoiceFinding {
@@ -10,40 +10,70 @@ export interface VoiceFinding {
   readonly ok: boolean;
   readonly says: string;
   readonly remedy: string;
-  readonly optional: true;
+  readonly optional?: boolean;
 }
 
-const remedy = 'README, “Voices”, tells which files to bring.';
+type Judges = Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>;
 
-/** Looks at the models that judge voices, as far as they are configured, by one second of sound, and at the voices that cards name. */
+const bring = 'README, “Voices”, tells which file to bring; `dramatis models pull` gets it.';
+const second = { samples: new Float32Array(16_000).fill(0.01), sampleRate: 16_000, atMs: 0 };
+
+/**
+ * Tries the models that judge voices on one second of sound, as far as they are configured, and looks for the voices that cards
+ * name. A model that is configured and does not work is an error, since `serve` and `voices add` end with it; a card's voice that
+ * is not here has another in its place.
+ */
 export async function checkVoices(
-  given: InstalledSettings &
-    Pick<Config, 'dataDir' | 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>,
+  given: InstalledSettings & Pick<Config, 'dataDir'> & Judges,
   characters: Iterable<Character>,
 ): Promise<VoiceFinding[]> {
   const config = withInstalledJudges(given);
+  const findings: VoiceFinding[] = [];
+  if (config.speakerEncoder !== undefined) {
+    const remedy = `Mend or unset DRAMATIS_SPEAKER_ENCODER. ${bring}`;
+    findings.push(await tried('speakers', remedy, (signal) => trySpeakers(config, signal)));
+  }
+  if (config.dnsmos !== undefined) {
+    const remedy = `Mend or unset DRAMATIS_DNSMOS and DRAMATIS_DNSMOS_P808. ${bring}`;
+    findings.push(await tried('quality', remedy, (signal) => tryQuality(config, signal)));
+  } else if (config.dnsmosP808 !== undefined) {
+    const says = 'DNSMOS P.808 judges nothing without P.835';
+    findings.push({ what: 'quality', ok: false, says, remedy: 'Set DRAMATIS_DNSMOS, too.' });
+  }
   const missing = missingVoices(characters, config.dataDir).map((says): VoiceFinding => {
     return { what: 'voice', ok: false, says, remedy: '`dramatis voices list` lists those there are.', optional: true };
   });
-  if (config.speakerEncoder === undefined && config.dnsmos === undefined) return missing;
-  return [await checkModels(config), ...missing];
+  return [...findings, ...missing];
 }
 
-async function checkModels(config: Parameters<typeof checkVoices>[0]): Promise<VoiceFinding> {
-  const what = 'voice models';
-  const signal = AbortSignal.timeout(60_000);
+async function trySpeakers(config: Judges, signal: AbortSignal): Promise<string> {
+  const encoder = await openEncoder(config, { signal });
   try {
-    const models = await openVoiceModels(config, { signal });
-    const { encoder, meter } = models;
-    const second = { samples: new Float32Array(16_000).fill(0.01), sampleRate: 16_000, atMs: 0 };
-    try {
-      await Promise.all([encoder?.embed(second, { signal }), meter?.rate(second, { signal })]);
-    } finally {
-      await models.close();
-    }
-    const says = [encoder?.name, meter?.name].filter((name) => name !== undefined).join(', ');
-    return { what, ok: true, says, remedy, optional: true };
+    await encoder?.embed(second, { signal });
+    return encoder?.name ?? '';
+  } finally {
+    await encoder?.close();
+  }
+}
+
+async function tryQuality(config: Judges, signal: AbortSignal): Promise<string> {
+  const meter = await openMeter({ ...config, workers: 1 }, { signal });
+  try {
+    await meter?.rate(second, { signal });
+    return meter?.name ?? '';
+  } finally {
+    await meter?.close();
+  }
+}
+
+async function tried(
+  what: string,
+  remedy: string,
+  check: (signal: AbortSignal) => Promise<string>,
+): Promise<VoiceFinding> {
+  try {
+    return { what, ok: true, says: await check(AbortSignal.timeout(60_000)), remedy };
   } catch (fault) {
-    return { what, ok: false, says: fault instanceof Error ? fault.message : String(fault), remedy, optional: true };
+    return { what, ok: false, says: fault instanceof Error ? fault.message : String(fault), remedy };
   }
 }

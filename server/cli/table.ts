@@ -23,6 +23,17 @@ export function displayWidth(text: string): number {
   return width;
 }
 
+/** A text in lines that fit the terminal, the further ones indented; parted at spaces, or anywhere in a text without any. */
+export function wrapped(text: string, indent: number, width = process.stdout.columns ?? 100): string {
+  const clean = printable(text);
+  if (displayWidth(clean) <= width || width <= 2 * indent) return clean;
+  let end = clean.length;
+  while (displayWidth(clean.slice(0, end)) > width) end -= 1;
+  const space = clean.lastIndexOf(' ', end);
+  const at = space > indent ? space : end;
+  return `${clean.slice(0, at)}\n${wrapped(' '.repeat(indent) + clean.slice(at).trimStart(), indent, width)}`;
+}
+
 function isWide(character: string): boolean {
   return /[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/u.test(character);
 }

@@ -1,77 +1,105 @@
 import path from 'node:path';
-import { addRecordings, type AddProgress, type AddResult } from '../../voices/library/add-recordings.ts';
+import {
+  addRecordings,
+  requireConsent,
+  type AddProgress,
+  type AddResult,
+} from '../../voices/library/add-recordings.ts';
+import { recordingsAt } from '../../voices/library/recordings-at.ts';
 import { openEngines } from '../engines.ts';
-import { openVoiceModels } from '../voice-models.ts';
+import { executionNotes } from '../telemetry/execution-notes.ts';
+import { openMeter } from '../voice-models.ts';
 import { interruptSignal } from './interrupt.ts';
 import { openProgressBar } from './progress-bar.ts';
 import { UsageError } from './usage.ts';
+import { printSpeakers, shownSpeakers } from './voices-speakers.ts';
 import { printVoice, shownVoice } from './voices-show.ts';
 import type { VoicesCommand } from './voices.ts';
 
 /** Half of all clean recordings reach it; at 3, the paper's, it is few. */
 const usualLeastQuality = 2.5;
 
-/** `dramatis voices add FILE…`: recordings of one speaker become a voice; goes on where an earlier run was stopped. */
-export async function add({ config, store, names: files, values, json }: VoicesCommand): Promise<number> {
-  const [first] = files;
-  if (first === undefined) throw new UsageError('Name one or more recordings of one speaker.');
+/** `dramatis voices add FILE…`: recordings become a voice; goes on where an earlier run was stopped. */
+export async function add({ config, store, names, values, json }: VoicesCommand): Promise<number> {
+  const [first] = names;
+  if (first === undefined) throw new UsageError('Name one or more recordings, or a folder of them.');
   const leastQuality = qualityOf(values['min-quality']);
   const language = languageOf(values.language);
+  const speaker = speakerOf(values.speaker);
+  const consent = textOf(values.consent);
+  const id = textOf(values.id) ?? idOf(first);
+  const files = await recordingsAt(names);
+  await requireConsent(store, id, consent);
   const signal = interruptSignal();
-  const models = await openVoiceModels(config, { signal });
-  const engines = await openEngines(config);
+  const progress = openProgress();
+  const notes = executionNotes();
+  notes.tellTo((_facts, text) => progress.note(text));
+  const engines = await openEngines(config, undefined, notes.take);
+  const { vad, recognizer, speakerEncoder: encoder } = engines;
+  const meter = await openMeter(config, { signal }).catch(async (fault: unknown) => {
+    await engines.close();
+    throw fault;
+  });
   try {
-    const { vad, recognizer } = engines;
+    const licence = textOf(values.licence);
     const result = await addRecordings(
       store,
-      { vad, recognizer, meter: models.meter, encoder: models.encoder },
-      {
-        files,
-        id: textOf(values.id) ?? idOf(first),
-        consent: textOf(values.consent),
-        licence: textOf(values.licence),
-        language,
-        leastQuality,
-        signal,
-        onProgress: openProgress(),
-      },
+      { vad, recognizer, meter, encoder },
+      { files, id, consent, licence, language, leastQuality, speaker, signal, ...progress },
     );
-    if (json)
-      console.log(JSON.stringify({ ...shownVoice(result.record), clips: result.clips, examined: result.examined }));
-    else print(result, models.meter === undefined, models.encoder === undefined);
+    const { record, clips, examined } = result;
+    if (json) console.log(JSON.stringify({ ...shownVoice(record), clips, examined, ...shownSpeakers(result) }));
+    else print(result, { meter: meter !== undefined, encoder: encoder !== undefined });
     return 0;
   } finally {
-    await Promise.all([models.close(), engines.close()]);
+    progress.end();
+    await Promise.all([meter?.close(), engines.close()]);
   }
 }
 
-function openProgress(): (progress: AddProgress) => void {
-  let bar: ReturnType<typeof openProgressBar> | undefined;
-  return (progress) => {
-    if (progress.type === 'cut') {
-      const { file, isNew, clips } = progress;
-      process.stderr.write(`${file}: ${clips} ${clips === 1 ? 'clip' : 'clips'}${isNew ? '' : ', cut before'}\n`);
-      return;
-    }
-    bar ??= openProgressBar('s of speech');
-    const { clips, ofClips, seconds, ofSeconds } = progress;
-    bar.show(seconds, ofSeconds, `${clips}/${ofClips} clips`);
-    if (clips === ofClips) bar.end();
+/** On standard error; on a terminal, what is being done stands in a line that is written over. */
+function openProgress(target = process.stderr) {
+  const bar = openProgressBar('s of speech', target);
+  const clear = target.isTTY ? '\r\u001B[2K' : '';
+  const note = (text: string): void => void target.write(`${clear}${text}\n`);
+  return {
+    note,
+    onReading(file: string): void {
+      if (target.isTTY) target.write(`${clear}${path.basename(file)} …`);
+    },
+    onProgress(progress: AddProgress): void {
+      if (progress.type === 'cut') {
+        const { file, isNew, clips } = progress;
+        return note(`${path.basename(file)}: ${clips} ${clips === 1 ? 'clip' : 'clips'}${isNew ? '' : ', cut before'}`);
+      }
+      const { clips, ofClips, seconds, ofSeconds } = progress;
+      bar.show(seconds, ofSeconds, `${clips}/${ofClips} clips`);
+      if (clips === ofClips) bar.end();
+    },
+    end: () => bar.end(),
   };
 }
 
-function print({ record, clips, examined, unfit }: AddResult, lacksMeter: boolean, lacksEncoder: boolean): void {
+function print(result: AddResult, has: { readonly meter: boolean; readonly encoder: boolean }): void {
+  const { record, clips, examined, unfit, heard } = result;
   printVoice(record);
-  console.log(`\n${clips} ${clips === 1 ? 'clip' : 'clips'}, ${examined} examined now.`);
-  if (unfit.poor > 0) console.log(`${unfit.poor} left out for their quality (--min-quality).`);
-  if (unfit.withoutTranscript > 0)
-    console.log(`${unfit.withoutTranscript} left out because nobody made out the words.`);
-  if (lacksMeter) console.log('Quality was not judged: set DRAMATIS_DNSMOS (README, “Voices”).');
-  if (lacksEncoder) {
-    console.log(
-      'The cleanest clip was chosen, not the most typical one: set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).',
-    );
+  console.log(`\n${clips} ${clips === 1 ? 'clip' : 'clips'} in all, ${examined} examined now.`);
+  printSpeakers(result);
+  const reasons = [
+    [record.reference.choice.speaker === undefined ? 0 : (heard?.mixed.length ?? 0), 'in which several speak'],
+    [unfit.poor, 'for its quality (--min-quality)'],
+    [unfit.withoutTranscript, 'because nobody made out the words'],
+  ].flatMap(([count, why]) => (count === 0 ? [] : [`${count} ${why}`]));
+  if (reasons.length > 0) console.log(`Left out: ${reasons.join(', ')}.`);
+  if (!has.meter) console.log('Quality was not judged: set DRAMATIS_DNSMOS (README, “Voices”).');
+  if (!has.encoder && record.reference.choice.by !== 'embedding') {
+    console.log('Nobody told speakers apart, and the cleanest clip was chosen, not the most typical one:');
+    console.log('set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).');
   }
+  console.log(
+    `\n\`dramatis voices play ${record.id}\` plays the reference. Cast it: "voice": { "reference": "${record.id}" }`,
+  );
+  console.log('in a character’s card, or "references" in the engines file (README, “Voices”).');
 }
 
 function textOf(value: string | boolean | undefined): string | undefined {
@@ -90,10 +118,17 @@ function qualityOf(value: string | boolean | undefined): number {
   throw new UsageError('--min-quality is a number from 1 to 5.');
 }
 
+function speakerOf(value: string | boolean | undefined): number | 'all' | undefined {
+  if (value === undefined || value === 'all') return value;
+  const number = Number(value);
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw new UsageError('--speaker is a number from 1, as `voices add` lists them, or "all".');
+}
+
 /** A name made of the file's. */
 function idOf(file: string): string {
   const words = path
-    .parse(file)
+    .parse(path.resolve(file))
     .name.toLowerCase()
     .match(/[a-z0-9]+/g);
   if (words !== null) return words.join('-').slice(0, 64).replace(/-$/, '');

@@ -1,5 +1,8 @@
 import { VoiceError, type VoiceRecord } from '../../voices/library/record.ts';
-import { table } from './table.ts';
+import { areEmbedded } from '../../voices/library/choose.ts';
+import { measuredClips, type SourceClip } from '../../voices/library/pick-reference.ts';
+import { tellSpeakers } from '../../voices/library/tell-speakers.ts';
+import { table, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 import type { VoicesCommand } from './voices.ts';
 
@@ -31,16 +34,21 @@ function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {
 }
 
 /** `dramatis voices show ID`. */
-export async function show({ store, names, json }: VoicesCommand): Promise<number> {
+export async function show({ store, names, values, json }: VoicesCommand): Promise<number> {
   const record = await store.read(nameFrom(names));
-  if (json) console.log(JSON.stringify(record, undefined, 2));
-  else printVoice(record);
+  const clips = values.clips === true ? shownClips(measuredClips(await store.sources(record.id))) : undefined;
+  if (json) console.log(JSON.stringify(clips === undefined ? record : { ...record, clips }, undefined, 2));
+  else {
+    printVoice(record);
+    if (clips !== undefined) console.log(`\n${clipTable(clips, record.reference?.file)}`);
+  }
   return 0;
 }
 
 /** `dramatis voices remove ID`: with its clips. */
 export async function remove({ store, names, json }: VoicesCommand): Promise<number> {
   const id = nameFrom(names);
+  using _lock = (await store.has(id)) ? await store.lock(id) : undefined;
   await store.remove(id);
   console.log(json ? JSON.stringify({ removed: id }) : `Removed the voice ${id} with its clips.`);
   return 0;
@@ -61,11 +69,40 @@ export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRe
   );
 }
 
+/** Clips without the numbers of their embeddings, in the order of their recordings, with who speaks: null where several do, or nobody told. */
+function shownClips(clips: readonly SourceClip[]) {
+  const { speakers } = areEmbedded(clips, undefined) ? tellSpeakers(clips) : { speakers: [] };
+  return clips.map((clip) => {
+    const place = speakers.findIndex((speaker) => speaker.clips.includes(clip));
+    const { embedding: _embedding, ...measured } = clip.measured;
+    return { ...clip, measured, speaker: place === -1 ? null : place + 1 };
+  });
+}
+
+function clipTable(clips: ReturnType<typeof shownClips>, reference: string | undefined): string {
+  const rows = clips.map(({ file, source, startMs, measured, speaker, transcript }) => [
+    file === reference ? '→' : '',
+    source,
+    (startMs / 1000).toFixed(1),
+    measured.seconds.toFixed(1),
+    measured.quality?.overall.toFixed(2) ?? '',
+    `${Math.round(measured.snrDb)} dB`,
+    speaker?.toString() ?? '',
+    transcript,
+  ]);
+  return table(['', 'recording', 'at', 'seconds', 'DNSMOS', 'SNR', 'speaker', 'says'], rows);
+}
+
 /** A voice without the numbers of its embedding. */
 export function shownVoice({ reference, ...rest }: VoiceRecord): Record<string, unknown> {
   if (reference === null) return { ...rest, reference };
   const { embedding, ...measured } = reference.measured;
   return { ...rest, reference: { ...reference, measured: { ...measured, encoder: embedding?.encoder ?? null } } };
+}
+
+function chosenLine({ by, score, clips, speaker }: NonNullable<VoiceRecord['reference']>['choice']): string {
+  const whose = speaker === undefined || speaker.of === 1 ? '' : ` of speaker ${speaker.number} of ${speaker.of}`;
+  return `${choices[by]}: ${score}, of ${clips} ${clips === 1 ? 'clip' : 'clips'}${whose}`;
 }
 
 const choices = {
@@ -89,7 +126,7 @@ export function printVoice(record: VoiceRecord): void {
     const { pitch, speakingRate, quality, embedding } = measured;
     rows.push(
       ['reference', `${reference.file}, from ${reference.source} at ${(reference.startMs / 1000).toFixed(2)} s`],
-      ['chosen', `${choices[choice.by]}: ${choice.score}, of ${choice.clips}`],
+      ['chosen', chosenLine(choice)],
       ['says', reference.transcript],
       ['heard by', reference.transcribedBy ?? ''],
       ['length', `${measured.seconds.toFixed(2)} s`],
@@ -101,7 +138,7 @@ export function printVoice(record: VoiceRecord): void {
       ['SHA-256', reference.sha256],
     );
   }
-  for (const [label, value] of rows) console.log(`${label.padEnd(11)}${value}`);
+  for (const [label, value] of rows) console.log(wrapped(`${label.padEnd(11)}${value}`, 11));
 }
 
 function qualityLine(quality: NonNullable<VoiceRecord['reference']>['measured']['quality']): string {

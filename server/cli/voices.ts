@@ -15,6 +15,12 @@ const flags = {
     value: 'MOS',
     help: 'add: DNSMOS (OVRL) of a reference at least, 1 to 5; 2.5 by default, 3 in the SpeechRole paper',
   },
+  speaker: {
+    type: 'string',
+    value: 'N',
+    help: 'add: whose voice it is, where several people speak: 1 speaks longest; “all” where there is one after all',
+  },
+  clips: { type: 'boolean', help: 'show: every clip, with who speaks and how well it sounds' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
@@ -37,7 +43,12 @@ const actions: Readonly<Record<string, () => Promise<(command: VoicesCommand) =>
 
 /** `dramatis voices`: the voices that may be cloned. */
 export async function run(args: string[]): Promise<number> {
-  const parsed = parseCommand('voices', 'add FILE… | list | show ID | play ID | remove ID | compare A B', args, flags);
+  const parsed = parseCommand(
+    'voices',
+    'add FILE|FOLDER… | list | show ID [--clips] | play ID | remove ID | compare A B',
+    args,
+    flags,
+  );
   if (parsed === undefined) return 0;
   const [action = '', ...names] = parsed.positionals;
   const load = Object.hasOwn(actions, action) ? actions[action] : undefined;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -19,8 +19,21 @@ describe('the doctor', () => {
     const { modelPath: speakerEncoder, sha256 } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
     const [good] = await checkVoices({ dataDir: folder, speakerEncoder }, []);
     expect(good).toMatchObject({ ok: true, says: `campplus-192@${sha256.slice(0, 12)}` });
-    const [bad] = await checkVoices({ dataDir: folder, speakerEncoder, dnsmos: path.join(folder, 'none.onnx') }, []);
-    expect(bad).toMatchObject({ ok: false, says: expect.stringContaining('sig_bak_ovr.onnx') });
+    const both = await checkVoices({ dataDir: folder, speakerEncoder, dnsmos: path.join(folder, 'none.onnx') }, []);
+    expect(both).toMatchObject([
+      { what: 'speakers', ok: true },
+      { what: 'quality', ok: false, says: expect.stringContaining('sig_bak_ovr.onnx') },
+    ]);
+  });
+
+  it('calls a model that is configured and wrong an error, not optional', async () => {
+    const wrong = path.join(folder, 'wrong.onnx');
+    await writeFile(wrong, 'not these');
+    for (const settings of [{ dnsmos: wrong }, { speakerEncoder: wrong }, { dnsmosP808: wrong }]) {
+      const [finding] = await checkVoices({ dataDir: folder, ...settings }, []);
+      expect(finding).toMatchObject({ ok: false, remedy: expect.stringMatching(/DRAMATIS_(DNSMOS|SPEAKER_ENCODER)/) });
+      expect(finding?.optional).toBeUndefined();
+    }
   });
 
   it('names cards whose voice is not here', async () => {

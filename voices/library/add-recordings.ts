@@ -1,7 +1,7 @@
 import type { CallOptions } from '../engine.ts';
 import { writingOf } from '../scripts.ts';
 import { examineClip, isOpen, type Studio } from './measure-source.ts';
-import { pickReference, type Picked, type PickOptions } from './pick-reference.ts';
+import { measuredClips, pickReference, type Picked, type PickOptions } from './pick-reference.ts';
 import { VoiceError, type VoiceClip, type VoiceRecord, type VoiceSource } from './record.ts';
 import { cutSource, type CutSource } from './source-clips.ts';
 import type { VoiceStore } from './store.ts';
@@ -19,6 +19,8 @@ export interface AddOptions extends CallOptions {
   /** Whose voice it is, where several people speak; needs a speaker encoder. */
   readonly speaker?: PickOptions['speaker'];
   readonly onProgress?: ((progress: AddProgress) => void) | undefined;
+  /** A recording is read and cut from now on, which takes a while where it is long. */
+  readonly onReading?: ((file: string) => void) | undefined;
   /** Now, as ISO 8601. */
   readonly now?: (() => string) | undefined;
 }
@@ -64,9 +66,7 @@ export async function addRecordings(store: VoiceStore, studio: Studio, options: 
     throw fault;
   });
   const examined = await examineAll(store, studio, { ...options, cut });
-  const clips = (await store.sources(id)).flatMap(({ name, clips: all }) =>
-    all.flatMap((clip) => (clip.measured === null ? [] : [{ ...clip, measured: clip.measured, source: name }])),
-  );
+  const clips = measuredClips(await store.sources(id));
   const { reference, ...from } = pickReference(clips, { encoder, leastQuality, speaker, before: record.reference });
   const language = record.language === unknownLanguage ? guessLanguage(reference.transcript) : record.language;
   const finished = { ...record, language, reference };
@@ -81,12 +81,7 @@ async function openRecord(store: VoiceStore, options: AddOptions): Promise<Voice
   const { id, language, licence } = options;
   const known = (await store.has(id)) ? await store.read(id) : undefined;
   const note = options.consent?.trim() ?? '';
-  if (known === undefined && note === '') {
-    throw new VoiceError(
-      'voice_consent_missing',
-      'A voice is cloned only where its speaker allowed it: say who did, and how that is known, with --consent "…".',
-    );
-  }
+  if (known === undefined && note === '') throw consentMissing();
   const recordedAt = options.now?.() ?? new Date().toISOString();
   const record: VoiceRecord = {
     version: 1,
@@ -100,10 +95,23 @@ async function openRecord(store: VoiceStore, options: AddOptions): Promise<Voice
   return record;
 }
 
+/** Throws `voice_consent_missing` for a new voice of which nobody says who allowed it: before any work. */
+export async function requireConsent(store: VoiceStore, id: string, consent: string | undefined): Promise<void> {
+  if ((consent?.trim() ?? '') === '' && !(await store.has(id))) throw consentMissing();
+}
+
+function consentMissing(): VoiceError {
+  return new VoiceError(
+    'voice_consent_missing',
+    'A voice is cloned only where its speaker allowed it: say who did, and how that is known, with --consent "…".',
+  );
+}
+
 async function cutAll(store: VoiceStore, { vad }: Studio, options: AddOptions): Promise<CutSource[]> {
   const { id, signal } = options;
   const cut: CutSource[] = [];
   for (const file of options.files) {
+    options.onReading?.(file);
     const done = await cutSource(file, { store, id, vad, signal });
     cut.push(done);
     options.onProgress?.({ type: 'cut', file, isNew: done.isNew, clips: done.source.clips.length });

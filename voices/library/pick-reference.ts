@@ -1,5 +1,5 @@
 import { areEmbedded, chooseClip, fitClips, type MeasuredClip, type Unfit } from './choose.ts';
-import { VoiceError, type VoiceRecord } from './record.ts';
+import { VoiceError, type VoiceRecord, type VoiceSource } from './record.ts';
 import { tellSpeakers, type HeardSpeakers } from './tell-speakers.ts';
 
 /** The clip of a voice that is cloned. */
@@ -7,6 +7,13 @@ export type Reference = NonNullable<VoiceRecord['reference']>;
 
 /** A clip that was measured, with the name of its recording. */
 export type SourceClip = MeasuredClip & { readonly source: string };
+
+/** The clips of recordings that were measured. */
+export function measuredClips(sources: readonly VoiceSource[]): SourceClip[] {
+  return sources.flatMap(({ name, clips }) =>
+    clips.flatMap((clip) => (clip.measured === null ? [] : [{ ...clip, measured: clip.measured, source: name }])),
+  );
+}
 
 export interface PickOptions {
   /** The encoder at hand, by name. */

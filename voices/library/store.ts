@@ -13,7 +13,7 @@ export interface VoiceStore {
   read(id: string): Promise<VoiceRecord>;
   has(id: string): Promise<boolean>;
   write(record: VoiceRecord): Promise<void>;
-  /** Keeps other processes from adding to a voice, or removing it. Throws `voice_in_use`. */
+  /** Keeps other processes from adding to a voice, or removing it, and clears what a killed one left half written. Throws `voice_in_use`. */
   lock(id: string): Promise<Disposable>;
   /** Removes the voice with its clips. Throws `voice_not_found`. */
   remove(id: string): Promise<void>;
@@ -26,6 +26,8 @@ export interface VoiceStore {
   /** Where a file of a voice lies. */
   place(id: string, file: string): string;
 }
+
+const draftEnding = '.tmp';
 
 /** Opens the store under a data folder; makes nothing before the first write. */
 export function openVoiceStore(dataDir: string): VoiceStore {
@@ -49,13 +51,19 @@ export function openVoiceStore(dataDir: string): VoiceStore {
     },
     has,
     write: (record) => writeJson(recordOf(record.id), record),
-    lock: (id) =>
-      takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
+    async lock(id) {
+      const lock = await takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
         return new VoiceError(
           'voice_in_use',
           `Process ${holder} is at work on the voice "${id}". Wait for it, or end it.`,
         );
-      }),
+      });
+      // What others began to write and were killed over.
+      const files = await readdir(folderOf(id), { recursive: true }).catch(() => []);
+      const drafts = files.filter((file) => file.endsWith(draftEnding));
+      await Promise.all(drafts.map((draft) => rm(path.join(folderOf(id), draft), { force: true })));
+      return lock;
+    },
     async remove(id) {
       await store.read(id).catch((cause: unknown) => {
         if (cause instanceof VoiceError && cause.code === 'voice_not_found') throw cause;
@@ -115,7 +123,7 @@ async function writeJson(file: string, value: unknown): Promise<void> {
 
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
-  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}.tmp`);
+  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}${draftEnding}`);
   try {
     await writeFile(draft, content, { flag: 'wx' });
     await rename(draft, file);

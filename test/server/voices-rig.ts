@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll } from 'vitest';
+import { concatSamples } from '../../voices/audio.ts';
+import { openFlite } from '../../voices/synthesizers/flite.ts';
+import { writeWav } from '../../voices/wav.ts';
+import { writeSmallReaders } from '../fakes/small-models.ts';
+
+const run = promisify(execFile);
+
+/** Four sentences of one of our own voices, a second between them. */
+async function speak(file: string): Promise<void> {
+  const flite = openFlite();
+  const { signal } = new AbortController();
+  async function* phrase(text: string) {
+    yield { text };
+  }
+  const parts: Float32Array[] = [];
+  for (const text of [
+    'The weather was fine on the morning that we left the harbour behind us.',
+    'Nobody had told the captain that there were only eleven barrels of water.',
+    'We saw the lighthouse once more, and then nothing but the open sea.',
+    'On the third day the wind turned, and all of us went up on deck.',
+  ]) {
+    const chunks = await Array.fromAsync(flite.speak(phrase(text), { signal, voice: { kind: 'preset', id: 'rms' } }));
+    parts.push(...chunks.map(({ frame }) => frame.samples), new Float32Array(flite.sampleRate));
+  }
+  await flite.close();
+  await writeWav(file, concatSamples(parts), flite.sampleRate);
+}
+
+/** `dramatis voices` in processes of its own, with a recording of four sentences to add; the folder goes with the tests. */
+export async function openVoicesRig() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-voices-command-'));
+  afterAll(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'voyage.wav');
+  await speak(file);
+  const { modelPath: encoder } = await writeSmallReaders(path.join(folder, 'readers.onnx'));
+  const argumentsFor = (dataDir: string, ...args: readonly string[]): string[] => {
+    return ['server/main.ts', 'voices', ...args, '--data-dir', dataDir, '--workers', '1'];
+  };
+  const adding = (dataDir: string, ...more: readonly string[]): string[] => {
+    return argumentsFor(dataDir, 'add', file, '--id', 'sailor', '--consent', 'made for this test', '--json', ...more);
+  };
+  return {
+    folder,
+    file,
+    /** A small speaker encoder. */
+    encoder,
+    argumentsFor,
+    adding,
+    async added(dataDir: string, ...more: readonly string[]): Promise<Record<string, unknown>> {
+      const { stdout } = await run(process.execPath, adding(dataDir, ...more));
+      return JSON.parse(stdout) as Record<string, unknown>;
+    },
+  };
+}
+
+/** What is on disk of voices, but for the moment in which consent was recorded. */
+export async function keptIn(dataDir: string): Promise<Record<string, string>> {
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('.locks'));
+  const pairs = files.map(async ({ parentPath, name }) => {
+    const place = path.join(parentPath, name);
+    const text = await readFile(place, name.endsWith('.json') ? 'utf8' : 'base64');
+    return [path.relative(dataDir, place), text.replace(/"recordedAt": "[^"]*"/, '')];
+  });
+  return Object.fromEntries(await Promise.all(pairs)) as Record<string, string>;
+}

@@ -1,0 +1,33 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { AudioFileError } from '../audio-file.ts';
+
+/** What recordings and films are called; other files of a folder are passed over. */
+const endings = new Set(
+  'wav mp3 flac ogg oga opus m4a m4b aac mp4 m4v mov mkv mka webm avi wma aif aiff aifc caf au w64 amr 3gp ac3 mpg mpeg ts wv'
+    .split(' ')
+    .map((ending) => `.${ending}`),
+);
+
+/**
+ * The recordings that are named, a folder standing for those in it, in the order of their names. Throws an `AudioFileError` where
+ * one of them is not there, or a folder holds none.
+ */
+export async function recordingsAt(paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const place of paths) {
+    const facts = await stat(place).catch((cause: unknown) => {
+      throw new AudioFileError(place, 'audio_file_not_found', 'there is no such file: check the path', cause);
+    });
+    const names = facts.isDirectory() ? (await readdir(place)).filter(isRecording).toSorted() : undefined;
+    if (names?.length === 0) {
+      throw new AudioFileError(place, 'audio_file_not_found', 'there is no recording in this folder: name its files');
+    }
+    found.push(...(names?.map((name) => path.join(place, name)) ?? [place]));
+  }
+  return found;
+}
+
+function isRecording(name: string): boolean {
+  return !name.startsWith('.') && endings.has(path.extname(name).toLowerCase());
+}
