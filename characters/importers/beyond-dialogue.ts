@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { packOf, type ImportReport, type Problem } from './draft.ts';
-import { filesEnding, jsonOf } from './files.ts';
+import { filesEnding, jsonOf, misfit } from './files.ts';
 
 const chat = z.looseObject({
   chat_role: z.string(),
@@ -26,9 +26,11 @@ export async function importBeyondDialogue(place: string): Promise<ImportReport>
   const problems: Problem[] = [];
   const packs: ImportReport['packs'][number][] = [];
   for (const file of await filesEnding(place, '.json')) {
-    const parsed = role.safeParse(await jsonOf(file));
+    const value = await jsonOf(file, problems);
+    if (value === undefined) continue;
+    const parsed = role.safeParse(value);
     if (!parsed.success) {
-      problems.push({ where: file, what: 'not a role of Beyond Dialogue: name, style, personality, character' });
+      problems.push({ where: file, what: `not a role of Beyond Dialogue: ${misfit(parsed.error)}` });
       continue;
     }
     const { name, style, personality, character, world, chats } = parsed.data;

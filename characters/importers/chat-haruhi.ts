@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CharacterError } from '../character-error.ts';
 import { packOf, type ImportReport, type Problem } from './draft.ts';
-import { filesEnding, jsonRows, textOf } from './files.ts';
+import { filesEnding, jsonRows, textOrProblem } from './files.ts';
 import { exchangesOf, scriptLines, speakerNamed } from './script-lines.ts';
 
 const rights = 'ChatHaruhi (data CC BY-NC 4.0; the character belongs to its owners); do not publish';
@@ -54,8 +54,8 @@ async function folderStories(place: string, problems: Problem[]): Promise<Story[
       const folder = path.dirname(file);
       const files = await filesEnding(path.join(folder, 'texts'), '.txt').catch(() => []);
       if (files.length === 0) problems.push({ where: folder, what: 'no texts/*.txt' });
-      const chunks = await Promise.all(files.map(async (chunk) => (await textOf(chunk)) ?? ''));
-      return { key: path.basename(folder), system: (await textOf(file)) ?? '', chunks };
+      const chunks = await Promise.all(files.map(async (chunk) => (await textOrProblem(chunk, problems)) ?? ''));
+      return { key: path.basename(folder), system: (await textOrProblem(file, problems)) ?? '', chunks };
     }),
   );
 }
@@ -63,7 +63,8 @@ async function folderStories(place: string, problems: Problem[]): Promise<Story[
 async function packageStory(file: string, problems: Problem[]): Promise<Story> {
   const chunks: string[] = [];
   let system = '';
-  for (const { row, value } of await jsonRows(file, problems)) {
+  let dimensions: number | undefined;
+  for await (const { row, value } of jsonRows(file, problems)) {
     const where = `${file}:${row}`;
     const text = textOfRow(value);
     const vector = vectorOf(value);
@@ -71,7 +72,12 @@ async function packageStory(file: string, problems: Problem[]): Promise<Story> {
       problems.push({ where, what: 'neither text nor enc_text with an embedding' });
     else if (vector === 'system_prompt') system = text;
     else if (vector !== 'config') {
-      if (!isVector(vector)) problems.push({ where, what: 'the embedding is not float32 in base64' });
+      const count = numbersIn(vector);
+      dimensions ??= count;
+      if (count === undefined) problems.push({ where, what: 'the embedding is not float32 in base64' });
+      else if (count !== dimensions)
+        problems.push({ where, what: `the embedding has ${count} numbers, those before it ${dimensions}` });
+      if (text.includes('\uFFFD')) problems.push({ where, what: 'its text is no UTF-8' });
       chunks.push(text);
     }
   }
@@ -92,10 +98,10 @@ function vectorOf(value: unknown): string | undefined {
   return vectorNames.map((name) => row.get(name)).find((each) => typeof each === 'string');
 }
 
-/** Finite numbers, four bytes each. */
-function isVector(base64: string): boolean {
+/** How many finite numbers, four bytes each; undefined where there is anything else, or nothing. */
+function numbersIn(base64: string): number | undefined {
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length === 0 || bytes.length % 4 !== 0) return false;
-  for (let at = 0; at < bytes.length; at += 4) if (!Number.isFinite(bytes.readFloatBE(at))) return false;
-  return true;
+  if (bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
+  for (let at = 0; at < bytes.length; at += 4) if (!Number.isFinite(bytes.readFloatBE(at))) return undefined;
+  return bytes.length / 4;
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { packOf, type ImportReport, type Problem } from './draft.ts';
-import { filesEnding, jsonOf } from './files.ts';
+import { filesEnding, jsonOf, misfit } from './files.ts';
 
 const conversation = z.looseObject({
   scenario: z.string().optional(),
@@ -9,7 +9,10 @@ const conversation = z.looseObject({
 });
 const plot = z.looseObject({
   summary: z.string().default(''),
-  key_characters: z.array(z.looseObject({ name: z.string() })).default([]),
+  // What each has lived through in it; `summary` in the official test set.
+  key_characters: z
+    .array(z.looseObject({ name: z.string(), experience: z.string().optional(), summary: z.string().optional() }))
+    .default([]),
   conversation: z.array(conversation).default([]),
 });
 const book = z.looseObject({
@@ -24,15 +27,17 @@ const fewestLines = 5;
 
 /**
  * A book of CoSER (`data/final/<book>.json`): each character with a profile and a part in the conversations. Messages hold
- * `[thoughts]`, `(actions)` and speech; only speech becomes lines. Plots become lore, found by who was in them.
+ * `[thoughts]`, `(actions)` and speech; only speech becomes lines. Plots in which a character took part become its experiences.
  */
 export async function importCoser(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
   const packs: ImportReport['packs'][number][] = [];
   for (const file of await filesEnding(place, '.json')) {
-    const parsed = book.safeParse(await jsonOf(file));
+    const value = await jsonOf(file, problems);
+    if (value === undefined) continue;
+    const parsed = book.safeParse(value);
     if (!parsed.success) {
-      problems.push({ where: file, what: 'not a book of CoSER: plots, character_datasets' });
+      problems.push({ where: file, what: `not a book of CoSER (data/final/*.json): ${misfit(parsed.error)}` });
       continue;
     }
     const { plots, character_datasets: people } = parsed.data;
@@ -46,12 +51,10 @@ export async function importCoser(place: string): Promise<ImportReport> {
         problems.push({ where, what: `only ${exchanges.length} answers in the book; left out` });
         continue;
       }
-      const lore = plots
-        .filter((each) => each.summary !== '' && each.key_characters.some((one) => one.name === name))
-        .map((each) => ({ keys: othersIn(each, name), content: each.summary }));
+      const experiences = plots.flatMap((each) => experiencesIn(each, name));
       const rights = 'CoSER (for research only; check whether the book is in the public domain)';
       const pack = packOf(
-        { name, key: `${name} ${title}`, work: title, rights, profile, exchanges, lore },
+        { name, key: `${name} ${title}`, work: title, rights, profile, exchanges, experiences },
         where,
         problems,
       );
@@ -61,8 +64,10 @@ export async function importCoser(place: string): Promise<ImportReport> {
   return { packs, problems };
 }
 
-function othersIn({ key_characters: people }: z.infer<typeof plot>, name: string): string[] {
-  return people.map((one) => one.name).filter((other) => other !== name && other !== 'Environment');
+/** What happened, and what it was to the character; nothing of plots without it. */
+function experiencesIn({ summary, key_characters: people }: z.infer<typeof plot>, name: string): string[] {
+  const own = people.find((one) => one.name === name);
+  return own === undefined ? [] : [[summary, own.experience ?? own.summary ?? ''].filter(Boolean).join('\n')];
 }
 
 /** What the character answers to whoever spoke before it; the environment says nothing. */

@@ -40,11 +40,14 @@ export interface Draft {
   readonly gender?: 'female' | 'male' | 'neutral';
   readonly relationships?: readonly { readonly name: string; readonly relation: string }[];
   readonly lore?: readonly { readonly keys: readonly string[]; readonly content: string }[];
+  readonly experiences?: readonly string[];
   /** What somebody said, and the answer, in the order of the source; what does not fit a pack is dropped. */
   readonly exchanges?: readonly { readonly ask: string; readonly reply: string }[];
 }
 
-const longest = { text: 40_000, short: 400, tagline: 120, reply: 320, traits: 40, people: 100 };
+const longest = { text: 40_000, short: 400, tagline: 120, reply: 320, traits: 40, people: 100, experience: 2_000 };
+/** More cost every start of the server a second, and are hardly ever heard. */
+const most = { lines: 20_000, experiences: 5_000 };
 
 /** A draft as a pack; problems go where the caller keeps them. Undefined where it cannot be played at all. */
 export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<ImportedPack, 'voice'> | undefined {
@@ -58,15 +61,15 @@ export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<I
     name: draft.name.slice(0, longest.tagline),
     tagline: summary.slice(0, longest.tagline).trim(),
     identity: summary.slice(0, longest.short).trim(),
-    work: { title: (draft.work ?? 'an imported character').slice(0, longest.short), rights: draft.rights },
+    work: { title: (draft.work?.trim() || 'an imported character').slice(0, longest.short), rights: draft.rights },
     languages: [language],
     profile: profile || summary,
     background: cut(draft.background ?? '', longest.text, 'the life', where, problems),
-    relationships: (draft.relationships ?? []).slice(0, longest.people).map(({ name, relation }) => ({
-      name: name.slice(0, longest.short),
-      relation: relation.slice(0, longest.short),
-    })),
-    temperament: (draft.temperament ?? []).slice(0, longest.traits).map((trait) => trait.slice(0, longest.short)),
+    relationships: (draft.relationships ?? [])
+      .map(({ name, relation }) => ({ name: short(name), relation: short(relation) }))
+      .filter(({ name, relation }) => name !== '' && relation !== '')
+      .slice(0, longest.people),
+    temperament: (draft.temperament ?? []).map(short).filter(Boolean).slice(0, longest.traits),
     style: draft.style ?? '',
     catchphrases: [],
     ...(draft.mbti === undefined ? {} : { mbti: draft.mbti }),
@@ -75,6 +78,7 @@ export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<I
       unknown: out.unknown,
       ...(draft.untilYear === undefined ? {} : { untilYear: draft.untilYear }),
     },
+    ...experiencesOf(draft, where, problems),
     ...(draft.scenario === undefined ? {} : { scenario: draft.scenario.slice(0, longest.text) }),
     greetings: [out.greeting(draft.name)],
     evasions: out.evasions,
@@ -89,6 +93,13 @@ export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<I
     return undefined;
   }
   return { card: parsed.data, lines: linesOf(draft, where, problems) };
+}
+
+function experiencesOf({ experiences = [] }: Draft, where: string, problems: Problem[]): Partial<Card> {
+  const told = [...new Set(experiences.map((text) => text.slice(0, longest.experience).trim()))].filter(Boolean);
+  if (told.length > most.experiences)
+    problems.push({ where, what: `${told.length} experiences; the first ${most.experiences} are used` });
+  return told.length === 0 ? {} : { experiences: told.slice(0, most.experiences) };
 }
 
 /** Exchanges that can be spoken; each ask once, the first answer counts. */
@@ -109,7 +120,13 @@ function linesOf({ exchanges = [] }: Draft, where: string, problems: Problem[]):
       where,
       what: `${exchanges.length - lines.length} of ${exchanges.length} exchanges are empty or repeated, and left out`,
     });
-  return lines;
+  if (lines.length > most.lines)
+    problems.push({ where, what: `${lines.length} lines; the first ${most.lines} are used` });
+  return lines.slice(0, most.lines);
+}
+
+function short(text: string): string {
+  return text.trim().slice(0, longest.short).trim();
 }
 
 function cut(text: string, most: number, what: string, where: string, problems: Problem[]): string {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { packOf, type ImportReport, type Problem } from './draft.ts';
-import { filesEnding, jsonOf, jsonRows } from './files.ts';
+import { filesEnding, jsonOf, jsonRows, misfit } from './files.ts';
 
 const row = z.looseObject({
   role: z.string().min(1),
@@ -27,16 +27,18 @@ export async function importRoleBench(place: string): Promise<ImportReport> {
   const roles = new Map<string, { ask: string; reply: string }[]>();
   for (const file of files) {
     if (path.basename(file).includes('baseline')) continue;
-    for (const { row: number, value } of await jsonRows(file, problems)) {
+    for await (const { row: number, value } of jsonRows(file, problems)) {
       const parsed = row.safeParse(value);
       const [reply = ''] = parsed.data?.generated ?? [];
       if (!parsed.success)
-        problems.push({ where: `${file}:${number}`, what: 'not a row of RoleBench: role, question, generated' });
+        problems.push({ where: `${file}:${number}`, what: `not a row of RoleBench: ${misfit(parsed.error)}` });
       else if (reply.trim() === '')
         problems.push({ where: `${file}:${number}`, what: `no answer of ${parsed.data.role}` });
       else {
         const { role, question } = parsed.data;
-        roles.set(role, [...(roles.get(role) ?? []), { ask: question, reply }]);
+        const exchanges = roles.get(role) ?? [];
+        roles.set(role, exchanges);
+        exchanges.push({ ask: question, reply });
       }
     }
   }
@@ -59,7 +61,9 @@ async function descriptionsBelow(place: string, problems: Problem[]): Promise<Re
   const files = place.endsWith('.jsonl') ? [] : await filesEnding(place, 'desc.json').catch(() => []);
   const found = new Map<string, string>();
   for (const file of files) {
-    const parsed = descriptions.safeParse(await jsonOf(file));
+    const value = await jsonOf(file, problems);
+    if (value === undefined) continue;
+    const parsed = descriptions.safeParse(value);
     if (!parsed.success) problems.push({ where: file, what: 'not one object of roles and descriptions' });
     for (const [role, text] of Object.entries(parsed.data ?? {})) found.set(role, text);
   }

@@ -57,6 +57,12 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word.length > 1 && !['the', 'of', 'dr', 'mr', 'mrs', 'prof', 'professor', 'de'].includes(word));
 }
 
+/** Whether two names may be those of one person: they share a word, or are the same letters ("D_Artagnan", "D'Artagnan"). */
+export function isSameName(left: string, right: string): boolean {
+  const letters = (name: string): string => plain(name).replaceAll(' ', '');
+  return letters(left) === letters(right) || wordsOf(left).some((word) => wordsOf(right).includes(word));
+}
+
 function plain(name: string): string {
   return name
     .normalize('NFKD')

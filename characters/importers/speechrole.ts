@@ -1,30 +1,36 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { CharacterError } from '../character-error.ts';
 import { packOf, type ImportedPack, type ImportReport, type Problem } from './draft.ts';
-import { filesEnding, folderBelow, jsonOf, textOf } from './files.ts';
-import { exchangesOf, scriptLines, speakerNamed, wordsOf } from './script-lines.ts';
+import { filesEnding, folderBelow, jsonOf, misfit, textOrProblem } from './files.ts';
+import { exchangesOf, isSameName, scriptLines, speakerNamed, wordsOf } from './script-lines.ts';
 
 const rights = 'SpeechRole (research data, derived from RoleLLM and film scripts); do not publish';
 
 /**
  * SpeechRole's role metadata: `role_profiles/<key>_profile.txt`, `scripts/<key>_scripts.txt`, `role_voices/<key>.wav` and the
- * transcripts in `audios_text.json`, in any of the layouts it had. The keys are those of `audios_text.json` (they hold dots, blanks
- * and underscores, so no file name is taken apart); without it, the names of the profiles. Test dialogues are checked, not taken over as lines:
+ * transcripts in `audios_text.json`, in any of the layouts it had. The keys are those of `audios_text.json` and of the profiles (they hold
+ * dots, blanks and underscores, so no file name is taken apart). Test dialogues are checked, not taken over as lines:
  * they are what the role is examined with.
  */
 export async function importSpeechRole(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
   const top = await folderBelow(
     place,
-    ['.', 'metadata', 'role_metadata/metadata', 'metadata/metadata'].flatMap((folder) => [`${folder}/role_profiles`]),
+    ['.', 'metadata', 'role_metadata/metadata', 'metadata/metadata', 'code/metadata'].flatMap((folder) => [
+      `${folder}/role_profiles`,
+    ]),
   );
   if (top === undefined)
     throw new CharacterError(`${place}: no role_profiles folder there; give the folder of SpeechRole's metadata`);
   const home = path.dirname(top);
   const transcripts = await transcriptsOf(home, problems);
-  const keys = transcripts === undefined ? await keysOfProfiles(top) : Object.keys(transcripts);
+  const profiled = await keysOfProfiles(top);
+  for (const key of transcripts === undefined ? [] : profiled)
+    if (!Object.hasOwn(transcripts ?? {}, key))
+      problems.push({ where: home, what: `no transcript of the voice of "${key}" in audios_text.json` });
+  const keys = new Set([...Object.keys(transcripts ?? {}), ...profiled]);
   const packs: ImportedPack[] = [];
   for (const key of keys) {
     const pack = await importRole(key, { top, home, place, transcript: transcripts?.[key] }, problems);
@@ -42,20 +48,21 @@ interface Home {
 
 async function importRole(key: string, home: Home, problems: Problem[]): Promise<ImportedPack | undefined> {
   const file = path.join(home.top, `${key}_profile.txt`);
-  const profile = await textOf(file);
+  // Keys come from a file of strangers, and become paths.
+  const profile = /[/\\\0]/u.test(key) ? undefined : await textOrProblem(file, problems);
   if (profile === undefined) {
     problems.push({ where: file, what: `no profile of the role "${key}"` });
     return undefined;
   }
   const { name, work, description } = readProfile(profile, key);
   const latin = /^[\p{Script=Latin}\p{N}\p{P}\p{Z}]+$/u.test(name);
-  if (latin && !wordsOf(name).some((word) => wordsOf(key).includes(word)))
+  if (latin && !isSameName(name, key))
     problems.push({
       where: file,
       what: `the profile of "${key}" is that of ${name}${work === undefined ? '' : ` from ${work}`}`,
     });
   const scriptFile = path.join(home.home, 'scripts', `${key}_scripts.txt`);
-  const script = await textOf(scriptFile);
+  const script = await textOrProblem(scriptFile, problems);
   if (script === undefined) problems.push({ where: scriptFile, what: `no script of the role "${key}"` });
   const lines = scriptLines(script ?? '');
   const speaker = speakerNamed(lines, name);
@@ -73,10 +80,7 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
     problems,
   );
   const clip = path.join(home.home, 'role_voices', `${key}.wav`);
-  const hasClip = await access(clip).then(
-    () => true,
-    () => false,
-  );
+  const hasClip = existsSync(clip);
   if (!hasClip) problems.push({ where: clip, what: `no voice of the role "${key}"` });
   if (pack === undefined) return undefined;
   return hasClip ? { ...pack, voice: { file: clip, transcript: home.transcript ?? '' } } : pack;
@@ -110,10 +114,12 @@ function nameEnd(about: string, key: string): number {
 
 async function transcriptsOf(home: string, problems: Problem[]): Promise<Readonly<Record<string, string>> | undefined> {
   for (const file of [path.join(home, 'audios_text.json'), path.join(home, 'role_voices', 'audios_text.json')]) {
-    if ((await textOf(file)) === undefined) continue;
-    const parsed = z.record(z.string(), z.string()).safeParse(await jsonOf(file));
+    if (!existsSync(file)) continue;
+    const value = await jsonOf(file, problems);
+    const parsed = z.record(z.string(), z.string()).safeParse(value);
     if (parsed.success) return parsed.data;
-    problems.push({ where: file, what: 'not one object of roles and transcripts' });
+    if (value !== undefined)
+      problems.push({ where: file, what: `not one object of roles and transcripts: ${misfit(parsed.error)}` });
   }
   return undefined;
 }
@@ -134,9 +140,11 @@ const dialogues = z.array(
 async function checkDialogues(key: string, name: string, place: string, problems: Problem[]): Promise<void> {
   for (const mode of ['single_turn', 'multi_turn']) {
     const file = path.join(place, 'test_data', mode, `${key}.json`);
-    if ((await textOf(file)) === undefined) continue;
-    const parsed = dialogues.safeParse(await jsonOf(file).catch(() => undefined));
-    if (!parsed.success) problems.push({ where: file, what: 'not an array of dialogues' });
+    if (!existsSync(file)) continue;
+    const value = await jsonOf(file, problems);
+    if (value === undefined) continue;
+    const parsed = dialogues.safeParse(value);
+    if (!parsed.success) problems.push({ where: file, what: `not an array of dialogues: ${misfit(parsed.error)}` });
     else
       for (const [index, { system_prompt: prompt }] of parsed.data.entries()) {
         const about = opening.exec(prompt?.split('\n')[0]?.trim() ?? '')?.[1];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { packOf, type Draft, type ImportReport, type Problem } from './draft.ts';
-import { filesEnding, jsonOf, jsonRows } from './files.ts';
+import { filesEnding, jsonOf, jsonRows, misfit } from './files.ts';
 
 /** What the properties are called that tell most about a person (wikidata.org). */
 const properties: Readonly<Record<string, string>> = {
@@ -25,16 +25,26 @@ const properties: Readonly<Record<string, string>> = {
 };
 const relations = new Set(['father', 'mother', 'spouse', 'child', 'sibling']);
 
-const term = z.record(z.string(), z.looseObject({ value: z.string() }));
+/** MediaWiki writes an empty object as an empty array. */
+function mapOf<Value extends z.ZodType>(value: Value) {
+  return z.preprocess(
+    (map) => (Array.isArray(map) && map.length === 0 ? {} : map),
+    z.record(z.string(), value).default({}),
+  );
+}
+
+const term = mapOf(z.looseObject({ value: z.string() }));
 const snak = z.looseObject({
   mainsnak: z.looseObject({ datavalue: z.looseObject({ value: z.unknown() }).optional() }),
 });
 const entity = z.looseObject({
-  labels: term.default({}),
-  descriptions: term.default({}),
-  aliases: z.record(z.string(), z.array(z.looseObject({ value: z.string() }))).default({}),
-  claims: z.record(z.string(), z.array(snak)).default({}),
+  labels: term,
+  descriptions: term,
+  aliases: mapOf(z.array(z.looseObject({ value: z.string() }))),
+  claims: mapOf(z.array(snak)),
 });
+/** One entity by itself, as the dumps have it, a row each. */
+const bareEntity = entity.extend({ id: z.string().regex(/^[QPL]\d+$/u) });
 const entityFile = z.looseObject({ entities: z.record(z.string(), entity) });
 const ditto = z.looseObject({
   label: z.string().min(1),
@@ -42,8 +52,20 @@ const ditto = z.looseObject({
   aliases: z.array(z.string()).default([]),
   claims: z.array(z.array(z.string())).default([]),
   summary: z.string().default(''),
-  lang: z.string().optional(),
+  wiki: z.looseObject({ content: z.string().default('') }).optional(),
 });
+/** A page of Wikipedia: `api/rest_v1/page/summary/…`, or one of `action=query&prop=extracts`. */
+const wikipedia = z.looseObject({
+  title: z.string().min(1),
+  description: z.string().default(''),
+  extract: z.string().min(1),
+});
+const wikipediaPages = z.looseObject({
+  query: z.looseObject({ pages: z.union([z.array(wikipedia).min(1), z.record(z.string(), wikipedia)]) }),
+});
+
+/** Of a whole article so much stands for a missing summary. */
+const introduction = 4_000;
 
 type Entity = z.infer<typeof entity>;
 
@@ -51,27 +73,46 @@ const rights = 'Wikidata, CC0; texts of Wikipedia CC BY-SA 4.0';
 
 /**
  * Entities as encyclopedias have them: Wikidata's JSON (`Special:EntityData`, `wbgetentities`; the first entity of a file is the
- * character, the others give names to what it refers to), or the rows of DITTO (label, description, claims, summary).
+ * character, the others give names to what it refers to; or bare entities, as in the dumps), the rows of DITTO (label, description, claims,
+ * summary), or pages of Wikipedia (title, extract).
  */
 export async function importWikidata(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
   const packs: ImportReport['packs'][number][] = [];
-  const files = await filesEnding(place, '.json').catch(() => filesEnding(place, '.jsonl'));
+  const files = await filesEnding(place, '.json', '.jsonl');
   const add = (draft: Draft | undefined, where: string): void => {
     const pack = draft === undefined ? undefined : packOf(draft, where, problems);
     if (pack !== undefined) packs.push(pack);
   };
   for (const file of files) {
     if (file.endsWith('.jsonl')) {
-      for (const { row, value } of await jsonRows(file, problems))
-        add(dittoDraft(value, `${file}:${row}`, problems), `${file}:${row}`);
+      for await (const { row, value } of jsonRows(file, problems))
+        for (const draft of draftsIn(value, `${file}:${row}`, problems)) add(draft, `${file}:${row}`);
       continue;
     }
-    const value = await jsonOf(file);
-    const parsed = entityFile.safeParse(value);
-    add(parsed.success ? entityDraft(parsed.data.entities, file, problems) : dittoDraft(value, file, problems), file);
+    const value = await jsonOf(file, problems);
+    if (value !== undefined) for (const draft of draftsIn(value, file, problems)) add(draft, file);
   }
   return { packs, problems };
+}
+
+/** What a value of any of the shapes tells; nothing, and a problem, where it has none of them. */
+function draftsIn(value: unknown, where: string, problems: Problem[]): (Draft | undefined)[] {
+  const entities = entityFile.safeParse(value);
+  if (entities.success) return [entityDraft(entities.data.entities, where, problems)];
+  const bare = bareEntity.safeParse(value);
+  if (bare.success) return [entityDraft({ [bare.data.id]: bare.data }, where, problems)];
+  const pages = wikipediaPages.safeParse(value);
+  const page = wikipedia.safeParse(value);
+  const found = pages.success ? Object.values(pages.data.query.pages) : page.success ? [page.data] : [];
+  if (found.length > 0)
+    return found.map(({ title, description, extract }) => draftOf(title, description, [], [], extract));
+  if (typeof value === 'object' && value !== null && 'entities' in value) {
+    const reason = entities.error === undefined ? '' : `: ${misfit(entities.error)}`;
+    problems.push({ where, what: `not what Wikidata gives${reason}` });
+    return [];
+  }
+  return [dittoDraft(value, where, problems)];
 }
 
 function entityDraft(
@@ -92,7 +133,9 @@ function entityDraft(
   const claims = Object.entries(first.claims).flatMap(([id, values]) => {
     const property = properties[id];
     if (property === undefined) return [];
-    return values.flatMap(({ mainsnak }) => {
+    // Without a value: it is known that there is none, or that there is one.
+    const valued = values.filter(({ mainsnak }) => mainsnak.datavalue !== undefined);
+    return valued.flatMap(({ mainsnak }) => {
       const value = valueOf(mainsnak.datavalue?.value, (target) => nameOf(entities[target]));
       if (value === undefined) nameless += 1;
       return value === undefined ? [] : [[property, value] as const];
@@ -112,10 +155,14 @@ function dittoDraft(value: unknown, where: string, problems: Problem[]): Draft |
   const inner = typeof value === 'object' && value !== null && 'meta' in value ? value.meta : value;
   const parsed = ditto.safeParse(inner);
   if (!parsed.success) {
-    problems.push({ where, what: 'neither an entity of Wikidata nor a role of DITTO' });
+    problems.push({
+      where,
+      what: `neither an entity of Wikidata, nor a role of DITTO, nor a page of Wikipedia: ${misfit(parsed.error)}`,
+    });
     return undefined;
   }
-  const { label, description, aliases, claims, summary } = parsed.data;
+  const { label, description, aliases, claims, wiki } = parsed.data;
+  const summary = parsed.data.summary || (wiki?.content.slice(0, introduction) ?? '');
   const pairs = claims.flatMap((claim) =>
     claim.length < 2 ? [] : [[claim.at(-2) ?? '', claim.at(-1) ?? ''] as const],
   );

@@ -146,7 +146,7 @@ describe('ChatHaruhi', () => {
   });
 });
 
-it('CoSER: lines are what is said aloud, plots are lore, and people with too few lines are left out by name', async () => {
+it('CoSER: lines are what is said aloud, plots are experiences, and people with too few lines are left out by name', async () => {
   const dialogues = Array.from({ length: 6 }, (_, index) => [
     { character: 'Tom', message: `(sits down) Question ${index}? [He knows it.]` },
     { character: 'Environment', message: 'The wind howls.' },
@@ -157,7 +157,7 @@ it('CoSER: lines are what is said aloud, plots are lore, and people with too few
       plots: [
         {
           summary: 'Tom is washed ashore.',
-          key_characters: [{ name: 'Tom' }, { name: 'Mara' }],
+          key_characters: [{ name: 'Tom' }, { name: 'Mara', experience: 'Mara pulls him out of the surf.' }],
           conversation: [{ scenario: 'Night.', dialogues }],
         },
       ],
@@ -167,7 +167,8 @@ it('CoSER: lines are what is said aloud, plots are lore, and people with too few
   });
   expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara', 'Tom']);
   expect(report.packs[0]?.lines[2]).toEqual({ asks: ['Question 2?'], reply: 'Answer 2.' });
-  expect(report.packs[0]?.card.lorebook[0]).toMatchObject({ keys: ['Tom'], content: 'Tom is washed ashore.' });
+  expect(report.packs[0]?.card.experiences).toEqual(['Tom is washed ashore.\nMara pulls him out of the surf.']);
+  expect(report.packs[1]?.card.experiences).toEqual(['Tom is washed ashore.']);
   expect(told(report)).toMatch(/Skerry\.json: Tom: no profile[^]*other\.json: not a book/);
 });
 

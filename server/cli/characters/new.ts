@@ -15,6 +15,7 @@ import { openProgressBar } from '../progress-bar.ts';
 import { parseCommand, requireFlag, UsageError } from '../usage.ts';
 import { chatOf } from './chat-of.ts';
 import { openDraftStore, type DraftStore } from './draft-store.ts';
+import { placeNotes } from './place-notes.ts';
 
 const mostBytes = 32 * 2 ** 20;
 
@@ -57,6 +58,8 @@ export async function run(args: string[]): Promise<number> {
     for (const { where, what } of drafted.problems) console.log(`  note: ${where}: ${what}`);
     const findings = [...checkCard({ ...card, lines }), ...checkLines({ ...card, lines })];
     for (const { where, kind, what } of findings) console.log(`  ${kind}: ${card.id}/${where}: ${what}`);
+    for (const note of values.out === undefined ? placeNotes(config, card.id, false) : [])
+      console.log(`  note: ${note}`);
     console.log(`Read ${path.join(folder, 'card.json')} before you trust it.`);
     return 0;
   } finally {

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CharacterError } from '../../../characters/character-error.ts';
+import { writePack } from '../../../characters/pack-folder.ts';
+import type { ImportedPack, Problem } from '../../../characters/importers/draft.ts';
+import { importers } from '../../../characters/importers/open-importer.ts';
+import type { Config } from '../../config.ts';
+import { importedCharacters } from '../../serve.ts';
+import { printable } from '../printable.ts';
+import { UsageError } from '../usage.ts';
+import { placeNotes } from './place-notes.ts';
+
+/** How a data set is to be taken over. */
+export interface DatasetOptions {
+  readonly from: string;
+  /** Where the data set holds one character. */
+  readonly id: string | undefined;
+  readonly replace: boolean;
+}
+
+/** Problems of one kind that are told one by one: a file of another data set has one in every row. */
+const mostAlike = 20;
+
+/** Makes characters of data sets, and says by file and row what is wrong with them; resolves to the exit status. */
+export async function importDataset(
+  config: Config,
+  places: readonly string[],
+  { from, id, replace }: DatasetOptions,
+): Promise<number> {
+  const load = Object.hasOwn(importers, from) ? importers[from] : undefined;
+  if (load === undefined) throw new UsageError(`--from is one of ${Object.keys(importers).join(', ')}.`);
+  const read = await load();
+  const parent = importedCharacters(config);
+  const made = new Set<string>();
+  let failed = 0;
+  for (const place of places) {
+    const { packs, problems } = await read(place);
+    if (id !== undefined && packs.length !== 1)
+      throw new UsageError(`--id goes with one character; ${place} holds ${packs.length}.`);
+    for (const pack of packs) {
+      const named = withId(pack, id ?? freeId(pack.card.id, made));
+      made.add(named.card.id);
+      if (!(await write(parent, named, replace))) failed += 1;
+      else for (const note of notesOn(config, named, pack, packs.length)) console.log(printable(`  note: ${note}`));
+    }
+    tell(problems);
+    console.log(printable(`${place}: ${packs.length} characters, ${problems.length} problems`));
+  }
+  if (made.size > failed) console.log('Talk to them at the next `dramatis serve`.');
+  return failed === 0 && made.size > 0 ? 0 : 1;
+}
+
+/** False, and said, where it cannot be. */
+async function write(parent: string, { card, lines, voice }: ImportedPack, replace: boolean): Promise<boolean> {
+  const folder = path.join(parent, card.id);
+  if (!replace && existsSync(folder)) {
+    process.stderr.write(`${folder}: there is a character of this id; --replace writes over it\n`);
+    return false;
+  }
+  try {
+    const files = voice === undefined ? undefined : new Map([['voice.wav', await readFile(voice.file)]]);
+    await writePack(parent, { card, lines, ...(files === undefined ? {} : { files }) }, replace);
+  } catch (fault) {
+    if (!(fault instanceof CharacterError)) throw fault;
+    process.stderr.write(printable(`${fault.message}\n`));
+    return false;
+  }
+  const clip = voice === undefined ? '' : ', a voice clip';
+  console.log(printable(`${card.id}: ${card.name}, ${lines.length} example lines${clip}`));
+  return true;
+}
+
+function notesOn(config: Config, { card }: ImportedPack, asRead: ImportedPack, count: number): string[] {
+  const isRenamed = count > 1 && asRead.card.id !== card.id;
+  return [
+    ...(isRenamed ? [`another of this data set is ${asRead.card.id} already`] : []),
+    ...placeNotes(config, card.id, count === 1),
+  ];
+}
+
+function withId(pack: ImportedPack, id: string): ImportedPack {
+  return { ...pack, card: { ...pack.card, id } };
+}
+
+/** Two of one data set may have the same name: the second is `name-2`, each time it is read. */
+function freeId(id: string, taken: ReadonlySet<string>): string {
+  let count = 1;
+  let free = id;
+  while (taken.has(free)) free = `${id.slice(0, 58)}-${(count += 1)}`;
+  return free;
+}
+
+function tell(problems: readonly Problem[]): void {
+  const counts = new Map<string, number>();
+  for (const { where, what } of problems) {
+    const kind = `${where.replace(/:\d+$/u, '')} ${what.replaceAll(/\d+|".*?"/gu, '#')}`;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (count <= mostAlike) process.stderr.write(printable(`${where}: ${what}\n`));
+  }
+  for (const [kind, count] of counts)
+    if (count > mostAlike) process.stderr.write(printable(`${kind}: ${count - mostAlike} more like these\n`));
+}

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../../config.ts';
+import { builtInCharacters } from '../../serve.ts';
+
+/**
+ * What whoever puts a character of this id beside the others should know: whose place it takes, or who takes its own. `isAlone`: it
+ * may be given another id.
+ */
+export function placeNotes({ charactersDir }: Pick<Config, 'charactersDir'>, id: string, isAlone = true): string[] {
+  const isThere = (parent: string): boolean => existsSync(path.join(parent, id, 'card.json'));
+  const bringBack = isAlone ? '--id keeps both' : `\`dramatis characters remove ${id}\` brings that back`;
+  return [
+    ...(isThere(builtInCharacters) ? [`in place of the one that comes with Dramatis; ${bringBack}`] : []),
+    ...(charactersDir !== undefined && isThere(charactersDir)
+      ? [`hidden by the one of that id in ${charactersDir}, which comes first${isAlone ? '; --id keeps both' : ''}`]
+      : []),
+  ];
+}

@@ -1,0 +1,210 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ImportReport } from '../../characters/importers/draft.ts';
+import { importers } from '../../characters/importers/open-importer.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-hostile-data-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let count = 0;
+
+async function write(files: Readonly<Record<string, unknown>>): Promise<string> {
+  count += 1;
+  const place = path.join(folder, String(count));
+  for (const [name, body] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(place, name)), { recursive: true });
+    const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+    await writeFile(path.join(place, name), isRaw ? body : JSON.stringify(body));
+  }
+  return place;
+}
+
+async function read(from: string, files: Readonly<Record<string, unknown>>): Promise<ImportReport> {
+  const importer = await importers[from]?.();
+  if (importer === undefined) throw new Error(from);
+  return importer(await write(files));
+}
+
+const told = ({ problems }: ImportReport): string =>
+  problems.map(({ where, what }) => `${path.basename(where)}: ${what}`).join('\n');
+
+const gbk = Buffer.from([0x7b, 0x22, 0xc4, 0xe3, 0xba, 0xc3, 0x22, 0x7d]);
+const role = { name: 'Mara', character: 'brave', style: 'dry', personality: 'ISTJ' };
+
+describe('a bad file among good ones', () => {
+  it.each([
+    ['beyond-dialogue', role],
+    ['wikidata', { label: 'Mara', description: 'a keeper' }],
+  ])('is told by name and passed over: %s', async (from, good) => {
+    const report = await read(from, {
+      'a.json': '{"name": ',
+      'b.json': gbk,
+      'c.json': '',
+      'd.json': [1],
+      'e.json': { ...good, name: 7, label: 7 },
+      'f.json': `\uFEFF${JSON.stringify(good)}`,
+    });
+    expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara']);
+    const said = told(report);
+    expect(said).toMatch(/a\.json: not valid JSON/);
+    expect(said).toMatch(/b\.json: is no text in UTF-8/);
+    expect(said).toMatch(/c\.json: not valid JSON/);
+    expect(said).toMatch(/d\.json: n(?:ot|either)/);
+    expect(said).toMatch(/e\.json: .*(?:name|label): .*expected string/);
+  });
+
+  it('of rows: the rest of the file is lost, not the others', async () => {
+    const row = JSON.stringify({ role: 'Mara', question: 'Who built it?', generated: ['I did.'] });
+    const report = await read('rolebench', {
+      'role_specific/a.jsonl': Buffer.concat([Buffer.from(`${row}\n`), gbk, Buffer.from('\n')]),
+      'role_specific/b.jsonl': row.replace('Who', 'When'),
+      'profiles-eng/desc.json': gbk,
+    });
+    expect(report.packs[0]?.lines).toHaveLength(1);
+    expect(told(report)).toMatch(/a\.jsonl: is no text in UTF-8/);
+    expect(told(report)).toMatch(/desc\.json: is no text in UTF-8/);
+  });
+});
+
+describe('SpeechRole', () => {
+  const profile = (name: string): string => `I want you to act like ${name} from Skerry.\nYou keep a lighthouse.`;
+
+  it('takes 98 roles by key, whatever their names hold, and reads nothing outside its folder', async () => {
+    const keys = ['Dr. Frank-N-Furter', 'Frank T.J. Mackey', 'D_Artagnan', 'HAL 9000', '小 海.v2'];
+    const all = [...keys, ...Array.from({ length: 93 }, (_, index) => `Role ${index}`)];
+    const names: Readonly<Record<string, string>> = { D_Artagnan: 'D’Artagnan' };
+    const files = Object.fromEntries(
+      all.map((key) => [`role_profiles/${key}_profile.txt`, profile(names[key] ?? key)]),
+    );
+    const transcripts = Object.fromEntries([...all, '../../outside', '__proto__'].map((key) => [key, 'hello']));
+    const place = await write({ ...files, 'audios_text.json': transcripts });
+    await writeFile(path.join(folder, 'outside_profile.txt'), profile('Spy'));
+    const importer = await importers['speechrole']?.();
+    const report = await importer?.(path.join(place));
+    expect(report?.packs).toHaveLength(98);
+    expect(new Set(report?.packs.map(({ card }) => card.id)).size).toBe(98);
+    expect(report?.packs.map(({ card }) => card.name)).not.toContain('Spy');
+    expect(report?.problems.filter(({ what }) => what.includes('is that of'))).toEqual([]);
+    expect(report?.problems.map(({ what }) => what)).toContain('no profile of the role "../../outside"');
+  });
+
+  it('tells profiles that have no transcript, and transcripts of another shape', async () => {
+    const files = {
+      'role_profiles/Mara_profile.txt': profile('Mara'),
+      'role_profiles/Tom_profile.txt': profile('Tom'),
+    };
+    const report = await read('speechrole', { ...files, 'audios_text.json': { Mara: 'hello' } });
+    expect(report.packs).toHaveLength(2);
+    expect(told(report)).toContain('no transcript of the voice of "Tom"');
+    expect(told(await read('speechrole', { ...files, 'audios_text.json': { Mara: 7 } }))).toMatch(
+      /audios_text\.json: not one object of roles and transcripts: Mara: .*expected string/,
+    );
+  });
+});
+
+it('RoleBench: tens of thousands of rows of one role are read in a moment, and 20,000 kept', async () => {
+  const rows = Array.from({ length: 60_000 }, (_, index) =>
+    JSON.stringify({ role: 'Mara', question: `Question ${index}?`, generated: [`Answer ${index}.`] }),
+  );
+  const report = await read('rolebench', { 'role_specific/train.jsonl': rows.join('\n') });
+  expect(report.packs[0]?.lines).toHaveLength(20_000);
+  expect(told(report)).toContain('60000 lines; the first 20000 are used');
+});
+
+it('ChatHaruhi: vectors of another length are told by row', async () => {
+  const vector = (length: number): string => Buffer.alloc(4 * length).toString('base64');
+  const rows = [4, 4, 8].map((length) => ({ text: 'Tom:「Hm?」\nMara:「Hm.」', bge_zh_s15: vector(length) }));
+  const place = await write({ 'mara.jsonl': rows.map((row) => JSON.stringify(row)).join('\n') });
+  const importer = await importers['chatharuhi']?.();
+  const report = await importer?.(path.join(place, 'mara.jsonl'));
+  expect(told(report as ImportReport)).toContain('mara.jsonl:3: the embedding has 8 numbers, those before it 4');
+});
+
+describe('encyclopedias', () => {
+  it('write what is empty as an array, and are read all the same', async () => {
+    const labels = { en: { language: 'en', value: 'Mara' } };
+    const report = await read('wikidata', {
+      'Q1.json': { entities: { Q1: { labels, aliases: [], claims: [], descriptions: [] } } },
+    });
+    expect(report.packs.map(({ card }) => card.name)).toEqual(['Mara']);
+  });
+
+  it('have bare entities in their dumps, pages with extracts, and articles without a summary', async () => {
+    const bare = {
+      id: 'Q1',
+      type: 'item',
+      labels: { en: { value: 'Mara' } },
+      claims: { P21: [{ mainsnak: { snaktype: 'somevalue' } }] },
+    };
+    const report = await read('wikidata', {
+      'dump.jsonl': `${JSON.stringify(bare)}\n{"label":"Hai","wiki":{"content":"Hai keeps a light."}}`,
+      'page.json': { title: 'Tom', description: 'a sailor', extract: 'Tom was a sailor.' },
+      'query.json': { query: { pages: { 7: { pageid: 7, title: 'Jo', extract: 'Jo was a cook.' } } } },
+    });
+    expect(report.packs.map(({ card }) => card.name).toSorted()).toEqual(['Hai', 'Jo', 'Mara', 'Tom']);
+    expect(report.packs.find(({ card }) => card.name === 'Hai')?.card.profile).toBe('Hai keeps a light.');
+    expect(report.problems).toEqual([]);
+  });
+});
+
+describe('dramatis characters import --from', () => {
+  const main = path.resolve(import.meta.dirname, '../../server/main.ts');
+  const data = path.join(folder, 'data');
+
+  function run(...args: string[]): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
+    const env = { ...process.env, DRAMATIS_DATA_DIR: data };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [main, 'characters', 'import', ...args], { env, cwd: folder }, (fault, out, err) => {
+        resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, out, err });
+      });
+    });
+  }
+
+  it('tells whose place a character takes, and takes another id where there is one character', async () => {
+    const place = await write({ 'a.json': { ...role, name: 'Alice' } });
+    const from = ['--from', 'beyond-dialogue', place];
+    expect((await run(...from)).out).toContain('in place of the one that comes with Dramatis; --id keeps both');
+    const again = await run(...from);
+    expect(again).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('alice: there is a character of this id; --replace'),
+    });
+    expect((await run(...from, '--id', 'alice-two')).out).toContain('alice-two: Alice');
+    expect(await run(...from, '--id', '../evil')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('lower-case words'),
+    });
+    const own = path.join(folder, 'own', 'alice-two');
+    await mkdir(own, { recursive: true });
+    for (const file of ['card.json', 'lines.jsonl'])
+      await writeFile(path.join(own, file), await readFile(path.join(data, 'characters', 'alice-two', file)));
+    const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', path.dirname(own));
+    expect(hidden.out).toMatch(/hidden by the one of that id in .*own, which comes first; --id keeps both/);
+    await rm(path.join(data, 'characters'), { recursive: true });
+  });
+
+  it('gives two of one name two ids, and tells a thousand like problems in twenty lines and a number', async () => {
+    const place = await write({
+      'a.json': { ...role, name: 'Alice' },
+      'b.json': { ...role, name: 'alice' },
+      ...Object.fromEntries(Array.from({ length: 3 }, (_, index) => [`c/${index}.json`, { ...role, name: 7 }])),
+    });
+    const ran = await run('--from', 'beyond-dialogue', place);
+    expect(ran.out).toMatch(
+      /alice: Alice[^]*remove alice` brings that back[^]*alice-2: alice[^]*another of this data set is alice already/,
+    );
+    expect(ran.err.match(/not a role of Beyond Dialogue/g)).toHaveLength(3);
+    expect((await run('--from', 'beyond-dialogue', place, '--id', 'x')).err).toContain('--id goes with one character');
+    const rows = await write({ 'rows.jsonl': Array.from({ length: 1_000 }, () => 'x').join('\n') });
+    const many = await run('--from', 'rolebench', path.join(rows, 'rows.jsonl'));
+    expect(many.status).toBe(1);
+    expect(many.err.trim().split('\n')).toHaveLength(21);
+    expect(many.err).toContain('980 more like these');
+    expect(readdirSync(path.join(data, 'characters')).toSorted()).toEqual(['alice', 'alice-2']);
+    expect(existsSync(path.join(folder, 'evil'))).toBe(false);
+  });
+});
