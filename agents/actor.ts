@@ -37,7 +37,10 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const recipe = options.recipe ?? settings.recipe;
       const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
-      const words = ownWords(character.name);
+      const words = ownWords(
+        character.name,
+        options.circumstance?.others.map(({ name }) => name),
+      );
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
       yield { type: 'mind', name: chatModel.name };

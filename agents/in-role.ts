@@ -23,19 +23,20 @@ const corrections: Readonly<Record<Slip, string>> = {
 /**
  * Keeps an agent in its part: no clause is let out before it was looked at. A sentence in which the character slips is not spoken;
  * the model is told what was wrong and goes on from what was said, once; slips it again, one of the card's evasions rounds the
- * turn off. `recipe` is the agent's own; only ours is guarded. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
+ * turn off. `recipe` is the agent's own; only ours is guarded, and everybody in a scene. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
  */
 export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
   const { character } = agent;
   return {
     character,
     async *reply(history, options) {
-      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard.
-      if ((options.recipe ?? recipe) !== 'dramatis' || character.persona === 'instructions') {
+      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard; scenes are ours.
+      const isOurs = (options.recipe ?? recipe) === 'dramatis' && character.persona !== 'instructions';
+      if (!isOurs && options.circumstance === undefined) {
         yield* agent.reply(history, options);
         return;
       }
-      const guard = openGuard(character, history);
+      const guard = openGuard(character, history, options.circumstance?.motivation);
       const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });

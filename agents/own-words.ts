@@ -12,11 +12,13 @@ const ownLabels = ['assistant:', 'you:'];
 
 /**
  * Keeps a character to its own words: takes its name off the head of a line ("Holmes: Pray continue."), and ends the
- * reply at a line that speaks for the user. The head of a line is held only while it may still become a label.
+ * reply at a line that speaks for the user, or for one of the `others` of a scene. The head of a line is held only while it may still become a label.
  */
-export function ownWords(name: string): OwnWords {
-  const names = [name, ...name.split(/\s+/)].filter((word) => word.length > 1).map((word) => word.toLowerCase());
-  const own = [...names.flatMap((word) => [`${word}:`, `${word}：`]), ...ownLabels];
+export function ownWords(name: string, others: readonly string[] = []): OwnWords {
+  const labelsOf = (word: string): string[] => [`${word.toLowerCase()}:`, `${word.toLowerCase()}：`];
+  const names = [name, ...name.split(/\s+/)].filter((word) => word.length > 1);
+  const own = [...names.flatMap(labelsOf), ...ownLabels];
+  const ofOthers = [...otherLabels, ...others.flatMap(labelsOf)];
   let held = '';
   let place: 'line-start' | 'after-label' | 'line' | 'end' = 'line-start';
 
@@ -26,11 +28,11 @@ export function ownWords(name: string): OwnWords {
     if (place === 'line-start') {
       const head = held.replace(/^[\s*_"]+/, '').toLowerCase();
       const label = own.find((each) => head.startsWith(each));
-      if (otherLabels.some((each) => head.startsWith(each))) place = 'end';
+      if (ofOthers.some((each) => head.startsWith(each))) place = 'end';
       else if (label !== undefined) {
         held = held.slice(held.toLowerCase().indexOf(label) + label.length);
         place = 'after-label';
-      } else if (!isLast && [...own, ...otherLabels].some((each) => each.startsWith(head))) return undefined;
+      } else if (!isLast && [...own, ...ofOthers].some((each) => each.startsWith(head))) return undefined;
       else place = 'line';
       return '';
     }
