@@ -1,15 +1,13 @@
 import type { AgentOptions, CharacterAgent, Cost, CutShort, ReplyPart } from './agent.ts';
 import type { Message } from './chat.ts';
+import { openClauses } from './clauses.ts';
 import { languageOf } from './language.ts';
-import { isOpener } from './program-talk.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { evasion } from './retrieval.ts';
 import { openGuard, type RoleGuard, type Slip } from './role-guard.ts';
 
 type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
 
-/** A sentence may be long; this much of it is not waited for. Phrases are cut there too. */
-const longestClause = 90;
 const attempts = 2;
 
 const corrections: Readonly<Record<Slip, string>> = {
@@ -25,20 +23,21 @@ const corrections: Readonly<Record<Slip, string>> = {
 /**
  * Keeps an agent in its part: no clause is let out before it was looked at. A sentence in which the character slips is not spoken;
  * the model is told what was wrong and goes on from what was said, once; slips it again, one of the card's evasions rounds the
- * turn off. `recipe` is the agent's own; only ours is guarded. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
+ * turn off. `recipe` is the agent's own; only ours is guarded, and everybody in a scene. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
  */
 export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
   const { character } = agent;
   return {
     character,
     async *reply(history, options) {
-      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard.
-      if ((options.recipe ?? recipe) !== 'dramatis' || character.persona === 'instructions') {
+      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard; scenes are ours.
+      const isOurs = (options.recipe ?? recipe) === 'dramatis' && character.persona !== 'instructions';
+      if (!isOurs && options.circumstance === undefined) {
         yield* agent.reply(history, options);
         return;
       }
       const scene: Message[] = options.scene === undefined ? [] : [{ role: 'system', text: options.scene }];
-      const guard = openGuard(character, [...scene, ...history]);
+      const guard = openGuard(character, [...scene, ...history], options.circumstance?.motivation);
       const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
@@ -74,14 +73,17 @@ async function* oneAttempt(
   talk: Talk,
   { history, options, guard, isFirst }: Attempt,
 ): AsyncGenerator<ReplyPart, Slip | undefined> {
-  const clauses = openClauses(guard);
+  const clauses = openClauses<TextPart>(guard);
   const goesOn = behind(talk.told);
   const before = talk.cost;
   const onCost = (cost: Cost): void => {
     talk.cost = cost;
     options.onCost?.(sum(before, cost));
   };
-  for await (const part of agent.reply(isFirst ? history : corrected(history, talk), { ...options, onCost })) {
+  for await (const part of agent.reply(isFirst ? history : [...history, ...correctionOf(talk.slip, talk.told)], {
+    ...options,
+    onCost,
+  })) {
     if (part.type === 'mind') {
       if (isFirst) yield part;
       continue;
@@ -141,50 +143,19 @@ function mayBeShown(slip: Slip | undefined): boolean {
   return slip === undefined || slip === 'style' || slip === 'language';
 }
 
-/** The talk with what was said so far, and what the director has to say about the rest. */
-function corrected(history: readonly Message[], { told, slip }: Talk): Message[] {
-  const soFar: Message[] = told.trim() === '' ? [] : [{ role: 'assistant', text: told }];
-  const text = `${slip === undefined ? '' : corrections[slip]} ${told.trim() === '' ? 'Answer again' : 'Go on from where you are'}, as yourself, and do not mention this.`;
-  return [...history, ...soFar, { role: 'system', text: text.trim() }];
+/** What was said so far, and what the director has to say about the rest. */
+export function correctionOf(
+  slip: Slip | undefined,
+  told: string,
+): { readonly role: 'assistant' | 'system'; readonly text: string }[] {
+  const isBegun = told.trim() !== '';
+  const text = `${slip === undefined ? '' : corrections[slip]} ${isBegun ? 'Go on from where you are' : 'Answer again'}, as yourself, and do not mention this.`;
+  return [...(isBegun ? [{ role: 'assistant', text: told } as const] : []), { role: 'system', text: text.trim() }];
 }
 
 function sum(left: Cost, right: Cost & { readonly cutShort?: CutShort }): Cost {
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
-  };
-}
-
-/** Holds text back until a clause has ended and its sentence so far is what the character may say. */
-function openClauses(guard: RoleGuard): {
-  add(part: TextPart): TextPart[];
-  rest(): TextPart[];
-  readonly slip: Slip | undefined;
-} {
-  let held: TextPart[] = [];
-  let heldText = '';
-  let sentence = '';
-  let slip: Slip | undefined;
-  const letOut = (): TextPart[] => {
-    slip ??= guard((sentence + heldText).trim());
-    if (slip !== undefined) return [];
-    sentence = /[.!?。！？\n]["”’」』)]*\s*$/u.test(heldText) ? '' : sentence + heldText;
-    const parts = held;
-    held = [];
-    heldText = '';
-    return parts;
-  };
-  return {
-    get slip() {
-      return slip;
-    },
-    add(part) {
-      if (slip !== undefined) return [];
-      held.push(part);
-      heldText += part.text;
-      const isClause = /[,;:.!?—，；：。！？、\n]["”’」』)]*\s*$/u.test(heldText);
-      return (isClause && !isOpener(heldText)) || heldText.length >= longestClause ? letOut() : [];
-    },
-    rest: () => (slip === undefined && held.length > 0 ? letOut() : []),
   };
 }

@@ -22,20 +22,22 @@ const leakWordCount = 12;
 /**
  * A guard for one reply: knows the character and what was said. Catches the phrases of assistants, talk about the part as a part,
  * pieces of the prompt, things that came after the character's time and that nobody has mentioned, a language that neither
- * speaks or that the talk is not in, the visitor's own words said over, and sentences that sound like an assistant far more than like the character.
+ * speaks or that the talk is not in, the visitor's own words said over, and sentences that sound like an assistant far more than like the
+ * character. `secret`: what only the character knows.
  */
-export function openGuard(character: Character, history: readonly Message[]): RoleGuard {
+export function openGuard(character: Character, history: readonly Message[], secret = ''): RoleGuard {
   const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
   const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
   const mayTellTruth = asksForTruth.test(remark);
   const { leaks, leaves, style } = partsOf(character);
   const inventions = inventionsAfter(character.knowledge.untilYear);
+  const secrets = new Set(runsOf(secret));
   const mentioned = said.slice(-6).join('\n');
   return (sentence) => {
     if (!mayTellTruth && isProgramTalk(sentence)) return 'assistant';
     if (isServiceTalk(sentence)) return 'assistant';
     if (leaves(sentence)) return 'out-of-role';
-    if (leaks(sentence)) return 'prompt-leak';
+    if (leaks(sentence) || runsOf(sentence).some((run) => secrets.has(run))) return 'prompt-leak';
     if (inventions(sentence, mentioned)) return 'anachronism';
     if (isForeign(sentence, character, said) || leavesLanguage(sentence, history)) return 'language';
     if (echoes(sentence, remark)) return 'echo';
@@ -71,7 +73,9 @@ function namesOf({ name }: Character): string[] {
 /** Tells the prompt's own words again from what the character says of itself anyhow: lines and catchphrases may be said. */
 function leakFinder(character: Character): (sentence: string) => boolean {
   const own = new Set(runsOf(character.lines.map(({ reply }) => reply).join(' ')));
-  const secret = new Set(runsOf(personaOf(character)).filter((run) => !own.has(run)));
+  // What a prompt of others tells is no secret.
+  const persona = character.persona === 'instructions' ? '' : personaOf(character);
+  const secret = new Set(runsOf(persona).filter((run) => !own.has(run)));
   return (sentence) => tellsDirections(sentence) || runsOf(sentence).some((run) => secret.has(run));
 }
 

@@ -15,6 +15,16 @@ const id = z
 /** Id of the voice that tells what happens around the characters. */
 export const environmentId = 'environment';
 
+/** A line that a voice has something to say of: an action alone would end a script. */
+const spokenLine = z
+  .string()
+  .trim()
+  .min(1)
+  .max(1_200)
+  .refine((line) => /[\p{L}\p{N}]/u.test(line.replaceAll(/\([^)]*\)|\[[^\]]*\]|（[^）]*）|【[^】]*】/gu, '')), {
+    error: 'nothing in it is spoken: actions and thoughts go with a line',
+  });
+
 /** A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given circumstance). */
 export const sceneSchema = z.strictObject({
   title: z.string().trim().min(1).max(120),
@@ -45,7 +55,7 @@ export const sceneSchema = z.strictObject({
   turns: z.number().int().min(1).max(20).default(20),
   /** What they say where no model plays them, in order; (actions) and [thoughts] as in any performance. */
   script: z
-    .array(z.strictObject({ speaker: id, text: z.string().trim().min(1).max(1_200) }))
+    .array(z.strictObject({ speaker: id, text: spokenLine }))
     .max(20)
     .default([]),
 });
@@ -104,7 +114,16 @@ function stageOf(sceneId: string, scene: Scene, characters: ReadonlyMap<string, 
   if (stranger !== undefined)
     throw new CharacterError(`${file}: "${stranger.speaker}" speaks in the script, and is not there`);
   const { id: _id, ...plain } = first;
-  const nobody = { ...plain, lines: [], lorebook: [], persona: 'instructions' as const, profile: scene.circumstance };
+  const nobody = {
+    ...plain,
+    lines: [],
+    lorebook: [],
+    // Of one who is no character, those of a character would be heard.
+    evasions: [],
+    repeatRequests: [],
+    persona: 'instructions' as const,
+    profile: scene.circumstance,
+  };
   const environment =
     scene.environment === undefined
       ? {}

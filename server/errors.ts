@@ -55,6 +55,7 @@ export const errorTable = {
   ENGINE_REFUSED: ['server_error', 'An engine refused the request. Check its key and model name.'],
   ENGINE_MISSING: ['server_error', 'An engine is not installed. The message says which and how to install it.'],
   unknown_character: ['invalid_request_error', 'No character has this id. `GET /characters` lists them.'],
+  unknown_scene: ['invalid_request_error', 'No scene has this id. `GET /characters` lists them as `scene:ID`.'],
   character_read_only: [
     'invalid_request_error',
     'Only imported characters can be changed. Export it, and import it under another id.',

@@ -1,4 +1,5 @@
 import type { Character } from '../../characters/character.ts';
+import { feelingsInWords } from '../feel.ts';
 import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
 import { recalledOf } from '../recalled.ts';
@@ -13,12 +14,22 @@ import { isChinese, nameAndWork } from './second-person.ts';
  */
 export const coser: Recipe = (character) => {
   const recall = recalledOf(character);
-  return (history, { scene = '', historyTokens = 3_000, hasTools = false, motivation = '', others = [], near }) => {
+  return (history, settings) => {
+    const {
+      scene = '',
+      historyTokens = 3_000,
+      hasTools = false,
+      motivation = '',
+      others = [],
+      feelings,
+      near,
+    } = settings;
     const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
     const parts = [
       instruction(character, {
         scene: sceneOf([scene, ...directionsIn(history)]),
-        motivation,
+        // The paper knows no feelings: among others they belong to the part.
+        thoughts: [motivation, others.length === 0 || feelings === undefined ? '' : feelingsInWords(feelings)],
         others,
         recalled: recall(history, near),
       }),
@@ -47,12 +58,12 @@ export const coser: Recipe = (character) => {
 
 interface Circumstance {
   readonly scene: string;
-  readonly motivation: string;
+  readonly thoughts: readonly string[];
   readonly others: readonly { readonly name: string; readonly profile: string }[];
   readonly recalled: readonly string[];
 }
 
-function instruction(character: Character, { scene, motivation, others, recalled }: Circumstance): string {
+function instruction(character: Character, { scene, thoughts, others, recalled }: Circumstance): string {
   const { name, identity, profile, background, style, scenario = '', relationships } = character;
   const chinese = isChinese(character);
   const people = [
@@ -60,7 +71,7 @@ function instruction(character: Character, { scene, motivation, others, recalled
     ...relationships.map((person) => `${person.name}: ${person.relation}`),
   ];
   const section = (title: string, text: string): string => (text === '' ? '' : `===${title}===\n${text}`);
-  const [who, where, them, thoughts, facts, form] = chinese
+  const [who, where, them, inside, facts, form] = chinese
     ? [`${name}的人物介绍`, '当前场景', '其他人物', '你内心的想法', '有关的背景', '要求']
     : [`Profile of ${name}`, 'The present scene', 'The other characters', 'Your inner thoughts', 'Background', 'Form'];
   return [
@@ -68,7 +79,7 @@ function instruction(character: Character, { scene, motivation, others, recalled
     section(who ?? '', [identity, profile, background, style].filter(Boolean).join('\n')),
     section(where ?? '', [scenario, scene].filter(Boolean).join('\n')),
     section(them ?? '', people.join('\n')),
-    section(thoughts ?? '', motivation),
+    section(inside ?? '', thoughts.filter(Boolean).join('\n')),
     section(facts ?? '', recalled.join('\n')),
     section(
       form ?? '',

@@ -27,6 +27,8 @@ export interface Session {
   readonly x_dramatis?: {
     readonly character?: { readonly id: string; readonly name: string };
     readonly greeting?: string | null;
+    /** The scene that is played, if one is. */
+    readonly scene?: Scene;
     readonly engines?: Readonly<Record<string, string>>;
     readonly extensions?: readonly string[];
     readonly resume?: { readonly token: string; readonly grace_s: number };
@@ -72,11 +74,23 @@ export interface Response {
     readonly latency?: Latency;
     /** How the character feels by then: Ekman's six and `intimacy`, each from 0 to 10. */
     readonly feelings?: Readonly<Record<string, number>>;
+    /** In a scene, how each of its characters does, by id. */
+    readonly cast_feelings?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+    /** Nobody spoke, for the scene is over. */
+    readonly scene_ended?: boolean;
   };
 }
 
 /** How something is said, in plain words; `calm` is how one talks when nothing stirs. */
 export type Emotion = 'calm' | 'cheerful' | 'tender' | 'sad' | 'angry' | 'afraid' | 'surprised';
+
+/** Several characters in one session; `user`: who the user is in it. */
+export interface Scene {
+  readonly id: string;
+  readonly title: string;
+  readonly user: 'listener' | { readonly name: string; readonly profile: string };
+  readonly cast: readonly Speaker[];
+}
 
 /** One of several who speak in a scene. */
 export interface Speaker {

@@ -7,6 +7,7 @@ import { sessionPatchSchema } from '../protocol/client-events.ts';
 import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
 import { newId } from '../realtime/connection.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
+import type { Problem } from '../session/events.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Door } from './door.ts';
 import { aboutSession } from './open-session.ts';
@@ -80,6 +81,7 @@ function makeSecret(
   if (character === undefined) {
     return { status: 404, problem: { ...noSuchCharacter(startWith?.model, deps), param: 'session.model' } };
   }
+  if (startWith?.x_dramatis?.scene) return { status: 400, problem: sceneIsModel };
   const expiresAtMs = Date.now() + expires_after.seconds * 1000;
   const fresh = newWireSession(character, {
     id: newId('sess'),
@@ -94,3 +96,9 @@ function makeSecret(
   const value = secrets.issue({ character, startWith, owner, expiresAtMs });
   return { value, expires_at: session.expires_at, session };
 }
+
+const sceneIsModel: Problem = {
+  code: 'invalid_value',
+  message: 'A client secret is made for a scene by its model: `session.model` = `scene:ID`.',
+  param: 'session.x_dramatis.scene',
+};

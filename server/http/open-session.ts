@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Character } from '../../characters/character.ts';
-import type { Stage } from '../../characters/scene.ts';
 import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
 import { Journal, journalFile, type JournalLine } from '../link/journal.ts';
@@ -21,11 +20,14 @@ import {
   type SessionMemory,
 } from '../realtime/connection.ts';
 import type { CuesTold } from '../realtime/encode-response.ts';
+import { sceneIdOf } from '../realtime/wire-scene.ts';
+import type { WireSession } from '../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Likeness, VoiceWatch } from '../telemetry/voice-watch.ts';
 import type { Access } from './access.ts';
+import { aboutPlayers, castScenes } from './cast-scene.ts';
 import { limitTime } from './expiry.ts';
 import { openInflow } from './inflow.ts';
 import type { LiveSessions, Place, Visitor } from './live-sessions.ts';
@@ -104,6 +106,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       ...clientOf(opening),
       model,
       about: aboutOpening(opening, deps),
+      castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }),
       aheadMs: config.playoutAheadMs,
       keptAudioMs: config.keptAudioSeconds * 1000,
       clock,
@@ -168,7 +171,7 @@ function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds'
 
 /** Tells telemetry of a session, and whoever hears voices, who tells the client. */
 function observerOf(
-  { character, tellsVoice }: Opening,
+  { character, tellsVoice, restored }: Opening,
   { telemetry, voiceWatch }: SocketDeps,
   link: Link,
 ): (event: SessionEvent, session: string) => void {
@@ -180,9 +183,11 @@ function observerOf(
           if (tellsVoice === true) link.send(voiceEvent(likeness));
         })
       : undefined;
+  let inScene = sceneIdOf(restored?.session) !== null;
   return (event, session) => {
     telemetry.note(event, { session, character: character.id });
-    hearVoice?.(event);
+    if (event.type === 'updated') inScene = sceneIdOf(event.echo as WireSession) !== null;
+    if (!inScene) hearVoice?.(event);
   };
 }
 
@@ -278,22 +283,15 @@ function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }:
   return {
     ...(user === undefined ? {} : { user }),
     ...aboutSession(character, engines),
-    ...(character.stage === undefined ? {} : { scene: aboutScene(character.stage) }),
     extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
     ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
 }
 
-function aboutScene({ scene, cast }: Stage): Record<string, unknown> {
-  return { title: scene.title, user: scene.user, cast: cast.map(({ id, name }) => ({ id, name })) };
-}
-
 /** What a session tells about itself besides the standard. */
 export function aboutSession(character: Character, engines: Engines): Record<string, unknown> {
-  const { id, name, tagline, languages } = character;
   return {
-    character: { id, name, tagline, languages },
-    greeting: character.stage?.scene.circumstance ?? character.greetings[0] ?? null,
+    ...aboutPlayers(character),
     engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
   };
 }

@@ -1,3 +1,5 @@
+import { sceneModel } from '../../characters/scene.ts';
+import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { Conversation, type Item, type MessageItem } from '../session/conversation.ts';
 import type { JournalLine, KeptItem, KeptMessage } from './journal.ts';
@@ -16,6 +18,8 @@ export interface RestoredSession {
   /** Undefined where the client had not changed the session it was given. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
+  /** Of these, the ones from before the client chose or left a scene last. */
+  readonly before: ReadonlySet<string>;
   /** No frame numbered above this was sent. */
   readonly sequence: number;
   /** Replies whose `response.done` the client never got, and the item each was speaking. */
@@ -35,9 +39,15 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
   const heardMs = new Map<string, number>();
   let session: WireSession | undefined;
   let sequence = 0;
+  let sceneId = open.character.startsWith(sceneModel('')) ? open.character.slice(sceneModel('').length) : null;
+  let before: ReadonlySet<string> = new Set<string>();
   for (const line of lines) {
-    if (line.type === 'session') session = line.session as unknown as WireSession;
-    else if (line.type === 'sequence') sequence = line.upTo;
+    if (line.type === 'session') {
+      const next = line.session as unknown as WireSession;
+      if (sceneIdOf(next) !== sceneId) before = new Set(conversation.items.map((item) => item.id));
+      sceneId = sceneIdOf(next);
+      session = next;
+    } else if (line.type === 'sequence') sequence = line.upTo;
     else if (line.type === 'heard') heardMs.set(line.replyId, line.heardMs);
     else if (line.type === 'started') spoken.set(line.replyId, undefined);
     else if (line.type === 'speaks') spoken.set(line.replyId, line.itemId);
@@ -51,7 +61,19 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
     return { replyId, item };
   });
   const { id, character, model, intent, beta = false, user } = open;
-  return { id, character, model, intent, beta, user, session, items: conversation.items, sequence, openReplies };
+  return {
+    id,
+    character,
+    model,
+    intent,
+    beta,
+    user,
+    session,
+    items: conversation.items,
+    before,
+    sequence,
+    openReplies,
+  };
 }
 
 function change(

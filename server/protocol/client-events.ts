@@ -102,8 +102,14 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Ours: how a model is told whom to play, and who the user is that the character may remember. */
-  x_dramatis: z.looseObject({ recipe: z.enum(recipeNames).optional(), user: userName.nullish() }).optional(),
+  /** Ours: how a model is told whom to play, who the user is that the character may remember, and which scene is played (null: none). */
+  x_dramatis: z
+    .looseObject({
+      recipe: z.enum(recipeNames).optional(),
+      user: userName.nullish(),
+      scene: z.looseObject({ id: name.min(1) }).nullish(),
+    })
+    .optional(),
 });
 
 /** A parsed `session` of `session.update`. */

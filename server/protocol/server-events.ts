@@ -11,14 +11,27 @@ const inResponse = { response_id: id, output_index: z.number().int() };
 const inPart = { ...inResponse, ...inItem };
 /** How a reply is said, where its mind told. */
 const emotion = z.enum(emotions).optional();
+const named = z.object({ id, name: z.string() });
 const item = z.looseObject({
   id,
   type: z.string(),
   object: z.literal('realtime.item'),
-  x_dramatis: z.object({ emotion, speaker: z.object({ id, name: z.string() }).optional() }).optional(),
+  x_dramatis: z.object({ emotion, speaker: named.optional() }).optional(),
 });
 const previous = { previous_item_id: id.nullable() };
-const session = z.looseObject({ type: z.enum(['realtime', 'transcription']), id, object: z.string() });
+/** The scene that is played; `session.update` changes it by its `id`, and null leaves it. */
+const scene = z.object({
+  id,
+  title: z.string(),
+  user: z.union([z.literal('listener'), z.object({ name: z.string(), profile: z.string() })]),
+  cast: z.array(named),
+});
+const session = z.looseObject({
+  type: z.enum(['realtime', 'transcription']),
+  id,
+  object: z.string(),
+  x_dramatis: z.looseObject({ scene: scene.optional() }).optional(),
+});
 const fault = z.looseObject({ type: z.string(), code: z.string().nullable(), message: z.string() });
 const part = z.looseObject({ type: z.enum(['audio', 'text']) });
 const word = z.object({ text: z.string(), start_ms: z.number(), end_ms: z.number() });
@@ -40,6 +53,9 @@ const latency = z.looseObject({
   total_ms: z.number().min(0),
 });
 
+/** Whole numbers from 0 to 10, by the names of `agents/feelings.ts`. */
+const feelings = z.record(z.string(), z.number().int().min(0).max(10));
+
 const response = z.looseObject({
   id,
   object: z.literal('realtime.response'),
@@ -50,7 +66,8 @@ const response = z.looseObject({
     .looseObject({
       number: z.number().int().optional(),
       mind: z.looseObject({ name: z.string(), because: z.string().optional() }).nullable().optional(),
-      feelings: z.record(z.string(), z.number().int().min(0).max(10)).optional(),
+      feelings: feelings.optional(),
+      cast_feelings: z.record(z.string(), feelings).optional(),
       latency: latency.optional(),
       scene_ended: z.boolean().optional(),
       slips: z.array(z.string()).optional(),

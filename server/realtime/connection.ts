@@ -13,11 +13,11 @@ import type { Conversation, Item } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import type { ProbeLine } from '../session/silence.ts';
-import { bargeInMs, nodEveryMs } from '../session/settings.ts';
 import { decode } from './decode.ts';
 import type { CuesTold } from './encode-response.ts';
 import { createEncoder } from './encode.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
+import { castingToStart, noScenes, playersOf, stagedBy, type CastScene, type Staged } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The other end of a connection, whatever carries it. */
@@ -73,7 +73,11 @@ export interface ConnectionParts {
     readonly id: string;
     readonly session: WireSession | undefined;
     readonly items: readonly Item[];
+    /** Of these, the ones from before who plays now came. */
+    readonly before?: ReadonlySet<string>;
   };
+  /** Casts the scenes that the client may choose; without it there are none. */
+  readonly castScene?: CastScene;
   /** Asked about every message before it is taken: whether it is new and meant for the session. All are by default. */
   readonly admit?: (message: unknown) => boolean;
   /** Bounds how fast the client may send; without it, nothing does. */
@@ -128,23 +132,26 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const { restored, memory } = parts;
   const id = restored?.id ?? newId('sess');
   let wire = restored?.session ?? sessionToStart(parts, id);
+  let casting = castingToStart(parts);
+  const { castScene = noScenes, nods = false } = parts;
+  const staged = stagedBy(parts, wire);
   const session = new Session({
-    responder: parts.responder,
+    ...playersOf(casting, nods),
     vad: parts.vad,
     ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
     ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
     draftsPerTurn: parts.draftsPerTurn ?? 0,
     stopsAtOnce: parts.holds === true,
-    ...nodding(parts),
     clock: parts.clock,
     ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
-    settings: settingsOf(wire, parts.character),
-    bargeInMs: bargeInMs(parts.character.turnTaking),
+    settings: settingsOf(wire, casting.character),
     aheadMs: parts.aheadMs,
     keptAudioMs: parts.keptAudioMs,
-    ...(restored === undefined ? {} : { items: restored.items }),
+    ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
     newId,
-    ...(memory === undefined ? {} : { recall: (history, options) => memory.recall(history, options) }),
+    ...(memory === undefined
+      ? {}
+      : { recall: async (history, options) => (staged.is ? [] : memory.recall(history, options)) }),
     onFault: parts.onFault,
   });
   memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
@@ -152,7 +159,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 
-  const done = Promise.all([deliver(session, encode, tell, { ...parts, peer }), session.run()]).then(
+  const done = Promise.all([deliver(session, encode, tell, { ...parts, peer, staged }), session.run()]).then(
     ([reason]) => reason,
   );
 
@@ -164,8 +171,10 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     receive(frame) {
       if (!accepts(parts.inflow?.takeEvent())) return;
       const context = {
-        character: parts.character,
-        sampleRate: parts.responder.sampleRate,
+        character: casting.character,
+        castScene,
+        nods,
+        sampleRate: casting.responder.sampleRate,
         newItemId: () => newId('item'),
         session: wire,
         find: (itemId: string) => session.conversation.get(itemId),
@@ -174,6 +183,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
       };
       const decoded = decode(frame, context);
       wire = decoded.session;
+      casting = decoded.casting ?? casting;
       if (decoded.command !== undefined) take(decoded.command);
     },
     receiveAudio(samples, sampleRate) {
@@ -185,11 +195,6 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
   };
-}
-
-function nodding({ nods, character }: ConnectionParts): { readonly nodEveryMs?: number } {
-  const everyMs = nods === true ? nodEveryMs(character.turnTaking) : undefined;
-  return everyMs === undefined ? {} : { nodEveryMs: everyMs };
 }
 
 /** Hands a peer each event complete, and sound in the form it takes. */
@@ -234,13 +239,20 @@ async function deliver(
     observe,
     onFault,
     peer,
-  }: Pick<ConnectionParts, 'journal' | 'memory' | 'observe' | 'onFault'> & { readonly peer: Peer },
+    staged,
+  }: Pick<ConnectionParts, 'journal' | 'memory' | 'observe' | 'onFault'> & {
+    readonly peer: Peer;
+    readonly staged: Staged;
+  },
 ): Promise<'closed' | 'client_too_slow'> {
   try {
     for await (const event of session.events) {
       journal?.note(event);
-      if (event.type === 'updated') memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
-      memory?.note(event);
+      if (event.type === 'updated') {
+        staged.note(event.echo as WireSession);
+        memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
+      }
+      if (!staged.is) memory?.note(event);
       if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);
       observe?.(event);
       for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';

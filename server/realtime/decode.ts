@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Character } from '../../characters/character.ts';
-import { clientEventSchema, clientEventTypes, type ClientEvent } from '../protocol/client-events.ts';
+import { clientEventSchema, clientEventTypes, type ClientEvent, type SessionPatch } from '../protocol/client-events.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { Item } from '../session/conversation.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/events.ts';
@@ -8,12 +8,17 @@ import { soundOfAppend } from './append-frame.ts';
 import { audioFormatOf, sampleRateOf } from './audio-format.ts';
 import type { ResponseEcho } from './encode-response.ts';
 import { itemFromWire, samplesFromBase64 } from './wire-items.ts';
+import { playersOf, recast, recastSession, type Casting, type CastScene } from './wire-scene.ts';
 import { mergeTools, toolboxOf } from './wire-tools.ts';
 import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
 
 /** What decoding needs to know of its session. */
 export interface DecodeContext {
   readonly character: Character;
+  /** Casts the scene that a client chooses. */
+  readonly castScene: CastScene;
+  /** The client plays what comes while its user talks. */
+  readonly nods: boolean;
   /** What the recognizer wants. */
   readonly sampleRate: number;
   readonly newItemId: () => string;
@@ -30,6 +35,8 @@ export interface DecodeContext {
 export interface Decoded {
   readonly command?: SessionCommand;
   readonly session: WireSession;
+  /** Others play from now on. */
+  readonly casting?: Casting;
 }
 
 /**
@@ -85,18 +92,26 @@ function understand(frame: string, context: DecodeContext): Decoded {
   const event = parsed.data;
   const ref = event.event_id;
   if (event.type === 'session.update') {
-    const merged = mergeSession(session, event.session, context.character);
-    if ('code' in merged) return reject(merged, ref);
-    const command: SessionCommand = {
-      type: 'update',
-      settings: settingsOf(merged, context.character),
-      echo: merged,
-      ...refOf(ref),
-    };
-    return { command, session: merged };
+    const updated = update(event.session, context);
+    if ('code' in updated) return reject(updated, ref);
+    return { ...updated, command: { ...updated.command, ...refOf(ref) } };
   }
   const command = commandOf(event, context);
   return 'code' in command ? reject(command, ref) : { command: { ...command, ...refOf(ref) }, session };
+}
+
+function update(
+  patch: SessionPatch,
+  { session, character, castScene, nods }: DecodeContext,
+): (Required<Pick<Decoded, 'command'>> & Decoded) | Problem {
+  const casting = recast(session, patch, castScene);
+  if (casting !== undefined && 'code' in casting) return casting;
+  const now = casting?.character ?? character;
+  const merged = mergeSession(casting === undefined ? session : recastSession(session, casting, character), patch, now);
+  if ('code' in merged) return merged;
+  const base = { type: 'update', settings: settingsOf(merged, now), echo: merged } as const;
+  if (casting === undefined) return { command: base, session: merged };
+  return { command: { ...base, players: playersOf(casting, nods) }, session: merged, casting };
 }
 
 function commandOf(

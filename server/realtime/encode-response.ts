@@ -1,3 +1,4 @@
+import type { Feelings } from '../../agents/feelings.ts';
 import { errorTable } from '../errors.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd, SessionEvent } from '../session/events.ts';
@@ -212,7 +213,8 @@ function closeResponse(
     usage: usageOf(end.usage),
     x_dramatis: {
       mind: end.mind ?? null,
-      feelings: { ...end.feelings.emotions, intimacy: end.feelings.intimacy },
+      feelings: wireFeelings(end.feelings),
+      ...castFeelings(end),
       latency: end.latency,
       speculation: speculationOf(end),
       ...(end.endsScene === true ? { scene_ended: true } : {}),
@@ -224,6 +226,15 @@ function closeResponse(
     { type: 'response.done', response },
     { type: 'rate_limits.updated', rate_limits: [] },
   ];
+}
+
+function wireFeelings({ emotions, intimacy }: Feelings): Record<string, number> {
+  return { ...emotions, intimacy };
+}
+
+function castFeelings({ castFeelings: each }: ReplyEnd): Record<string, unknown> {
+  if (each === undefined) return {};
+  return { cast_feelings: Object.fromEntries(Object.entries(each).map(([id, felt]) => [id, wireFeelings(felt)])) };
 }
 
 function responseObject(replyId: string, open: OpenResponse, session: EncodedSession): Record<string, unknown> {

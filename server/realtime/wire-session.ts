@@ -2,10 +2,10 @@ import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Problem } from '../session/events.ts';
-import { mayTakeFloor } from '../session/floor.ts';
 import type { SessionSettings, TurnDetection } from '../session/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
+import { onFloor } from './wire-floor.ts';
 import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
 /** The full effective session; `echoOf` says what of it the client is told (OpenAI Realtime, GA). */
@@ -42,6 +42,8 @@ export interface WireSession extends WireTools {
 }
 
 interface Ours {
+  /** The scene that is played; see `wire-scene.ts` for how it changes. */
+  readonly scene?: { readonly id: string };
   readonly recipe?: RecipeName;
   /** Who is remembered; null: nobody, whatever the client asks. Once somebody is named, they stay. */
   readonly user?: string | null;
@@ -182,13 +184,6 @@ export function badFormat(param: string): Problem {
 /** A transcription session finds turns, and never takes one. */
 function withoutReplies({ idleMs: _idleMs, ...detection }: TurnDetection): TurnDetection {
   return { ...detection, createsReply: false };
-}
-
-/** Who only listens to a scene is no part of it: the client is told so, too, lest it falls silent by itself. */
-function onFloor(detection: WireTurnDetection | null, character: Character): WireTurnDetection | null {
-  const floor = { holder: 'character', userPlays: character.stage?.scene.user !== 'listener' } as const;
-  if (detection === null || mayTakeFloor(floor, 'user') !== 'never') return detection;
-  return { ...detection, create_response: false, interrupt_response: false };
 }
 
 /** Settings that change nothing here, where the client sets them. */

@@ -1,23 +1,21 @@
 import type { Message } from '../../agents/chat.ts';
-import type { Feelings } from '../../agents/feelings.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Clock } from './clock.ts';
+import type { Company, Players } from './company.ts';
 import type { Conversation, Item } from './conversation.ts';
 import type { SessionEvent } from './events.ts';
 import type { Heard, Inbound } from './hear.ts';
 import type { Reply, ReplyStep } from './reply.ts';
-import type { Responder } from './responder.ts';
 import type { SessionSettings } from './settings.ts';
 import type { ProbeLine } from './silence.ts';
 import type { Utterance } from './utterance.ts';
 
 /** What a session is made of. */
-export interface SessionParts {
-  readonly responder: Responder;
+export interface SessionParts extends Players {
   readonly vad: Vad;
   /** The client falls silent as soon as it is told that a reply is held, and throws away what it has not played. */
   readonly stopsAtOnce?: boolean;
@@ -25,9 +23,6 @@ export interface SessionParts {
   /** Finds out whether what the client sends comes through; absent where nothing can be stuck on its way. */
   readonly probeLine?: ProbeLine;
   readonly settings: SessionSettings;
-  readonly bargeInMs: number;
-  /** How long the user may talk until the next pause brings a nod; absent: for ever. */
-  readonly nodEveryMs?: number;
   /** Tells whether the user has finished, where the settings ask for it. */
   readonly turnDetector?: TurnDetector;
   /** Tells voices apart; without one, the character's own is known by its words alone. */
@@ -40,6 +35,8 @@ export interface SessionParts {
   readonly keptAudioMs: number;
   /** A conversation to go on with. */
   readonly items?: readonly Item[];
+  /** Of those, the ones from before who plays now came. */
+  readonly before?: ReadonlySet<string> | undefined;
   readonly newId: (kind: 'item' | 'resp') => string;
   /** What the character remembers of the user, as far as it bears on what was said; throws `signal.reason` alone. */
   readonly recall?: (history: readonly Message[], options: CallOptions) => Promise<readonly string[]>;
@@ -50,21 +47,11 @@ export interface SessionParts {
 /** What the two sides of a conversation share. */
 export interface SessionContext extends Pick<
   SessionParts,
-  | 'responder'
-  | 'clock'
-  | 'aheadMs'
-  | 'newId'
-  | 'recall'
-  | 'onFault'
-  | 'turnDetector'
-  | 'draftsPerTurn'
-  | 'bargeInMs'
-  | 'nodEveryMs'
+  'clock' | 'aheadMs' | 'newId' | 'recall' | 'onFault' | 'turnDetector' | 'draftsPerTurn'
 > {
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
-  /** How the character feels by now, in whole numbers; `hearing`: as if this had just been said to it. */
-  readonly feelings: (hearing?: string) => Feelings;
+  readonly company: Pick<Company, 'items' | 'moods' | 'players'>;
   /** Whether the client falls silent as soon as it is told that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;

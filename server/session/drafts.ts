@@ -36,13 +36,13 @@ export class Drafts {
     const answers = wordsOf(text).join(' ');
     if (answers === '' || answers === this.#draft?.answers) return;
     this.drop();
-    const { clock, conversation, draftsPerTurn } = this.#context;
+    const { clock, company, draftsPerTurn } = this.#context;
     if (this.#made >= draftsPerTurn) return;
     this.#made += 1;
     const confirmed = Promise.withResolvers<void>();
     const reply = newReply(this.#context, { inConversation: true }, new Trace(clock), confirmed.promise);
     this.#draft = { answers, reply, confirm: confirmed.resolve };
-    this.#run(reply, [...messagesOf(conversation.items), { role: 'user', text }]);
+    this.#run(reply, [...messagesOf(company.items), { role: 'user', text }]);
   }
 
   is(reply: Reply): boolean {

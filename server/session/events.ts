@@ -5,6 +5,7 @@ import type { TimedWord } from '../../voices/synthesizer.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { Players } from './company.ts';
 import type { CallItem, Item, MessageItem } from './conversation.ts';
 import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
@@ -17,8 +18,13 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
     | { readonly type: 'audio-commit' }
     | { readonly type: 'audio-clear' }
-    /** `echo` comes back with `updated`, untouched. */
-    | { readonly type: 'update'; readonly settings: SessionSettings; readonly echo: unknown }
+    /** `echo` comes back with `updated`, untouched. `players`: others come in the place of who speaks; what is being said stops. */
+    | {
+        readonly type: 'update';
+        readonly settings: SessionSettings;
+        readonly echo: unknown;
+        readonly players?: Players | undefined;
+      }
     | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
     | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
     | { readonly type: 'item-truncate'; readonly id: string; readonly contentIndex: number; readonly heardMs: number }
@@ -66,8 +72,10 @@ export interface ReplyEnd {
   /** Which mind spoke; `because` is set when it stands in for one that failed. */
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
-  /** How the character feels then: whole numbers from 0 to 10. */
+  /** How who spoke feels then: whole numbers from 0 to 10. */
   readonly feelings: Feelings;
+  /** In a scene, how each of its characters does. */
+  readonly castFeelings?: Readonly<Record<string, Feelings>>;
   readonly latency: Latency;
   /** From the end of speech, or the request, to its end, in milliseconds. */
   readonly tookMs: number;

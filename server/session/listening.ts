@@ -136,9 +136,9 @@ export class Listening {
 
   #begin(atMs: number, over: Utterance['over']): Utterance {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    const { responder, clock, newId, conversation } = this.#context;
+    const { company, clock, newId, conversation } = this.#context;
     const { keptAudioMs } = conversation;
-    const utterance = new Utterance(newId('item'), responder.sampleRate, new Trace(clock), keptAudioMs);
+    const utterance = new Utterance(newId('item'), company.players.responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
     // What came shortly before and is not understood yet belongs to it: words that are spoken on.
     for (const frame of this.#before.since(Math.min(atMs - padding, this.#unjudgedFromMs))) utterance.add(frame);
@@ -182,8 +182,8 @@ export class Listening {
 
   /** Makes an item of silence since `fromMs`, in which nothing was said; returns its id. */
   commitSilence(fromMs: number): string {
-    const { conversation, emit, newId, responder, settings } = this.#context;
-    const { sampleRate } = responder;
+    const { conversation, emit, newId, company, settings } = this.#context;
+    const { sampleRate } = company.players.responder;
     const durationMs = this.#heardMs - fromMs;
     const content: SpokenContent = { type: 'audio', transcript: '', durationMs, audio: [], sampleRate, words: [] };
     const item: Item = { ...userMessage(newId('item')), content: [content] };
@@ -287,9 +287,9 @@ export class Listening {
   }
 
   async #recognize(utterance: Utterance): Promise<void> {
-    const { responder, settings, post } = this.#context;
+    const { company, settings, post } = this.#context;
     try {
-      for await (const part of utterance.transcribe(responder, settings().language)) {
+      for await (const part of utterance.transcribe(company.players.responder, settings().language)) {
         post({ type: 'transcript', utterance, part });
       }
     } catch (reason) {

@@ -1,11 +1,15 @@
 import { omniPrompt } from '../../agents/omni-prompt.ts';
 import type { Message } from '../../agents/chat.ts';
+import { correctionOf } from '../../agents/in-role.ts';
+import { openGuard, type Slip } from '../../agents/role-guard.ts';
 import type { Character } from '../../characters/character.ts';
 import { concatSamples, durationMs, type AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { OmniModel, OmniPart, OmniSound } from '../../voices/omni.ts';
 import { speechOf, type OmniPace } from '../../voices/omni-speech.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
+import { lettersIn } from './cues.ts';
+import { watchOmni, type WatchedReply } from './omni-watch.ts';
 import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
 
 export interface OmniResponderParts {
@@ -23,7 +27,14 @@ export interface OmniResponderParts {
 const keptUtterances = 3;
 const keptMs = 60_000;
 
-/** A model that hears and speaks in place of mind and voice: the user's sound in, its own sound out. Made for one session. */
+/** A model that slips is told what was wrong, once. */
+const attempts = 2;
+
+/**
+ * A model that hears and speaks in place of mind and voice: the user's sound in, its own sound out. Made for one session. Where the
+ * character slips, it stops before that, as far as nothing of it was heard, and the model goes on from there, corrected; slips it
+ * again, the reply ends, or, unheard yet, is the backup's.
+ */
 export function omniResponder({ model, voice, character, recognizer, backup }: OmniResponderParts): Responder {
   const heard: Utterance[] = [];
   const pace: OmniPace = { msPerUnit: undefined };
@@ -46,24 +57,58 @@ export function omniResponder({ model, voice, character, recognizer, backup }: O
         sound,
         memories: options.memories,
       });
-      const { signal, speaks, maxTokens } = options;
-      const call = { signal, speaks, voice, ...(maxTokens === undefined ? {} : { maxTokens }) };
-      let isHeard = false;
-      try {
-        for await (const part of spokenParts(model.reply(messages, call), pace, options)) {
-          if (!isHeard) yield { type: 'mind', name: model.name };
-          isHeard = true;
-          yield part;
+      const guard = character.persona === 'instructions' ? () => undefined : openGuard(character, history);
+      const { signal, speaks, maxTokens, onSlip } = options;
+      const made: Made = { isHeard: false, text: '' };
+      let slip: Slip | undefined;
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const stop = new AbortController();
+        const said = [...messages, ...(slip === undefined ? [] : correctionOf(slip, made.text))];
+        const asked = model.reply(said, {
+          signal: AbortSignal.any([signal, stop.signal]),
+          speaks,
+          voice,
+          ...(maxTokens === undefined ? {} : { maxTokens }),
+        });
+        const watched = watchOmni(asked, guard, speaks);
+        try {
+          yield* noted(spokenParts(watched, pace, options), model.name, made);
+        } catch (cause) {
+          signal.throwIfAborted();
+          if (made.isHeard || !(cause instanceof EngineError)) throw cause;
+          yield* because(cause.code, backup.reply(history, options));
+          return;
+        } finally {
+          stop.abort();
         }
-      } catch (cause) {
-        signal.throwIfAborted();
-        if (isHeard || !(cause instanceof EngineError)) throw cause;
-        for await (const part of backup.reply(history, options)) {
-          yield part.type === 'mind' ? { ...part, because: part.because ?? cause.code } : part;
-        }
+        slip = watched.slip;
+        if (slip === undefined) return;
+        onSlip?.(slip);
       }
+      // It looks at its words before it speaks.
+      if (!made.isHeard) yield* backup.reply(history, options);
     },
   };
+}
+
+/** What has come of a reply. */
+interface Made {
+  isHeard: boolean;
+  text: string;
+}
+
+async function* noted(parts: AsyncIterable<SpokenPart>, mind: string, made: Made): AsyncGenerator<SpokenPart> {
+  for await (const part of parts) {
+    if (!made.isHeard) yield { type: 'mind', name: mind };
+    made.isHeard = true;
+    if (part.type === 'speech') made.text += part.chunk.text;
+    if (part.type === 'text') made.text += part.text;
+    yield part;
+  }
+}
+
+async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGenerator<SpokenPart> {
+  for await (const part of parts) yield part.type === 'mind' ? { ...part, because: part.because ?? code } : part;
 }
 
 /** What was heard of one utterance. */
@@ -97,7 +142,7 @@ function soundOf(history: readonly Message[], heard: readonly Utterance[]): Omni
 }
 
 async function* spokenParts(
-  parts: AsyncIterable<OmniPart>,
+  { parts, mayBeHeard }: WatchedReply,
   pace: OmniPace,
   { speaks, trace, onSpeech }: ReplyOptions,
 ): AsyncGenerator<SpokenPart> {
@@ -109,8 +154,11 @@ async function* spokenParts(
       yield part;
     }
   }
+  let letters = 0;
   if (speaks) {
     for await (const chunk of speechOf(counted(), pace)) {
+      letters += lettersIn(chunk.text);
+      if (!mayBeHeard(letters)) return;
       trace.mark('first_phrase');
       onSpeech?.(durationMs(chunk.frame));
       yield { type: 'speech', chunk, emotion: undefined };

@@ -1,6 +1,5 @@
 import type { Slip } from '../../agents/role-guard.ts';
 import type { Situation } from '../../agents/agent.ts';
-import type { Feelings } from '../../agents/feelings.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import type { TimedWord } from '../../voices/synthesizer.ts';
@@ -10,9 +9,10 @@ import { addSound, type CallItem, type MessageItem, type Speaker, type SpokenCon
 import type { SessionContext } from './context.ts';
 import { WaitingCues } from './cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from './events.ts';
+import type { Moods } from './moods.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import { readAhead } from './read-ahead.ts';
-import type { Responder, SpokenPart } from './responder.ts';
+import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Trace } from './trace.ts';
 
@@ -155,7 +155,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
-    { feelings, memories = [] }: { readonly feelings: Feelings; readonly memories?: readonly string[] | undefined },
+    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories'>,
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
@@ -166,14 +166,13 @@ export class Reply {
       scene: this.request.scene ?? settings.scene,
       speed: settings.speed,
       trace: this.trace,
-      feelings,
+      ...knowing,
       onSlip: (slip) => this.#slips.push(slip),
       onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
       onSpeech: (ms) => (this.#madeMs += ms),
       ...(maxTokens === Infinity ? {} : { maxTokens }),
       ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
       ...(situation === undefined ? {} : { situation }),
-      ...(memories.length === 0 ? {} : { memories }),
       ...(settings.recipe === undefined ? {} : { recipe: settings.recipe }),
     });
     const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
@@ -207,8 +206,8 @@ export class Reply {
     }
   }
 
-  /** `feelings`: of the character, by then. */
-  end(feelings: Feelings, failure?: ReplyEnd['problem']): ReplyEnd {
+  /** `moods`: by then. */
+  end(moods: Pick<Moods, 'now' | 'ofCast'>, failure?: ReplyEnd['problem']): ReplyEnd {
     this.#playout.fade();
     const spoken = this.item?.content[0];
     // What was cut may still grow again, out of the same blocks.
@@ -220,7 +219,8 @@ export class Reply {
         outputTokens: this.#usage.outputTokens,
         audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
       },
-      feelings,
+      feelings: moods.now(this.speaker?.id),
+      ...(moods.ofCast === undefined ? {} : { castFeelings: moods.ofCast }),
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
       ...(this.endsScene ? { endsScene: true as const } : {}),

@@ -42,6 +42,8 @@ export interface ReplyOptions extends CallOptions {
   readonly circumstance?: Circumstance;
   /** How the character feels by now: what its mind does not say, its voice tells. */
   readonly feelings?: Feelings;
+  /** How one of several feels, where they are not known before it is chosen who speaks. */
+  readonly feelingsOf?: (id: string) => Feelings;
   readonly sampling?: Sampling;
   /** Told what the reply has cost so far. */
   readonly onCost?: (cost: Cost) => void;

@@ -1,8 +1,10 @@
 import type { Circumstance } from '../../agents/agent.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
-import { nextByAddress, nextSpeaker, type Choice } from '../../agents/next-speaker.ts';
+import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/next-speaker.ts';
 import type { Character } from '../../characters/character.ts';
 import { environmentId, type Scene, type Stage } from '../../characters/scene.ts';
+import { untilBreakIn } from './break-in.ts';
+import { breathMs, holdsFloorMs } from './floor.ts';
 import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
 
 /** What a scene is played with. */
@@ -18,12 +20,13 @@ interface Player extends Character {
   readonly motivation: string;
 }
 
-/** A breath between two speakers. */
-const breathMs = 350;
+/** So many in a row act without a word before the scene is over. */
+const mostSilentTurns = 3;
 
 /**
- * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. When the scene is over
- * it says so, and nobody speaks. History tells the characters apart by `name`.
+ * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. Who only acts has had
+ * its turn, and the next one speaks. When the scene is over it says so, and nobody speaks. History tells the characters apart by
+ * `name`; a line that breaks off was cut short by whoever comes next.
  */
 export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
   const players = playersOf(stage);
@@ -38,18 +41,25 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
     async *reply(talk, options) {
       if (options.situation === 'nod') return;
       // Nobody there hears who only listens.
-      const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : talk;
-      const turn = await turnOf(history, players, { stage, model, signal: options.signal });
-      if (turn === undefined) {
-        yield { type: 'scene-end' };
-        return;
+      const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : [...talk];
+      const done: CuePart[] = [];
+      for (let silent = 0; silent < mostSilentTurns; silent += 1) {
+        const turn = await turnOf(history, players, { stage, model, signal: options.signal, silent });
+        if (turn === undefined) break;
+        const { player, line } = turn;
+        yield { type: 'speaker', speaker: { id: player.id, name: player.name } };
+        const seen = seenBy(player, history, stage.scene);
+        const acting = responders.get(player.id) ?? ear;
+        const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
+        const held = line === undefined ? untilBreakIn(parts, floorOf(player, players, history)) : parts;
+        const acted = yield* untilSpoken(afterBreath(held, pauseBefore(player, history)), done);
+        if (acted === undefined) return;
+        done.push(...acted.map((text) => narrated(`${player.name}: ${text}`)));
+        const text = acted.map((each) => `(${each})`).join(' ') || '...';
+        history.push({ role: 'assistant', name: player.name, text });
       }
-      const { player, line } = turn;
-      yield { type: 'speaker', speaker: { id: player.id, name: player.name } };
-      const seen = seenBy(player, history, stage.scene);
-      const acting = responders.get(player.id) ?? ear;
-      const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
-      yield* history.length === 0 ? parts : afterBreath(parts);
+      yield* done;
+      yield { type: 'scene-end' };
     },
   };
 }
@@ -66,16 +76,18 @@ interface Direction {
   readonly stage: Stage;
   readonly model: ChatModel | undefined;
   readonly signal: AbortSignal;
+  /** Of the last turns, how many had no words: they count for nothing. */
+  readonly silent: number;
 }
 
 /** Whose turn it is, and what the script has them say; undefined where the scene is over. */
 async function turnOf(
   history: readonly Message[],
   players: readonly Player[],
-  { stage: { scene }, model, signal }: Direction,
+  { stage: { scene }, model, signal, silent }: Direction,
 ): Promise<{ readonly player: Player; readonly line?: string } | undefined> {
   const turns = history.filter(({ name }) => name !== undefined);
-  if (turns.length >= scene.turns) return undefined;
+  if (turns.length - silent >= scene.turns) return undefined;
   const last = history.at(-1);
   const isToUser = last?.role === 'user';
   const next = isToUser ? undefined : scene.script[spokenOf(scene, players, turns)];
@@ -86,8 +98,9 @@ async function turnOf(
   const characters = players.filter(({ id }) => id !== environmentId);
   const choice: Choice<Player> = {
     circumstance: scene.circumstance,
-    // Without a model the environment has nothing to say but its script.
-    candidates: model === undefined ? characters : players,
+    candidates: players,
+    // Nobody speaks to the environment; without a model it has nothing to say but its script.
+    callable: characters,
     last: last?.name,
     history,
     turns: turns.length,
@@ -98,7 +111,9 @@ async function turnOf(
     const player = nextByAddress(choice);
     return player === undefined ? undefined : { player };
   }
-  const chosen = await nextSpeaker(choice, model, signal);
+  // Who has broken in speaks at once.
+  const isCut = isBrokenOff(last?.text ?? '');
+  const chosen = isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
   return chosen === 'end' || chosen === undefined ? undefined : withLine(chosen);
 }
 
@@ -152,11 +167,12 @@ function optionsFor(
     others,
     ...(line === undefined ? {} : { line }),
   };
-  // Feelings are kept for one character alone.
-  const { situation, feelings: _feelings, ...rest } = options;
+  const { situation, feelings: _ofNobody, feelingsOf, ...rest } = options;
   const isEnvironment = player.id === environmentId;
+  const feelings = isEnvironment ? undefined : feelingsOf?.(player.id);
   return {
     ...rest,
+    ...(feelings === undefined ? {} : { feelings }),
     circumstance,
     recipe: isEnvironment ? 'dramatis' : (options.recipe ?? 'coser'),
     scene: isEnvironment
@@ -175,18 +191,64 @@ function environmentPrompt({ circumstance }: Scene, others: Circumstance['others
   return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
 }
 
-/** The parts of a reply, its sound after a moment of silence. */
-async function* afterBreath(parts: AsyncIterable<SpokenPart>): AsyncIterable<SpokenPart> {
-  let isFirst = true;
+/** How long a turn may last, by what has been said of it: whoever it speaks to may break in. */
+function floorOf(player: Player, players: readonly Player[], history: readonly Message[]): (said: string) => number {
+  const candidates = players.filter(({ id }) => id !== environmentId);
+  return (said) => {
+    const talk: Message[] = [...history, { role: 'assistant', name: player.name, text: said }];
+    const claimant = nextByAddress({ candidates, history: talk, last: player.name });
+    if (claimant === undefined || player.id === environmentId) return Infinity;
+    return holdsFloorMs(player.turnTaking, claimant.turnTaking);
+  };
+}
+
+/** Silence before a turn, in milliseconds. */
+function pauseBefore(player: Player, history: readonly Message[]): number {
+  const last = history.at(-1);
+  return last === undefined || isBrokenOff(last.text) ? 0 : breathMs(player.turnTaking);
+}
+
+type CuePart = Extract<SpokenPart, { type: 'cue' }>;
+
+function narrated(text: string): CuePart {
+  return { type: 'cue', kind: 'narration', text, afterLetters: 0 };
+}
+
+/** The parts of a turn, `before` them with the first word; where none was said, what was done instead is returned. */
+async function* untilSpoken(
+  parts: AsyncIterable<SpokenPart>,
+  before: readonly CuePart[],
+): AsyncGenerator<SpokenPart, string[] | undefined> {
+  const held: CuePart[] = [];
+  let isSilent = true;
+  for await (const part of parts) {
+    if (part.type === 'cue' && isSilent) {
+      held.push(part);
+      continue;
+    }
+    if (isSilent && hasWords(part)) {
+      isSilent = false;
+      yield* before;
+      yield* held;
+    }
+    yield part;
+  }
+  return isSilent ? held.filter(({ kind }) => kind === 'action').map(({ text }) => text) : undefined;
+}
+
+function hasWords(part: SpokenPart): boolean {
+  return (part.type === 'speech' && part.chunk.text.trim() !== '') || (part.type === 'text' && part.text.trim() !== '');
+}
+
+/** The parts of a reply, its sound after so much silence. */
+async function* afterBreath(parts: AsyncIterable<SpokenPart>, ms: number): AsyncIterable<SpokenPart> {
+  let isFirst = ms > 0;
   for await (const part of parts) {
     if (isFirst && part.type === 'speech') {
       const { sampleRate, atMs } = part.chunk.frame;
-      const samples = new Float32Array(Math.round((breathMs / 1000) * sampleRate));
-      yield {
-        type: 'speech',
-        chunk: { text: '', frame: { samples, sampleRate, atMs }, words: [] },
-        emotion: part.emotion,
-      };
+      const samples = new Float32Array(Math.round((ms / 1000) * sampleRate));
+      const frame = { samples, sampleRate, atMs };
+      yield { type: 'speech', chunk: { text: '', frame, words: [] }, emotion: part.emotion };
       isFirst = false;
     }
     yield part;

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 import { Queue } from '../../voices/queue.ts';
+import { Company } from './company.ts';
 import type { SessionContext, SessionInput, SessionParts } from './context.ts';
 import { Conversation } from './conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
@@ -9,7 +10,6 @@ import type { Heard } from './hear.ts';
 import { Intake } from './intake.ts';
 import { changeItems, type ItemCommand } from './items.ts';
 import { Listening, type Understood } from './listening.ts';
-import { Mood } from './mood.ts';
 import { problemEvent } from './problem-event.ts';
 import type { Reply } from './reply.ts';
 import type { SessionSettings } from './settings.ts';
@@ -28,7 +28,7 @@ export class Session {
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
-  readonly #mood: Mood;
+  readonly #company: Company;
   readonly #voices: EchoVoice | undefined;
   #settings: SessionSettings;
   #unclear = false;
@@ -39,13 +39,13 @@ export class Session {
     this.#parts = parts;
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
-    this.#mood = new Mood(parts.clock, parts.items);
+    this.#company = new Company(parts.clock, this.conversation, parts, parts.before);
     const context: SessionContext = {
       ...parts,
+      company: this.#company,
       conversation: this.conversation,
       settings: () => this.#settings,
       stopsAtOnce: () => parts.stopsAtOnce === true,
-      feelings: (hearing) => this.#mood.now(hearing),
       emit: (event) => this.#emit(event),
       post: (input) => this.#inputs.push(input),
       replyEnded: (reply) => {
@@ -156,7 +156,7 @@ export class Session {
         this.#turns.advance({ type: 'utterance-taken' });
         return this.events.push({ type: 'audio-cleared' });
       case 'update':
-        return this.#update(command.settings, command.echo);
+        return this.#update(command);
       case 'reply':
         return this.#replyForClient(command.request, command.ref);
       case 'reply-cancel':
@@ -192,8 +192,8 @@ export class Session {
     this.conversation.forgetOldMedia();
   }
 
-  #update(settings: SessionSettings, echo: unknown): void {
-    // Sound appended under push to talk is no utterance of the VAD's, and the other way round.
+  #update({ settings, echo, players }: Extract<SessionCommand, { readonly type: 'update' }>): void {
+    // Sound under push to talk is no utterance of the VAD's, and the other way round.
     if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
       // Whoever was told that speech has begun is told that nothing comes of it.
       if (this.#settings.turnDetection !== null && this.#listening.current !== undefined)
@@ -202,6 +202,9 @@ export class Session {
       this.#turns.advance({ type: 'utterance-taken' });
     }
     this.#settings = settings;
+    // Nobody speaks on for those who have left.
+    if (players !== undefined) this.#speaking.cancel('client_cancelled');
+    if (players !== undefined) this.#company.change(players);
     this.events.push({ type: 'updated', echo });
   }
 
@@ -255,8 +258,7 @@ export class Session {
     const owes = this.#owesAnswer && createsReply === true && !reply.aborted && reply.calls.length === 0;
     this.#owesAnswer = false;
     const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
-    const isNext =
-      this.#parts.responder.goesOn === true && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
+    const isNext = this.#company.goesOn && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
     if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
   }
 
@@ -288,7 +290,7 @@ export class Session {
   }
 
   #emit(event: SessionEvent): void {
-    this.#mood.note(event);
+    this.#company.moods.note(event);
     this.events.push(event);
   }
 

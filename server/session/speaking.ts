@@ -1,4 +1,5 @@
 import { EngineError } from '../../voices/engine.ts';
+import type { Feelings } from '../../agents/feelings.ts';
 import type { Situation } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { CallItem, MessageItem } from './conversation.ts';
@@ -177,7 +178,7 @@ export class Speaking {
     this.#waiting.delete(reply);
     const problem = failure === undefined ? undefined : problemOf(failure);
     if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs));
-    const end = reply.end(this.#context.feelings(), problem);
+    const end = reply.end(this.#context.company.moods, problem);
     this.#closeItem(reply, end.status);
     if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
     const { item, calls } = reply;
@@ -190,14 +191,16 @@ export class Speaking {
   }
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
-    const { responder, conversation, settings, post, recall } = this.#context;
+    const { company, settings, post, recall } = this.#context;
     try {
-      const history = given ?? messagesOf(reply.request.items ?? conversation.items);
+      const history = given ?? messagesOf(reply.request.items ?? company.items);
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
-      const memories = isOfTalk ? await recall?.(history, reply) : undefined;
+      const memories = isOfTalk ? ((await recall?.(history, reply)) ?? []) : [];
       // What a draft answers has not been heard by then.
-      const feelings = this.#context.feelings(given?.at(-1)?.text);
-      for await (const step of reply.run(responder, history, settings(), situation, { feelings, memories }))
+      const feelings = company.moods.now(undefined, given?.at(-1)?.text);
+      const feelingsOf = (id: string): Feelings => company.moods.now(id);
+      const knowing = { feelings, feelingsOf, ...(memories.length === 0 ? {} : { memories }) };
+      for await (const step of reply.run(company.players.responder, history, settings(), situation, knowing))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });
     } catch (failure) {

@@ -153,7 +153,8 @@ export class TurnTaking {
   }
 
   #policyOf({ turnDetection: detection, speaks }: SessionSettings): TurnPolicy {
-    const { bargeInMs, draftsPerTurn, nodEveryMs } = this.#parts.context;
+    const { draftsPerTurn, company } = this.#parts.context;
+    const { bargeInMs, nodEveryMs } = company.players;
     return {
       settleMs: detection?.silenceMs ?? 0,
       bargeInMs,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../agents/chat.ts';
-import { nextByAddress, nextSpeaker, speakerNamed, type Choice } from '../../agents/next-speaker.ts';
+import type { ChatModel, Message } from '../../agents/chat.ts';
+import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/next-speaker.ts';
+import { speakerNamed } from '../../agents/speaker-named.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { fakeChat } from './stand-ins.ts';
 
@@ -41,6 +42,45 @@ describe('the name in an answer', () => {
     ['random', undefined],
     ['The Duke of Kent', undefined],
     ['', undefined],
+    ['{"next_speaker": "King Lear", "reason": "Cordelia has been silent"}', 'King Lear'],
+    ['```json\n{ "name": "King Lear" }\n```', 'King Lear'],
+    ['<think>Cordelia spoke. <END CHAT>? No.</think>\nKing Lear', 'King Lear'],
+    ['<think>\nPerhaps Cordelia.\n</think>\n\n**Next Speaker**: _King Lear_', 'King Lear'],
+    ['King Lear, because Cordelia has asked him a question.', 'King Lear'],
+    ['**King Lear** should speak next, as Cordelia waits for him.', 'King Lear'],
+    ['King Lear (Cordelia has just spoken to him)', 'King Lear'],
+    ['Cordelia has just spoken, so it is King Lear.', 'King Lear'],
+    ['Not Cordelia. King Lear.', 'King Lear'],
+    ['KING LEAR!!!', 'King Lear'],
+    ['- King Lear', 'King Lear'],
+    ['> “King Lear”', 'King Lear'],
+    ['king-lear', 'King Lear'],
+    ['King_Lear', 'King Lear'],
+    ['Kíng  Léar', 'King Lear'],
+    ['Lear', 'King Lear'],
+    ['King Lear\n\nLet me know if you need anything else!', 'King Lear'],
+    ['Next speaker - Cordelia the Younger', 'Cordelia the Younger'],
+    ['The next speaker is Cordelia, not King Lear', 'Cordelia'],
+    ['Next Speaker:\nKing Lear', 'King Lear'],
+    ['下一位发言者：**孙悟空**（King Lear 刚刚说过话）', '孙悟空'],
+    ['下一个说话的人是孙悟空', '孙悟空'],
+    ['下一个应该是「孙悟空」。', '孙悟空'],
+    ['《孙悟空》', '孙悟空'],
+    ['孙悟空，因为King Lear问了他', '孙悟空'],
+    ['King Lear刚说完，轮到孙悟空了', '孙悟空'],
+    ['悟空', '孙悟空'],
+    ['The End.', 'end'],
+    ['[END CHAT]', 'end'],
+    ['end_chat', 'end'],
+    ['The scene is over.', 'end'],
+    ['（场景结束）', 'end'],
+    ['剧终', 'end'],
+    ['King Lear. Do not <END CHAT> yet.', 'King Lear'],
+    ['The fool', undefined],
+    ['Nobody. Everybody is silent.', undefined],
+    ['🎭🎭🎭', undefined],
+    ['唐僧', undefined],
+    ['Queen', undefined],
   ])('%s', (answer, expected) => {
     expect(speakerNamed(answer, names)).toBe(expected);
   });
@@ -59,6 +99,27 @@ describe('who is next without a model', () => {
     ]);
     expect(nextByAddress(round)?.name).toBe('孙悟空');
     expect(nextByAddress({ ...round, candidates: candidates.slice(0, 1), last: 'King Lear' })).toBeUndefined();
+  });
+});
+
+describe('who answers a user that names nobody', () => {
+  it('is who spoke before, rather than who has been silent longest', () => {
+    const talk = choice([
+      ['King Lear', 'Blow.'],
+      ['Cordelia', 'Nothing.'],
+      [undefined, 'Why do you say that?'],
+    ]);
+    expect(nextByAddress(talk)?.name).toBe('Cordelia');
+    expect(nextByAddress(choice([[undefined, 'Good day.']]))?.name).toBe('King Lear');
+  });
+});
+
+describe('a line that breaks off', () => {
+  it.each(['But if you —', 'But if you--', '“But if you—”', '可是——'])('is "%s"', (text) => {
+    expect(isBrokenOff(text)).toBe(true);
+  });
+  it.each(['But — no.', 'Well-', '', 'Yes.'])('is not "%s"', (text) => {
+    expect(isBrokenOff(text)).toBe(false);
   });
 });
 
@@ -85,5 +146,16 @@ describe('who is next by a model', () => {
   it('is found by address where it fails', async () => {
     const failing = fakeChat([], { error: new EngineError('fake-model', 'ENGINE_TIMEOUT', 'slow') });
     expect(await nextSpeaker(asked, failing, signal)).toEqual(nextByAddress(asked));
+  });
+
+  it('is found by address where it thinks for too long', async () => {
+    const slow: ChatModel = {
+      name: 'slow',
+      // eslint-disable-next-line require-yield
+      async *chat(_messages, { signal: stopped }) {
+        await new Promise((_, reject) => stopped.addEventListener('abort', () => reject(stopped.reason)));
+      },
+    };
+    expect(await nextSpeaker(asked, slow, signal, 1)).toEqual(nextByAddress(asked));
   });
 });

@@ -9,7 +9,10 @@ import { fakeEngines } from '../fakes/engines.ts';
 const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 
 /** How a connection differs from a stock one. */
-export interface ConnectionKind extends Pick<ConnectionParts, 'intent' | 'startWith' | 'holds' | 'cues'> {
+export interface ConnectionKind extends Pick<
+  ConnectionParts,
+  'intent' | 'startWith' | 'holds' | 'cues' | 'castScene' | 'restored' | 'journal' | 'memory'
+> {
   /** Its dialect; OpenAI Realtime (GA) by default. */
   readonly open?: typeof openConnection;
   /** Carries an event on, once it is recorded. */

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import type { Message } from '../../agents/chat.ts';
 import { planEngines } from '../../server/engine-config/engine-plan.ts';
 import { omniResponder } from '../../server/session/omni-responder.ts';
-import { cascade, type Responder, type SpokenPart } from '../../server/session/responder.ts';
+import { cascade, type ReplyOptions, type Responder, type SpokenPart } from '../../server/session/responder.ts';
 import { Trace } from '../../server/session/trace.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { openContext } from '../../voices/calls/context.ts';
-import type { OmniModel } from '../../voices/omni.ts';
+import type { OmniMessage, OmniModel } from '../../voices/omni.ts';
 import { adapter } from '../../voices/omnis/openai-chat-audio.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
 import { fakeAgent } from '../fakes/agent.ts';
@@ -53,9 +53,13 @@ async function hear(responder: Responder): Promise<void> {
 function reply(
   responder: Responder,
   history = spoken,
-  { speaks = true, signal = new AbortController().signal } = {},
+  {
+    speaks = true,
+    signal = new AbortController().signal,
+    onSlip = () => undefined,
+  }: Partial<Pick<ReplyOptions, 'speaks' | 'signal' | 'onSlip'>> = {},
 ): Promise<SpokenPart[]> {
-  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
+  const options = { signal, speaks, onSlip, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
   return Array.fromAsync(responder.reply(history, options));
 }
 
@@ -143,6 +147,70 @@ describe('a session on a model that hears and speaks', () => {
     expect(stopped?.aborted).toBe(true);
     expect(rig.of('reply-ended').at(-1)?.end.status).toBe('cancelled');
     expect(rig.faults).toEqual([]);
+  });
+});
+
+/** Says `replies` one after the other, word by word, each word before its 200 ms of sound; keeps what it was sent. */
+function talker(replies: readonly string[]): OmniModel & { readonly sent: OmniMessage[][] } {
+  const sent: OmniMessage[][] = [];
+  return {
+    name: 'talker',
+    sent,
+    async *reply(messages) {
+      const text = replies[sent.length] ?? 'Well.';
+      sent.push([...messages]);
+      const words = text.split(/(?<=\s)/u);
+      for (const word of words) {
+        yield { type: 'text-delta', text: word };
+        yield { type: 'sound', samples: tone(200, 24_000), sampleRate: 24_000 };
+      }
+      yield { type: 'omni-end', reason: 'stop', inputTokens: 1, outputTokens: words.length };
+    },
+  };
+}
+
+const slipping = 'The hound is real enough. As an AI language model, I cannot go on the moor.';
+const textOf = (parts: readonly SpokenPart[]): string =>
+  parts.map((part) => (part.type === 'speech' ? part.chunk.text : part.type === 'text' ? part.text : '')).join('');
+
+describe('a model that speaks by itself and slips out of its role', () => {
+  it('stops before the slip, is told what was wrong, and goes on from what was heard', async () => {
+    const model = talker([slipping, 'The moor is no place for us.']);
+    const slips: string[] = [];
+    const parts = await reply(respondWith(model), spoken, { onSlip: (slip) => slips.push(slip) });
+    expect(slips).toEqual(['assistant']);
+    expect(textOf(parts)).not.toContain('language model');
+    expect(textOf(parts)).toMatch(/^The hound.*The moor is no place for us\.$/u);
+    expect(model.sent[1]?.at(-1)).toMatchObject({ role: 'system' });
+    expect(model.sent[1]?.at(-2)).toMatchObject({ role: 'assistant', text: expect.stringMatching(/^The hound/u) });
+    expect(parts.filter(({ type }) => type === 'mind')).toHaveLength(1);
+  });
+
+  it('is stopped at once: none of its sound after the slip is paced out', async () => {
+    const rig = openRig({ responder: respondWith(talker([`Yes. ${slipping}`, `As an AI language model, no.`])) });
+    rig.send({ type: 'reply', request: { inConversation: true } });
+    await rig.clock.advance(20_000);
+    const [end] = rig.of('reply-ended');
+    expect(end?.end).toMatchObject({ status: 'completed', slips: ['assistant', 'assistant'] });
+    const [part] = end?.item?.content ?? [];
+    expect(part?.type === 'audio' ? part.transcript : '').not.toMatch(/AI|model/u);
+    await rig.close();
+  });
+
+  it('leaves the reply to the backup where it slips twice and nothing was heard', async () => {
+    const parts = await reply(respondWith(talker(['As an AI language model, no.', 'As an AI language model, never.'])));
+    expect(textOf(parts).trim()).toBe('I am only the backup.');
+  });
+
+  it('writes nothing of the slip', async () => {
+    const parts = await reply(respondWith(talker([slipping, 'Come.'])), spoken, { speaks: false });
+    expect(textOf(parts)).toBe('The hound is real enough. Come.');
+  });
+
+  it('may tell the truth to whoever asks for it', async () => {
+    const asked = [{ role: 'user', text: 'Are you a real human?' }] as const;
+    const parts = await reply(respondWith(talker(['As an AI language model, I am none.'])), asked);
+    expect(textOf(parts)).toBe('As an AI language model, I am none.');
   });
 });
 

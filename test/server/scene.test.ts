@@ -2,73 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ChatModel, Message } from '../../agents/chat.ts';
-import { openMind } from '../../agents/open.ts';
 import { loadStages } from '../../characters/scene.ts';
-import { readCharacters } from '../../server/serve.ts';
 import { mayTakeFloor, type Part } from '../../server/session/floor.ts';
-import { cascade } from '../../server/session/responder.ts';
-import { sceneResponder } from '../../server/session/scene-responder.ts';
-import { fakeRecognizer } from '../fakes/recognizer.ts';
-import { fakeSynthesizer } from '../fakes/synthesizer.ts';
-import { openRig } from './session-rig.ts';
-
-const characters = await readCharacters({});
-const stages = await loadStages('characters', characters);
-const sceneNamed = (id: string) => {
-  const stage = stages.find((each) => each.id === `scene:${id}`)?.stage;
-  if (stage === undefined) throw new Error(`no scene ${id}`);
-  return stage;
-};
-const garden = sceneNamed('the-locked-garden');
-
-/** A session on a scene; `model` plays everybody and chooses who speaks. */
-function openScene({
-  model,
-  stage = garden,
-  hears = ['Alice, where is the cat?'],
-}: { model?: ChatModel; stage?: typeof garden; hears?: string[] } = {}) {
-  const mind = openMind(model === undefined ? [] : [{ model }]);
-  const recognizer = fakeRecognizer(hears);
-  const voices: string[] = [];
-  const responder = sceneResponder({
-    stage,
-    model,
-    responderOf: (character) => {
-      voices.push(character.id);
-      const voice = { kind: 'preset', id: character.id } as const;
-      return cascade({ recognizer, agent: mind(character), synthesizer: fakeSynthesizer(), voice });
-    },
-  });
-  const rig = openRig({ responder });
-  const said = () =>
-    rig.of('reply-item-ended').map(({ item }) => {
-      const [part] = item.content;
-      return [item.speaker?.id, part?.type === 'audio' ? (part.transcript ?? '') : ''] as const;
-    });
-  const begin = () => rig.send({ type: 'reply', request: { inConversation: true, situation: 'greeting' } });
-  return { ...rig, voices, said, begin };
-}
-
-/** Answers each question for the next speaker and each for a reply in turn. */
-function actingModel(
-  speakers: readonly string[],
-  line = '[I know.] (nods) So it is, friends.',
-): ChatModel & { prompts: Message[][] } {
-  const prompts: Message[][] = [];
-  let next = 0;
-  return {
-    name: 'acting-model',
-    prompts,
-    async *chat(messages) {
-      const asksWho = messages[0]?.text.includes('who speaks or acts next') === true;
-      if (!asksWho) prompts.push([...messages]);
-      const text = asksWho ? (speakers[next++] ?? '<END CHAT>') : line;
-      yield { type: 'text-delta', text };
-      yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
-    },
-  };
-}
+import { actingModel, characters, garden, openScene, stages } from './scene-rig.ts';
 
 describe('a scene', () => {
   it('is played to its end by its script, each turn by its own speaker, where no model plays', async () => {

@@ -1,4 +1,5 @@
 import { afterEach } from 'vitest';
+import type { Speaker } from '../../server/session/conversation.ts';
 import type { SessionCommand, SessionEvent } from '../../server/session/events.ts';
 import { cascade, type Responder } from '../../server/session/responder.ts';
 import { Session } from '../../server/session/session.ts';
@@ -49,6 +50,7 @@ export function openRig(options: {
   readonly keptAudioMs?: number;
   /** In place of the fakes that would hear, think and speak. */
   readonly responder?: Responder;
+  readonly cast?: readonly Speaker[];
 }) {
   const clock = new ManualClock();
   const vad = fakeVad();
@@ -63,6 +65,7 @@ export function openRig(options: {
     clock,
     settings: { ...defaultSettings, ...options.settings },
     bargeInMs: 160,
+    ...(options.cast === undefined ? {} : { cast: options.cast }),
     draftsPerTurn: options.draftsPerTurn ?? 0,
     stopsAtOnce: options.stopsAtOnce === true,
     ...(options.nodEveryMs === undefined ? {} : { nodEveryMs: options.nodEveryMs }),

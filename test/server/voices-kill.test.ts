@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../fakes/flaky-proxy.ts';
+import { seededRandom } from '../../eval/seeded-random.ts';
 import { keptIn, openVoicesRig } from './voices-rig.ts';
 
 const { folder, encoder, argumentsFor, adding, added } = await openVoicesRig();
