@@ -165,7 +165,11 @@ describe('a character that plays in a scene', () => {
     await put('old-mara', { card: { ...own, tagline: 'Lit the lamp' }, lines });
     expect(characters.get('scene:skerry')?.stage?.cast[0]?.tagline).toBe('Lit the lamp');
     const refused = await refusal(ask('/characters/old-mara', { method: 'DELETE' }));
-    expect(refused).toMatchObject({ status: 409, code: 'character_in_scene', message: expect.stringContaining('"Skerry"') });
+    expect(refused).toMatchObject({
+      status: 409,
+      code: 'character_in_scene',
+      message: expect.stringContaining('"Skerry"'),
+    });
     expect(await refusal(ask('/characters/scene:skerry'))).toMatchObject({ code: 'unknown_character' });
   });
 });
