@@ -15,7 +15,7 @@ export interface ListenParts {
 
 /** Only our own files, no inline code, no frames; sockets to anywhere a page of ours may be told to connect. */
 const contentSecurityPolicy =
-  "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; media-src 'self' blob:; frame-ancestors 'none'";
+  "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'";
 
 /** A whole request, with its upload, must have arrived by then. */
 const requestTimeoutMs = 120_000;

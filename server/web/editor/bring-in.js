@@ -1,0 +1,79 @@
+import { element } from '../dom.js';
+import { ask, MOST_BYTES, Refusal } from './api.js';
+import { askUser } from './ask-user.js';
+
+const curtain = element('drop', HTMLElement);
+const upload = element('upload', HTMLInputElement);
+
+/**
+ * Takes card files that are chosen, or dropped anywhere on the page.
+ *
+ * @param {(files: readonly File[]) => void} take
+ */
+export function watchFiles(take) {
+  upload.addEventListener('change', () => {
+    const files = [...(upload.files ?? [])];
+    upload.value = '';
+    if (files.length > 0) take(files);
+  });
+  /** @param {DragEvent} event */
+  const brings = ({ dataTransfer }) => dataTransfer?.types.includes('Files') === true;
+  addEventListener('dragover', (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    curtain.hidden = false;
+  });
+  addEventListener('dragleave', ({ relatedTarget }) => {
+    if (relatedTarget === null) curtain.hidden = true;
+  });
+  addEventListener('drop', (event) => {
+    curtain.hidden = true;
+    if (!brings(event)) return;
+    event.preventDefault();
+    take([...(event.dataTransfer?.files ?? [])]);
+  });
+}
+
+/**
+ * @param {Blob} file
+ * @param {string} name
+ * @returns {Promise<{ id: string, notes: readonly string[] } | undefined>} undefined where the person thought better of it
+ */
+export async function bringIn(file, name) {
+  if (file.size > MOST_BYTES) {
+    const size = (file.size / 2 ** 20).toFixed(0);
+    throw new Refusal(413, 'message_too_large', `${name} has ${size} MB; a card may have ${MOST_BYTES / 2 ** 20}.`);
+  }
+  try {
+    return await send(file, '');
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    if (fault.code !== 'character_exists') throw new Refusal(fault.status, fault.code, named(name, fault.message));
+    const answer = await askUser({
+      title: 'There is one of this name already',
+      text: `${fault.message} Bring ${name} in beside it?`,
+      buttons: [{ value: 'copy', label: 'Bring it in beside', isMain: true }],
+    });
+    return answer === undefined ? undefined : send(file, '?as=copy');
+  }
+}
+
+/**
+ * @param {Blob} file
+ * @param {string} query
+ */
+async function send(file, query) {
+  const headers = { 'content-type': 'application/octet-stream' };
+  const reply = await ask(`/characters/import${query}`, { method: 'POST', headers, body: file });
+  return reply.json();
+}
+
+/**
+ * The server knows the file as "card" alone.
+ *
+ * @param {string} name
+ * @param {string} message
+ */
+function named(name, message) {
+  return message.startsWith('card:') ? `${name}${message.slice(4)}` : `${name}: ${message}`;
+}

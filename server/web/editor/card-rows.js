@@ -1,0 +1,125 @@
+import { make } from '../dom.js';
+import { group } from './field.js';
+import { Fields } from './fields.js';
+import { rows } from './rows.js';
+
+/** @typedef {import('./field.js').Field} Field */
+/** @typedef {import('./field.js').Rule} Rule */
+/** @typedef {import('./field.js').Values} Values */
+
+/**
+ * Texts that may have several lines, a row each.
+ *
+ * @param {Fields} fields
+ * @param {string} key
+ * @param {{ label: string, one: string, hint: string }} about
+ * @returns {Field}
+ */
+export function textRows(fields, key, { label, one, hint }) {
+  const list = fields.valueOf(key) ?? [];
+  fields.set(key, list);
+  const rule = fields.ruleOf(key).items ?? {};
+  return rows({
+    list,
+    label,
+    one,
+    hint,
+    isReadOnly: fields.isReadOnly,
+    blank: () => '',
+    textOf: (index) => String(list[index]),
+    row: (index) =>
+      new Fields(list, { properties: { [index]: rule } }, fields.isReadOnly).long(String(index), { label: one }),
+  });
+}
+
+/**
+ * Whom the character knows.
+ *
+ * @param {Fields} card
+ * @returns {Field}
+ */
+export function peopleRows(card) {
+  /** @type {Values[]} */
+  const list = card.valueOf('relationships') ?? [];
+  card.set('relationships', list);
+  const rule = card.ruleOf('relationships').items ?? {};
+  return rows({
+    list,
+    label: 'People',
+    one: 'Person',
+    hint: 'Whom the character knows, and how they stand.',
+    isReadOnly: card.isReadOnly,
+    blank: () => ({ name: '', relation: '' }),
+    textOf: (index) => `${list[index]?.['name']} ${list[index]?.['relation']}`,
+    row(index) {
+      const fields = new Fields(list[index] ?? {}, rule, card.isReadOnly);
+      return pair({
+        name: fields.line('name', { label: 'Name' }),
+        relation: fields.line('relation', { label: 'Relation' }),
+      });
+    },
+  });
+}
+
+/**
+ * Example lines: what people say, and the answer.
+ *
+ * @param {Values[]} list
+ * @param {Rule} rule
+ * @param {boolean} isReadOnly
+ * @returns {Field}
+ */
+export function exampleRows(list, rule, isReadOnly) {
+  return rows({
+    list,
+    label: 'Example lines',
+    one: 'Line',
+    hint: 'The heart of a character: without a language model they are all it says, with one they set its tone. One to four ways to ask, one short reply made for the ear.',
+    isReadOnly,
+    blank: () => ({ asks: [], reply: '' }),
+    textOf: (index) => `${list[index]?.['asks'].join(' ')} ${list[index]?.['reply']}`,
+    row(index) {
+      const fields = new Fields(list[index] ?? {}, rule, isReadOnly);
+      const parts = {
+        asks: fields.list('asks', { label: 'When asked', hint: 'Up to four ways, one a line.' }),
+        reply: fields.long('reply', { label: 'Answers' }),
+        emotion: fields.choice('emotion', { label: 'Said', optional: true, words: { '': 'as it comes' } }),
+        language: fields.line('language', { label: 'Language', hint: 'Where it is not the first.', optional: true }),
+      };
+      return pair(parts);
+    },
+  });
+}
+
+/**
+ * How words are said that the voice says wrongly.
+ *
+ * @param {Fields} speech
+ * @returns {Field}
+ */
+export function pronunciationRows(speech) {
+  /** @type {Values[]} */
+  const list = Object.entries(speech.valueOf('pronunciations') ?? {}).map(([word, sound]) => ({ word, sound }));
+  const field = rows({
+    list,
+    label: 'Pronunciations',
+    one: 'Word',
+    hint: 'Words the voice says wrongly: as they are written, and a spelling that sounds right.',
+    isReadOnly: speech.isReadOnly,
+    blank: () => ({ word: '', sound: '' }),
+    textOf: (index) => `${list[index]?.['word']} ${list[index]?.['sound']}`,
+    row(index) {
+      const fields = new Fields(list[index] ?? {}, {}, speech.isReadOnly);
+      return pair({ word: fields.line('word', { label: 'Written' }), sound: fields.line('sound', { label: 'Said' }) });
+    },
+  });
+  field.node.addEventListener('input', () => {
+    speech.set('pronunciations', Object.fromEntries(list.map(({ word, sound }) => [word, sound])));
+  });
+  return field;
+}
+
+/** @param {Readonly<Record<string, Field>>} parts */
+function pair(parts) {
+  return group(make('div', 'pair', ...Object.values(parts).map(({ node }) => node)), '', parts);
+}

@@ -1,0 +1,73 @@
+import { languageOf, portrait, workOf } from '../characters.js';
+import { element, make } from '../dom.js';
+
+/** @typedef {import('../characters.js').Character} Character */
+
+const list = element('list', HTMLUListElement);
+const search = element('search', HTMLInputElement);
+const nobody = element('nobody', HTMLElement);
+
+/** The characters of the server, to search and choose among. */
+export class CastList {
+  /** @type {readonly Character[]} */
+  #characters = [];
+  #chosen = '';
+  #onChoose;
+
+  /** @param {(id: string) => void} onChoose */
+  constructor(onChoose) {
+    this.#onChoose = onChoose;
+    search.addEventListener('input', () => this.#render());
+  }
+
+  /** @param {readonly Character[]} characters scenes among them are left out: they have no card */
+  show(characters) {
+    this.#characters = characters.filter(({ id }) => !id.startsWith('scene:'));
+    this.#render();
+  }
+
+  /** @param {string} id */
+  has(id) {
+    return this.#characters.some((character) => character.id === id);
+  }
+
+  /** @param {string} id the empty string: nobody */
+  mark(id) {
+    this.#chosen = id;
+    for (const button of list.querySelectorAll('button')) {
+      const isChosen = button.dataset.id === id;
+      button.setAttribute('aria-pressed', String(isChosen));
+      if (isChosen) button.scrollIntoView({ block: 'nearest' });
+    }
+  }
+
+  #render() {
+    const wanted = search.value.trim().toLowerCase();
+    const found = this.#characters.filter((character) => textOf(character).includes(wanted));
+    list.replaceChildren(...found.map((character) => this.#item(character)));
+    nobody.hidden = found.length > 0 || wanted === '';
+    this.mark(this.#chosen);
+  }
+
+  /** @param {Character} character */
+  #item(character) {
+    const words = make(
+      'span',
+      'about',
+      make('span', 'name', character.name),
+      make('span', 'work', workOf(character)),
+      make('span', 'tagline', character.tagline),
+    );
+    words.lang = languageOf(character);
+    const button = make('button', 'card', portrait(character), words);
+    Object.assign(button, { type: 'button' });
+    button.dataset.id = character.id;
+    button.addEventListener('click', () => this.#onChoose(character.id));
+    return make('li', '', button);
+  }
+}
+
+/** @param {Character} character */
+function textOf(character) {
+  return [character.id, character.name, character.tagline, workOf(character)].join(' ').toLowerCase();
+}

@@ -1,0 +1,289 @@
+import { element, make } from '../dom.js';
+import { recall, remember } from '../remember.js';
+import { ask, placeOf, Refusal } from './api.js';
+import { askUser } from './ask-user.js';
+import { bringIn, watchFiles } from './bring-in.js';
+import { CastList } from './cast-list.js';
+import { Rehearsal } from './rehearsal.js';
+import { Sheet } from './sheet.js';
+
+const notice = element('notice', HTMLElement);
+const keyForm = element('key-form', HTMLFormElement);
+const keyInput = element('key', HTMLInputElement);
+const menu = element('export', HTMLDetailsElement);
+
+const list = new CastList((id) => attempt(() => choose(id)));
+const sheet = new Sheet(() => rehearsal.changed());
+const rehearsal = new Rehearsal(async () => {
+  try {
+    const secret = await sheet.draft();
+    const { id, name, tagline, languages } = sheet.pack.card;
+    return { secret, character: { id, name, tagline, languages } };
+  } catch (fault) {
+    tell(fault);
+    return undefined;
+  }
+});
+
+/**
+ * Does something, and says what went wrong.
+ *
+ * @param {() => Promise<void>} work
+ */
+function attempt(work) {
+  say('');
+  work().catch(tell);
+}
+
+/** @param {unknown} fault */
+function tell(fault) {
+  if (fault instanceof Refusal && fault.status === 401) askForKey();
+  else if (!(fault instanceof Refusal && fault.issues.length > 0))
+    say(fault instanceof Error ? fault.message : String(fault), true);
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} [isFault]
+ */
+function say(text, isFault = false) {
+  notice.textContent = text;
+  notice.classList.toggle('fault', isFault);
+}
+
+function askForKey() {
+  keyForm.hidden = false;
+  say(recall('tab', 'key') === '' ? 'This server needs a key.' : 'The server does not accept this key.', true);
+  show('cast');
+  keyInput.focus();
+}
+
+/** @param {'cast' | 'card' | 'try'} view what a narrow screen shows */
+function show(view) {
+  document.documentElement.dataset.view = view;
+}
+
+async function showList() {
+  const { characters } = await (await ask('/characters')).json();
+  list.show(characters);
+  keyForm.hidden = true;
+}
+
+/** @param {string} id */
+async function choose(id) {
+  if (id === sheet.id) return show('card');
+  if (await mayLeave()) await open(id);
+}
+
+/** @param {string} id */
+async function open(id) {
+  await sheet.open(id);
+  rehearsal.reset();
+  element('rehearsal', HTMLElement).hidden = false;
+  list.mark(id);
+  history.replaceState(null, '', `#${id}`);
+  element('stage-link', HTMLAnchorElement).href = `/#${id}`;
+  document.title = `${sheet.pack.card['name']} · Characters · Dramatis`;
+  show('card');
+}
+
+/** @returns {Promise<boolean>} whether what is not saved may be left behind */
+async function mayLeave() {
+  if (!sheet.isChanged) return true;
+  const answer = await askUser({
+    title: 'Some changes are not saved',
+    text: `What you changed of ${sheet.pack.card['name']} is not saved yet.`,
+    buttons: [
+      ...(sheet.isEditable ? [{ value: 'save', label: 'Save', isMain: true }] : []),
+      { value: 'discard', label: 'Throw them away', isGrave: true },
+    ],
+  });
+  if (answer?.button === 'save') await save();
+  return answer?.button === 'discard' || (answer?.button === 'save' && !sheet.isChanged);
+}
+
+async function save() {
+  try {
+    await sheet.save();
+    await showList();
+    list.mark(sheet.id);
+    say('Saved. The next talk is with the new card.');
+  } catch (fault) {
+    if (!(fault instanceof Refusal && fault.code === 'character_changed')) throw fault;
+    await settleConflict(fault.message);
+  }
+}
+
+/** @param {string} message */
+async function settleConflict(message) {
+  const answer = await askUser({
+    title: 'Somebody else saved first',
+    text: message,
+    buttons: [
+      { value: 'copy', label: 'Save mine as a copy', isMain: true },
+      { value: 'theirs', label: 'Open theirs, drop mine', isGrave: true },
+    ],
+  });
+  if (answer?.button === 'copy') await copy(`${sheet.pack.card['name']} 2`);
+  else if (answer?.button === 'theirs') await open(sheet.id);
+  else say('Nothing was saved: the character was changed meanwhile.', true);
+}
+
+/** @param {string} name */
+async function copy(name) {
+  const id = await sheet.copy(name);
+  await showList();
+  await open(id);
+  say('Copied. This one is yours to change.');
+}
+
+async function askForCopy() {
+  const { name } = sheet.pack.card;
+  const answer = await askUser({
+    title: `Copy ${name}`,
+    fields: [{ name: 'name', label: 'Name of the copy', value: name, isNeeded: true }],
+    buttons: [{ value: 'copy', label: 'Copy', isMain: true }],
+  });
+  if (answer !== undefined) await copy(answer.values['name'] ?? name);
+}
+
+async function create() {
+  if (!(await mayLeave())) return;
+  const answer = await askUser({
+    title: 'A new character',
+    fields: [
+      { name: 'name', label: 'Name', isNeeded: true },
+      {
+        name: 'description',
+        label: 'Who is it?',
+        hint: 'A sentence or two; the rest comes later.',
+        isLong: true,
+        isNeeded: true,
+      },
+      { name: 'first_mes', label: 'How does it greet?', hint: 'May stay empty.', isLong: true },
+    ],
+    buttons: [{ value: 'create', label: 'Create', isMain: true }],
+  });
+  if (answer === undefined) return;
+  const brought = await bringIn(new Blob([JSON.stringify(answer.values)]), answer.values['name'] ?? '');
+  if (brought !== undefined) await welcome([brought], 'Created. Try it, and write on.');
+}
+
+/** @param {readonly File[]} files */
+async function bringInAll(files) {
+  if (!(await mayLeave())) return;
+  const brought = [];
+  /** @type {string[]} */
+  const faults = [];
+  for (const file of files) {
+    say(`Bringing in ${file.name}…`);
+    try {
+      const each = await bringIn(file, file.name);
+      if (each !== undefined) brought.push(each);
+    } catch (fault) {
+      if (fault instanceof Refusal && fault.status === 401) throw fault;
+      faults.push(fault instanceof Error ? fault.message : String(fault));
+    }
+  }
+  say('');
+  const words = brought.length > 1 ? `${brought.length} brought in.` : 'Brought in.';
+  if (brought.length > 0) await welcome(brought, [words, ...brought.flatMap(({ notes }) => notes)].join(' '));
+  if (faults.length > 0) say([notice.textContent, ...faults].filter(Boolean).join(' '), true);
+}
+
+/**
+ * @param {readonly { id: string }[]} brought
+ * @param {string} words
+ */
+async function welcome(brought, words) {
+  await showList();
+  await open(brought.at(-1)?.id ?? '');
+  say(words);
+}
+
+async function remove() {
+  const { name } = sheet.pack.card;
+  const answer = await askUser({
+    title: `Delete ${name}?`,
+    text: 'The card, its lines and its picture are gone for good. Export it first if you may want it back.',
+    buttons: [{ value: 'delete', label: 'Delete', isGrave: true }],
+  });
+  if (answer === undefined) return;
+  await sheet.remove();
+  sheet.close();
+  rehearsal.reset();
+  element('rehearsal', HTMLElement).hidden = true;
+  history.replaceState(null, '', location.pathname);
+  list.mark('');
+  show('cast');
+  await showList();
+  say(`${name} is gone.`);
+}
+
+/**
+ * @param {string} format
+ * @param {string} spec
+ */
+async function download(format, spec) {
+  menu.open = false;
+  if (sheet.isChanged) throw new Error('Save first: an export holds what is saved.');
+  const reply = await ask(`${placeOf(sheet.id)}/export?format=${format}&spec=${spec}`);
+  const link = make('a', '');
+  link.href = URL.createObjectURL(await reply.blob());
+  link.download = `${sheet.id}.${format}`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/**
+ * @param {string} id
+ * @param {() => Promise<void>} work
+ */
+function onClick(id, work) {
+  element(id, HTMLButtonElement).addEventListener('click', () => attempt(work));
+}
+
+element('card', HTMLFormElement).addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (sheet.isEditable) attempt(save);
+});
+onClick('copy', askForCopy);
+onClick('delete', remove);
+onClick('new', create);
+element('rehearse', HTMLButtonElement).addEventListener('click', () => {
+  show('try');
+  element('text', HTMLInputElement).focus();
+});
+element('leave', HTMLButtonElement).addEventListener('click', () => show('card'));
+element('back', HTMLButtonElement).addEventListener('click', () => show('cast'));
+for (const button of menu.querySelectorAll('button')) {
+  const { format = 'png', spec = 'v3' } = button.dataset;
+  button.addEventListener('click', () => attempt(() => download(format, spec)));
+}
+document.addEventListener('click', ({ target }) => {
+  if (target instanceof Node && !menu.contains(target)) menu.open = false;
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') menu.open = false;
+  if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  if (sheet.isEditable && sheet.isChanged) attempt(save);
+});
+addEventListener('beforeunload', (event) => {
+  if (sheet.isChanged) event.preventDefault();
+});
+addEventListener('hashchange', () => attempt(() => choose(location.hash.slice(1))));
+keyForm.addEventListener('submit', (event) => {
+  event.preventDefault();
+  remember('tab', 'key', keyInput.value.trim());
+  keyInput.value = '';
+  attempt(begin);
+});
+watchFiles((files) => attempt(() => bringInAll(files)));
+
+async function begin() {
+  await showList();
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (list.has(wanted)) await open(wanted);
+}
+attempt(begin);

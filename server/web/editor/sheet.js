@@ -1,0 +1,201 @@
+import { portrait } from '../characters.js';
+import { element, make } from '../dom.js';
+import { ask, placeOf, sendJson } from './api.js';
+import { cardForm } from './card-form.js';
+
+/** @typedef {import('./api.js').Issue} Issue */
+/** @typedef {import('./field.js').Rule} Rule */
+/** @typedef {import('./field.js').Values} Values */
+/** @typedef {import('./voice-fields.js').LibraryVoice} LibraryVoice */
+
+const page = {
+  bill: element('bill', HTMLElement),
+  welcome: element('welcome', HTMLElement),
+  portrait: element('portrait', HTMLElement),
+  name: element('name', HTMLElement),
+  standing: element('standing', HTMLElement),
+  form: element('card', HTMLFormElement),
+  problems: element('problems', HTMLElement),
+  save: element('save', HTMLButtonElement),
+  remove: element('delete', HTMLButtonElement),
+};
+
+/** The character that is open: its form, what was written into it, and what the server has. */
+export class Sheet {
+  /** @type {{ card: Values, lines: Values[] } | undefined} */
+  #pack;
+  /** @type {ReturnType<typeof cardForm> | undefined} */
+  #form;
+  #saved = '';
+  #revision = '';
+  #picture = '';
+  isEditable = false;
+
+  /** @param {() => void} onChange something was written */
+  constructor(onChange) {
+    page.form.addEventListener('input', () => {
+      this.#showStanding(true);
+      onChange();
+    });
+  }
+
+  /** The empty string where nobody is open. */
+  get id() {
+    return /** @type {string} */ (this.#pack?.card['id'] ?? '');
+  }
+
+  /** The pack as it stands in the form. */
+  get pack() {
+    if (this.#pack === undefined) throw new Error('nobody is open');
+    return this.#pack;
+  }
+
+  get isChanged() {
+    return this.#pack !== undefined && JSON.stringify(this.#pack) !== this.#saved;
+  }
+
+  /** @param {string} id */
+  async open(id) {
+    const [schema, reply, { voices }] = await Promise.all([
+      ask('/characters/schema').then((answer) => answer.json()),
+      ask(placeOf(id)),
+      ask('/voices').then((answer) => answer.json()),
+    ]);
+    const { card, lines, editable, picture } = await reply.json();
+    const tab = this.#form?.tab() ?? '';
+    this.#pack = { card, lines };
+    this.isEditable = editable;
+    this.#revision = reply.headers.get('etag') ?? '';
+    this.#form = cardForm({ pack: this.#pack, schema, isReadOnly: !editable, tab, casting: castingOf(voices) });
+    this.#saved = JSON.stringify(this.#pack);
+    page.form.replaceChildren(this.#form.node);
+    page.problems.replaceChildren();
+    page.welcome.hidden = true;
+    page.bill.hidden = false;
+    page.save.hidden = !editable;
+    page.remove.hidden = !editable;
+    await this.#showPicture(picture === true ? id : '');
+    this.#showStanding(false);
+    page.form.scrollTop = 0;
+  }
+
+  close() {
+    this.#pack = undefined;
+    this.#form = undefined;
+    page.form.replaceChildren();
+    page.problems.replaceChildren();
+    page.bill.hidden = true;
+    page.welcome.hidden = false;
+  }
+
+  /** Throws a Refusal; what it says of fields is shown there as well. */
+  async save() {
+    const reply = await this.#checked(() =>
+      sendJson('PUT', placeOf(this.id), this.pack, { 'if-match': this.#revision }),
+    );
+    this.#revision = reply.headers.get('etag') ?? '';
+    this.#saved = JSON.stringify(this.#pack);
+    this.#showStanding(false);
+  }
+
+  /**
+   * @param {string} name of the copy
+   * @returns {Promise<string>} its id
+   */
+  async copy(name) {
+    const { card, lines } = this.pack;
+    const reply = await this.#checked(() =>
+      sendJson('POST', `${placeOf(this.id)}/copy`, { card: { ...card, name }, lines }),
+    );
+    return (await reply.json()).id;
+  }
+
+  async remove() {
+    await ask(placeOf(this.id), { method: 'DELETE', headers: { 'if-match': this.#revision } });
+  }
+
+  /** @returns {Promise<string>} a secret for talks with the card as it stands */
+  async draft() {
+    const reply = await this.#checked(() => sendJson('POST', '/characters/draft', this.pack));
+    return (await reply.json()).value;
+  }
+
+  /**
+   * @param {() => Promise<Response>} request with the card
+   */
+  async #checked(request) {
+    try {
+      const reply = await request();
+      this.#showIssues([]);
+      return reply;
+    } catch (fault) {
+      if (fault instanceof Error && 'issues' in fault) this.#showIssues(/** @type {readonly Issue[]} */ (fault.issues));
+      throw fault;
+    }
+  }
+
+  /** @param {readonly Issue[]} issues */
+  #showIssues(issues) {
+    const form = this.#form;
+    page.problems.replaceChildren();
+    form?.mark(issues.map(({ param }) => param.split('.')));
+    if (form === undefined || issues.length === 0) return;
+    // The first comes last, and stays in view.
+    const links = issues.toReversed().map(({ param, message }) => {
+      const path = param.split('.');
+      const found = form.at(path);
+      found.complain(message);
+      const link = make('button', 'link', `${found.label}: ${message}`);
+      link.type = 'button';
+      link.addEventListener('click', () => {
+        const again = form.at(path);
+        again.complain(message);
+        again.focus();
+        again.node.scrollIntoView({ block: 'center' });
+      });
+      return make('li', '', link);
+    });
+    const title = issues.length === 1 ? 'One thing to mend:' : `${issues.length} things to mend:`;
+    page.problems.append(make('p', '', title), make('ul', '', ...links.toReversed()));
+    const first = form.at(issues[0]?.param.split('.') ?? []);
+    first.focus();
+    first.node.scrollIntoView({ block: 'center' });
+  }
+
+  /** @param {boolean} isChanged */
+  #showStanding(isChanged) {
+    const { card } = this.pack;
+    page.name.textContent = card['name'] || 'Without a name';
+    page.name.lang = card['languages']?.[0] ?? 'en';
+    page.save.disabled = !isChanged;
+    page.standing.textContent = this.isEditable
+      ? isChanged
+        ? 'Not saved yet'
+        : 'Saved'
+      : 'Read only. Copy it to make it yours.';
+    page.standing.classList.toggle('changed', isChanged);
+  }
+
+  /** @param {string} id the empty string: there is none */
+  async #showPicture(id) {
+    if (this.#picture !== '') URL.revokeObjectURL(this.#picture);
+    this.#picture = '';
+    const { card } = this.pack;
+    const initials = portrait({ id: this.id, name: card['name'], tagline: '' });
+    page.portrait.replaceChildren(initials);
+    if (id === '') return;
+    const bytes = await ask(`${placeOf(id)}/picture`).then((reply) => reply.blob());
+    this.#picture = URL.createObjectURL(bytes);
+    const image = make('img', 'portrait');
+    Object.assign(image, { src: this.#picture, alt: '' });
+    image.addEventListener('load', () => initials.replaceWith(image));
+  }
+}
+
+/** @param {readonly LibraryVoice[]} voices */
+function castingOf(voices) {
+  return {
+    voices,
+    clipOf: async (/** @type {string} */ id) => (await ask(`/voices/${encodeURIComponent(id)}/clip`)).blob(),
+  };
+}

@@ -1,0 +1,203 @@
+import { make } from '../dom.js';
+import { pronunciationRows } from './card-rows.js';
+import { group, leaf } from './field.js';
+import { section } from './section.js';
+
+/** @typedef {import('./field.js').Field} Field */
+/** @typedef {import('./fields.js').Fields} Fields */
+
+/**
+ * A voice of the library, as the server lists it.
+ *
+ * @typedef {object} LibraryVoice
+ * @property {string} id
+ * @property {string} language
+ * @property {string} licence
+ * @property {{ note: string, recordedAt: string }} consent
+ * @property {string} transcript
+ * @property {number} seconds
+ */
+
+/** @typedef {{ readonly voices: readonly LibraryVoice[], clipOf(id: string): Promise<Blob> }} Casting */
+
+/** What the voices of the engine in the server can be told. */
+const PRESETS = {
+  flite: { title: 'In English, without a speech server (Flite)', hint: 'rms, awb, slt or kal16', blank: 'rms' },
+  espeak: {
+    title: 'In other languages (eSpeak NG)',
+    hint: 'A language, with a variant for another timbre, such as cmn+f2',
+    blank: 'cmn',
+  },
+};
+
+/**
+ * How the character sounds, and how it takes turns.
+ *
+ * @param {Fields} card
+ * @param {Casting} casting
+ * @returns {Record<string, Field>}
+ */
+export function voiceFields(card, casting) {
+  const voice = card.inside('voice');
+  const speech = card.inside('speech');
+  const turns = card.inside('turnTaking');
+  return {
+    voice: section('Voice', {
+      gender: voice.choice('gender', { label: 'Gender of the voice' }),
+      description: voice.line('description', { label: 'In words', hint: 'Age, timbre, accent, pace.' }),
+      reference: clip(voice, casting),
+      flite: preset(voice, 'flite'),
+      espeak: preset(voice, 'espeak'),
+    }),
+    speech: section('Speech', {
+      pace: speech.slider('pace', { label: 'Pace', ends: ['slower', 'faster'], usually: 1 }),
+      pronunciations: pronunciationRows(speech),
+    }),
+    turnTaking: section('Turns', {
+      patience: turns.slider('patience', {
+        label: 'Patience',
+        hint: 'How long it waits after you pause.',
+        ends: ['answers at once', 'waits long'],
+        usually: 0.5,
+      }),
+      interruptibility: turns.slider('interruptibility', {
+        label: 'Interruptibility',
+        hint: 'What it does when you speak over it.',
+        ends: ['talks on', 'yields at once'],
+        usually: 0.7,
+      }),
+      backchannels: turns.slider('backchannels', {
+        label: 'Backchannels',
+        hint: 'While you speak.',
+        ends: ['listens in silence', 'often says “mm-hm”'],
+        usually: 0.2,
+      }),
+    }),
+  };
+}
+
+/**
+ * The clip that engines clone: chosen among the voices of the library, each shown with what it may be used for.
+ *
+ * @param {Fields} voice
+ * @param {Casting} casting
+ * @returns {Field}
+ */
+function clip(voice, { voices, clipOf }) {
+  const input = make('select', '');
+  const chosen = voice.valueOf('reference') ?? '';
+  input.append(new Option('No clip: a voice of the engine', ''));
+  input.append(...voices.map(({ id, language }) => new Option(`${id} (${language})`, id)));
+  // A card may name a voice that this server does not have.
+  if (chosen !== '' && !voices.some(({ id }) => id === chosen))
+    input.append(new Option(`${chosen} (not in this library)`, chosen));
+  input.value = chosen;
+  input.disabled = voice.isReadOnly;
+  const facts = make('div', 'clip');
+  const show = () =>
+    facts.replaceChildren(
+      ...factsOf(
+        voices.find(({ id }) => id === input.value),
+        input.value,
+        clipOf,
+      ),
+    );
+  input.addEventListener('input', () => {
+    voice.set('reference', input.value === '' ? undefined : input.value);
+    show();
+  });
+  show();
+  const hint =
+    voices.length === 0
+      ? 'The library has no voices yet: dramatis voices add brings recordings in, with the consent of who speaks.'
+      : 'For engines that clone voices.';
+  return leaf(input, { label: 'Clip from the library of voices', hint, name: 'reference' }, facts);
+}
+
+/**
+ * @param {LibraryVoice | undefined} voice
+ * @param {string} id
+ * @param {Casting['clipOf']} clipOf
+ * @returns {HTMLElement[]}
+ */
+function factsOf(voice, id, clipOf) {
+  if (voice === undefined) {
+    return id === ''
+      ? []
+      : [make('p', 'hint', 'This server does not have it: the character speaks as if it named none.')];
+  }
+  const { consent, licence, transcript, seconds } = voice;
+  const listen = make('button', 'small', 'Listen');
+  listen.type = 'button';
+  listen.addEventListener('click', () => void play(listen, () => clipOf(voice.id)));
+  const facts = make('dl', '');
+  const since = consent.recordedAt.slice(0, 10);
+  for (const [term, text] of [
+    ['Consent', `${consent.note} (noted ${since})`],
+    ['Licence', licence],
+    ['Words', `“${transcript}” (${seconds.toFixed(1)} s)`],
+  ]) {
+    facts.append(make('dt', '', term ?? ''), make('dd', '', text ?? ''));
+  }
+  return [facts, listen];
+}
+
+/**
+ * @param {HTMLButtonElement} button
+ * @param {() => Promise<Blob>} fetchClip
+ */
+async function play(button, fetchClip) {
+  button.disabled = true;
+  try {
+    const audio = new Audio(URL.createObjectURL(await fetchClip()));
+    audio.addEventListener('ended', () => URL.revokeObjectURL(audio.src));
+    await audio.play();
+    button.textContent = 'Listen';
+  } catch {
+    button.textContent = 'It cannot be played';
+  }
+  button.disabled = false;
+}
+
+/**
+ * How an engine inside the server speaks as the character; where nothing is said, it is chosen by gender.
+ *
+ * @param {Fields} voice
+ * @param {'flite' | 'espeak'} key
+ * @returns {Field}
+ */
+function preset(voice, key) {
+  const { title, hint, blank } = PRESETS[key];
+  const node = make('fieldset', 'preset', make('legend', '', title));
+  const own = make('input', '');
+  Object.assign(own, { type: 'checkbox', checked: voice.valueOf(key) !== undefined, disabled: voice.isReadOnly });
+  const toggle = leaf(own, { label: 'A voice of its own', hint: 'Else chosen by gender.', name: key, beside: true });
+  /** What was set stays at hand while the box is not ticked. */
+  let kept = voice.valueOf(key) ?? { id: blank };
+  /** @type {Field[]} */
+  let shown = [];
+  const show = () => {
+    for (const field of shown) field.node.remove();
+    shown = [];
+    if (!own.checked) return;
+    const fields = voice.inside(key);
+    shown = [
+      fields.line('id', { label: 'Name of the voice', hint }),
+      fields.slider('pitch', { label: 'Pitch', ends: ['lower', 'higher'], usually: 1 }),
+      fields.slider('rate', { label: 'Rate', ends: ['slower', 'faster'], usually: 1 }),
+    ];
+    node.append(...shown.map((field) => field.node));
+  };
+  own.addEventListener('input', () => {
+    if (!own.checked) kept = voice.valueOf(key) ?? kept;
+    voice.set(key, own.checked ? kept : undefined);
+    show();
+  });
+  node.append(toggle.node);
+  show();
+  const whole = group(node, title, {});
+  return {
+    ...whole,
+    at: ([part, ...rest]) => shown[['id', 'pitch', 'rate'].indexOf(part ?? '')]?.at(rest) ?? whole,
+  };
+}
