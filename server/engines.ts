@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../agents/chat.ts';
 import { adapter as embeddings } from '../agents/embeddings/openai-embeddings.ts';
 import type { Embedder } from '../agents/embeddings/embedder.ts';
-import { openMind } from '../agents/open.ts';
+import { gated, openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
 import { openContext } from '../voices/calls/context.ts';
@@ -35,7 +35,7 @@ export interface Engines {
   readonly speakerEncoder?: SpeakerEncoder;
   /** The character's voice, and what speaks with it. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
-  /** The first chat model, for whoever has something to think over; absent where minds speak their packs' lines. */
+  /** The first chat model, for what is thought over beside the talks; absent where minds speak their packs' lines. */
   readonly chatModel?: ChatModel | undefined;
   /** What hears, thinks and speaks as a character. */
   responderFor(character: Character): Responder;
@@ -89,7 +89,7 @@ export async function openEngines(
     turnDetector,
     recognizer: ear.recognizer,
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
-    chatModel: mind.models[0]?.model,
+    chatModel: mind.models[0] && gated(mind.models[0]),
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs),
     notes: plan.notes,

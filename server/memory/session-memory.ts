@@ -5,15 +5,21 @@ import { Keeper } from './keeper.ts';
 import { openRecall, type Recall } from './recall.ts';
 import type { Bond, Person } from './record.ts';
 import type { MemoryStore } from './store.ts';
+import type { StoreThread } from './store-thread.ts';
 
 export interface SessionMemoryParts {
-  readonly store: MemoryStore;
+  /** To be written to. */
+  readonly store: Pick<StoreThread, 'record'>;
+  /** The same file, for a talk to recall from. */
+  readonly reader: MemoryStore;
   readonly owner: Person['owner'];
   readonly character: string;
   readonly now: () => number;
   readonly onFault: (fault: unknown) => void;
-  /** Told after each turn: there may be something to sum up. */
+  /** Told once its user is named, and after each turn: there may be something to sum up. */
   readonly onTurn: (bond: Bond) => void;
+  /** Told when all is kept, of whom. */
+  readonly onEnd: (bond: Bond | undefined) => void;
 }
 
 interface Begun {
@@ -25,8 +31,10 @@ interface Begun {
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
-  #user: string | undefined;
   #keeper: Keeper | undefined;
+  #bond: Bond | undefined;
+  #isFailing = false;
+  #closing: Promise<void> | undefined;
   #recall: Recall | undefined;
 
   constructor(parts: SessionMemoryParts) {
@@ -40,35 +48,54 @@ export class SessionMemory {
 
   /** From now on this is who talks; what was said before is not kept. */
   nameUser(user: string | undefined): void {
-    if (this.#session === undefined || user === undefined || user === this.#user) return;
-    const { store, owner, character, now, onFault, onTurn } = this.#parts;
+    if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
+    const { store, reader, owner, character, now, onTurn } = this.#parts;
     const { id: session, conversation } = this.#session;
     const bond: Bond = { owner, user, character };
-    this.#user = user;
-    this.#recall = openRecall(store, bond, now);
-    this.#keeper = new Keeper({ store, bond, session, conversation, now, onFault, onTurn: () => onTurn(bond) });
+    this.#bond = bond;
+    this.#recall = openRecall(reader, bond, now);
+    const onFault = (fault: unknown): void => this.#tell(fault);
+    const onKept = (): void => {
+      this.#isFailing = false;
+      onTurn(bond);
+    };
+    this.#keeper = new Keeper({ store, bond, session, conversation, now, onFault, onTurn: onKept });
     this.#guarded(() => this.#recall?.read());
+    onTurn(bond);
   }
 
-  note(event: SessionEvent): void {
-    this.#guarded(() => this.#keeper?.note(event));
+  note(event: SessionEvent): Promise<void> | undefined {
+    return this.#guarded(() => this.#keeper?.note(event));
   }
 
   recall(history: readonly Message[]): readonly string[] {
     return this.#guarded(() => this.#recall?.(history)) ?? [];
   }
 
-  close(): void {
-    this.#guarded(() => this.#keeper?.close());
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    await this.#guarded(() => this.#keeper?.close());
     this.#keeper = undefined;
+    this.#parts.onEnd(this.#bond);
   }
 
   #guarded<Value>(act: () => Value): Value | undefined {
     try {
       return act();
     } catch (fault) {
-      this.#parts.onFault(fault);
+      this.#tell(fault);
       return undefined;
     }
+  }
+
+  /** Once, until something is kept again: a full disk fails with every turn. */
+  #tell(fault: unknown): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#parts.onFault(fault);
   }
 }
