@@ -27,6 +27,7 @@ const correctionSchema = z.union([
   z.strictObject({ text }),
   z.strictObject({ asked: text.optional(), answered: text.optional() }),
 ]);
+const moveSchema = z.strictObject({ to: userName });
 
 const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 404, invalid_value: 400 } as const;
 
@@ -74,6 +75,17 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Door
       object: 'memory.erased',
       count: await memories.store.erase(person, only),
     })),
+  );
+  app.post(
+    '/v1/memories/move',
+    { onRequest: door.serverKey },
+    serve(async (request, { person }) => {
+      const parsed = parseBody(moveSchema, request.body);
+      if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
+      const { to } = parsed.body;
+      const count = to === person.user ? 0 : await memories.store.move(person, { ...person, user: to });
+      return { object: 'memory.moved', user: to, count };
+    }),
   );
   addOne(app, memories, guard, serve);
 }
