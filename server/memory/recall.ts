@@ -8,7 +8,7 @@ import type { MemoryStore } from './store.ts';
 /** Memories of a person that can be recalled, the latest; what is older lives on in the summary. */
 const most = { turns: 1_500, facts: 500 };
 /** Memories that are indexed at a stretch: the event loop waits for them. */
-const chunk = 100;
+const chunk = 25;
 const mostFound = 5;
 /** The facts told last, whatever is spoken about. */
 const latestFacts = 5;
