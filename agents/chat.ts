@@ -48,6 +48,8 @@ export interface Sampling {
 export interface ChatSettings extends Sampling {
   readonly maxTokens?: number;
   readonly toolbox?: Toolbox;
+  /** For what nobody waits for: waits until nobody calls the model, and is cut with `GaveWay` as soon as somebody does. */
+  readonly background?: boolean;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Character } from '../characters/character.ts';
-import type { Circuit } from '../voices/calls/circuit.ts';
+import { openCircuit, type Circuit } from '../voices/calls/circuit.ts';
+import { EngineError } from '../voices/engine.ts';
 import type { Kinds } from '../voices/open.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from './agent.ts';
@@ -49,5 +50,31 @@ export function openMind(
     const agent = withScript(played);
     agents.set(character, agent);
     return agent;
+  };
+}
+
+/** The same model for work beside the talks: it is asked as little as they ask it while it fails. */
+export function gated({ model, circuit = openCircuit() }: MindModel): ChatModel {
+  return {
+    name: model.name,
+    async *chat(messages, options) {
+      const restsBecause = circuit.enter();
+      if (restsBecause !== undefined)
+        throw new EngineError(model.name, restsBecause, 'it failed several times and is left alone');
+      let judged = false;
+      try {
+        yield* model.chat(messages, options);
+        judged = true;
+        circuit.succeeded();
+      } catch (cause) {
+        if (!options.signal.aborted && cause instanceof EngineError) {
+          judged = true;
+          circuit.failed(cause.code);
+        }
+        throw cause;
+      } finally {
+        if (!judged) circuit.left();
+      }
+    },
   };
 }

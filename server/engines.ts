@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../agents/chat.ts';
 import { openMeanings, type Meanings } from '../agents/embeddings/meanings.ts';
-import { openMind } from '../agents/open.ts';
+import { gated, openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
 import type { SpeechRecognizer } from '../voices/recognizer.ts';
@@ -34,7 +34,7 @@ export interface Engines {
   readonly speakerEncoder?: SpeakerEncoder;
   /** The character's voice, and what speaks with it. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
-  /** The first chat model, for whoever has something to think over; absent where minds speak their packs' lines. */
+  /** The first chat model, for what is thought over beside the talks; absent where minds speak their packs' lines. */
   readonly chatModel?: ChatModel | undefined;
   /** Of what is remembered and said; absent where no embedder is configured. */
   readonly meanings?: Meanings | undefined;
@@ -94,7 +94,7 @@ export async function openEngines(
     turnDetector,
     recognizer: ear.recognizer,
     ...(encoder === undefined ? {} : { speakerEncoder: encoder }),
-    chatModel: mind.models[0]?.model,
+    chatModel: mind.models[0] && gated(mind.models[0]),
     ...(meanings === undefined ? {} : { meanings }),
     voiceOf: (character) => mouth.voiceOf(character),
     responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs),

@@ -54,7 +54,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
         : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
     const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
     const { chatModel, meanings } = engines;
-    memories = openMemories({ config, chatModel, meanings, characters, onFault: (fault) => tellMemoryFault(fault) });
+    const onMemoryFault = (fault: unknown): void => tellMemoryFault(fault);
+    memories = await openMemories({ config, chatModel, meanings, characters, onFault: onMemoryFault });
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
     tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
     for (const fault of memoryFaults) tellMemoryFault(fault);

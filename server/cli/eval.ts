@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runEval } from '../../eval/cli.ts';
 import type { EvalHost } from '../../eval/host.ts';
+import { keyIn } from '../api-keys.ts';
 import { flagOf, readConfig, settingFacts } from '../config.ts';
 import { interruptSignal } from './interrupt.ts';
 
@@ -64,8 +65,12 @@ async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): R
       console.log(
         'No chat model is configured, so the roles can only evade: name one (--llm-base-url, --preset, --engines).',
       );
-    const [apiKey] = config.apiKeys;
-    return { url: server.url, ...(apiKey === undefined ? {} : { apiKey }), close: () => server.close() };
+    const [entry] = config.apiKeys;
+    return {
+      url: server.url,
+      ...(entry === undefined ? {} : { apiKey: keyIn(entry).key }),
+      close: () => server.close(),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

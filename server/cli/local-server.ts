@@ -1,3 +1,4 @@
+import { keyIn } from '../api-keys.ts';
 import type { Config } from '../config.ts';
 import { startServer } from '../serve.ts';
 import { UsageError } from './usage.ts';
@@ -11,8 +12,8 @@ export interface ReachedServer {
 
 /** Uses the server at `url` where given; otherwise starts one in this process on a free loopback port. */
 export async function reachServer(url: string | undefined, config: Config): Promise<ReachedServer> {
-  const key = config.apiKeys[0];
-  const access = key === undefined ? {} : { apiKey: key };
+  const [entry] = config.apiKeys;
+  const access = entry === undefined ? {} : { apiKey: keyIn(entry).key };
   if (url !== undefined && !/^(http|ws)s?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new UsageError(`--url: "${url}" is no address. Give one such as http://127.0.0.1:8080.`);
   if (url !== undefined) return { url, ...access, close: async () => undefined };

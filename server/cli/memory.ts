@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { MemoryError, type Correction, type MemoryRecord, type Person } from '../memory/record.ts';
+import { exportOf } from '../memory/exported.ts';
 import { memoryFile, MemoryStore } from '../memory/store.ts';
 import { table } from './table.ts';
 import { parseCommand, UsageError } from './usage.ts';
@@ -8,6 +9,8 @@ import { parseCommand, UsageError } from './usage.ts';
 const flags = {
   user: { type: 'string', value: 'NAME', help: 'whose memories, by the name that their client gives' },
   key: { type: 'string', value: 'ID', help: 'of which server key, as `list` shows it; needed where two have the user' },
+  'to-user': { type: 'string', value: 'NAME', help: 'move: whose they are to be; the same name unless given' },
+  'to-key': { type: 'string', value: 'ID', help: 'move: of which server key; the same unless given' },
   character: { type: 'string', value: 'ID', help: 'only what this character remembers' },
   text: { type: 'string', value: 'TEXT', help: 'correct: what a fact or summary is to say' },
   asked: { type: 'string', value: 'TEXT', help: 'correct: what the user said in a turn' },
@@ -35,6 +38,7 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
     console.log(values.json === true ? JSON.stringify({ deleted: id }) : `Deleted ${id}, and what rested on it.`);
   },
   export: exportAll,
+  move: moveAll,
   erase({ store, values }) {
     const count = store.erase(personIn(store, values), textOf(values.character));
     console.log(values.json === true ? JSON.stringify({ erased: count }) : `Erased ${count} memories.`);
@@ -43,7 +47,7 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
 
 /** `dramatis memory`: what characters remember of users, also while a server runs. */
 export async function run(args: string[]): Promise<number> {
-  const synopsis = 'list [--user NAME] | show ID | correct ID | delete ID | export | erase, with --user NAME';
+  const synopsis = 'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME';
   const parsed = parseCommand('memory', synopsis, args, flags);
   if (parsed === undefined) return 0;
   const [action = '', id] = parsed.positionals;
@@ -57,6 +61,7 @@ export async function run(args: string[]): Promise<number> {
     await act({ store, values: parsed.values, id });
     return 0;
   } finally {
+    store.tidy();
     store.close();
   }
 }
@@ -93,14 +98,28 @@ function print(memory: MemoryRecord, values: Values): void {
 
 async function exportAll({ store, values }: MemoryCommand): Promise<void> {
   const person = personIn(store, values);
-  const memories = store.list(person, { character: textOf(values.character) }).toReversed();
-  const text = `${JSON.stringify({ user: person.user, exported_at: new Date().toISOString(), memories }, undefined, 2)}\n`;
+  const head = { user: person.user, exported_at: new Date().toISOString() };
+  const pieces = exportOf(head, (last) => store.page(person, textOf(values.character), last));
   const out = textOf(values.out);
-  if (out === '') process.stdout.write(text);
+  if (out === '') for await (const piece of pieces) process.stdout.write(piece);
   else {
-    await writeFile(out, text, { mode: 0o600 });
-    console.log(`Wrote ${memories.length} memories to ${out}.`);
+    await writeFile(out, pieces, { mode: 0o600 });
+    console.log(`Wrote what is remembered of ${person.user} to ${out}.`);
   }
+}
+
+/** One user, to another name or key; without a name all users of a key, as after a key was changed. */
+function moveAll({ store, values }: MemoryCommand): void {
+  const [toUser, toKey] = [textOf(values['to-user']), textOf(values['to-key'])];
+  const hasUser = textOf(values.user) !== '';
+  if ((toUser === '' && toKey === '') || (!hasUser && (toUser !== '' || typeof values.key !== 'string')))
+    throw new UsageError(
+      'Say what is moved where: --user NAME with --to-user NAME or --to-key ID, or all users of a key with --key ID --to-key ID.',
+    );
+  const from = hasUser ? personIn(store, values) : { owner: textOf(values.key) };
+  const owner = toKey === '' ? from.owner : toKey;
+  const count = store.move(from, 'user' in from ? { owner, user: toUser === '' ? from.user : toUser } : { owner });
+  console.log(values.json === true ? JSON.stringify({ moved: count }) : `Moved ${count} memories.`);
 }
 
 /** The person that is named; of two with one name, the one of the key that is named too. */

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { accountOf } from '../api-keys.ts';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../loopback.ts';
 import { secretPrefix, type ClientSecret, type ClientSecrets } from './client-secrets.ts';
@@ -9,7 +9,7 @@ type Rules = Pick<Config, 'apiKeys' | 'allowedOrigins'>;
 
 /** On whose account a request comes, and with what. */
 export interface Access {
-  /** Stands for the server key, shown or behind the client secret; undefined where none is needed. */
+  /** Stands for the server key, or those of one name, shown or behind the client secret; undefined where none is needed. */
   readonly owner: string | undefined;
   /** Where the client showed one instead of a server key. */
   readonly secret: ClientSecret | undefined;
@@ -20,11 +20,9 @@ const keyProtocol = 'openai-insecure-api-key.';
 /** Who is asking, by server key or client secret; or why they may not. A client secret is checked even where no key is needed. */
 export function accessOf(headers: IncomingHttpHeaders, config: Rules, secrets: ClientSecrets): Access | Refusal {
   const key = keyOf(headers);
-  if (key === undefined || config.apiKeys.includes(key) || !key.startsWith(secretPrefix)) {
-    const isKnown = key !== undefined && config.apiKeys.length > 0;
-    const owner = isKnown ? digestOf(key).toString('base64url').slice(0, 16) : undefined;
+  const owner = key === undefined ? undefined : accountOf(key, config.apiKeys);
+  if (owner !== undefined || key === undefined || !key.startsWith(secretPrefix))
     return refusalOf(headers, config) ?? { owner, secret: undefined };
-  }
   const refusal = originRefusal(headers, config);
   if (refusal !== undefined) return refusal;
   const secret = secrets.find(key);
@@ -38,7 +36,7 @@ export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal 
   const refusal = originRefusal(headers, config);
   if (refusal !== undefined || config.apiKeys.length === 0) return refusal;
   const key = keyOf(headers);
-  if (key !== undefined && config.apiKeys.some((known) => sameSecret(known, key))) return undefined;
+  if (key !== undefined && accountOf(key, config.apiKeys) !== undefined) return undefined;
   const message =
     key === undefined
       ? 'This server wants a key. Send `Authorization: Bearer KEY`.'
@@ -71,13 +69,4 @@ function originAllowed(origin: string, host: string | undefined, { apiKeys, allo
   if (host === undefined || !URL.canParse(origin)) return false;
   const page = new URL(origin);
   return page.host === host && (apiKeys.length > 0 || isLoopback(page.hostname));
-}
-
-/** Compares hashes, so that neither length nor content shows in the time it takes. */
-export function sameSecret(known: string, given: string): boolean {
-  return timingSafeEqual(digestOf(known), digestOf(given));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

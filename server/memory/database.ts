@@ -6,27 +6,28 @@ import { migrate } from './schema.ts';
 
 type Value = string | number | null | Uint8Array;
 
-/** How long a write waits for another process; the event loop waits with it. */
-const busyMs = 250;
+/** How long whoever keeps the file waits for another process that writes. */
+const busyMs = 5_000;
+/** How long the event loop may wait with it. */
+const besideBusyMs = 10;
 
 /** One SQLite file, with statements that are prepared once. */
 export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens or makes the file, readable by its owner alone, and brings it up to date. Throws `MemoryError` where it cannot be read. */
-  constructor(file: string) {
+  /**
+   * Opens or makes the file, readable by its owner alone, and brings it up to date. Throws `MemoryError` where it cannot be read.
+   * `isBeside`: another connection of this process has done that, and takes over what stands in the log; this one waits for nothing.
+   */
+  constructor(file: string, isBeside = false) {
     let database: DatabaseSync | undefined;
     try {
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-      database = new DatabaseSync(file, { timeout: busyMs });
-      chmodSync(file, 0o600);
-      database.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;',
-      );
-      const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
-      if (found !== 'ok') throw new Error(found);
-      migrate(database);
+      database = new DatabaseSync(file, { timeout: isBeside ? besideBusyMs : busyMs });
+      if (!isBeside) prepare(database, file);
+      database.exec('PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;');
+      if (isBeside) database.exec('PRAGMA wal_autocheckpoint = 0');
       this.#database = database;
     } catch (cause) {
       database?.close();
@@ -43,19 +44,20 @@ export class Database {
       change();
       this.#database.exec('COMMIT');
     } catch (cause) {
-      this.#database.exec('ROLLBACK');
+      // A full disk has ended the transaction already.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw cause;
     }
   }
 
-  /** Differs once another process has changed the file. */
-  get version(): number {
-    return Number(this.get('PRAGMA data_version')?.['data_version']);
-  }
-
-  /** Takes over what stands in the write-ahead log, and empties it. Where another process reads just now, its end does that. */
-  checkpoint(): void {
-    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  /**
+   * Writes all anew, and empties the log: copies of what was deleted lie about between the rows of a file, for all that SQLite overwrites
+   * (`secure_delete`). False where another process reads just now: it is to be done again.
+   */
+  vacuum(): boolean {
+    this.#database.exec('VACUUM');
+    const { busy } = this.#prepared('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
+    return busy === 0;
   }
 
   /** Returns how many rows were changed. */
@@ -80,4 +82,12 @@ export class Database {
     this.#statements.set(sql, known);
     return known;
   }
+}
+
+function prepare(database: DatabaseSync, file: string): void {
+  chmodSync(file, 0o600);
+  database.exec('PRAGMA journal_mode = WAL');
+  const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
+  if (found !== 'ok') throw new Error(found);
+  migrate(database);
 }

@@ -2,7 +2,7 @@ import { factsIn } from '../../agents/memory/facts.ts';
 import { textOf, type Conversation, type Item, type MessageItem } from '../session/conversation.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Bond, Turn } from './record.ts';
-import type { MemoryStore } from './store.ts';
+import type { StoreThread } from './store-thread.ts';
 
 /** What one turn is made of, as far as it is known. */
 interface KeptTurn {
@@ -16,7 +16,7 @@ interface KeptTurn {
 }
 
 export interface KeeperParts {
-  readonly store: Pick<MemoryStore, 'record'>;
+  readonly store: Pick<StoreThread, 'record'>;
   readonly bond: Bond;
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
@@ -48,16 +48,20 @@ export class Keeper {
     for (const item of parts.conversation.items) this.#known.add(item.id);
   }
 
-  note(event: SessionEvent): void {
-    if (passing.has(event.type)) return;
+  /** Settles when all is written that can be; undefined where there is nothing to write. */
+  note(event: SessionEvent): Promise<void> | undefined {
+    if (passing.has(event.type)) return undefined;
     if (event.type === 'reply-ended' && event.item !== undefined) this.#endTurn(event.item);
-    this.#settle(event.type === 'item-deleted' ? this.#turns : this.#turns.slice(-openTurns));
+    const latest = this.#turns.length - openTurns;
+    return this.#settle(
+      this.#turns.filter((turn, place) => place >= latest || !turn.isKept || event.type === 'item-deleted'),
+    );
   }
 
   /** The session has ended: what was said and not answered is kept too. */
-  close(): void {
+  async close(): Promise<void> {
     this.#endTurn(undefined);
-    this.#settle(this.#turns);
+    await this.#settle(this.#turns);
   }
 
   #endTurn(answered: MessageItem | undefined): void {
@@ -73,35 +77,47 @@ export class Keeper {
   }
 
   #isNewRemark(item: Item): boolean {
-    return item.type === 'message' && item.role === 'user' && !this.#known.has(item.id) && textOf(item) !== '';
+    if (item.type !== 'message' || item.role !== 'user' || this.#known.has(item.id)) return false;
+    // What a remark said may be known later than what was answered.
+    return textOf(item) !== '' || item.content.some((part) => part.type === 'audio' && part.transcript === null);
   }
 
-  #settle(turns: readonly KeptTurn[]): void {
+  #settle(turns: readonly KeptTurn[]): Promise<void> | undefined {
+    const changed = turns.filter((turn) => wordsOf(this.#standing(turn)) !== turn.written);
+    return changed.length === 0 ? undefined : this.#write(changed);
+  }
+
+  async #write(turns: readonly KeptTurn[]): Promise<void> {
+    const { session, store, bond, onFault, onTurn } = this.#parts;
     for (const turn of turns) {
-      const { session, store, bond, onFault, onTurn } = this.#parts;
-      const asked = turn.asked
-        .map((item) => this.#standing(item))
-        .filter(Boolean)
-        .join('\n');
-      const answered = turn.answered === undefined ? '' : this.#standing(turn.answered);
-      const stands = asked === '' && answered === '' ? '' : JSON.stringify([asked, answered]);
-      if (stands === turn.written) continue;
-      const kept: Turn = { session, item: turn.item, asked, answered, isKnown: turn.isKept };
+      const stands = this.#standing(turn);
+      const kept: Turn = { session, item: turn.item, ...stands, isKnown: turn.isKept };
       try {
-        store.record(bond, kept, factsIn(asked), turn.atMs);
+        await store.record(bond, kept, factsIn(stands.asked), turn.atMs);
       } catch (fault) {
         onFault(fault);
         return;
       }
       const isNew = !turn.isKept;
-      turn.written = stands;
+      turn.written = wordsOf(stands);
       turn.isKept = true;
       if (isNew) onTurn?.();
     }
   }
 
+  #standing({ asked, answered }: KeptTurn): Words {
+    const said = asked.map((item) => this.#textOf(item)).filter(Boolean);
+    return { asked: said.join('\n'), answered: answered === undefined ? '' : this.#textOf(answered) };
+  }
+
   /** What an item says; nothing once it is deleted. */
-  #standing(item: MessageItem): string {
+  #textOf(item: MessageItem): string {
     return this.#parts.conversation.get(item.id) === undefined ? '' : textOf(item);
   }
+}
+
+type Words = Pick<Turn, 'asked' | 'answered'>;
+
+function wordsOf({ asked, answered }: Words): string {
+  return asked === '' && answered === '' ? '' : JSON.stringify([asked, answered]);
 }

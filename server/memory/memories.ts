@@ -5,16 +5,17 @@ import type { Config } from '../config.ts';
 import { MemoryError, type Person } from './record.ts';
 import { SessionMemory } from './session-memory.ts';
 import { memoryFile, MemoryStore } from './store.ts';
+import { openStoreThread, type StoreThread } from './store-thread.ts';
 import { openSummaries } from './summaries.ts';
 
 /** The memories of one server. */
 export interface Memories {
   readonly state: 'on' | 'off' | 'unavailable';
   /** Throws `MemoryError` where memory is off, or its file cannot be read. */
-  readonly store: MemoryStore;
+  readonly store: StoreThread;
   /** What a session with this character remembers; undefined where nothing is kept. */
   follow(owner: Person['owner'], character: Character, onFault: (fault: unknown) => void): SessionMemory | undefined;
-  /** Lets what is being summed up be, and closes the file. */
+  /** Keeps what is being said, lets what is being summed up be, and closes the file. */
   close(): Promise<void>;
 }
 
@@ -29,34 +30,48 @@ export interface MemoriesParts {
 }
 
 /** Opens the memories where the operator wants them. A file that cannot be read is told of, and the server talks without. */
-export function openMemories({ config, chatModel, meanings, characters, onFault }: MemoriesParts): Memories {
+export async function openMemories(parts: MemoriesParts): Promise<Memories> {
+  const { config, chatModel, meanings, characters, onFault } = parts;
   if (!config.memory) return without('off', new MemoryError('memory_off', 'This server keeps no memories.'));
-  let store: MemoryStore;
+  const file = memoryFile(config.dataDir);
+  let store: StoreThread;
   try {
-    store = new MemoryStore(memoryFile(config.dataDir));
+    store = await openStoreThread(file);
   } catch (fault) {
     if (!(fault instanceof MemoryError)) throw fault;
     onFault(fault);
     return without('unavailable', new MemoryError('memory_unavailable', 'The memories of this server cannot be read.'));
   }
+  const reader = new MemoryStore(file, true);
   const nameOf = (id: string): string => characters.get(id)?.name ?? id;
   const summaries = openSummaries({ store, chatModel, nameOf, now: Date.now, onFault });
+  const followed = new Set<SessionMemory>();
   return {
     state: 'on',
     store,
-    follow: (owner, { id: character }, onSessionFault) =>
-      new SessionMemory({
+    follow(owner, { id: character }, onSessionFault) {
+      const memory: SessionMemory = new SessionMemory({
         store,
+        reader,
         owner,
         character,
         now: Date.now,
         meanings,
         onFault: onSessionFault,
         onTurn: (bond) => summaries.consider(bond),
-      }),
+        onEnd(bond) {
+          followed.delete(memory);
+          if (bond !== undefined) summaries.consider(bond, true);
+        },
+      });
+      followed.add(memory);
+      return memory;
+    },
     async close() {
+      await Promise.all([...followed].map((memory) => memory.close()));
       await summaries.close();
-      store.close();
+      reader.close();
+      await store.close();
     },
   };
 }
@@ -64,7 +79,7 @@ export function openMemories({ config, chatModel, meanings, characters, onFault 
 function without(state: Memories['state'], problem: MemoryError): Memories {
   return {
     state,
-    get store(): MemoryStore {
+    get store(): StoreThread {
       throw problem;
     },
     follow: () => undefined,

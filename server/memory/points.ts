@@ -8,46 +8,33 @@ export interface PointedMemory {
   readonly text: string;
 }
 
-/**
- * Points of meaning beside the memories they are of, of one model each. They go with their memory, and when it is corrected
- * (`schema.ts`); of what said something else by now none is kept.
- */
-export interface StoredPoints {
-  read(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array>;
-  write(model: string, memory: PointedMemory, point: Float32Array): void;
+/** The points of meaning, of one model, that are kept of these memories, by id. */
+export function pointsIn(database: Database, model: string, ids: readonly string[]): Map<string, Float32Array> {
+  const found = new Map<string, Float32Array>();
+  for (const id of ids) {
+    const row = database.get(`SELECT point FROM points WHERE ${columnOf(id)} = ? AND model = ?`, numberOf(id), model);
+    const bytes = row?.['point'];
+    if (bytes instanceof Uint8Array) found.set(id, pointIn(bytes));
+  }
+  return found;
 }
 
-export function openPoints(database: Database): StoredPoints {
-  return {
-    read(model, ids) {
-      const found = new Map<string, Float32Array>();
-      for (const id of ids) {
-        const row = database.get(
-          `SELECT point FROM points WHERE ${columnOf(id)} = ? AND model = ?`,
-          numberOf(id),
-          model,
-        );
-        const bytes = row?.['point'];
-        if (bytes instanceof Uint8Array) found.set(id, pointIn(bytes));
-      }
-      return found;
-    },
-    write(model, { id, text }, point) {
-      const bytes = new Uint8Array(point.buffer, point.byteOffset, point.byteLength);
-      const column = columnOf(id);
-      const standing =
-        column === 'turn'
-          ? 'turns WHERE id = ? AND asked || char(10) || answered = ?'
-          : 'facts WHERE id = ? AND text = ?';
-      database.run(
-        `INSERT OR REPLACE INTO points (${column}, model, point) SELECT id, ?, ? FROM ${standing}`,
-        model,
-        bytes,
-        numberOf(id),
-        text,
-      );
-    },
-  };
+/**
+ * Keeps a point beside the memory it is of, of one model each. It goes with its memory, and when that is corrected (`schema.ts`); of
+ * what says something else by now none is kept.
+ */
+export function keepPointIn(database: Database, model: string, { id, text }: PointedMemory, point: Float32Array): void {
+  const bytes = new Uint8Array(point.buffer, point.byteOffset, point.byteLength);
+  const column = columnOf(id);
+  const standing =
+    column === 'turn' ? 'turns WHERE id = ? AND asked || char(10) || answered = ?' : 'facts WHERE id = ? AND text = ?';
+  database.run(
+    `INSERT OR REPLACE INTO points (${column}, model, point) SELECT id, ?, ? FROM ${standing}`,
+    model,
+    bytes,
+    numberOf(id),
+    text,
+  );
 }
 
 function columnOf(id: string): 'turn' | 'fact' {

@@ -1,11 +1,14 @@
 import type { Meanings } from '../../agents/embeddings/meanings.ts';
 import type { Recollection } from '../../agents/memory/recollection.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { PointedMemory, StoredPoints } from './points.ts';
+import type { PointedMemory } from './points.ts';
+import type { MemoryStore } from './store.ts';
+import type { StoreThread } from './store-thread.ts';
 
 export interface RecallPointsParts {
   readonly meanings: Meanings;
-  readonly stored: StoredPoints;
+  readonly store: Pick<MemoryStore, 'points'>;
+  readonly keep: StoreThread['keepPoint'];
   readonly index: Pick<Recollection, 'place'>;
   /** Ends with the talk. */
   readonly signal: AbortSignal;
@@ -17,7 +20,7 @@ export interface RecallPointsParts {
  * Gives memories that were added to an index their points: those that are kept at once, the others in the background as the embedder
  * gives them, which are kept then. What the embedder fails to give is found by words, and asked for in the next talk.
  */
-export function openRecallPoints({ meanings, stored, index, signal, onFault }: RecallPointsParts) {
+export function openRecallPoints({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
   const { model } = meanings;
   const embed = async (memories: readonly PointedMemory[]): Promise<void> => {
     const points = await meanings.embed(
@@ -27,12 +30,12 @@ export function openRecallPoints({ meanings, stored, index, signal, onFault }: R
     for (const [at, memory] of memories.entries()) {
       const point = points[at];
       if (point === undefined || signal.aborted) continue;
-      stored.write(model, memory, point);
       index.place(memory.id, point);
+      await keep(model, memory, point);
     }
   };
   return (memories: readonly PointedMemory[]): void => {
-    const known = stored.read(
+    const known = store.points(
       model,
       memories.map(({ id }) => id),
     );

@@ -6,11 +6,12 @@ import { withinTokens } from '../../agents/token-estimate.ts';
 import { openRecallPoints } from './recall-points.ts';
 import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';
+import type { StoreThread } from './store-thread.ts';
 
 /** Memories of a person that can be recalled, the latest; what is older lives on in the summary. */
 const most = { turns: 1_500, facts: 500 };
 /** Memories that are indexed at a stretch: the event loop waits for them. */
-const chunk = 100;
+const chunk = 25;
 const mostFound = 5;
 /** The facts told last, whatever is spoken about. */
 const latestFacts = 5;
@@ -30,6 +31,7 @@ export interface Recall {
 /** By meaning too, until the talk ends. */
 export interface ByMeaning {
   readonly meanings: Meanings;
+  readonly keep: StoreThread['keepPoint'];
   readonly signal: AbortSignal;
   readonly onFault: (fault: unknown) => void;
 }
@@ -37,7 +39,7 @@ export interface ByMeaning {
 /** Recalls for one person and character. Each line is read from the store when it is used, so that nothing deleted is told. */
 export function openRecall(store: MemoryStore, bond: Bond, now: () => number, byMeaning?: ByMeaning): Recall {
   const index = openRecollection();
-  const place = byMeaning && openRecallPoints({ ...byMeaning, stored: store.points, index });
+  const place = byMeaning && openRecallPoints({ ...byMeaning, store, index });
   const read = { turn: 0, fact: 0 };
   const facts: string[] = [];
 

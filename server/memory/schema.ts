@@ -46,6 +46,13 @@ const migrations: readonly string[] = [
   CREATE TRIGGER facts_corrected AFTER UPDATE OF text ON facts WHEN old.text <> new.text
     BEGIN DELETE FROM points WHERE fact = old.id; END;
   `,
+  // What was corrected stays so; of what was summed up once no facts are read again; and traces of what was deleted are to go.
+  `
+  ALTER TABLE turns ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE turns ADD COLUMN extracted INTEGER NOT NULL DEFAULT 0;
+  UPDATE turns SET extracted = summarised;
+  CREATE TABLE chores (name TEXT PRIMARY KEY) STRICT;
+  `,
 ];
 
 /** Brings a file up to date, whatever version wrote it; a newer one's is refused. */

@@ -7,17 +7,23 @@ import { Keeper } from './keeper.ts';
 import { openRecall, type Recall } from './recall.ts';
 import type { Bond, Person } from './record.ts';
 import type { MemoryStore } from './store.ts';
+import type { StoreThread } from './store-thread.ts';
 
 export interface SessionMemoryParts {
-  readonly store: MemoryStore;
+  /** To be written to. */
+  readonly store: Pick<StoreThread, 'record' | 'keepPoint'>;
+  /** The same file, for a talk to recall from. */
+  readonly reader: MemoryStore;
   readonly owner: Person['owner'];
   readonly character: string;
   readonly now: () => number;
   /** Recalls by meaning too. */
   readonly meanings?: Meanings | undefined;
   readonly onFault: (fault: unknown) => void;
-  /** Told after each turn: there may be something to sum up. */
+  /** Told once its user is named, and after each turn: there may be something to sum up. */
   readonly onTurn: (bond: Bond) => void;
+  /** Told when all is kept, of whom. */
+  readonly onEnd: (bond: Bond | undefined) => void;
 }
 
 interface Begun {
@@ -29,8 +35,10 @@ interface Begun {
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
-  #user: string | undefined;
   #keeper: Keeper | undefined;
+  #bond: Bond | undefined;
+  #isFailing = false;
+  #closing: Promise<void> | undefined;
   #recall: Recall | undefined;
   #talk = new AbortController();
 
@@ -45,21 +53,28 @@ export class SessionMemory {
 
   /** From now on this is who talks; what was said before is not kept. */
   nameUser(user: string | undefined): void {
-    if (this.#session === undefined || user === undefined || user === this.#user) return;
-    const { store, owner, character, now, meanings, onFault, onTurn } = this.#parts;
+    if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
+    const { store, reader, owner, character, now, meanings, onTurn } = this.#parts;
     const { id: session, conversation } = this.#session;
     const bond: Bond = { owner, user, character };
-    this.#user = user;
+    this.#bond = bond;
+    const onFault = (fault: unknown): void => this.#tell(fault);
     this.#talk.abort();
     this.#talk = new AbortController();
     const { signal } = this.#talk;
-    this.#recall = openRecall(store, bond, now, meanings && { meanings, signal, onFault });
-    this.#keeper = new Keeper({ store, bond, session, conversation, now, onFault, onTurn: () => onTurn(bond) });
+    const byMeaning = meanings && { meanings, keep: store.keepPoint, signal, onFault };
+    this.#recall = openRecall(reader, bond, now, byMeaning);
+    const onKept = (): void => {
+      this.#isFailing = false;
+      onTurn(bond);
+    };
+    this.#keeper = new Keeper({ store, bond, session, conversation, now, onFault, onTurn: onKept });
     this.#guarded(() => this.#recall?.read());
+    onTurn(bond);
   }
 
-  note(event: SessionEvent): void {
-    this.#guarded(() => this.#keeper?.note(event));
+  note(event: SessionEvent): Promise<void> | undefined {
+    return this.#guarded(() => this.#keeper?.note(event));
   }
 
   /** Takes `longestWaitMs` at most, where meanings are asked for; throws `signal.reason` alone. */
@@ -70,18 +85,31 @@ export class SessionMemory {
     return this.#guarded(() => this.#recall?.(history, point)) ?? [];
   }
 
-  close(): void {
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     this.#talk.abort();
-    this.#guarded(() => this.#keeper?.close());
+    await this.#guarded(() => this.#keeper?.close());
     this.#keeper = undefined;
+    this.#parts.onEnd(this.#bond);
   }
 
   #guarded<Value>(act: () => Value): Value | undefined {
     try {
       return act();
     } catch (fault) {
-      this.#parts.onFault(fault);
+      this.#tell(fault);
       return undefined;
     }
+  }
+
+  /** Once, until something is kept again: a full disk fails with every turn. */
+  #tell(fault: unknown): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#parts.onFault(fault);
   }
 }

@@ -1,19 +1,30 @@
 import path from 'node:path';
 import { Database } from './database.ts';
+import type { Bond, Correction, FoundFact, MemoryRecord, Person, Turn } from './record.ts';
+import { pageIn, type ExportPage } from './exported.ts';
+import { keepPointIn, pointsIn, type PointedMemory } from './points.ts';
+import { correctIn, eraseFrom, forgetTurn, moveIn, removeFrom, type Whose } from './changes.ts';
 import {
-  MemoryError,
-  type Bond,
-  type Correction,
-  type FoundFact,
-  type MemoryRecord,
-  type Person,
-  type Turn,
-} from './record.ts';
-import { openPoints, type StoredPoints } from './points.ts';
-import { factRecord, summaryRecord, turnRecord, type FactRow, type SummaryRow, type TurnRow } from './rows.ts';
-
-const ofPerson = 'owner = ? AND user = ?';
-const ofBond = `${ofPerson} AND character = ?`;
+  factRecord,
+  notFound,
+  ofBond,
+  ofPerson,
+  partsOf,
+  summaryRecord,
+  turnRecord,
+  type FactRow,
+  type SummaryRow,
+  type TurnRow,
+} from './rows.ts';
+import {
+  freshFactsIn,
+  isCurrentIn,
+  outgrownIn,
+  summaryIn,
+  unsummarisedIn,
+  type MadeSummary,
+  type Outgrown,
+} from './summing.ts';
 
 /** Where the memories of a data folder lie. */
 export function memoryFile(dataDir: string): string {
@@ -23,23 +34,14 @@ export function memoryFile(dataDir: string): string {
 /**
  * Turns, facts and summaries in one SQLite file. Every method is one transaction, done when it returns: it then outlives a kill of
  * the process at any moment. A cut of power may cost the last moments, never the file (WAL, `synchronous` NORMAL, so that a turn
- * waits for no disk). What is deleted is overwritten.
+ * waits for no disk). What is deleted is overwritten, and leaves no trace once `tidy` is done.
  */
 export class MemoryStore {
   readonly #database: Database;
-  /** What the memories mean, beside them. */
-  readonly points: StoredPoints;
-  #changes = 0;
 
-  /** Opens or makes the file. Throws `MemoryError` where it cannot be read. */
-  constructor(file: string) {
-    this.#database = new Database(file);
-    this.points = openPoints(this.#database);
-  }
-
-  /** Differs after every change by anybody but `record`, in this process or another. */
-  get version(): string {
-    return `${this.#changes}.${this.#database.version}`;
+  /** Opens or makes the file. Throws `MemoryError` where it cannot be read. `isBeside`: see `Database`. */
+  constructor(file: string, isBeside = false) {
+    this.#database = new Database(file, isBeside);
   }
 
   /** Keeps a turn with the facts in it, or what is now known of one that is kept. An empty one is forgotten. */
@@ -47,12 +49,13 @@ export class MemoryStore {
     const { owner, user, character } = bond;
     const { session, item, asked, answered, isKnown } = turn;
     this.#database.transaction(() => {
+      const sql = 'SELECT id, asked, corrected FROM turns WHERE session = ? AND item = ?';
+      const before = this.#database.get(sql, session, item);
       if (asked === '' && answered === '') {
-        this.#database.run('DELETE FROM turns WHERE session = ? AND item = ?', session, item);
+        if (before !== undefined) forgetTurn(this.#database, bond, Number(before['id']));
         return;
       }
-      const before = this.#database.get('SELECT id, asked FROM turns WHERE session = ? AND item = ?', session, item);
-      if (before === undefined && isKnown === true) return;
+      if (before === undefined ? isKnown === true : before['corrected'] === 1) return;
       this.#database.run(
         `INSERT INTO turns (owner, user, character, session, item, asked, answered, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (session, item) DO UPDATE SET asked = excluded.asked, answered = excluded.answered`,
@@ -95,10 +98,19 @@ export class MemoryStore {
     return [...facts.toReversed().map(factRecord), ...turns.toReversed().map(turnRecord)];
   }
 
+  /** The points of meaning that are kept of memories, by id. */
+  points(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array> {
+    return pointsIn(this.#database, model, ids);
+  }
+
+  /** Keeps the point of a memory that still says this. */
+  keepPoint(model: string, memory: PointedMemory, point: Float32Array): void {
+    keepPointIn(this.#database, model, memory, point);
+  }
+
   /** What a character remembers of earlier talks as a whole; empty where that is nothing yet. */
-  summary({ owner, user, character }: Bond): string {
-    const row = this.#database.get(`SELECT text FROM summaries WHERE ${ofBond}`, owner, user, character);
-    return typeof row?.['text'] === 'string' ? row['text'] : '';
+  summary(bond: Bond): string {
+    return summaryIn(this.#database, bond);
   }
 
   /** Everything kept of a person, the newest first, of one character or all; of turns the latest `most` before the turn `before`. */
@@ -140,61 +152,44 @@ export class MemoryStore {
     return table === 'facts' ? factRecord(row as unknown as FactRow) : summaryRecord(row as unknown as SummaryRow);
   }
 
-  /** Has a memory say something else, and returns it. A summary that rests on a turn that is corrected is made anew. */
+  /** A piece of all that is kept of a person, or of what one character remembers: what comes after the memory `after`. */
+  page(person: Person, character = '', after?: string): ExportPage {
+    return pageIn(this.#database, person, character, after);
+  }
+
+  /** Has a memory say something else, and what rests on it with it, and returns it. */
   correct(person: Person, id: string, correction: Correction): MemoryRecord {
-    const { table, number } = partsOf(id);
     const memory = this.get(person, id);
-    this.#changing(() => {
-      if (table === 'turns') {
-        if (memory.kind !== 'turn' || 'text' in correction)
-          throw new MemoryError('invalid_value', 'A turn is corrected by `asked` and `answered`.');
-        const { asked = memory.asked, answered = memory.answered } = correction;
-        this.#database.run('UPDATE turns SET asked = ?, answered = ? WHERE id = ?', asked, answered, number);
-        if (asked !== memory.asked) this.#database.run('DELETE FROM facts WHERE turn = ? AND corrected = 0', number);
-        this.#dropSummary(person, memory.character, number);
-        return;
-      }
-      if (!('text' in correction))
-        throw new MemoryError('invalid_value', 'A fact or a summary is corrected by `text`.');
-      this.#database.run(`UPDATE ${table} SET text = ?, corrected = 1 WHERE id = ?`, correction.text, number);
-    });
+    this.#database.transaction(() => correctIn(this.#database, person, memory, correction));
     return this.get(person, id);
   }
 
-  /**
-   * Forgets a memory with all that it rests on or that rests on it: a fact with the turn in which it was said, a turn with its facts,
-   * and a summary of it, which is made anew from what is left.
-   */
+  /** Forgets a memory with all that it rests on or that rests on it. */
   remove(person: Person, id: string): void {
     const memory = this.get(person, id);
-    const { table, number } = partsOf(id);
-    this.#changing(() => {
-      if (memory.kind === 'fact' && memory.source !== null) {
-        const turn = partsOf(memory.source).number;
-        this.#dropSummary(person, memory.character, turn);
-        this.#database.run('DELETE FROM facts WHERE id = ?', number);
-        this.#database.run('DELETE FROM turns WHERE id = ?', turn);
-        return;
-      }
-      if (table === 'turns') this.#dropSummary(person, memory.character, number);
-      this.#database.run(`DELETE FROM ${table} WHERE id = ?`, number);
-    });
-    // What was deleted does not live on in the log.
-    this.#database.checkpoint();
+    this.#database.transaction(() => removeFrom(this.#database, person, memory));
   }
 
-  /** Forgets everything of a person, or what one character knows. Returns how many memories there were. */
-  erase(person: Person, character = ''): number {
+  /** Forgets up to `most` memories of a person, or of what one character knows. Returns how many: none when all are gone. */
+  erase(person: Person, character = '', most = Number.MAX_SAFE_INTEGER): number {
     let count = 0;
-    this.#changing(() => {
-      for (const table of ['facts', 'turns', 'summaries']) {
-        const sql = `DELETE FROM ${table} WHERE ${ofPerson} AND (? = '' OR character = ?)`;
-        count += this.#database.run(sql, person.owner, person.user, character, character);
-      }
-    });
-    // What was deleted does not live on in the log.
-    this.#database.checkpoint();
+    this.#database.transaction(() => (count = eraseFrom(this.#database, person, character, most)));
     return count;
+  }
+
+  /** Gives what is remembered of one person, or of all persons of a key, to another. Returns how many memories there were. */
+  move(from: Whose, to: Whose): number {
+    let count = 0;
+    this.#database.transaction(() => (count = moveIn(this.#database, from, to)));
+    return count;
+  }
+
+  /** Rids the file and its log of traces of what was deleted, where there are any. False where it is to be tried again. */
+  tidy(): boolean {
+    if (this.#database.get('SELECT 1 FROM chores') === undefined) return true;
+    if (!this.#database.vacuum()) return false;
+    this.#database.run('DELETE FROM chores');
+    return true;
   }
 
   /** Who is remembered, by whom, and how much. */
@@ -209,32 +204,24 @@ export class MemoryStore {
   }
 
   /** The turns that no summary holds yet, oldest first. */
-  unsummarised({ owner, user, character }: Bond): readonly TurnRow[] {
-    return this.#database.all(
-      `SELECT * FROM turns WHERE ${ofBond} AND summarised = 0 ORDER BY id`,
-      owner,
-      user,
-      character,
-    );
+  unsummarised(bond: Bond): readonly TurnRow[] {
+    return unsummarisedIn(this.#database, bond);
+  }
+
+  /** What is to be summed up next; undefined while that is nothing. */
+  outgrown(bond: Bond): Outgrown | undefined {
+    return outgrownIn(this.#database, bond);
   }
 
   /**
    * Takes a new summary in the place of the old one, with the facts that were found on the way. False, and nothing is changed, where
-   * something was corrected or deleted since `version`.
+   * something of what it was made of was corrected or deleted since.
    */
-  summarise(
-    { owner, user, character }: Bond,
-    made: {
-      readonly version: string;
-      readonly text: string;
-      readonly turns: readonly number[];
-      readonly atMs: number;
-      readonly facts: readonly (FoundFact & { readonly turn: number })[];
-    },
-  ): boolean {
+  summarise({ owner, user, character }: Bond, made: MadeSummary): boolean {
     let isDone = false;
-    this.#changing(() => {
-      if (this.version !== made.version) return;
+    this.#database.transaction(() => {
+      const bond = { owner, user, character };
+      if (!isCurrentIn(this.#database, bond, made)) return;
       this.#database.run(
         `INSERT INTO summaries (owner, user, character, text, at) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (owner, user, character) DO UPDATE SET text = excluded.text, at = excluded.at, corrected = 0`,
@@ -244,8 +231,9 @@ export class MemoryStore {
         made.text,
         made.atMs,
       );
-      for (const turn of made.turns) this.#database.run('UPDATE turns SET summarised = 1 WHERE id = ?', turn);
-      for (const { turn, ...fact } of made.facts) this.#addFacts({ owner, user, character }, turn, [fact], made.atMs);
+      for (const { turn, ...fact } of freshFactsIn(this.#database, made)) this.#addFacts(bond, turn, [fact], made.atMs);
+      for (const { id } of made.turns)
+        this.#database.run('UPDATE turns SET summarised = 1, extracted = 1 WHERE id = ?', id);
       isDone = true;
     });
     return isDone;
@@ -272,29 +260,4 @@ export class MemoryStore {
       );
     }
   }
-
-  /** A summary cannot be freed of one turn: what it held is summarised again. */
-  #dropSummary({ owner, user }: Person, character: string, turn: number): void {
-    const held = this.#database.get('SELECT id FROM turns WHERE id = ? AND summarised = 1', turn);
-    if (held === undefined) return;
-    this.#database.run(`DELETE FROM summaries WHERE ${ofBond}`, owner, user, character);
-    this.#database.run(`UPDATE turns SET summarised = 0 WHERE ${ofBond}`, owner, user, character);
-  }
-
-  #changing(change: () => void): void {
-    this.#database.transaction(change);
-    this.#changes += 1;
-  }
-}
-
-const tables = { t: 'turns', f: 'facts', s: 'summaries' } as const;
-
-function partsOf(id: string): { readonly table: (typeof tables)[keyof typeof tables]; readonly number: number } {
-  const [, letter, digits] = /^([tfs])(\d{1,15})$/.exec(id) ?? [];
-  if (letter === undefined) throw notFound(id);
-  return { table: tables[letter as keyof typeof tables], number: Number(digits) };
-}
-
-function notFound(id: string): MemoryError {
-  return new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}".`);
 }

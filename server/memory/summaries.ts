@@ -1,30 +1,29 @@
+import { GaveWay } from '../../voices/calls/limiter.ts';
+import { EngineError } from '../../voices/engine.ts';
 import type { ChatModel } from '../../agents/chat.ts';
-import {
-  extractiveSummary,
-  readSummary,
-  summaryPrompt,
-  type PastTurn,
-  type Summary,
-} from '../../agents/memory/summary.ts';
-import { usualHistoryTokens } from '../../agents/talk-window.ts';
-import { estimateTokens } from '../../agents/token-estimate.ts';
+import { extractiveSummary, readSummary, summaryPrompt, type Summary } from '../../agents/memory/summary.ts';
 import type { Bond } from './record.ts';
-import type { MemoryStore } from './store.ts';
+import type { StoreThread } from './store-thread.ts';
+import type { Outgrown } from './summing.ts';
 
 export interface SummariesParts {
-  readonly store: MemoryStore;
-  /** Sums up; without one, and where it fails, the user's own sentences do. */
+  readonly store: Pick<StoreThread, 'outgrown' | 'summarise'>;
+  /** Sums up, where nobody who talks wants it; without one the user's own sentences do. */
   readonly chatModel: ChatModel | undefined;
   /** What a character is called. */
   readonly nameOf: (character: string) => string;
+  /** Unix time in milliseconds. */
   readonly now: () => number;
   readonly onFault: (fault: unknown) => void;
 }
 
 /** Sums up the talks of each person and character, one at a time for each. */
 export interface Summaries {
-  /** A turn was kept: where more is not summed up than a prompt holds, the older half of it is, in the background. */
-  consider(bond: Bond): void;
+  /**
+   * Where more is not summed up than a prompt holds, the older half of it is, in the background. What the model cannot do now, since
+   * it fails or others want it, is tried again a minute later at the soonest, or at once when a talk has ended.
+   */
+  consider(bond: Bond, hasEnded?: boolean): void;
   /** Settles when all that is under way is done. */
   settled(): Promise<void>;
   /** Gives up what is under way; what is not summed up yet is when its person talks again. */
@@ -34,50 +33,63 @@ export interface Summaries {
 /** How long a model may think about a summary. */
 const longestMs = 60_000;
 const maxTokens = 900;
-/** Turns in one prompt at most: what is left waits for the next turn. */
-const mostTurns = 100;
+/** How long it is left alone after a summary that did not come about: each costs its prompt. */
+const restMs = 60_000;
+/** Where so many prompts wait to be summed up, the model is waited for no longer. */
+const mostBacklog = 4;
 
 export function openSummaries({ store, chatModel, nameOf, now, onFault }: SummariesParts): Summaries {
   const running = new Map<string, Promise<void>>();
+  /** Until when each is left alone. */
+  const resting = new Map<string, number>();
   const stop = new AbortController();
 
-  async function sumUp(bond: Bond): Promise<void> {
-    const { version } = store;
-    const turns = outgrown(store.unsummarised(bond));
-    if (turns.length === 0) return;
-    const before = store.summary(bond);
-    const made = await summaryOf(nameOf(bond.character), before, turns);
-    if (stop.signal.aborted) return;
-    store.summarise(bond, { version, ...made, turns: turns.map(({ id }) => id), atMs: now() });
+  async function sumUp(bond: Bond, key: string): Promise<void> {
+    for (;;) {
+      const outgrown = await store.outgrown(bond);
+      if (outgrown === undefined || stop.signal.aborted) return;
+      const made = await summaryOf(nameOf(bond.character), outgrown);
+      if (stop.signal.aborted) return;
+      if (made === undefined) {
+        for (const [other, untilMs] of resting) if (untilMs <= now()) resting.delete(other);
+        resting.set(key, now() + restMs);
+        return;
+      }
+      const { before, turns } = outgrown;
+      await store.summarise(bond, { ...made, before, turns, atMs: now() });
+    }
   }
 
-  async function summaryOf(name: string, before: string, turns: readonly PastTurn[]): Promise<Summary> {
-    if (chatModel === undefined) return extractiveSummary(before, turns);
+  /** Undefined where the model is to be asked another time. */
+  async function summaryOf(name: string, outgrown: Outgrown): Promise<Summary | undefined> {
+    const { before, turns, backlog } = outgrown;
+    const extracted = (): Summary => extractiveSummary(before, turns);
+    if (chatModel === undefined) return extracted();
     try {
       let answer = '';
       const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestMs)]);
-      for await (const part of chatModel.chat(summaryPrompt(name, before, turns), {
-        signal,
-        temperature: 0,
-        maxTokens,
-      }))
+      const settings = { signal, temperature: 0, maxTokens, background: true };
+      for await (const part of chatModel.chat(summaryPrompt(name, outgrown), settings))
         if (part.type === 'text-delta') answer += part.text;
-      return readSummary(answer, turns) ?? extractiveSummary(before, turns);
+      return readSummary(answer, turns) ?? extracted();
     } catch (fault) {
-      if (!stop.signal.aborted) onFault(fault);
-      return extractiveSummary(before, turns);
+      if (stop.signal.aborted) return undefined;
+      // Of its engine's failures the log tells with each call.
+      if (!(fault instanceof GaveWay) && !(fault instanceof EngineError)) onFault(fault);
+      return backlog > mostBacklog ? extracted() : undefined;
     }
   }
 
   const settled = async (): Promise<void> => void (await Promise.all(running.values()));
 
   return {
-    consider(bond) {
+    consider(bond, hasEnded = false) {
       const key = JSON.stringify(bond);
       if (running.has(key) || stop.signal.aborted) return;
+      if (!hasEnded && (resting.get(key) ?? 0) > now()) return;
       running.set(
         key,
-        sumUp(bond)
+        sumUp(bond, key)
           .catch(onFault)
           .finally(() => running.delete(key)),
       );
@@ -88,13 +100,4 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
       await settled();
     },
   };
-}
-
-/** The older half of the turns that no summary holds, once all of them are more than a prompt holds. */
-function outgrown<Turn extends PastTurn>(turns: readonly Turn[]): readonly Turn[] {
-  const costs = turns.map(({ asked, answered }) => estimateTokens(`${asked}${answered}`));
-  let left = costs.reduce((sum, cost) => sum + cost, 0);
-  if (left <= usualHistoryTokens) return [];
-  const until = costs.findIndex((cost) => (left -= cost) <= usualHistoryTokens / 2);
-  return turns.slice(0, Math.min(mostTurns, until + 1));
 }

@@ -101,9 +101,10 @@ export type Verdict = 'take' | 'drop' | Problem;
 export interface SessionMemory {
   begin(session: { readonly id: string; readonly conversation: Conversation; readonly user: string | undefined }): void;
   nameUser(user: string | undefined): void;
-  note(event: SessionEvent): void;
+  /** Settles when it is kept; undefined where there is nothing to keep. */
+  note(event: SessionEvent): Promise<void> | undefined;
   recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
@@ -247,12 +248,14 @@ async function deliver(
 ): Promise<'closed' | 'client_too_slow'> {
   try {
     for await (const event of session.events) {
-      journal?.note(event);
       if (event.type === 'updated') {
         staged.note(event.echo as WireSession);
         memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
       }
-      if (!staged.is) memory?.note(event);
+      // Before the journal: a session that is taken up again counts what that holds as remembered.
+      const kept = staged.is ? undefined : memory?.note(event);
+      if (kept !== undefined) await kept;
+      journal?.note(event);
       if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);
       observe?.(event);
       for (const wireEvent of encode(event)) if (!tell(wireEvent)) return 'client_too_slow';
@@ -261,7 +264,7 @@ async function deliver(
     onFault(fault);
   } finally {
     session.close();
-    memory?.close();
+    await memory?.close();
   }
   return 'closed';
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { sameSecret } from '../http/access.ts';
+import { sameSecret } from '../api-keys.ts';
 import type { Refusal } from '../http/problem.ts';
 
 /**

@@ -30,6 +30,7 @@ export class MemoryPanel {
   #title = element('memories-title', HTMLElement);
   #list = element('memories-list', HTMLUListElement);
   #status = element('memories-status', HTMLElement);
+  #older = element('memories-older', HTMLButtonElement);
   #copy = element('memories-copy', HTMLButtonElement);
   #erase = element('memories-erase', HTMLButtonElement);
 
@@ -39,6 +40,7 @@ export class MemoryPanel {
     this.#open.addEventListener('click', () => void this.#show());
     element('memories-close', HTMLButtonElement).addEventListener('click', () => this.#dialog.close());
     this.#wanted.addEventListener('change', () => this.#want(this.#wanted.checked));
+    this.#older.addEventListener('click', () => void this.#loadOlder());
     this.#copy.addEventListener('click', () => void this.#saveCopy());
     this.#erase.addEventListener('click', () => void this.#eraseAll());
     void this.#offer();
@@ -88,6 +90,20 @@ export class MemoryPanel {
     this.#list.replaceChildren(...memories.map((memory) => this.#row(memory)));
     this.#status.textContent = memories.length === 0 ? 'Nothing yet.' : '';
     for (const button of [this.#copy, this.#erase]) button.hidden = memories.length === 0;
+    this.#older.hidden = answer.has_more !== true;
+  }
+
+  /** What was said before the last row. */
+  async #loadOlder() {
+    const last = this.#list.lastElementChild;
+    const before = last instanceof HTMLElement ? last.dataset['id'] : undefined;
+    if (before === undefined) return;
+    const answer = await this.#ask('GET', '', undefined, { before });
+    if (answer === undefined) return;
+    /** @type {Memory[]} */
+    const memories = answer.data;
+    this.#list.append(...memories.map((memory) => this.#row(memory)));
+    this.#older.hidden = answer.has_more !== true;
   }
 
   /** @param {Memory} memory */
@@ -122,8 +138,9 @@ export class MemoryPanel {
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const fields = [...new FormData(form)].filter(([, given]) => typeof given === 'string' && given.trim() !== '');
+      // The turn in which it was said is set right with it.
       void this.#ask('PATCH', `/${memory.id}`, Object.fromEntries(fields)).then((corrected) => {
-        if (corrected !== undefined) row.replaceWith(this.#row(corrected));
+        if (corrected !== undefined) void this.#load();
       });
     });
     return row;
@@ -157,13 +174,14 @@ export class MemoryPanel {
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
+   * @param {Record<string, string>} [more] of the query
    * @returns {Promise<any>}
    */
-  async #ask(method, path, body) {
+  async #ask(method, path, body, more = {}) {
     const user = recall('visits', 'user');
     if (user === '') return { data: [] };
     const key = this.#options.key();
-    const query = new URLSearchParams({ user, character: this.#options.character()?.id ?? '' });
+    const query = new URLSearchParams({ user, character: this.#options.character()?.id ?? '', ...more });
     /** @type {Record<string, string>} */
     const headers = {};
     if (key !== '') headers['authorization'] = `Bearer ${key}`;

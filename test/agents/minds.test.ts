@@ -3,10 +3,11 @@ import { actor } from '../../agents/actor.ts';
 import type { Cost } from '../../agents/agent.ts';
 import { openCircuit } from '../../voices/calls/circuit.ts';
 import { withFallback } from '../../agents/fallback.ts';
-import { openMind } from '../../agents/open.ts';
+import { gated, openMind } from '../../agents/open.ts';
 import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import { retrievalAgent } from '../../agents/retrieval.ts';
 import { withScript } from '../../agents/script.ts';
+import { GaveWay } from '../../voices/calls/limiter.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { fails, openChatServer, says } from '../fakes/chat-server.ts';
 import { fakeChat, replyParts, smallCharacter, wordsOf } from './stand-ins.ts';
@@ -165,6 +166,28 @@ describe('a mind with a fallback', () => {
     circuit.failed('ENGINE_TIMEOUT');
     circuit.succeeded();
     circuit.failed('ENGINE_TIMEOUT');
+    expect(circuit.restsBecause()).toBeUndefined();
+  });
+});
+
+describe('a model for work beside the talks', () => {
+  const ask = (model: ReturnType<typeof gated>) =>
+    Array.fromAsync(model.chat([{ role: 'user', text: 'Sum up.' }], { signal: new AbortController().signal }));
+
+  it('is not asked while talks have found it failing, and tells them where it fails itself', async () => {
+    const circuit = openCircuit({ failureCount: 1 });
+    const model = fakeChat(['Yes.']);
+    await expect(ask(gated({ model: fakeChat([], { error: timeout }), circuit }))).rejects.toBe(timeout);
+    await expect(ask(gated({ model, circuit }))).rejects.toMatchObject({ code: 'ENGINE_TIMEOUT' });
+    expect(model.calls).toHaveLength(0);
+    circuit.succeeded();
+    expect(await ask(gated({ model, circuit }))).toHaveLength(2);
+  });
+
+  it('has not failed when it gives way', async () => {
+    const circuit = openCircuit({ failureCount: 1 });
+    const wanted = new GaveWay('wanted');
+    await expect(ask(gated({ model: fakeChat([], { error: wanted }), circuit }))).rejects.toBe(wanted);
     expect(circuit.restsBecause()).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { startJudging } from './judging-job.ts';
-import { watchOwnDelay } from './own-delay.ts';
+import { p99Of, watchOwnDelay } from './own-delay.ts';
 import { machineClockMs } from './machine-clock.ts';
 
 /** What the server tells once it listens. */
@@ -74,7 +74,7 @@ process.on('message', (message) => {
   const usage: Usage = {
     cpuMs: (user + system) / 1000,
     loopDelayMs: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
-    ownDelayMs: ownDelay.takeP99(),
+    ownDelayMs: p99Of(ownDelay.take()),
     vadMs,
     jobs: job.judged,
     ...memory(message === 'memory'),

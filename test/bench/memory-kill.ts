@@ -14,6 +14,9 @@ export interface KillReport {
   readonly acknowledged: number;
   /** Of these, after each kill: those that the file does not hold. */
   readonly lost: number;
+  /** Turns whose deletion had been answered, and of these, after each kill: those that the file holds. */
+  readonly deleted: number;
+  readonly returned: number;
   /** Turns that the file holds more than once. */
   readonly doubled: number;
   /** Turns that the file holds and nobody had heard the end of: harmless. */
@@ -23,7 +26,17 @@ export interface KillReport {
   readonly openMs: readonly number[];
 }
 
+/** What clients know of turns, as `user: asked → answered`. */
+interface Told {
+  readonly acknowledged: Set<string>;
+  /** Their deletion was asked for, and not answered. */
+  readonly uncertain: Set<string>;
+  readonly deleted: Set<string>;
+}
+
 const talkers = 4;
+/** Has a memory deleted now and then, and another everything of theirs. */
+const [deletes, erases] = [2, 3];
 const answer = 'One two three.';
 
 /**
@@ -32,11 +45,12 @@ const answer = 'One two three.';
  */
 export async function killAtRandom(kills: number, mostLifeMs: number): Promise<KillReport> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-kill-'));
-  const acknowledged = new Set<string>();
-  const report = { lost: 0, doubled: 0, unheard: 0, opened: [] as boolean[], openMs: [] as number[] };
+  const told: Told = { acknowledged: new Set(), uncertain: new Set(), deleted: new Set() };
+  const { acknowledged, deleted } = told;
+  const report = { lost: 0, returned: 0, doubled: 0, unheard: 0, opened: [] as boolean[], openMs: [] as number[] };
   try {
     for (let life = 0; life < kills; life += 1) {
-      await oneLife(dataDir, life, Math.random() * mostLifeMs, acknowledged);
+      await oneLife(dataDir, life, Math.random() * mostLifeMs, told);
       const began = performance.now();
       const kept = keptIn(dataDir);
       report.openMs.push(performance.now() - began);
@@ -44,10 +58,11 @@ export async function killAtRandom(kills: number, mostLifeMs: number): Promise<K
       if (kept === undefined) continue;
       const whole = new Set(kept);
       report.lost += [...acknowledged].filter((turn) => !whole.has(turn)).length;
+      report.returned += [...deleted].filter((turn) => whole.has(turn)).length;
       report.doubled += kept.length - whole.size;
-      report.unheard = whole.size - acknowledged.size;
+      report.unheard = [...whole].filter((turn) => !acknowledged.has(turn) && !told.uncertain.has(turn)).length;
     }
-    return { kills, acknowledged: acknowledged.size, ...report };
+    return { kills, acknowledged: acknowledged.size, deleted: deleted.size, ...report };
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
@@ -71,7 +86,7 @@ function keptIn(dataDir: string): string[] | undefined {
 }
 
 /** Starts a server, has everybody talk to it, and kills it `lifeMs` after the first answer. */
-async function oneLife(dataDir: string, life: number, lifeMs: number, acknowledged: Set<string>): Promise<void> {
+async function oneLife(dataDir: string, life: number, lifeMs: number, told: Told): Promise<void> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'memory-server.ts'), dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -82,7 +97,7 @@ async function oneLife(dataDir: string, life: number, lifeMs: number, acknowledg
     child.kill('SIGKILL');
     throw new Error(`the server did not start with memory on: ${String(line)}`);
   }
-  const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, life, acknowledged));
+  const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, life, told));
   await Promise.race(talks.map(({ begun }) => begun));
   await new Promise((resolve) => setTimeout(resolve, lifeMs));
   child.kill('SIGKILL');
@@ -91,7 +106,7 @@ async function oneLife(dataDir: string, life: number, lifeMs: number, acknowledg
 }
 
 /** Talks in writing, one turn after the other, until the connection breaks. */
-function talk(port: string, talker: number, life: number, acknowledged: Set<string>) {
+function talk(port: string, talker: number, life: number, told: Told) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=alice&user=user${talker}`);
   const begun = Promise.withResolvers<void>();
   let turn = 0;
@@ -109,9 +124,11 @@ function talk(port: string, talker: number, life: number, acknowledged: Set<stri
     const { type } = JSON.parse(data.toString()) as { type: string };
     if (type === 'session.created') ask();
     if (type !== 'response.done') return;
-    acknowledged.add(`user${talker}: ${text} → ${answer}`);
+    told.acknowledged.add(`user${talker}: ${text} → ${answer}`);
     begun.resolve();
-    ask();
+    if (turn % 5 === 0 && (talker === deletes || talker === erases))
+      void forget(port, talker, told).then(ask, () => undefined);
+    else ask();
   });
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => {
@@ -123,11 +140,35 @@ function talk(port: string, talker: number, life: number, acknowledged: Set<stri
   return { begun: begun.promise, closed };
 }
 
+/** Has the last turn deleted, or all; it counts as forgotten once that is answered. Throws where the server is gone. */
+async function forget(port: string, talker: number, told: Told): Promise<void> {
+  const { acknowledged, uncertain, deleted } = told;
+  const own = [...acknowledged].filter((turn) => turn.startsWith(`user${talker}: `));
+  const address = `http://127.0.0.1:${port}/v1/memories`;
+  const query = `?user=user${talker}`;
+  const forgotten = talker === erases ? own : own.slice(-1);
+  let path = '';
+  if (talker === deletes) {
+    const { data } = (await (await fetch(`${address}${query}&limit=1`)).json()) as { data: { id: string }[] };
+    path = `/${data.at(-1)?.id}`;
+  }
+  for (const turn of forgotten) {
+    acknowledged.delete(turn);
+    uncertain.add(turn);
+  }
+  const { ok } = await fetch(`${address}${path}${query}`, { method: 'DELETE' });
+  if (!ok) throw new Error('a memory could not be deleted');
+  for (const turn of forgotten) {
+    uncertain.delete(turn);
+    deleted.add(turn);
+  }
+}
+
 /** `--kills 200` unless given. */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
   const asked = args.includes('--kills') ? Number(args[args.indexOf('--kills') + 1]) : 200;
   const report = await killAtRandom(asked, 400);
-  const { acknowledged, lost, doubled, unheard, opened, openMs } = report;
+  const { acknowledged, lost, deleted, returned, doubled, unheard, opened, openMs } = report;
   const all = Array.from({ length: acknowledged }, (_, index) => index >= lost);
   yield shareOf('memory-kill', 'the file opens, whole, after kill -9', opened);
   yield shareOf('memory-kill', 'acknowledged turns that are there', all);
@@ -135,6 +176,11 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
     'memory-kill',
     'of these, not twice',
     Array.from({ length: acknowledged }, (_, index) => index >= doubled),
+  );
+  yield shareOf(
+    'memory-kill',
+    'turns whose deletion was answered that are gone',
+    Array.from({ length: deleted }, (_, index) => index >= returned),
   );
   yield summarize('memory-kill', 'turns kept that nobody heard the end of', 'turns', [unheard]);
   yield summarize('memory-kill', 'opening and reading all after a kill', 'ms', openMs);

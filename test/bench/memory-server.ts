@@ -19,7 +19,7 @@ const config = readConfig({ flags, environment: {} });
 const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 const engines = fakeEngines();
 const onFault = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`);
-const memories = openMemories({ config, chatModel: undefined, characters, onFault });
+const memories = await openMemories({ config, chatModel: undefined, characters, onFault });
 const app = await buildApp({ config, engines, characters, version: '0', memories });
 await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`${memories.state} ${(app.server.address() as AddressInfo).port}\n`);

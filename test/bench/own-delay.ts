@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /** How late the event loop is for work of its own process, whatever else the machine is busy with. */
 export interface OwnDelay {
-  /** 99th percentile since it was last asked, in milliseconds; NaN where the system does not tell who waits for processors. */
-  takeP99(): number;
+  /** Each look since it was last asked, in milliseconds, the least late first; NaN where the system does not tell who waits for processors. */
+  take(): readonly number[];
 }
 
 const everyMs = 10;
@@ -23,12 +23,17 @@ export function watchOwnDelay(): OwnDelay {
   };
   setTimeout(look, everyMs).unref();
   return {
-    takeP99() {
+    take() {
       const sorted = late.toSorted((a, b) => a - b);
       late = [];
-      return sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
+      return sorted;
     },
   };
+}
+
+/** The 99th percentile of such looks. */
+export function p99Of(looks: readonly number[]): number {
+  return looks[Math.ceil(0.99 * looks.length) - 1] ?? Number.NaN;
 }
 
 /** The second number of proc(5) `schedstat`, of the main thread. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { accountOf } from '../../server/api-keys.ts';
 import { refusalOf } from '../../server/http/access.ts';
 
 const open = { apiKeys: [], allowedOrigins: [] };
@@ -106,5 +107,23 @@ describe('the origin of a request', () => {
     const rebound = { origin: 'http://evil.example:8080', host: 'evil.example:8080' };
     expect(codeOf(rebound, open)).toBe('origin_not_allowed');
     expect(codeOf(rebound, { ...open, allowedOrigins: [rebound.origin] })).toBeUndefined();
+  });
+});
+
+describe('on whose account a key is', () => {
+  const entries = ['game:old-key', 'game:new-key', 'alone', 'other:old-key-2'];
+
+  it('is the same for keys of one name, so that a key can be changed for another', () => {
+    expect(['old-key', 'new-key', 'old-key-2'].map((key) => accountOf(key, entries))).toEqual([
+      'game',
+      'game',
+      'other',
+    ]);
+  });
+
+  it('is its own for a key without a name, and nobody’s for what is no key', () => {
+    expect(accountOf('alone', entries)).toMatch(/^[\w-]{16}$/);
+    for (const key of ['game:old-key', 'game', 'old-key-3', '']) expect(accountOf(key, entries)).toBeUndefined();
+    expect(codeOf({ authorization: 'Bearer new-key' }, { ...locked, apiKeys: entries })).toBeUndefined();
   });
 });

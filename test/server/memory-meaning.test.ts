@@ -46,7 +46,12 @@ function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: 
 
 function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): SessionMemory {
   const meanings = openMeanings(embedder);
-  const parts = { store, owner: '', character: 'alice', now: () => 0, meanings, onTurn: () => undefined };
+  const written = {
+    record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
+    keepPoint: async (...args: Parameters<MemoryStore['keepPoint']>) => store.keepPoint(...args),
+  };
+  const told = { onTurn: () => undefined, onEnd: () => undefined };
+  const parts = { store: written, reader: store, owner: '', character: 'alice', now: () => 0, meanings, ...told };
   const memory = new SessionMemory({ ...parts, onFault: (fault) => faults.push(fault) });
   memory.begin({ id: 'now', conversation: new Conversation(0), user: 'bob' });
   return memory;
@@ -68,7 +73,7 @@ describe('memories recalled by meaning', () => {
     await settled();
     const remark = [user('Is the weather bad?')];
     expect((await first.recall(remark, { signal }))[0]).toContain(storm);
-    first.close();
+    await first.close();
     const later = twoTopics();
     const second = talk(store, later);
     await settled();
@@ -105,17 +110,17 @@ describe('memories recalled by meaning', () => {
     talk(store, twoTopics());
     await settled();
     const ids = ['t1', 't2', 't3', 'f1'];
-    const known = (): string[] => [...store.points.read('two topics', ids).keys()];
+    const known = (): string[] => [...store.points('two topics', ids).keys()];
     expect(known()).toEqual(ids);
-    expect([...store.points.read('another', ids)]).toEqual([]);
+    expect([...store.points('another', ids)]).toEqual([]);
     store.correct(bond, 't1', { asked: 'No storm came.' });
     store.correct(bond, 'f1', { text: 'His name is Rob.' });
     store.remove(bond, 't2');
     expect(known()).toEqual(['t3']);
-    store.points.write('two topics', { id: 't1', text: `${storm}\nOh.` }, Float32Array.of(1, 0));
-    store.points.write('two topics', { id: 't2', text: `${coins}\nOh.` }, Float32Array.of(1, 0));
+    store.keepPoint('two topics', { id: 't1', text: `${storm}\nOh.` }, Float32Array.of(1, 0));
+    store.keepPoint('two topics', { id: 't2', text: `${coins}\nOh.` }, Float32Array.of(1, 0));
     expect(known()).toEqual(['t3']);
-    store.points.write('two topics', { id: 't1', text: 'No storm came.\nOh.' }, Float32Array.of(1, 0));
+    store.keepPoint('two topics', { id: 't1', text: 'No storm came.\nOh.' }, Float32Array.of(1, 0));
     expect(known()).toEqual(['t1', 't3']);
     store.erase(bond);
     expect(known()).toEqual([]);

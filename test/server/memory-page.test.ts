@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
 import { readConfig } from '../../server/config.ts';
 import { startServer, type RunningServer } from '../../server/serve.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
@@ -67,7 +68,9 @@ describe.skipIf(!hasBrowser('the memories of the page'))('the memories of the pa
     await page.fill('#memories-list textarea', 'My sister is called Anne.');
     await keep('correcting');
     await page.getByText('Save', { exact: true }).click();
-    await page.getByText('My sister is called Anne.').waitFor();
+    await page.locator('#memories-list .fact').getByText('My sister is called Anne.').waitFor();
+    // It is right where it was said, too.
+    expect(await page.locator('#memories-list .turn .asked').allInnerTexts()).toContain('My sister is called Anne.');
     // With the fact goes the turn it was said in.
     await rows.nth(1).getByText('Delete').click();
     await rows.nth(2).waitFor({ state: 'detached' });
@@ -83,6 +86,33 @@ describe.skipIf(!hasBrowser('the memories of the page'))('the memories of the pa
     await page.click('#memories-erase');
     await page.getByText('Nothing yet.').waitFor();
     expect(await rows.count()).toBe(0);
+    await page.close();
+  }, 120_000);
+
+  it('are all there to read, however many they are', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(server.url);
+    await page.click('#characters >> text=Alice');
+    await page.click('#memories-open');
+    await page.check('#memories-wanted');
+    await page.click('#memories-close');
+    const user = await page.evaluate(() => localStorage.getItem('dramatis.user') ?? '');
+    expect(user).not.toBe('');
+    const store = new MemoryStore(memoryFile(folder));
+    for (let index = 0; index < 250; index += 1) {
+      const turn = { session: 'long', item: `i${index}`, asked: `Turn ${index}.`, answered: 'Yes.' };
+      store.record({ owner: '', user, character: 'alice' }, turn, [], index);
+    }
+    store.close();
+    await page.click('#memories-open');
+    const rows = page.locator('#memories-list > li');
+    for (const count of [100, 200, 250]) {
+      await rows.nth(count - 1).waitFor();
+      expect(await rows.count()).toBe(count);
+      if (count < 250) await page.click('#memories-older');
+    }
+    expect(await rows.last().innerText()).toContain('Turn 0.');
+    expect(await page.isVisible('#memories-older')).toBe(false);
     await page.close();
   }, 120_000);
 });

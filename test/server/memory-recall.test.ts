@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { buildPrompt } from '../../agents/prompt.ts';
 import type { ChatModel } from '../../agents/chat.ts';
+import { GaveWay } from '../../voices/calls/limiter.ts';
+import { EngineError } from '../../voices/engine.ts';
 import { openRecall } from '../../server/memory/recall.ts';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
 import { openSummaries } from '../../server/memory/summaries.ts';
@@ -84,7 +87,7 @@ describe('a talk that outgrows its budget', () => {
   const nameOf = (): string => 'Alice';
 
   async function sumUp(store: MemoryStore, chatModel?: ChatModel, onFault: (fault: unknown) => void = () => undefined) {
-    const summaries = openSummaries({ store, chatModel, nameOf, now: () => 0, onFault });
+    const summaries = openSummaries({ store: besides(store), chatModel, nameOf, now: () => 0, onFault });
     summaries.consider(bond);
     await summaries.settled();
     await summaries.close();
@@ -123,21 +126,92 @@ describe('a talk that outgrows its budget', () => {
     expect(openRecall(store, bond, () => 0)([user('Well?')])[0]).toBe('Of your talks so far: Summary 2.');
   });
 
-  it('is summed up by its own sentences where there is no model, or it fails', async () => {
+  it('is summed up by its own sentences where there is no model', async () => {
     const store = newStore(...saga);
     await sumUp(store);
     expect(store.summary(bond)).toMatch(/Part \d+ of my story is about island \d+\./);
-    const other = newStore(...saga);
-    const faults: unknown[] = [];
-    const failing: ChatModel = {
+  });
+
+  it('waits for a model that fails or is wanted by a talk, until too much has come together', async () => {
+    for (const failure of [new EngineError('failing', 'ENGINE_UNAVAILABLE', 'down'), new GaveWay('wanted')]) {
+      const faults: unknown[] = [];
+      const failing: ChatModel = {
+        name: 'failing',
+        // eslint-disable-next-line require-yield
+        async *chat() {
+          throw failure;
+        },
+      };
+      const store = newStore(...saga);
+      await sumUp(store, failing, (fault) => faults.push(fault));
+      expect(store.summary(bond)).toBe('');
+      expect(store.unsummarised(bond)).toHaveLength(saga.length);
+      for (const [index, asked] of [...saga, ...saga].entries())
+        store.record(bond, { session: 'later', item: `i${index}`, asked, answered: '' }, [], 0);
+      await sumUp(store, failing, (fault) => faults.push(fault));
+      expect(store.summary(bond)).toMatch(/Part \d+ of my story is about island \d+\./);
+      // The log of calls tells of it.
+      expect(faults).toEqual([]);
+    }
+  });
+
+  it('asks a model that failed again after a minute, or when a talk has ended', async () => {
+    const store = newStore(...saga);
+    let [nowMs, asked] = [0, 0];
+    const chatModel: ChatModel = {
       name: 'failing',
       // eslint-disable-next-line require-yield
       async *chat() {
-        throw new Error('down');
+        asked += 1;
+        throw new GaveWay('wanted');
       },
     };
-    await sumUp(other, failing, (fault) => faults.push(fault));
-    expect(other.summary(bond)).toBe(store.summary(bond));
-    expect(faults).toHaveLength(1);
+    const parts = { store: besides(store), chatModel, nameOf, now: () => nowMs, onFault: () => undefined };
+    const summaries = openSummaries(parts);
+    const consider = async (hasEnded = false): Promise<void> => {
+      summaries.consider(bond, hasEnded);
+      await summaries.settled();
+    };
+    await consider();
+    await consider();
+    expect(asked).toBe(1);
+    await consider(true);
+    expect(asked).toBe(2);
+    nowMs = 60_000;
+    await consider();
+    expect(asked).toBe(3);
+  });
+
+  it('gives up what is under way when the server stops, and loses nothing', async () => {
+    const store = newStore(...saga);
+    const begun = Promise.withResolvers<void>();
+    const chatModel: ChatModel = {
+      name: 'slow',
+      // eslint-disable-next-line require-yield
+      async *chat(_messages, { signal }) {
+        begun.resolve();
+        await once(signal, 'abort');
+        throw signal.reason;
+      },
+    };
+    const summaries = openSummaries({ store: besides(store), chatModel, nameOf, now: () => 0, onFault: fail });
+    summaries.consider(bond);
+    await begun.promise;
+    await summaries.close();
+    expect(store.unsummarised(bond)).toHaveLength(saga.length);
+    await sumUp(store);
+    expect(store.summary(bond)).not.toBe('');
   });
 });
+
+function fail(fault: unknown): never {
+  throw fault;
+}
+
+/** The store as its thread offers it. */
+function besides(store: MemoryStore) {
+  return {
+    outgrown: async (whose: typeof bond) => store.outgrown(whose),
+    summarise: async (...args: Parameters<MemoryStore['summarise']>) => store.summarise(...args),
+  };
+}

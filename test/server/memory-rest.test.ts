@@ -61,6 +61,41 @@ describe('/v1/memories', () => {
     expect((await ask('/v1/memories?user=bob')).body.data).toEqual([]);
   });
 
+  it('exports more than a page holds, everything once and oldest first', async () => {
+    const dataDir = dataFolder();
+    const store = new MemoryStore(memoryFile(dataDir));
+    for (let index = 0; index < 700; index += 1) {
+      const turn = { session: 'long', item: `i${index}`, asked: `I have ${index} “dogs”.`, answered: '\n' };
+      store.record({ ...bond, user: 'eve' }, turn, [{ text: turn.asked }], index);
+    }
+    store.close();
+    const { ask } = await serve({ flags: { memory: true, dataDir } });
+    const { body, headers } = await ask('/v1/memories/export?user=eve');
+    expect(headers.get('content-type')).toContain('application/json');
+    const ids = body.memories.map(({ id }: { id: string }) => id);
+    const counted = (letter: string, from: number): string[] =>
+      Array.from({ length: 700 }, (_, index) => `${letter}${from + index}`);
+    expect(ids).toEqual([...counted('t', 3), ...counted('f', 2)]);
+    expect(body.memories[699]).toMatchObject({ asked: 'I have 699 “dogs”.' });
+    expect((await ask('/v1/memories/export?user=nobody')).body.memories).toEqual([]);
+  });
+
+  it('gives what is remembered of a guest to the user who they turned out to be', async () => {
+    const { ask, url } = await server({ apiKeys: 'key' });
+    const { ask: open } = await server();
+    expect((await open('/v1/memories/move?user=bob', { body: { to: 'robert' } })).body).toEqual({
+      object: 'memory.moved',
+      user: 'robert',
+      count: 3,
+    });
+    expect((await open('/v1/memories?user=bob')).body.data).toEqual([]);
+    expect((await open('/v1/memories?user=robert')).body.data).toHaveLength(3);
+    expect((await open('/v1/memories/move?user=bob', { body: { to: '' } })).body.error).toMatchObject({ param: 'to' });
+    const session = { type: 'realtime', model: 'alice', x_dramatis: { user: 'bob' } };
+    const { value } = (await ask('/v1/realtime/client_secrets', { key: 'key', body: { session } })).body;
+    expect((await change(`${url}/v1/memories/move`, 'POST', { to: 'eve' }, value)).status).toBe(403);
+  });
+
   it('goes through long lists by the page', async () => {
     const { ask } = await server();
     const first = await ask('/v1/memories?user=bob&limit=1');
@@ -135,6 +170,11 @@ describe('dramatis memory', () => {
       user: 'bob',
       memories: [{ id: 't1' }, { id: 't2' }, {}],
     });
+    expect((await memory('move', '--user', 'bob', '--to-user', 'robert')).stdout).toContain('Moved 3 memories.');
+    expect((await memory('move', '--key', '', '--to-key', 'game')).stdout).toContain('Moved 3 memories.');
+    expect((await memory('list')).stdout).toMatch(/robert +game +alice/);
+    await memory('move', '--user', 'robert', '--to-user', 'bob', '--to-key', 'old');
+    await expect(memory('move', '--to-key', 'game')).rejects.toThrow('Say what is moved where');
     await memory('delete', 't2', '--user', 'bob');
     expect((await memory('erase', '--user', 'bob')).stdout).toContain('Erased 2 memories.');
     expect((await memory('list')).stdout).toContain('Nobody is remembered.');

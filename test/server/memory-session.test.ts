@@ -170,19 +170,21 @@ describe('what is kept of a reply', () => {
     const rig = openRig({ says: ['One two three four five six seven eight nine ten.'] });
     const kept: string[] = [];
     const keeper = new Keeper({
-      store: { record: (_bond, { answered }) => void kept.push(answered) },
+      store: { record: async (_bond, { answered }) => void kept.push(answered) },
       bond: { owner: '', user: 'bob', character: 'alice' },
       session: 's',
       conversation: rig.session.conversation,
       now: () => 0,
       onFault: (fault) => rig.faults.push(fault),
     });
-    const noteAll = (): void => rig.events.splice(0).forEach((event) => keeper.note(event));
+    const noteAll = async (): Promise<void> => {
+      for (const event of rig.events.splice(0)) await keeper.note(event);
+    };
     await rig.speak(600);
     await rig.silence(1_000);
     await rig.speak(700);
     await rig.silence(200);
-    noteAll();
+    await noteAll();
     const said = 'One two three four five six seven eight nine ten.';
     const [first = ''] = kept;
     expect(first.length).toBeGreaterThan(0);
@@ -191,7 +193,7 @@ describe('what is kept of a reply', () => {
     const reply = rig.session.conversation.items.find((item) => item.type === 'message' && item.role === 'assistant');
     rig.send({ type: 'item-truncate', id: reply?.id ?? '', contentIndex: 0, heardMs: 150 });
     await rig.silence(40);
-    noteAll();
+    await noteAll();
     const last = kept.at(-1) ?? '';
     expect(last.length).toBeLessThan(first.length);
     expect(said.startsWith(last)).toBe(true);

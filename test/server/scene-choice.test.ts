@@ -159,9 +159,12 @@ describe('a scene that is chosen in the middle of a session', () => {
     const memory = {
       begin: () => undefined,
       nameUser: () => undefined,
-      note: (event: { type: string }) => noted.push(event.type),
+      note: (event: { type: string }) => {
+        noted.push(event.type);
+        return undefined;
+      },
       recall: () => Promise.resolve([]),
-      close: () => undefined,
+      close: () => Promise.resolve(),
     };
     const wire = connect({ memory });
     wire.choose({ id: 'the-locked-garden' });

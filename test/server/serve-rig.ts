@@ -29,7 +29,7 @@ export async function serve(
   const config = readConfig({ flags: { logLevel: 'debug', ...options.flags }, environment: {} });
   const sessions = new LiveSessions(config);
   const { chatModel } = options.engines ?? {};
-  const memories = openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
+  const memories = await openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
   // A copy: what one test brings in is not there in the next.
   const cast = new Map(characters);
   const app = await buildApp({

@@ -3,7 +3,7 @@ import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.t
 import { untilAborted } from '../until-aborted.ts';
 import type { FullCare } from './care.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
-import { openLimiter, type Limiter } from './limiter.ts';
+import { GaveWay, openLimiter, type Limiter } from './limiter.ts';
 
 /** What a request is made with. */
 export interface RequestOptions extends CallOptions {
@@ -49,6 +49,8 @@ export interface CallsHealth {
 export interface CallsOptions extends CallOptions {
   /** Whoever makes several calls, such as one reply; see `Limiter`. */
   readonly owner?: object;
+  /** Waits until nobody calls the engine, for as long as it takes, and is cut with `GaveWay` as soon as somebody does. */
+  readonly background?: boolean | undefined;
 }
 
 /** The one way in which an engine is called. */
@@ -110,7 +112,7 @@ class EngineCalls implements Calls {
 
   async *stream<Part>(
     request: (options: RequestOptions) => AsyncIterable<Part>,
-    { signal, owner = {} }: CallsOptions,
+    { signal, owner = {}, background = false }: CallsOptions,
   ): AsyncGenerator<Part> {
     signal.throwIfAborted();
     const rests = this.#gate?.enter();
@@ -119,14 +121,17 @@ class EngineCalls implements Calls {
     let leave: (() => void) | undefined;
     try {
       const { queueMs, wholeMs } = this.#care.timeouts;
-      run.limit(queueMs, this.#fault(`all of its ${this.#care.concurrency} places are taken`, 'ENGINE_UNAVAILABLE'));
-      leave = await this.#limiter.enter({ signal: run.signal, owner });
+      const full = `all of its ${this.#care.concurrency} places are taken`;
+      if (!background) run.limit(queueMs, this.#fault(full, 'ENGINE_UNAVAILABLE'));
+      const giveWay = background ? (): void => run.cut(new GaveWay('somebody waits for the engine')) : undefined;
+      leave = await this.#limiter.enter({ signal: run.signal, owner, giveWay });
       run.begin();
       run.limit(wholeMs, this.#fault(`not finished within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
       yield* this.#tries(run, request);
       run.outcome = 'ok';
     } catch (cause) {
       signal.throwIfAborted();
+      if (cause instanceof GaveWay) throw cause;
       run.outcome = cause instanceof EngineError ? cause.code : 'ENGINE_BAD_REPLY';
       throw cause;
     } finally {
@@ -220,6 +225,10 @@ class Run {
   limit(ms: number, fault: EngineError): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#cut.abort(fault), ms);
+  }
+
+  cut(reason: Error): void {
+    this.#cut.abort(reason);
   }
 
   begin(): void {

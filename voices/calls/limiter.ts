@@ -8,13 +8,21 @@ export interface Limiter {
   /**
    * Waits for a place; call what it resolves to, once, to give the place back. `owner` is whoever makes several calls, such
    * as one reply: places go round among owners, so that who asks for much keeps nobody waiting. Aborting throws
-   * `signal.reason` and gives up the wait.
+   * `signal.reason` and gives up the wait. With `giveWay` it gets in once nobody else is in, and is told as soon as somebody comes.
    */
-  enter(options: CallOptions & { readonly owner?: object }): Promise<() => void>;
+  enter(
+    options: CallOptions & { readonly owner?: object; readonly giveWay?: (() => void) | undefined },
+  ): Promise<() => void>;
+}
+
+/** The reason of a call in the background that was cut because somebody waited for another. */
+export class GaveWay extends Error {
+  override readonly name = 'GaveWay';
 }
 
 interface Waiter {
   readonly owner: object;
+  readonly isPatient: boolean;
   readonly admit: () => void;
 }
 
@@ -25,9 +33,11 @@ export function openLimiter(most: number): Limiter {
   const lastTurn = new WeakMap<object, number>();
   let turn = 0;
   let running = 0;
+  const givingWay = new Set<() => void>();
 
-  const admit = (owner: object): (() => void) => {
+  const admit = (owner: object, giveWay?: () => void): (() => void) => {
     running += 1;
+    if (giveWay !== undefined) givingWay.add(giveWay);
     turn += 1;
     lastTurn.set(owner, turn);
     let held = true;
@@ -35,7 +45,9 @@ export function openLimiter(most: number): Limiter {
       if (!held) return;
       held = false;
       running -= 1;
-      const next = nextOf(waiters, lastTurn);
+      if (giveWay !== undefined) givingWay.delete(giveWay);
+      const urgent = waiters.filter(({ isPatient }) => !isPatient);
+      const next = nextOf(urgent, lastTurn) ?? (running === 0 ? waiters[0] : undefined);
       if (next === undefined) return;
       waiters.splice(waiters.indexOf(next), 1);
       next.admit();
@@ -50,19 +62,22 @@ export function openLimiter(most: number): Limiter {
     get waiting() {
       return waiters.length;
     },
-    enter({ signal, owner = {} }) {
+    enter({ signal, owner = {}, giveWay }) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason as Error);
-        if (running < most) return resolve(admit(owner));
+        const isPatient = giveWay !== undefined;
+        if (!isPatient) for (const tell of givingWay) tell();
+        if (running < (isPatient ? 1 : most)) return resolve(admit(owner, giveWay));
         const onAbort = (): void => {
           waiters.splice(waiters.indexOf(waiter), 1);
           reject(signal.reason as Error);
         };
         const waiter: Waiter = {
           owner,
+          isPatient,
           admit() {
             signal.removeEventListener('abort', onAbort);
-            resolve(admit(owner));
+            resolve(admit(owner, giveWay));
           },
         };
         waiters.push(waiter);

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { exportOf } from '../../memory/exported.ts';
 import type { Memories } from '../../memory/memories.ts';
 import { MemoryError, type MemoryRecord, type Person } from '../../memory/record.ts';
 import { userName } from '../../protocol/client-events.ts';
@@ -7,6 +9,7 @@ import { limits } from '../../protocol/limits.ts';
 import type { Door } from '../door.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../problem.ts';
 import { parseBody } from '../request-body.ts';
+import { begun } from './answer.ts';
 
 const character = z.string().min(1).max(256).optional();
 const listSchema = z.looseObject({
@@ -24,6 +27,7 @@ const correctionSchema = z.union([
   z.strictObject({ text }),
   z.strictObject({ asked: text.optional(), answered: text.optional() }),
 ]);
+const moveSchema = z.strictObject({ to: userName });
 
 const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 404, invalid_value: 400 } as const;
 
@@ -35,7 +39,7 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Door
   const guard = { onRequest: door.member };
   const serve: Serve = (act) => async (request, reply) => {
     try {
-      return await reply.header('cache-control', 'no-store').send(act(request, askedIn(request, door)));
+      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, door), reply));
     } catch (fault) {
       if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
       if (!(fault instanceof MemoryError)) throw fault;
@@ -46,9 +50,9 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Door
   app.get(
     '/v1/memories',
     guard,
-    serve((_request, { person, character: only, limit, before }) => {
+    serve(async (_request, { person, character: only, limit, before }) => {
       const most = { most: limit, ...optional({ character: only, before }) };
-      const data = memories.store.list(person, most);
+      const data = await memories.store.list(person, most);
       const turns = data.filter(({ kind }) => kind === 'turn');
       return { object: 'list', data, has_more: turns.length === limit };
     }),
@@ -56,26 +60,38 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Door
   app.get(
     '/v1/memories/export',
     guard,
-    serve((_request, { person, character: only }) => ({
-      object: 'memory.export',
-      user: person.user,
-      exported_at: new Date().toISOString(),
-      memories: memories.store.list(person, optional({ character: only })).toReversed(),
-    })),
+    serve(async (_request, { person, character: only }, reply) => {
+      const { store } = memories;
+      const head = { object: 'memory.export', user: person.user, exported_at: new Date().toISOString() };
+      const pieces = await begun(exportOf(head, (last) => store.page(person, only, last)));
+      reply.type('application/json; charset=utf-8');
+      return Readable.from(pieces, { objectMode: false });
+    }),
   );
   app.delete(
     '/v1/memories',
     guard,
-    serve((_request, { person, character: only }) => ({
+    serve(async (_request, { person, character: only }) => ({
       object: 'memory.erased',
-      count: memories.store.erase(person, only),
+      count: await memories.store.erase(person, only),
     })),
+  );
+  app.post(
+    '/v1/memories/move',
+    { onRequest: door.serverKey },
+    serve(async (request, { person }) => {
+      const parsed = parseBody(moveSchema, request.body);
+      if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
+      const { to } = parsed.body;
+      const count = to === person.user ? 0 : await memories.store.move(person, { ...person, user: to });
+      return { object: 'memory.moved', user: to, count };
+    }),
   );
   addOne(app, memories, guard, serve);
 }
 
 type Serve = (
-  act: (request: FastifyRequest, asked: Asked) => unknown,
+  act: (request: FastifyRequest, asked: Asked, reply: FastifyReply) => Promise<unknown>,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** The routes of a single memory. */
@@ -88,27 +104,28 @@ function addOne(
   app.get(
     '/v1/memories/:id',
     guard,
-    serve((request, asked) => memoryIn(request, asked, memories)),
+    serve(async (request, asked) => memoryIn(request, asked, memories)),
   );
   app.patch(
     '/v1/memories/:id',
     guard,
-    serve((request, asked) => {
+    serve(async (request, asked) => {
       const parsed = parseBody(correctionSchema, request.body);
       if ('problem' in parsed) {
         const message =
           'A turn is corrected by `asked` and `answered`, a fact or a summary by `text`: texts that say something.';
         throw new Refused({ status: 400, problem: { code: 'invalid_value', message } });
       }
-      return memories.store.correct(asked.person, memoryIn(request, asked, memories).id, parsed.body);
+      const { id } = await memoryIn(request, asked, memories);
+      return memories.store.correct(asked.person, id, parsed.body);
     }),
   );
   app.delete(
     '/v1/memories/:id',
     guard,
-    serve((request, asked) => {
-      const { id } = memoryIn(request, asked, memories);
-      memories.store.remove(asked.person, id);
+    serve(async (request, asked) => {
+      const { id } = await memoryIn(request, asked, memories);
+      await memories.store.remove(asked.person, id);
       return { id, object: 'memory.deleted', deleted: true };
     }),
   );
@@ -152,9 +169,13 @@ function askedIn(request: FastifyRequest, door: Door): Asked {
 }
 
 /** The one that the address names, where it is the user's and, if a character is named, of that character. */
-function memoryIn(request: FastifyRequest, { person, character: only }: Asked, { store }: Memories): MemoryRecord {
+async function memoryIn(
+  request: FastifyRequest,
+  { person, character: only }: Asked,
+  { store }: Memories,
+): Promise<MemoryRecord> {
   const { id } = request.params as { readonly id: string };
-  const memory = store.get(person, id);
+  const memory = await store.get(person, id);
   if (only === undefined || memory.character === only) return memory;
   throw new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}" of ${only.slice(0, 64)}.`);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openCalls, type CallCost, type Calls } from '../../../voices/calls/calls.ts';
 import { fullCare, type Care } from '../../../voices/calls/care.ts';
+import { GaveWay } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
 
 const { signal } = new AbortController();
@@ -146,5 +147,28 @@ describe('the care of an engine', () => {
       { timeouts: { firstByteMs: 2, connectMs: 3 }, retries: 4 },
     );
     expect(care).toMatchObject({ retries: 4, timeouts: { firstByteMs: 1, connectMs: 3, betweenBytesMs: 15_000 } });
+  });
+
+  it('in the background waits until nobody calls, and is cut when somebody does', async () => {
+    const { calls, costs } = opened({ concurrency: 2, timeouts: { queueMs: 1 } });
+    const talk = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const first = calls.once(() => talk.promise, { signal });
+    const background = calls.once(
+      () => {
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
+      { signal, background: true },
+    );
+    const cut = expect(background).rejects.toBeInstanceOf(GaveWay);
+    talk.resolve();
+    await first;
+    await begun.promise;
+    expect(await calls.once(async () => 'a turn', { signal })).toBe('a turn');
+    await cut;
+    // Whoever gives way has not failed.
+    expect(calls.health()).toMatchObject({ state: 'ok', failures: 0 });
+    expect(costs.map(({ outcome }) => outcome).toSorted()).toEqual(['aborted', 'ok', 'ok']);
   });
 });

@@ -55,4 +55,21 @@ describe('a limiter', () => {
     await limiter.enter({ signal });
     expect(limiter.running).toBe(1);
   });
+
+  it('lets in who waits for nobody only when all others are gone, and has them give way to whoever comes', async () => {
+    const limiter = openLimiter(2);
+    const told: string[] = [];
+    const leaveTalk = await limiter.enter({ signal });
+    const waiting = limiter.enter({ signal, giveWay: () => told.push('told') });
+    const another = limiter.enter({ signal });
+    leaveTalk();
+    (await another)();
+    const leave = await waiting;
+    expect([told, limiter.running]).toEqual([[], 1]);
+    const leaveNext = await limiter.enter({ signal });
+    expect(told).toEqual(['told']);
+    leave();
+    leaveNext();
+    expect(limiter.running).toBe(0);
+  });
 });

@@ -1,0 +1,115 @@
+import type { Database } from './database.ts';
+import { MemoryError, type Bond, type Correction, type MemoryRecord, type Person } from './record.ts';
+import { ofBond, ofPerson, partsOf } from './rows.ts';
+
+/** How many of the latest turns are summed up anew where a summary was dropped: each hundred is a call of the model. */
+const mostSummedAnew = 300;
+
+/** Has a memory say something else, and what rests on it with it: the words of a fact in its turn, and the summary of that turn. */
+export function correctIn(database: Database, person: Person, memory: MemoryRecord, correction: Correction): void {
+  const { table, number } = partsOf(memory.id);
+  if (memory.kind === 'turn') {
+    if ('text' in correction) throw new MemoryError('invalid_value', 'A turn is corrected by `asked` and `answered`.');
+    const { asked = memory.asked, answered = memory.answered } = correction;
+    const sql = 'UPDATE turns SET asked = ?, answered = ?, corrected = 1, extracted = 0 WHERE id = ?';
+    database.run(sql, asked, answered, number);
+    if (asked !== memory.asked) database.run('DELETE FROM facts WHERE turn = ? AND corrected = 0', number);
+    dropSummary(database, { ...person, character: memory.character }, number);
+  } else {
+    if (!('text' in correction)) throw new MemoryError('invalid_value', 'A fact or a summary is corrected by `text`.');
+    database.run(`UPDATE ${table} SET text = ?, corrected = 1 WHERE id = ?`, correction.text, number);
+    if (memory.kind === 'fact' && memory.source !== null) {
+      const turn = partsOf(memory.source).number;
+      const sql = 'UPDATE turns SET asked = replace(asked, ?, ?), corrected = 1 WHERE id = ?';
+      database.run(sql, memory.text, correction.text, turn);
+      dropSummary(database, { ...person, character: memory.character }, turn);
+    }
+  }
+  owe(database);
+}
+
+/**
+ * Forgets a memory with all that it rests on or that rests on it: a fact with the turns in which it was said, a turn with its facts, and
+ * a summary of it, which is made anew from what is left.
+ */
+export function removeFrom(database: Database, person: Person, memory: MemoryRecord): void {
+  const { table, number } = partsOf(memory.id);
+  const { owner, user } = person;
+  if (memory.kind === 'fact') {
+    const source = memory.source === null ? -1 : partsOf(memory.source).number;
+    const sql = `SELECT id FROM turns WHERE ${ofBond} AND (id = ? OR instr(lower(asked), lower(?)) > 0)`;
+    const said = database.all<{ id: number }>(sql, owner, user, memory.character, source, memory.text);
+    for (const { id } of said) forgetTurn(database, { ...person, character: memory.character }, id);
+  }
+  if (memory.kind === 'turn') forgetTurn(database, { ...person, character: memory.character }, number);
+  else database.run(`DELETE FROM ${table} WHERE id = ?`, number);
+  owe(database);
+}
+
+/** Forgets a turn with its facts, and a summary of it. */
+export function forgetTurn(database: Database, bond: Bond, turn: number): void {
+  dropSummary(database, bond, turn);
+  database.run('DELETE FROM turns WHERE id = ?', turn);
+  owe(database);
+}
+
+/** Forgets up to `most` memories of a person, or of what one character knows of them. Returns how many: none when all are gone. */
+export function eraseFrom(database: Database, { owner, user }: Person, character: string, most: number): number {
+  let count = 0;
+  // The summaries last: until then one may still be made of what is left.
+  for (const table of ['facts', 'turns', 'summaries']) {
+    const some = `SELECT id FROM ${table} WHERE ${ofPerson} AND (? = '' OR character = ?) LIMIT ?`;
+    const sql = `DELETE FROM ${table} WHERE id IN (${some})`;
+    count += database.run(sql, owner, user, character, character, most - count);
+    if (count === most) break;
+  }
+  if (count > 0) owe(database);
+  return count;
+}
+
+/** All that is remembered of one person, or of all persons of a key. */
+export type Whose = Person | { readonly owner: string; readonly user?: undefined };
+
+/** Gives what is remembered of one person, or of all persons of a key, to another. Returns how many memories there were. */
+export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whose): number {
+  const where = "owner = ? AND (? = '' OR user = ?)";
+  const whose = [owner, user, user];
+  const target = [to.owner, to.user ?? null];
+  // Two summaries cannot be one: what the one held is summed up anew, on top of the other.
+  const met = database.all<{ id: number; user: string; character: string }>(
+    `SELECT id, user, character FROM summaries AS s WHERE ${where} AND EXISTS (SELECT 1 FROM summaries AS o
+     WHERE o.id <> s.id AND o.owner = ? AND o.user = coalesce(?, s.user) AND o.character = s.character)`,
+    ...whose,
+    ...target,
+  );
+  for (const { id, user: one, character } of met) {
+    database.run('DELETE FROM summaries WHERE id = ?', id);
+    database.run(`UPDATE turns SET summarised = 0 WHERE ${ofBond}`, owner, one, character);
+  }
+  let count = met.length;
+  for (const table of ['summaries', 'facts', 'turns'])
+    count += database.run(
+      `UPDATE ${table} SET owner = ?, user = coalesce(?, user) WHERE ${where}`,
+      ...target,
+      ...whose,
+    );
+  if (count > 0) owe(database);
+  return count;
+}
+
+/** Traces of what was deleted are left in the file. */
+function owe(database: Database): void {
+  database.run("INSERT OR IGNORE INTO chores VALUES ('vacuum')");
+}
+
+/** A summary cannot be freed of one turn: what it held is summarised again, unless it was in its person's own words. */
+function dropSummary(database: Database, { owner, user, character }: Bond, turn: number): void {
+  const held = database.get('SELECT id FROM turns WHERE id = ? AND summarised = 1', turn);
+  if (held === undefined) return;
+  const bond = [owner, user, character];
+  const summary = database.get(`SELECT corrected FROM summaries WHERE ${ofBond}`, ...bond);
+  database.run(`DELETE FROM summaries WHERE ${ofBond}`, ...bond);
+  if (summary?.['corrected'] === 1) return;
+  const latest = `SELECT id FROM turns WHERE ${ofBond} ORDER BY id DESC LIMIT ${mostSummedAnew}`;
+  database.run(`UPDATE turns SET summarised = 0 WHERE id IN (${latest})`, ...bond);
+}

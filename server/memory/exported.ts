@@ -1,0 +1,64 @@
+import type { Database } from './database.ts';
+import type { MemoryRecord, Person } from './record.ts';
+import {
+  factRecord,
+  ofPerson,
+  partsOf,
+  summaryRecord,
+  turnRecord,
+  type FactRow,
+  type SummaryRow,
+  type TurnRow,
+} from './rows.ts';
+
+/** A piece of an export. */
+export interface ExportPage {
+  /** Memories as JSON, each on a line of its own, with commas between. */
+  readonly text: string;
+  /** The last of them: what comes next stands after it. Absent where nothing does. */
+  readonly last?: string;
+}
+
+const pageSize = 500;
+const recordOf = {
+  turns: (row: unknown) => turnRecord(row as TurnRow),
+  facts: (row: unknown) => factRecord(row as FactRow),
+  summaries: (row: unknown) => summaryRecord(row as SummaryRow),
+};
+const order = ['turns', 'facts', 'summaries'] as const;
+
+/** The memories of a person after `after`, or from the first on: turns, facts and summaries, each oldest first. */
+export function pageIn(database: Database, { owner, user }: Person, character: string, after = 't0'): ExportPage {
+  const begin = partsOf(after);
+  const records: MemoryRecord[] = [];
+  for (const table of order.slice(order.indexOf(begin.table))) {
+    const rows = database.all(
+      `SELECT * FROM ${table} WHERE ${ofPerson} AND (? = '' OR character = ?) AND id > ? ORDER BY id LIMIT ?`,
+      owner,
+      user,
+      character,
+      character,
+      table === begin.table ? begin.number : 0,
+      pageSize - records.length,
+    );
+    records.push(...rows.map(recordOf[table]));
+  }
+  const text = records.map((record) => JSON.stringify(record)).join(',\n');
+  const last = records.length === pageSize ? records.at(-1)?.id : undefined;
+  return { text, ...(last === undefined ? {} : { last }) };
+}
+
+/** An export as a JSON document, piece by piece. */
+export async function* exportOf(
+  head: Readonly<Record<string, unknown>>,
+  pageAfter: (last?: string) => ExportPage | Promise<ExportPage>,
+): AsyncGenerator<string> {
+  let { text, last } = await pageAfter();
+  yield `${JSON.stringify(head).slice(0, -1)},"memories":[\n${text}`;
+  while (last !== undefined) {
+    const next: ExportPage = await pageAfter(last);
+    if (next.text !== '') yield `,\n${next.text}`;
+    last = next.last;
+  }
+  yield '\n]}\n';
+}
