@@ -2,7 +2,7 @@ import { printableConfig } from '../config.ts';
 import { missingVoices } from '../engine-config/library-voice.ts';
 import { startServer } from '../serve.ts';
 import { trustAdvice } from '../tls/credentials.ts';
-import { parseCommand } from './usage.ts';
+import { parseCommand, requireNone } from './usage.ts';
 
 /** `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients go; a second signal ends it at once. */
 export async function run(args: string[]): Promise<number> {
@@ -10,6 +10,7 @@ export async function run(args: string[]): Promise<number> {
     'print-config': { type: 'boolean', help: 'print the effective configuration, secrets masked, and exit' },
   });
   if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
   const { config } = parsed;
   if (parsed.values['print-config'] === true) {
     console.log(JSON.stringify(printableConfig(config), undefined, 2));

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { addRecordings, type AddProgress, type AddResult } from '../../voices/library/add-recordings.ts';
+import { makeDataDir } from '../data-dir.ts';
 import { openEngines } from '../engines.ts';
 import { openVoiceModels } from '../voice-models.ts';
 import { interruptSignal } from './interrupt.ts';
@@ -17,6 +18,7 @@ export async function add({ config, store, names: files, values, json }: VoicesC
   if (first === undefined) throw new UsageError('Name one or more recordings of one speaker.');
   const leastQuality = qualityOf(values['min-quality']);
   const language = languageOf(values.language);
+  makeDataDir(config.dataDir);
   const signal = interruptSignal();
   const models = await openVoiceModels(config, { signal });
   const engines = await openEngines(config);

@@ -6,6 +6,7 @@ import { writePack } from '../../../characters/pack-folder.ts';
 import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
+import { makeDataDir } from '../../data-dir.ts';
 import { builtInCharacters, importedCharacters } from '../../serve.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
@@ -25,6 +26,7 @@ export async function run(args: string[]): Promise<number> {
   const { positionals: files, values, config } = parsed;
   if (files.length === 0) throw new UsageError('Which cards? dramatis characters import FILE… (PNG, JSON or CHARX)');
   if (values.id !== undefined && files.length > 1) throw new UsageError('--id goes with one file.');
+  makeDataDir(config.dataDir);
   const parent = importedCharacters(config);
   if (values.from !== undefined)
     return importDataset(String(values.from), files, { parent, replace: values.replace === true });
