@@ -72,7 +72,10 @@ export async function startServer(config: Config): Promise<RunningServer> {
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     execution.tellTo((facts, text) => app.log.warn(facts, text));
+    // Where it listens is for the caller to say.
+    app.log.level = 'warn';
     await app.listen({ host: config.host, port: config.port });
+    app.log.level = config.logLevel;
     await engines.warm(new AbortController().signal, characters.values());
     const { address, port, family } = app.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;

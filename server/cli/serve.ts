@@ -18,8 +18,9 @@ export async function run(args: string[]): Promise<number> {
   }
   const server = await startServer(config);
   console.log(`\nDramatis is ready: ${server.url}\n`);
+  const scenes = [...server.characters.values()].filter(({ stage }) => stage !== undefined).length;
   console.log(
-    `  ${server.characters.size} characters; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
+    `  ${server.characters.size - scenes} characters, ${scenes} scenes; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
   );
   for (const note of server.engines.notes) console.log(`  ${note}`);
   for (const note of missingVoices(server.characters.values(), config.dataDir)) console.log(`  ${note}`);
