@@ -14,6 +14,14 @@ export interface HostedReference {
   readonly consent: string;
 }
 
+/** A flag of a command. */
+export interface EvalFlag {
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+  /** Name of the value in the help. */
+  readonly value?: string;
+}
+
 /** What the program around the harness lends it: the harness itself knows servers as a client does, and no other way. */
 export interface EvalHost {
   readonly version: string;
@@ -21,6 +29,10 @@ export interface EvalHost {
   readonly serverFlags: Readonly<Record<string, 'string' | 'boolean'>>;
   /** Those of them that hold keys: they are handed on, and never kept. */
   readonly secretFlags: readonly string[];
+  /** The help of a command: how it is called, what it is for, its flags, and what else is to be said. */
+  helpText(usage: string, about: string, flags: Readonly<Record<string, EvalFlag>>, more: string): string;
+  /** What is wrong with a command line that Node's `parseArgs` did not take. */
+  optionProblem(fault: unknown): string;
   /** Starts a server of our own on a free loopback port. `flags` are those of the command line; clips are by character. */
   startServer(options: {
     readonly flags: Readonly<Record<string, string | boolean>>;

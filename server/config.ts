@@ -165,7 +165,11 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
     onOff: true,
   },
   ...callFacts,
-  store: { env: 'DRAMATIS_STORE', help: 'keep resumable sessions on disk, through restarts (what was said is stored)' },
+  store: {
+    env: 'DRAMATIS_STORE',
+    help: 'keep resumable sessions on disk, through restarts (what was said is stored)',
+    onOff: true,
+  },
   memory: {
     env: 'DRAMATIS_MEMORY',
     help: 'let characters remember users whom clients name, on disk, until they are deleted (what was said is stored)',
@@ -222,7 +226,8 @@ export function readConfig(sources: {
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = issue?.code === 'unrecognized_keys' ? issue.keys[0] : String(issue?.path[0]);
-    throw new ConfigError(`${origin[name ?? ''] ?? name} (setting "${name}"): ${issue?.message ?? 'invalid'}`);
+    const wrong = issue?.code === 'invalid_type' ? `must be a ${issue.expected}` : issue?.message;
+    throw new ConfigError(`${origin[name ?? ''] ?? name} (setting "${name}"): ${wrong ?? 'invalid'}`);
   }
   const config = Object.freeze(parsed.data);
   const problem = problemOf(config) ?? callProblemOf(config) ?? embeddingsProblemOf(config);

@@ -1,4 +1,5 @@
 import { faultText } from './cli/fault-text.ts';
+import { wrapped } from './cli/help-text.ts';
 import { usage } from './cli/usage.ts';
 
 /** One module a command; each exports `run(args)`, which resolves to the exit status. */
@@ -33,7 +34,9 @@ async function main(): Promise<number> {
     return await (await load()).run(args);
   } catch (fault) {
     const { text, status } = faultText(fault);
-    process.stderr.write(`dramatis ${name}: ${text}\n`);
+    const { isTTY, columns } = process.stderr;
+    const said = `dramatis ${name}: ${text}\n`;
+    process.stderr.write(isTTY ? wrapped(said, 0, columns) : said);
     return status;
   }
 }

@@ -5,14 +5,15 @@ import type { FastifyInstance } from 'fastify';
 import { CharacterError } from '../characters/character-error.ts';
 import { loadCharacters, type Character } from '../characters/character.ts';
 import { loadStages } from '../characters/scene.ts';
-import type { Config } from './config.ts';
+import { ConfigError, type Config } from './config.ts';
+import { makeDataDir } from './data-dir.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { executionNotes } from './telemetry/execution-notes.ts';
 import { openEngines, type Engines } from './engines.ts';
 import { proveProviders } from './gpu/prove.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
-import { openMemories, type Memories } from './memory/memories.ts';
+import { openMemories } from './memory/memories.ts';
 import { watchVoices } from './telemetry/open-voice-watch.ts';
 import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
@@ -33,7 +34,12 @@ export const builtInCharacters = path.join(import.meta.dirname, '..', 'character
 
 /** Opens engines and characters, listens, and warms the models up. */
 export async function startServer(config: Config): Promise<RunningServer> {
+  if (config.store || config.memory || config.tlsDev) makeDataDir(config.dataDir, 0o700);
   const characters = await readCast(config);
+  if (!characters.has(config.defaultCharacter))
+    throw new ConfigError(
+      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}"; there is ${[...characters.keys()].join(', ')}.`,
+    );
   if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
@@ -42,27 +48,36 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const engines = await openEngines(config, (cost) => tell?.(cost), execution.take);
   const version = packageVersion();
   let tellFault: ((fault: unknown) => void) | undefined;
-  let memories: Memories | undefined;
   const memoryFaults: unknown[] = [];
   let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
+  // Closed the last first, also where the start fails.
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => engines.close());
   try {
     // Not even loaded where nobody asks for it.
     const tracing =
       otlpEndpoint === undefined
         ? undefined
         : (await import('./telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
+    opened.defer(() => tracing?.close());
     const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
+    opened.defer(() => voiceWatch?.close());
     const { chatModel, meanings } = engines;
     const onMemoryFault = (fault: unknown): void => tellMemoryFault(fault);
-    memories = await openMemories({ config, chatModel, meanings, characters, onFault: onMemoryFault });
+    const memories = await openMemories({ config, chatModel, meanings, characters, onFault: onMemoryFault });
+    opened.defer(() => memories.close());
     const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
+    opened.defer(() => app.close());
     tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
     for (const fault of memoryFaults) tellMemoryFault(fault);
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     execution.tellTo((facts, text) => app.log.warn(facts, text));
+    // Where it listens is for the caller to say.
+    app.log.level = 'warn';
     await app.listen({ host: config.host, port: config.port });
+    app.log.level = config.logLevel;
     await engines.warm(new AbortController().signal, characters.values());
     const proving = new AbortController();
     const tellProof = (level: 'info' | 'warn', text: string): void => app.log[level](text);
@@ -80,15 +95,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
         proving.abort();
         await proof;
         await sessions.drain(config.drainSeconds * 1000);
-        await app.close();
-        await memories?.close();
-        voiceWatch?.close();
-        await tracing?.close();
-        await engines.close();
+        await opened.disposeAsync();
       },
     };
   } catch (fault) {
-    await Promise.all([memories?.close(), engines.close()]);
+    await opened.disposeAsync();
     throw fault;
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chatKinds } from '../agents/open.ts';
@@ -11,11 +11,16 @@ import { omniKinds, recognizerKinds, synthesizerKinds } from '../voices/open.ts'
 import { speechDialects } from '../voices/synthesizers/openai-speech-dialects.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+const read = (page: string): string => readFileSync(path.join(root, page), 'utf8');
+const readme = read('README.md');
 
-/** The cells of the rows of a table whose heading begins like this. */
+/** What is too long for the README. */
+const pages = ['voices/ENGINES.md', 'eval/SPEECHROLE.md', 'server/CLIENTS.md', 'test/bench/MEASURED.md'];
+
+/** The cells of the rows of a table of the page on engines whose heading begins like this. */
 function rowsOf(tableHead: string): string[][] {
-  const from = readme.slice(readme.indexOf(tableHead)).split('\n');
+  const page = read('voices/ENGINES.md');
+  const from = page.slice(page.indexOf(tableHead)).split('\n');
   const end = from.findIndex((line) => !line.startsWith('|'));
   const rows = from.slice(2, end);
   return rows.map((row) =>
@@ -33,9 +38,33 @@ function tableKeys(heading: string): string[] {
   return rows.map((row) => (row.split('|')[1] ?? '').replaceAll('`', '').trim());
 }
 
+/** The names that links give to the headings of a page. */
+function anchorsOf(page: string): string[] {
+  const headings = [...read(page).matchAll(/^#+ (.+)$/gm)].map((match) => match[1] ?? '');
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('the README', () => {
   it('opens with the two commands', () => {
     expect(readme.slice(0, 1_000)).toContain('npm ci && npm start');
+  });
+
+  it.each(pages)('leads to %s', (page) => {
+    expect(readme).toContain(`(${page}`);
+  });
+
+  it.each(['README.md', ...pages])('links to what is there: %s', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    for (const [whole, file = '', anchor] of links) {
+      const target = file === '' ? page : path.join(path.dirname(page), file);
+      expect([whole, existsSync(path.join(root, target))]).toEqual([whole, true]);
+      if (anchor !== undefined) expect([whole, anchorsOf(target)]).toEqual([whole, expect.arrayContaining([anchor])]);
+    }
   });
 
   it('lists every error code, and no other', () => {
@@ -76,10 +105,7 @@ describe('the README', () => {
   });
 
   it('gives the reason for every dependency', () => {
-    const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Record<
-      string,
-      Record<string, string>
-    >;
+    const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
     const all = { ...manifest['dependencies'], ...manifest['optionalDependencies'], ...manifest['devDependencies'] };
     expect(tableKeys('Dependencies').toSorted()).toEqual(Object.keys(all).toSorted());
   });

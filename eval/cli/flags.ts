@@ -1,13 +1,6 @@
 import { parseArgs } from 'node:util';
 import { EvalError } from '../eval-error.ts';
-import type { EvalHost } from '../host.ts';
-
-/** A flag of a command. */
-export interface EvalFlag {
-  readonly type: 'string' | 'boolean';
-  readonly help: string;
-  readonly value?: string;
-}
+import type { EvalFlag, EvalHost } from '../host.ts';
 
 export interface EvalArguments<Name extends string> {
   readonly values: Readonly<Partial<Record<Name, string | boolean>>>;
@@ -23,7 +16,7 @@ export function parseFlags<Name extends string>(
   synopsis: string,
   args: readonly string[],
   flags: Readonly<Record<Name, EvalFlag>>,
-  host: Pick<EvalHost, 'serverFlags' | 'secretFlags' | 'print'>,
+  host: Pick<EvalHost, 'serverFlags' | 'secretFlags' | 'print' | 'helpText' | 'optionProblem'>,
   { takesServerFlags = false } = {},
 ): EvalArguments<Name> | undefined {
   const own = Object.entries<EvalFlag>(flags);
@@ -37,17 +30,12 @@ export function parseFlags<Name extends string>(
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (fault) {
-    const why = fault instanceof Error ? fault.message : String(fault);
-    throw new EvalError('usage', `${why}\nUsage: dramatis eval ${name} ${synopsis}`);
+    throw new EvalError('usage', `${host.optionProblem(fault)}\nUsage: dramatis eval ${name} ${synopsis}`);
   }
   const { values, positionals } = parsed;
   if (values['help'] === true) {
-    const rows = own.map(
-      ([flag, { type, value = 'VALUE', help }]) =>
-        `  ${(type === 'boolean' ? `--${flag}` : `--${flag} ${value}`).padEnd(28)}${help}`,
-    );
-    const more = takesServerFlags ? '\n\nFlags of the server that is measured: `dramatis serve --help`.' : '';
-    host.print(`dramatis eval ${name} ${synopsis}\n\n${rows.join('\n')}${more}`);
+    const more = takesServerFlags ? 'Flags of the server that is measured: `dramatis serve --help`.' : '';
+    host.print(host.helpText(`dramatis eval ${name} ${synopsis}`, '', flags, more).trimEnd());
     return undefined;
   }
   const chosen = server.flatMap(([flag]) => {

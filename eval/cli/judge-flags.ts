@@ -1,5 +1,6 @@
 import { EvalError } from '../eval-error.ts';
-import { numberOf, textOf, type EvalFlag } from './flags.ts';
+import type { EvalFlag } from '../host.ts';
+import { numberOf, textOf } from './flags.ts';
 
 /** Flags that say who judges, and how. */
 export const judgeFlags = {

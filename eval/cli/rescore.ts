@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
-import type { EvalHost } from '../host.ts';
+import type { EvalFlag, EvalHost } from '../host.ts';
 import { resultsJson, writeWhole } from '../speechrole/export.ts';
 import { readRun, type RunView } from '../speechrole/run-view.ts';
 import { summaryText } from '../speechrole/score-text.ts';
 import { summarizeRun } from '../speechrole/summary.ts';
-import { onlyPositional, parseFlags, type EvalFlag } from './flags.ts';
+import { onlyPositional, parseFlags } from './flags.ts';
 
 /** Flags of commands that read a run. */
 export const readingFlags = {

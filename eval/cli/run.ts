@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { EvalError } from '../eval-error.ts';
-import type { EvalHost } from '../host.ts';
+import type { EvalFlag, EvalHost } from '../host.ts';
 import { runConfigSchema, type RunConfig } from '../speechrole/run-config.ts';
 import { execute } from './execute.ts';
-import { numberOf, parseFlags, textOf, type EvalArguments, type EvalFlag } from './flags.ts';
+import { numberOf, parseFlags, textOf, type EvalArguments } from './flags.ts';
 import { given, judgeFlags, judgeOf } from './judge-flags.ts';
 
 const flags = {

@@ -6,20 +6,24 @@ import type { RunSummary } from './summary.ts';
 
 const shortNames = metricKeys.map((metric) => metricShort[metric]);
 
-/** The paper's table, with the interval of the overall score and how much of it is there. */
+/** The paper's table, then the overall score with its interval and how much of it is there. With short labels each fits 80 columns. */
 export function scoreTableText(groups: readonly { readonly label: string; readonly row: ScoreRow }[]): string {
-  return textTable(
-    ['', ...shortNames, 'Overall', '95 %', 'n', 'unscored', 'failed'],
-    groups.map(({ label, row }) => [
+  const metrics = textTable(
+    ['', ...shortNames],
+    groups.map(({ label, row }) => [label, ...metricKeys.map((metric) => scoreText(row.metrics[metric].value))]),
+  );
+  const overall = textTable(
+    ['', 'Overall', '95 %', 'n', 'unscored', 'failed'],
+    groups.map(({ label, row: { overall: all, samples } }) => [
       label,
-      ...metricKeys.map((metric) => scoreText(row.metrics[metric].value)),
-      scoreText(row.overall.value),
-      intervalText(row.overall),
-      `${row.overall.n}/${row.samples}`,
-      String(row.overall.unscored),
-      String(row.overall.failed),
+      scoreText(all.value),
+      intervalText(all),
+      `${all.n}/${samples}`,
+      String(all.unscored),
+      String(all.failed),
     ]),
   );
+  return `${metrics}\n\n${overall}`;
 }
 
 export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): string {
@@ -34,7 +38,10 @@ export function summaryText(summary: RunSummary): string {
     `${name}: ${answered} of ${samples} dialogues answered`,
     `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
     '',
-    judge === 'none' || groups.length === 0 ? 'Nothing is judged.' : scoreTableText(groups),
+    // The parts of a language stand indented below it.
+    judge === 'none' || groups.length === 0
+      ? 'Nothing is judged.'
+      : scoreTableText(groups.map(({ label, row }) => ({ label: label.replace(/^\w+, /, '  '), row }))),
     '',
     judge === 'none' ? '' : healthText(health),
     waits.n === 0
@@ -60,10 +67,12 @@ export function healthText(health: JudgeHealth): string {
     health;
   const share = (count: number): string => (swapped === 0 ? '–' : `${((100 * count) / swapped).toFixed(1)} %`);
   return [
-    `judge: ${asked} questions answered, ${scored} scored, ${unparsed} unreadable, ${refused} refused, ${failed} failed, ${repeatedReplies} asked again`,
+    `judge: ${asked} questions answered, ${repeatedReplies} asked again`,
+    `  ${scored} scored, ${unparsed} unreadable, ${refused} refused, ${failed} failed`,
+    swapped === 0 ? 'order: never swapped' : `order: ${swapped} swapped pairs, ${share(flips)} flipped`,
     swapped === 0
-      ? 'order: never swapped'
-      : `order: ${swapped} swapped pairs, ${share(flips)} flipped; first wins both ${share(firstWinsBoth)}, second ${share(secondWinsBoth)}; advantage of the first ${health.firstAdvantage?.toFixed(2)} points`,
+      ? ''
+      : `  first wins both ${share(firstWinsBoth)}, second ${share(secondWinsBoth)}; advantage of the first ${health.firstAdvantage?.toFixed(2)} points`,
     health.repeatDeviation === null ? '' : `repeats: standard deviation ${health.repeatDeviation.toFixed(2)} points`,
   ]
     .filter(Boolean)

@@ -1,6 +1,7 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
+import { makeDataDir } from '../data-dir.ts';
 import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
 import { readCharacters } from '../serve.ts';
@@ -8,7 +9,7 @@ import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './doct
 import { checkProviders, gpuTable } from './doctor-gpu.ts';
 import { checkVoices } from './doctor-voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from './sound-tools.ts';
-import { parseCommand } from './usage.ts';
+import { parseCommand, requireNone } from './usage.ts';
 
 /** One thing looked at. `optional`: its failure does not keep the server from working. */
 interface Finding {
@@ -26,6 +27,7 @@ export async function run(args: string[]): Promise<number> {
     gpu: { type: 'boolean', help: 'run each model on each provider (CUDA, WebGPU, processor) instead, and compare' },
   });
   if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
   const { config } = parsed;
   if (parsed.values.gpu === true) {
     const tried = await checkProviders(config);
@@ -94,7 +96,7 @@ async function checkEngines(config: Config): Promise<Finding[]> {
 
 async function checkData(config: Config): Promise<Finding[]> {
   return tried('data folder', 'Set DRAMATIS_DATA_DIR to a folder that can be written.', async () => {
-    await mkdir(config.dataDir, { recursive: true });
+    makeDataDir(config.dataDir);
     await access(config.dataDir, constants.W_OK);
     return config.dataDir;
   });

@@ -6,6 +6,7 @@ import { runEval } from '../../eval/cli.ts';
 import type { EvalHost } from '../../eval/host.ts';
 import { keyIn } from '../api-keys.ts';
 import { flagOf, readConfig, settingFacts } from '../config.ts';
+import { helpText, optionProblem } from './help-text.ts';
 import { interruptSignal } from './interrupt.ts';
 
 /** `dramatis eval …`: lends the harness a terminal, and servers of our own to measure. */
@@ -21,6 +22,8 @@ export async function run(args: string[]): Promise<number> {
     secretFlags: Object.entries(settingFacts).flatMap(([setting, { secret }]) =>
       secret === true ? [flagOf(setting)] : [],
     ),
+    helpText,
+    optionProblem,
     startServer: startMeasured,
     signal: interruptSignal(),
     environment: process.env,

@@ -16,11 +16,22 @@ export function faultText(fault: unknown): { readonly text: string; readonly sta
   return { text, status: 1 };
 }
 
+interface SystemFault extends NodeJS.ErrnoException {
+  readonly port?: number;
+  readonly address?: string;
+  readonly hostname?: string;
+}
+
 /** What the operating system refuses, with what to do. */
-function systemFault(fault: NodeJS.ErrnoException & { readonly port?: number }): string | undefined {
-  const { code, path, port } = fault;
-  if (code === 'EADDRINUSE' && port !== undefined)
-    return `Port ${port} is in use. Choose another with --port, or 0 for a free one; or stop the program that uses it.`;
+function systemFault(fault: SystemFault): string | undefined {
+  const { code, path, port, address, hostname, syscall } = fault;
+  if (syscall === 'listen') {
+    if (code === 'EADDRINUSE')
+      return `Port ${port} is in use. Choose another with --port, or 0 for a free one; or stop the program that uses it.`;
+    if (code === 'EACCES') return `There is no permission to use port ${port}. Choose one above 1023 with --port.`;
+  }
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
+    return `${hostname ?? address} is no address of this machine. As HOST, take 127.0.0.1, or 0.0.0.0 for all that it has.`;
   if (code === 'ENOSPC') return 'The disk is full. Make room, or choose another data folder (--data-dir).';
   if (path === undefined) return undefined;
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: a part of this path is no folder. Choose another.`;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttpClient } from '../../voices/models/http-get.ts';
 import { modelsFolder } from '../../voices/models/installed.ts';
 import { pullModel, type PullOptions } from '../../voices/models/pull.ts';
+import { makeDataDir } from '../data-dir.ts';
 import { interruptSignal } from './interrupt.ts';
 import { namedModels } from './models-list.ts';
 import type { ModelsCommand } from './models.ts';
@@ -13,6 +14,7 @@ const frameMs = 200;
 /** `dramatis models pull ID…`: what is cut, killed or interrupted goes on with the next run. */
 export async function pull({ catalogue, config, names, again, json }: ModelsCommand): Promise<number> {
   const models = namedModels(catalogue, names);
+  makeDataDir(config.dataDir);
   const client = openHttpClient(stallMs);
   const signal = interruptSignal();
   const done: { readonly id: string; readonly isNew: boolean }[] = [];

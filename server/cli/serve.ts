@@ -2,7 +2,7 @@ import { printableConfig } from '../config.ts';
 import { missingVoices } from '../engine-config/library-voice.ts';
 import { startServer } from '../serve.ts';
 import { trustAdvice } from '../tls/credentials.ts';
-import { parseCommand } from './usage.ts';
+import { parseCommand, requireNone } from './usage.ts';
 
 /** `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients go; a second signal ends it at once. */
 export async function run(args: string[]): Promise<number> {
@@ -10,6 +10,7 @@ export async function run(args: string[]): Promise<number> {
     'print-config': { type: 'boolean', help: 'print the effective configuration, secrets masked, and exit' },
   });
   if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
   const { config } = parsed;
   if (parsed.values['print-config'] === true) {
     console.log(JSON.stringify(printableConfig(config), undefined, 2));
@@ -17,8 +18,9 @@ export async function run(args: string[]): Promise<number> {
   }
   const server = await startServer(config);
   console.log(`\nDramatis is ready: ${server.url}\n`);
+  const scenes = [...server.characters.values()].filter(({ stage }) => stage !== undefined).length;
   console.log(
-    `  ${server.characters.size} characters; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
+    `  ${server.characters.size - scenes} characters, ${scenes} scenes; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
   );
   for (const note of server.engines.notes) console.log(`  ${note}`);
   for (const note of missingVoices(server.characters.values(), config.dataDir)) console.log(`  ${note}`);

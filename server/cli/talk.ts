@@ -4,7 +4,7 @@ import { interruptSignal } from './interrupt.ts';
 import { reachServer } from './local-server.ts';
 import { findPlayer, findRecorder, soundToolsRemedy, SpeakerPipe } from './sound-tools.ts';
 import { terminalTalk } from './terminal-talk.ts';
-import { parseCommand, requireFlag, UsageError } from './usage.ts';
+import { parseCommand, requireFlag, requireNone, UsageError } from './usage.ts';
 
 /** `dramatis talk`: a conversation in the terminal. Without echo cancellation, so headphones are advised. */
 export async function run(args: string[]): Promise<number> {
@@ -13,6 +13,7 @@ export async function run(args: string[]): Promise<number> {
     url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
   });
   if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
   const character = requireFlag(parsed.values.character, 'character');
   const recording = findRecorder();
   const player = findPlayer();

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { flagOf, readConfig, settingFacts, type Config } from '../config.ts';
+import { flagRow, helpText, optionProblem, type FlagFacts } from './help-text.ts';
 
 /** A command line that makes no sense; exit status 2. */
 export class UsageError extends Error {
@@ -33,14 +34,6 @@ export function usage(): string {
   return `dramatis: talk by voice with characters\n\n${rows.join('\n')}\n\ndramatis COMMAND --help says more.\n`;
 }
 
-/** A flag of one command. */
-export interface FlagFacts {
-  readonly type: 'string' | 'boolean';
-  readonly help: string;
-  /** Name of the value in the help. */
-  readonly value?: string;
-}
-
 export interface ParsedCommand<Flags extends string> {
   readonly values: Readonly<Partial<Record<Flags, string | boolean>>>;
   readonly positionals: readonly string[];
@@ -69,8 +62,7 @@ export function parseCommand<Flags extends string>(
   try {
     parsed = parseArgs({ args, options, allowPositionals: true });
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`${message}\nUsage: dramatis ${name} ${synopsis}`, { cause });
+    throw new UsageError(`${optionProblem(cause)}\nUsage: dramatis ${name} ${synopsis}`, { cause });
   }
   const values = parsed.values as Record<string, string | boolean | undefined>;
   if (values['help'] === true) {
@@ -88,33 +80,30 @@ export function parseCommand<Flags extends string>(
 }
 
 function commandUsage(name: CommandName, synopsis: string, flags: Readonly<Record<string, FlagFacts>>): string {
-  const row = (flag: string, help: string): string => wrapped(`  ${flag.padEnd(28)}${help}`, 30);
-  const own = Object.entries(flags).map(([flag, facts]) =>
-    row(facts.type === 'boolean' ? `--${flag}` : `--${flag} ${facts.value ?? 'VALUE'}`, facts.help),
-  );
-  const settings = Object.entries(settingFacts).map(([setting, facts]) =>
-    row(`--${flagOf(setting)}`, `${facts.help} (${facts.env})`),
-  );
-  const all = [row('--config FILE', 'settings file (default: dramatis.config.json)'), ...settings];
-  return [
-    `${wrapped(`dramatis ${name} ${synopsis}`, 4)}\n${commandHelp[name]}\n`,
-    ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
-    `Settings:\n${all.join('\n')}\n`,
-  ].join('\n');
+  const rest =
+    name === 'serve'
+      ? `Settings:\n${settingRows()}`
+      : 'Settings of the server, such as --data-dir, may be given too:\n`dramatis serve --help` lists them.';
+  return helpText(`dramatis ${name} ${synopsis}`, commandHelp[name], flags, rest);
 }
 
-/** A text in lines of 100 columns, the further ones indented. */
-function wrapped(text: string, indent: number): string {
-  if (text.length <= 100) return text;
-  const end = text.lastIndexOf(' ', 100);
-  if (end < indent) return text;
-  return `${text.slice(0, end)}\n${wrapped(' '.repeat(indent) + text.slice(end + 1), indent)}`;
+function settingRows(): string {
+  const settings = Object.entries(settingFacts).map(([setting, facts]) =>
+    flagRow(`--${flagOf(setting)}`, `${facts.help} (${facts.env})`),
+  );
+  return [flagRow('--config FILE', 'settings file (default: dramatis.config.json)'), ...settings].join('\n');
 }
 
 /** Tells before any work that a file could not be written. */
 export function requireFolderOf(file: string): void {
   const folder = path.dirname(path.resolve(file));
   if (!existsSync(folder)) throw new UsageError(`--out: there is no folder ${folder}. Make it, or choose another.`);
+}
+
+/** For commands that are about nothing in particular. */
+export function requireNone(positionals: readonly string[]): void {
+  if (positionals[0] !== undefined)
+    throw new UsageError(`What is "${positionals[0]}"? This command takes options alone.`);
 }
 
 /** The one value of a flag that must be given. */

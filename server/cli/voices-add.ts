@@ -6,6 +6,7 @@ import {
   type AddResult,
 } from '../../voices/library/add-recordings.ts';
 import { recordingsAt } from '../../voices/library/recordings-at.ts';
+import { makeDataDir } from '../data-dir.ts';
 import { openEngines } from '../engines.ts';
 import { executionNotes } from '../telemetry/execution-notes.ts';
 import { openMeter } from '../voice-models.ts';
@@ -28,6 +29,7 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
   const speaker = speakerOf(values.speaker);
   const consent = textOf(values.consent);
   const id = textOf(values.id) ?? idOf(first);
+  makeDataDir(config.dataDir);
   const files = await recordingsAt(names);
   await requireConsent(store, id, consent);
   const signal = interruptSignal();

@@ -7,6 +7,7 @@ import type { Overlap } from './turn.ts';
 import type { SessionContext } from './context.ts';
 import { SoundBefore } from './sound-before.ts';
 import { Trace } from './trace.ts';
+import { Unsettled, type Mark } from './unsettled.ts';
 import { recognitionProblem, Utterance } from './utterance.ts';
 
 /** Longest utterance that is listened to; what comes after is not heard. */
@@ -14,8 +15,6 @@ const maxUtteranceMs = 600_000;
 
 /** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
 const spareMs = 2_000;
-/** How far back a sound over the reply is kept while it is not known whether it was words: a slow recognizer's wait. */
-const longestVerdictMs = 10_000;
 
 /** What became of an utterance, for the session to act on. */
 export interface Understood {
@@ -27,7 +26,7 @@ export interface Understood {
 export class Listening {
   readonly #context: SessionContext;
   readonly #before = new SoundBefore();
-  readonly #unsettled = new Set<Utterance>();
+  readonly #unsettled = new Unsettled();
   #open: Utterance | undefined;
   /** A sound over the reply, while it is not known what it is. */
   #overheard: Utterance | undefined;
@@ -45,7 +44,7 @@ export class Listening {
 
   /** True while a committed utterance waits for its transcript. */
   get waiting(): boolean {
-    return [...this.#unsettled].some((utterance) => utterance.item !== undefined);
+    return this.#unsettled.waiting;
   }
 
   /** What the user is saying. */
@@ -82,19 +81,8 @@ export class Listening {
     if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
     this.#overheard?.add(heard.frame);
     this.#before.push(heard.frame);
-    this.#before.forgetBefore(this.#keptFromMs());
-  }
-
-  /** Sound from here on may still be needed. */
-  #keptFromMs(): number {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
-    const fromMs = Math.min(this.#heardMs - padding - spareMs, this.#unjudgedFromMs);
-    return Math.max(this.#heardMs - longestVerdictMs, fromMs);
-  }
-
-  /** Where the first sound over a reply begins of which nobody knows yet what it is. */
-  get #unjudgedFromMs(): number {
-    return Math.min(...[...this.#unsettled].map((one) => (one.tentative ? one.startMs : undefined) ?? Infinity));
+    this.#before.forgetBefore(this.#unsettled.keptFromMs(this.#heardMs - padding - spareMs, this.#mark));
   }
 
   /**
@@ -108,6 +96,7 @@ export class Listening {
     utterance.interrupts = this.#overheard !== undefined;
     this.#overheard = undefined;
     utterance.tentative = false;
+    this.#unsettled.dropPartsOf(utterance);
     this.#before.clear();
     this.#open = utterance;
     this.#saidTooLong = false;
@@ -123,8 +112,7 @@ export class Listening {
 
   /** That sound was the character's own voice: what it says is of no interest. */
   disown(): void {
-    if (this.#overheard !== undefined) this.#unsettled.delete(this.#overheard);
-    this.#overheard?.drop();
+    this.#unsettled.drop(this.#overheard);
     this.#overheard = undefined;
   }
 
@@ -141,10 +129,15 @@ export class Listening {
     const utterance = new Utterance(newId('item'), company.players.responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
     // What came shortly before and is not understood yet belongs to it: words that are spoken on.
-    for (const frame of this.#before.since(Math.min(atMs - padding, this.#unjudgedFromMs))) utterance.add(frame);
-    this.#unsettled.add(utterance);
+    for (const frame of this.#before.since(Math.min(atMs - padding, this.#unsettled.unjudgedFromMs)))
+      utterance.add(frame);
+    this.#unsettled.add(utterance, this.#mark);
     void this.#recognize(utterance);
     return utterance;
+  }
+
+  get #mark(): Mark {
+    return { heardMs: this.#heardMs, arrivedMs: this.#lastArrivalMs };
   }
 
   /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
@@ -175,7 +168,7 @@ export class Listening {
     const { clock } = this.#context;
     const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), 0, content);
     utterance.item = item;
-    this.#unsettled.add(utterance);
+    this.#unsettled.add(utterance, this.#mark);
     void this.#recognize(utterance);
     utterance.close();
   }
@@ -198,10 +191,7 @@ export class Listening {
   /** Forgets the open utterance and the sound kept for the next. */
   clear(): void {
     this.#before.clear();
-    for (const utterance of [this.#open, this.#overheard]) {
-      if (utterance !== undefined) this.#unsettled.delete(utterance);
-      utterance?.drop();
-    }
+    for (const utterance of [this.#open, this.#overheard]) this.#unsettled.drop(utterance);
     this.#open = undefined;
     this.#overheard = undefined;
   }
@@ -209,7 +199,7 @@ export class Listening {
   /** Nothing is listened to any more. */
   close(): void {
     this.clear();
-    for (const utterance of this.#unsettled) utterance.drop();
+    this.#unsettled.close();
   }
 
   /** Takes what the recognizer found; returns what became of the utterance once that is known. */

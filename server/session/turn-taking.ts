@@ -129,8 +129,8 @@ export class TurnTaking {
 
   /** Words over the reply are meant for the character, unless it is the character's own voice: then they are its echo. */
   judgeOverlap(utterance: Utterance): void {
-    const { said, voiced, tentative } = utterance;
-    if (said === undefined || voiced === undefined || !tentative) return;
+    const { said, voiced, tentative, dropped } = utterance;
+    if (said === undefined || voiced === undefined || !tentative || dropped) return;
     const { voices } = this.#parts;
     const isOver = this.#turn.phase !== 'overlapping' || this.#turn.endedMs !== undefined;
     const isOwn = said === 'words' && voices !== undefined ? voices.isOwn(utterance, isOver) : false;

@@ -23,6 +23,8 @@ describe('judging', () => {
       const out = path.join(scratch.path, 'run');
       const { status, printed } = await evaluate(runOf(set, judge.url, out, ['--protocol', protocol]));
       expect(printed).toContain('12 of 12 dialogues answered');
+      const said = printed.replaceAll(scratch.path, '');
+      expect(said.split('\n').filter((line) => line.length > 80)).toEqual([]);
       expect(status).toBe(0);
       expect(judge.answered).toBe(12 * { v1: 8, v2: 1, dramatis: 16 }[protocol as 'v1']);
       const view = await readRun(out);

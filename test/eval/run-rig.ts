@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { runEval } from '../../eval/cli.ts';
 import type { EvalHost } from '../../eval/host.ts';
+import { helpText, optionProblem } from '../../server/cli/help-text.ts';
 
 /** The harness as the command line has it, without a process: what it prints is kept. */
 export async function evaluate(
@@ -12,6 +13,8 @@ export async function evaluate(
     version: '0.1.0',
     serverFlags: {},
     secretFlags: [],
+    helpText,
+    optionProblem,
     startServer: () => Promise.reject(new Error('no server here')),
     signal: new AbortController().signal,
     environment: {},

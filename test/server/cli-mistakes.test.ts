@@ -63,6 +63,50 @@ describe('a mistake in a command line', () => {
   });
 });
 
+describe('an option that is none, or is used as it cannot be', () => {
+  it.each([
+    [['replay', 'x.wav', '--charakter', 'alice'], 'dramatis replay: There is no option --charakter.\nUsage: '],
+    [['serve', '--port'], 'dramatis serve: --port needs a value.\n'],
+    [['serve', '--port', '--auto'], '--port needs a value; one that begins with a dash is written --port=-…'],
+    [['replay', 'x.wav', '--json=yes'], 'dramatis replay: --json takes no value.\n'],
+    [['serve', 'extra'], 'dramatis serve: What is "extra"?'],
+    [['eval', 'run', '--date', 'x'], 'dramatis eval run: There is no option --date.\nUsage: '],
+  ])('is told in a sentence: %j', async (args, said) => {
+    const ran = await dramatis(...args);
+    expect(ran.said).toContain(said);
+    expect(ran.status).toBe(2);
+  });
+});
+
+describe('a data folder that cannot be made', () => {
+  // Node's own recursive mkdir never comes back there.
+  it.each([
+    ['serve', '--port', '0', '--memory'],
+    ['models', 'pull', 'dnsmos'],
+    ['voices', 'add', 'talk.wav', '--consent', 'x'],
+  ])('is told at once, with what to do: %s', async (...args) => {
+    const ran = await dramatis(...args, '--data-dir', '/proc/nowhere');
+    expect(ran.said).toMatch(
+      /\/proc(\/nowhere)?: no data folder can be made there \(\w+\)\. Choose another with --data-dir/,
+    );
+    expect(ran.status).toBe(1);
+  });
+});
+
+describe('a server that cannot start', () => {
+  it.each([
+    [['--port', 'many'], /--port \(setting "port"\): must be a number/],
+    [['--default-character', 'nobody'], /DRAMATIS_DEFAULT_CHARACTER is "nobody"; there is abraham-lincoln, /],
+    // What it had opened by then kept it alive for ever.
+    [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
+    [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is no address of this machine/],
+  ])('says why, and ends: %j', async (args, said) => {
+    const ran = await dramatis('serve', '--port', '0', ...args);
+    expect(ran.said).toMatch(said);
+    expect(ran.status).toBe(1);
+  });
+});
+
 describe('the language of a voice', () => {
   it('is a tag, not any word', async () => {
     const ran = await dramatis('voices', 'add', 'talk.wav', '--id', 'x', '--consent', 'x', '--language', 'Klingon!');
@@ -99,12 +143,19 @@ describe('a command that cannot do its work', () => {
 });
 
 describe('the help', () => {
-  it.each(['serve', 'characters', 'voices', 'replay'])('of %s fits 100 columns', async (command) => {
-    const { said } = await dramatis(command, '--help');
-    expect(said.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  it.each(['serve', 'characters', 'voices', 'replay', 'eval run'])('of %s fits 80 columns', async (command) => {
+    const { said } = await dramatis(...command.split(' '), '--help');
+    expect(said.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('lists the settings of the server once, under serve', async () => {
+    expect((await dramatis('serve', '--help')).said).toContain('--max-sessions-per-key');
+    const { said } = await dramatis('voices', '--help');
+    expect(said).not.toContain('--max-sessions-per-key');
+    expect(said).toContain('`dramatis serve --help` lists them.');
   });
 
   it('of characters names its verbs', async () => {
-    expect((await dramatis('characters', '--help')).said).toMatch(/list.*show ID.*import.*export ID.*remove ID/);
+    expect((await dramatis('characters', '--help')).said).toMatch(/list.*show ID.*import.*export ID.*remove ID/s);
   });
 });

@@ -5,6 +5,7 @@ import { writePack } from '../../../characters/pack-folder.ts';
 import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
+import { makeDataDir } from '../../data-dir.ts';
 import { importedCharacters } from '../../serve.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
@@ -30,6 +31,7 @@ export async function run(args: string[]): Promise<number> {
   if (id !== undefined && !cardSchema.shape.id.safeParse(id).success)
     throw new UsageError('--id is lower-case words joined by hyphens.');
   const replace = values.replace === true;
+  makeDataDir(config.dataDir);
   if (values.from !== undefined) return importDataset(config, files, { from: String(values.from), id, replace });
   const parent = importedCharacters(config);
   let failed = 0;

@@ -4,9 +4,14 @@ import { parseCommand } from '../usage.ts';
 
 /** `dramatis characters`, or `characters list`: who there is to talk to. */
 export async function run(args: string[]): Promise<number> {
-  const parsed = parseCommand('characters', '[list] [--json] | show ID | import FILE… | export ID | remove ID', args, {
-    json: { type: 'boolean', help: 'print one JSON array' },
-  });
+  const parsed = parseCommand(
+    'characters',
+    '[list] [--json] | show ID | check [ID…] | new --text FILE | import FILE… | export ID | remove ID',
+    args,
+    {
+      json: { type: 'boolean', help: 'print one JSON array' },
+    },
+  );
   if (parsed === undefined) return 0;
   const characters = [...(await readCharacters(parsed.config)).values()];
   if (parsed.values.json === true) {
