@@ -79,21 +79,13 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await app.listen({ host: config.host, port: config.port });
     app.log.level = config.logLevel;
     await engines.warm(new AbortController().signal, characters.values());
-    const proving = new AbortController();
-    const tellProof = (level: 'info' | 'warn', text: string): void => app.log[level](text);
-    const proof = proveProviders(config, { signal: proving.signal, tell: tellProof }).catch((fault: unknown) => {
-      app.log.warn({ fault: String(fault) }, 'the GPU could not be looked at');
-    });
-    const { address, port, family } = app.server.address() as AddressInfo;
-    const host = family === 'IPv6' ? `[${address}]` : address;
+    opened.defer(lookAtGpu(config, app));
     return {
-      url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
+      url: `${tls === undefined ? 'http' : 'https'}://${hostOf(app)}`,
       app,
       engines,
       characters,
       async close() {
-        proving.abort();
-        await proof;
         await sessions.drain(config.drainSeconds * 1000);
         await opened.disposeAsync();
       },
@@ -102,6 +94,24 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await opened.disposeAsync();
     throw fault;
   }
+}
+
+function hostOf({ server }: FastifyInstance): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Has providers prove themselves beside the talks; ends with what is returned. */
+function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void> {
+  const proving = new AbortController();
+  const tell = (level: 'info' | 'warn', text: string): void => log[level](text);
+  const proof = proveProviders(config, { signal: proving.signal, tell }).catch((fault: unknown) => {
+    log.warn({ fault: String(fault) }, 'the GPU could not be looked at');
+  });
+  return async () => {
+    proving.abort();
+    await proof;
+  };
 }
 
 /** Where `dramatis characters import` puts them. */

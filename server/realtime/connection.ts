@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -16,6 +15,7 @@ import type { ProbeLine } from '../session/silence.ts';
 import { decode } from './decode.ts';
 import type { CuesTold } from './encode-response.ts';
 import { createEncoder } from './encode.ts';
+import { newId } from './new-id.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { castingToStart, noScenes, playersOf, stagedBy, type CastScene, type Staged } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
@@ -138,9 +138,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const staged = stagedBy(parts, wire);
   const session = new Session({
     ...playersOf(casting, nods),
-    vad: parts.vad,
-    ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
-    ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
+    ...hearingOf(parts),
     draftsPerTurn: parts.draftsPerTurn ?? 0,
     stopsAtOnce: parts.holds === true,
     clock: parts.clock,
@@ -150,9 +148,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     keptAudioMs: parts.keptAudioMs,
     ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
     newId,
-    ...(memory === undefined
-      ? {}
-      : { recall: async (history, options) => (staged.is ? [] : memory.recall(history, options)) }),
+    recall: async (history, options) => (staged.is ? [] : ((await memory?.recall(history, options)) ?? [])),
     onFault: parts.onFault,
   });
   memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
@@ -160,10 +156,8 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
 
-  const done = Promise.all([deliver(session, encode, tell, { ...parts, peer, staged }), session.run()]).then(
-    ([reason]) => reason,
-  );
-
+  const delivered = deliver(session, encode, tell, { ...parts, peer, staged });
+  const done = Promise.all([delivered, session.run()]).then(([reason]) => reason);
   const { accepts, take } = gateTo(session, parts);
 
   return {
@@ -195,6 +189,15 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     },
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
+  };
+}
+
+/** What hears the user. */
+function hearingOf({ vad, turnDetector, speakerEncoder }: ConnectionParts) {
+  return {
+    vad,
+    ...(turnDetector === undefined ? {} : { turnDetector }),
+    ...(speakerEncoder === undefined ? {} : { speakerEncoder }),
   };
 }
 
@@ -267,21 +270,6 @@ async function deliver(
     await memory?.close();
   }
   return 'closed';
-}
-
-const idBytes = 12;
-/** Asking for randomness costs more than making an id, so it is asked for many at once. */
-let random = Buffer.alloc(0);
-let randomUsed = 0;
-
-/** A new id, with the prefix that OpenAI gives its kind. */
-export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
-  if (randomUsed === random.length) {
-    random = randomBytes(64 * idBytes);
-    randomUsed = 0;
-  }
-  randomUsed += idBytes;
-  return `${kind}_${random.toString('base64url', randomUsed - idBytes, randomUsed)}`;
 }
 
 function sessionToStart(parts: ConnectionParts, id: string): WireSession {

@@ -145,7 +145,7 @@ describe('a file that cannot be read', () => {
     const call = await begin(server);
     await say(call, 'I live in Leeds.');
     const database = new DatabaseSync(memoryFile(dataDir));
-    database.exec('DROP TABLE facts; DROP TABLE turns');
+    database.exec('DROP TABLE points; DROP TABLE facts; DROP TABLE turns');
     database.close();
     for (const text of ['One.', 'Two.', 'Three.']) await say(call, text);
     const answer = await server.ask('/v1/memories?user=bob');
