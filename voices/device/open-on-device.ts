@@ -13,10 +13,10 @@ export async function openOnDevice(line: DeviceLine, order: DeviceOrder): Promis
   const run = async (feeds: Readonly<Record<string, Tensor>>, fetches?: unknown): Promise<Record<string, Tensor>> => {
     const plain = Object.entries(feeds).map(([name, { type, data, dims }]) => [name, { type, data, dims }] as const);
     const request = { run: session, feeds: plain, ...(Array.isArray(fetches) && { fetches: fetches as string[] }) };
-    const made = await ask(line, request as DeviceRequest);
+    const made = await ask(line, request);
     return Object.fromEntries(('outputs' in made ? made.outputs : []).map(([name, each]) => [name, tensorOf(each)]));
   };
-  return { inputNames, outputNames, inputMetadata, run: run as Session['run'] };
+  return { inputNames, outputNames, inputMetadata, run };
 }
 
 const from = `dramatis answers ${threadId}`;
