@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   planExecution,
@@ -100,4 +102,16 @@ it('Silero asked for on CUDA and WebGPU scores all the same where neither is the
   const [{ provider, failed }] = told as [ExecutionReport];
   expect(['cuda', 'webgpu', 'cpu']).toContain(provider);
   expect(failed).toHaveLength(['cuda', 'webgpu', 'cpu'].indexOf(provider));
+});
+
+it('a thread that waits for nothing else waits for the device', async () => {
+  const from = (file: string): string => JSON.stringify(new URL(`../../voices/${file}`, import.meta.url).href);
+  const script = `
+    const { planExecution } = await import(${from('execution.ts')});
+    const { openModelSession } = await import(${from('model-session.ts')});
+    planExecution({ order: ['cuda'], models: {} });
+    await openModelSession('dnsmos', new Uint8Array(9), {}).catch((fault) => console.log(fault.message));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  // Neither the device nor the processor takes such a file.
+  expect(stdout).toContain('protobuf parsing failed');
 });
