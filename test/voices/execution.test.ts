@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -111,7 +113,10 @@ it('a thread that waits for nothing else waits for the device', async () => {
     const { openModelSession } = await import(${from('model-session.ts')});
     planExecution({ order: ['cuda'], models: {} });
     await openModelSession('dnsmos', new Uint8Array(9), {}).catch((fault) => console.log(fault.message));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  const folder = await mkdtemp(join(tmpdir(), 'dramatis-execution-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'alone.mjs'), script);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'alone.mjs')]);
   // Neither the device nor the processor takes such a file.
   expect(stdout).toContain('protobuf parsing failed');
 });
