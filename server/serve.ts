@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { executionNotes } from './telemetry/execution-notes.ts';
 import { openEngines, type Engines } from './engines.ts';
-import { proveProviders } from './gpu/prove.ts';
+import { candidateProviders, thisMachine } from './gpu/present.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
 import { openMemories, type Memories } from './memory/memories.ts';
@@ -64,10 +64,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await app.listen({ host: config.host, port: config.port });
     await engines.warm(new AbortController().signal, characters.values());
     const proving = new AbortController();
-    const tellProof = (level: 'info' | 'warn', text: string): void => app.log[level](text);
-    const proof = proveProviders(config, { signal: proving.signal, tell: tellProof }).catch((fault: unknown) => {
-      app.log.warn({ fault: String(fault) }, 'the GPU could not be looked at');
-    });
+    const proof = proveInBackground(config, app, proving.signal);
     const { address, port, family } = app.server.address() as AddressInfo;
     const host = family === 'IPv6' ? `[${address}]` : address;
     return {
@@ -89,6 +86,17 @@ export async function startServer(config: Config): Promise<RunningServer> {
   } catch (fault) {
     await Promise.all([memories?.close(), engines.close()]);
     throw fault;
+  }
+}
+
+/** See `proveProviders`, which is not even loaded where there is no GPU. */
+async function proveInBackground(config: Config, { log }: FastifyInstance, signal: AbortSignal): Promise<void> {
+  if (config.providers !== undefined || candidateProviders(thisMachine).length === 0) return;
+  try {
+    const { proveProviders } = await import('./gpu/prove.ts');
+    await proveProviders(config, { signal, tell: (level, text) => log[level](text) });
+  } catch (fault) {
+    log.warn({ fault: String(fault) }, 'it could not be found out what the GPU is good for');
   }
 }
 
