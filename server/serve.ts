@@ -10,7 +10,7 @@ import { makeDataDir } from './data-dir.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { executionNotes } from './telemetry/execution-notes.ts';
 import { openEngines, type Engines } from './engines.ts';
-import { proveProviders } from './gpu/prove.ts';
+import { candidateProviders, thisMachine } from './gpu/present.ts';
 import { buildApp } from './http/app.ts';
 import { LiveSessions } from './http/live-sessions.ts';
 import { openMemories } from './memory/memories.ts';
@@ -101,12 +101,16 @@ function hostOf({ server }: FastifyInstance): string {
   return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** Has providers prove themselves beside the talks; ends with what is returned. */
+/** See `proveProviders`, which is not even loaded where there is no GPU; ends with what is returned. */
 function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void> {
   const proving = new AbortController();
-  const tell = (level: 'info' | 'warn', text: string): void => log[level](text);
-  const proof = proveProviders(config, { signal: proving.signal, tell }).catch((fault: unknown) => {
-    log.warn({ fault: String(fault) }, 'the GPU could not be looked at');
+  const prove = async (): Promise<void> => {
+    if (config.providers !== undefined || candidateProviders(thisMachine).length === 0) return;
+    const { proveProviders } = await import('./gpu/prove.ts');
+    await proveProviders(config, { signal: proving.signal, tell: (level, text) => log[level](text) });
+  };
+  const proof = prove().catch((fault: unknown) => {
+    log.warn({ fault: String(fault) }, 'it could not be found out what the GPU is good for');
   });
   return async () => {
     proving.abort();

@@ -6,7 +6,7 @@ import { findingOf, trialsOf, tryOut, type GpuFinding, type Trial } from './tria
 
 /**
  * Those that a GPU may gain something for. A window of Silero takes 0.1 ms on a processor, less than a device needs to be asked. All
- * products of Moonshine are of 8 bits, which WebGPU does not multiply: 144 of its nodes, and 368 copies for each word, went back to the processor.
+ * products of Moonshine are of 8 bits, which WebGPU does not multiply: each is copied to the processor and back.
  */
 const following: readonly ExecutedModel[] = ['smart-turn', 'dnsmos', 'speakers'];
 

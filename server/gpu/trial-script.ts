@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Tensor } from 'onnxruntime-node';
 import { createSession } from '../../voices/device/create-session.ts';
 import { lineOf } from '../../voices/device/fault-line.ts';
-import type { Provider } from '../../voices/execution.ts';
+import type { ExecutedModel, Provider } from '../../voices/execution.ts';
 import { sileroGraph } from '../../voices/vads/silero-graph.ts';
 
 /** One model on one provider, in a process of its own, since native code may end it. Prints a `TrialResult` as JSON. */
 export interface TrialOrder {
+  readonly model: ExecutedModel;
   readonly file: string;
   readonly provider: Provider;
   /** Sizes of each input; those that the model does not have are left out; what is a number is a 64-bit scalar of that value. */
@@ -31,12 +32,13 @@ function noise(sizes: readonly number[]): Tensor {
 }
 
 /** What runs of a file: Silero's is rewritten. */
-function served(file: string): string | Uint8Array {
-  return (file.includes('silero') ? sileroGraph(readFileSync(file)) : undefined) ?? file;
+function served({ model, file }: TrialOrder): string | Uint8Array {
+  return (model === 'silero' ? sileroGraph(readFileSync(file)) : undefined) ?? file;
 }
 
-async function tryOut({ file, provider, inputs, runs }: TrialOrder): Promise<TrialResult> {
-  const session = await createSession(served(file), { executionProviders: [provider], intraOpNumThreads: 1 });
+async function tryOut(order: TrialOrder): Promise<TrialResult> {
+  const { provider, inputs, runs } = order;
+  const session = await createSession(served(order), { executionProviders: [provider], intraOpNumThreads: 1 });
   const feeds = Object.fromEntries(
     Object.entries(inputs)
       .filter(([name]) => session.inputNames.includes(name))

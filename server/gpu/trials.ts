@@ -7,15 +7,13 @@ import type { ExecutedModel, Provider } from '../../voices/execution.ts';
 import { findMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { sileroFrameSizes, sileroStateSizes } from '../../voices/vads/silero-graph.ts';
 import { withInstalledJudges } from '../engine-config/auto-engines.ts';
-import { planEngines } from '../engine-config/engine-plan.ts';
+import { planEngines, type PlanSettings } from '../engine-config/engine-plan.ts';
 import type { VoiceModelSettings } from '../voice-models.ts';
-import type { PlanSettings } from '../engine-config/engine-plan.ts';
 import type { TrialOrder, TrialResult } from './trial-script.ts';
 
 /** A model that there is here, with an input as in service. */
-export interface Trial extends Pick<TrialOrder, 'file' | 'inputs' | 'runs'> {
+export interface Trial extends Omit<TrialOrder, 'provider'> {
   readonly title: string;
-  readonly model: ExecutedModel;
 }
 
 /** How one model fares on one provider. */
@@ -92,12 +90,12 @@ function differenceOf(output: readonly number[], base: readonly number[]): numbe
 
 /** Runs a model on a provider, in a process of its own, which lets everything else go first. Rejects only where aborted. */
 export async function tryOut(
-  { file, inputs, runs }: Trial,
+  { model, file, inputs, runs }: Trial,
   provider: Provider,
   signal: AbortSignal,
 ): Promise<TrialResult> {
   const script = path.join(import.meta.dirname, 'trial-script.ts');
-  const order: TrialOrder = { file, inputs, runs, provider };
+  const order: TrialOrder = { model, file, inputs, runs, provider };
   const trial = run(process.execPath, [script, JSON.stringify(order)], {
     signal,
     timeout: patienceMs,
@@ -113,8 +111,17 @@ export async function tryOut(
     return JSON.parse((await trial).stdout) as TrialResult;
   } catch (fault) {
     signal.throwIfAborted();
-    const { killed = false, signal: by, code } = fault as { killed?: boolean; signal?: string | null; code?: unknown };
+    const { killed = false, signal: by, code, stdout = '' } = fault as TrialFault;
+    // Some drivers crash while a process ends, when all is told: that harms nobody.
+    if (stdout.endsWith('}')) return JSON.parse(stdout) as TrialResult;
     if (killed) return { why: `no result in ${patienceMs / 1000} s` };
     return { why: `its process ended with ${by ?? `the exit status ${String(code)}`}` };
   }
+}
+
+interface TrialFault {
+  readonly killed?: boolean;
+  readonly signal?: string | null;
+  readonly code?: unknown;
+  readonly stdout?: string;
 }

@@ -1,9 +1,15 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { findingOf, type GpuFinding } from '../../server/gpu/trials.ts';
 import { readConfig } from '../../server/config.ts';
 import { openEngines } from '../../server/engines.ts';
+import { cudaLibrary } from '../../voices/device/cuda-library.ts';
+import { writeSmallCampplus } from '../fakes/small-models.ts';
 import { executionNotes } from '../../server/telemetry/execution-notes.ts';
 
 const run = promisify(execFile);
@@ -31,7 +37,21 @@ it('shows which provider serves each model, after a fallback too', async () => {
   expect(engines.providers).toMatchObject({ moonshine: 'cpu' });
   const { silero } = engines.providers;
   expect(engines.summary.find(({ stage }) => stage === 'vad')).toMatchObject({ provider: silero });
-  expect(lines).toHaveLength(silero === 'cuda' ? 0 : 1);
+  if (silero === 'cuda') return expect(lines).toEqual([]);
+  expect(lines).toEqual([expect.stringMatching(/^silero runs on cpu, since others do not serve \(cuda: .+\)\./)]);
+  if (!existsSync(cudaLibrary())) expect(lines[0]).toContain('it is not installed: see “On a GPU” in the README');
+});
+
+it('shows what runs the speaker encoder, which is loaded before all others', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-providers-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const { modelPath } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
+  const told = Promise.withResolvers<unknown>();
+  const config = { workers: 1, providers: ['cpu'], speakerEncoder: modelPath };
+  const engines = await openEngines(config, undefined, told.resolve);
+  onTestFinished(() => engines.close());
+  await told.promise;
+  expect(engines.providers).toMatchObject({ speakers: 'cpu' });
 });
 
 it('refuses a provider, or a model, that there is not', () => {

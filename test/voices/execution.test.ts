@@ -1,4 +1,8 @@
-import { resolve } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   planExecution,
@@ -100,4 +104,19 @@ it('Silero asked for on CUDA and WebGPU scores all the same where neither is the
   const [{ provider, failed }] = told as [ExecutionReport];
   expect(['cuda', 'webgpu', 'cpu']).toContain(provider);
   expect(failed).toHaveLength(['cuda', 'webgpu', 'cpu'].indexOf(provider));
+});
+
+it('a thread that waits for nothing else waits for the device', async () => {
+  const from = (file: string): string => JSON.stringify(new URL(`../../voices/${file}`, import.meta.url).href);
+  const script = `
+    const { planExecution } = await import(${from('execution.ts')});
+    const { openModelSession } = await import(${from('model-session.ts')});
+    planExecution({ order: ['cuda'], models: {} });
+    await openModelSession('dnsmos', new Uint8Array(9), {}).catch((fault) => console.log(fault.message));`;
+  const folder = await mkdtemp(join(tmpdir(), 'dramatis-execution-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'alone.mjs'), script);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'alone.mjs')]);
+  // Neither the device nor the processor takes such a file.
+  expect(stdout).toContain('protobuf parsing failed');
 });

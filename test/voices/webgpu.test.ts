@@ -10,8 +10,7 @@ import { writeSmallCampplus, writeSmallP835, writeSmallWavlm } from '../fakes/sm
 import { voiceLike } from '../fakes/voice-like.ts';
 import { webgpuEnvironment } from '../fakes/webgpu-device.ts';
 
-const title = 'models run on WebGPU';
-const environment = webgpuEnvironment(title);
+const environment = webgpuEnvironment('models run on WebGPU');
 // The process of the device takes them over.
 Object.assign(process.env, environment);
 
@@ -53,7 +52,7 @@ async function deviceProcesses(): Promise<number[]> {
   return children.filter((_, place) => commands[place]?.includes('device-worker.ts')).map(Number);
 }
 
-describe.skipIf(environment === undefined)(title, () => {
+describe.skipIf(environment === undefined)('models run on WebGPU', () => {
   it('several at a time, from several threads, with the results of the processor', async () => {
     const reports: ExecutionReport[] = [];
     const watch = watchExecution((report) => reports.push(report));

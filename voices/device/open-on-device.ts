@@ -13,10 +13,10 @@ export async function openOnDevice(line: DeviceLine, order: DeviceOrder): Promis
   const run = async (feeds: Readonly<Record<string, Tensor>>, fetches?: unknown): Promise<Record<string, Tensor>> => {
     const plain = Object.entries(feeds).map(([name, { type, data, dims }]) => [name, { type, data, dims }] as const);
     const request = { run: session, feeds: plain, ...(Array.isArray(fetches) && { fetches: fetches as string[] }) };
-    const made = await ask(line, request as DeviceRequest);
+    const made = await ask(line, request);
     return Object.fromEntries(('outputs' in made ? made.outputs : []).map(([name, each]) => [name, tensorOf(each)]));
   };
-  return { inputNames, outputNames, inputMetadata, run: run as Session['run'] };
+  return { inputNames, outputNames, inputMetadata, run };
 }
 
 const from = `dramatis answers ${threadId}`;
@@ -26,12 +26,15 @@ let asked = 0;
 
 async function ask({ name, ready }: DeviceLine, request: DeviceRequest): Promise<DeviceAnswer> {
   answers ??= hear();
-  await Atomics.waitAsync(ready, 0, 0).value;
   asked += 1;
+  const id = asked;
   const answer = Promise.withResolvers<DeviceAnswer>();
-  waiting.set(asked, answer);
+  waiting.set(id, answer);
+  // A thread that waits for nothing else must not end meanwhile.
+  answers.ref();
+  await Atomics.waitAsync(ready, 0, 0).value;
   const channel = new BroadcastChannel(name);
-  channel.postMessage({ from, id: asked, request } satisfies Envelope);
+  channel.postMessage({ from, id, request } satisfies Envelope);
   channel.close();
   return answer.promise;
 }
@@ -42,9 +45,9 @@ function hear(): BroadcastChannel {
     const { id, answer, why } = (event as { readonly data: Reply }).data;
     const waits = waiting.get(id);
     waiting.delete(id);
+    if (waiting.size === 0) channel.unref();
     if (answer === undefined) waits?.reject(new Error(why));
     else waits?.resolve(answer);
   };
-  channel.unref();
   return channel;
 }
