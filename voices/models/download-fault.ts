@@ -3,8 +3,8 @@ import { ModelError } from './model-error.ts';
 /** Why bytes did not come; the download decides what to do about it. */
 export class DownloadFault extends Error {
   override readonly name = 'DownloadFault';
-  /** `broken`: try again. `busy`: later. `changed`: from the beginning. `refused`: never from here. */
-  readonly kind: 'broken' | 'busy' | 'changed' | 'refused';
+  /** `broken`: try again. `proxy`: likewise, on the way. `busy`: later. `changed`: from the beginning. `refused`: never from here. */
+  readonly kind: 'broken' | 'proxy' | 'busy' | 'changed' | 'refused';
   /** How long the server wants to be left alone. */
   readonly retryAfterMs: number | undefined;
 
