@@ -77,10 +77,14 @@ export async function openEngines(
   applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const plan = planEngines(config);
-  const { ear, mind, omnis, encoder, mouth } = await openStages(plan, config, workers, log);
-  const parts = [ear, mind, omnis, mouth];
+  // Before anything is opened: some models are loaded there.
   const execution = watchExecution(onExecution);
   const { serving } = execution;
+  const { ear, mind, omnis, encoder, mouth } = await openStages(plan, config, workers, log).catch((fault: unknown) => {
+    execution.close();
+    throw fault;
+  });
+  const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
   const thinkAs = openMind(mind.models, config.recipe, openEmbedder(config, log));
