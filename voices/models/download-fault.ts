@@ -39,6 +39,8 @@ export function asFault(thrown: unknown): DownloadFault {
     throw new ModelError('model_disk_full', 'The disk is full. Free some, or set DRAMATIS_DATA_DIR elsewhere.', thrown);
   }
   if (['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOENT'].includes(code)) throw thrown;
+  // Node calls it "aborted", as if somebody had wanted it.
+  if (code === 'ECONNRESET') return new DownloadFault('broken', 'the connection was cut', undefined, thrown);
   const why = thrown instanceof Error && thrown.message !== '' ? thrown.message : code || String(thrown);
   return new DownloadFault('broken', why, undefined, thrown);
 }
