@@ -139,6 +139,10 @@ export const errorTable = {
     'server_error',
     'The server of the weights is busy. Run the command again later; what has come is kept.',
   ],
+  model_proxy_failed: [
+    'server_error',
+    'The proxy lets no download through. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the message says what it does.',
+  ],
   model_corrupt: [
     'server_error',
     'Weights are damaged, or others than expected. Pull them again; nothing wrong was installed.',

@@ -42,3 +42,5 @@ async function main(): Promise<number> {
 }
 
 process.exitCode = await main();
+// Ctrl-C waits for nobody: a connection that a proxy is still making cannot be taken back.
+if (process.exitCode === 130) process.exit();

@@ -152,7 +152,8 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
     if (job === undefined || job.id !== message.id) return;
     this.#busy.delete(worker);
     this.#idle.push(worker);
-    worker.unref();
+    // A closed pool waits for its threads to end, also where nothing else keeps the process.
+    if (!this.#closed) worker.unref();
     this.#settle(job, () => {
       if ('reply' in message) job.resolve(message.reply);
       else job.reject(new EngineError(this.#settings.name, message.error.code, message.error.detail));

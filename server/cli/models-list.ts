@@ -1,9 +1,11 @@
 import { downloadBytes, findModel, type CatalogueModel } from '../../voices/models/catalogue.ts';
-import { findInstalled, verifyModel } from '../../voices/models/installed.ts';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { findInstalled, modelsFolder, verifyModel } from '../../voices/models/installed.ts';
 import { ModelError } from '../../voices/models/model-error.ts';
 import { removeModel } from '../../voices/models/pull.ts';
 import type { ModelsCommand } from './models.ts';
-import { table } from './table.ts';
+import { table, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
 /** `dramatis models list`. */
@@ -18,34 +20,45 @@ export async function list({ catalogue, config, json }: ModelsCommand): Promise<
     console.log(JSON.stringify(shown, undefined, 2));
     return 0;
   }
-  const head = ['', 'id', 'for', 'languages', 'download', 'licence', 'is'];
-  console.log(
-    table(
-      head,
-      rows.map(({ model, installed }) => [installed === undefined ? '' : '✓', ...cellsOf(model)]),
-    ),
-  );
-  console.log(
-    '\n✓: installed. `dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.',
-  );
+  const [head = '', rule = '', ...lines] = table(
+    ['', 'id', 'for', 'languages', 'download'],
+    rows.map(({ model, installed }) => [markOf(model, installed, config.dataDir), ...cellsOf(model)]),
+  ).split('\n');
+  console.log(`${head}\n${rule}`);
+  for (const [index, line] of lines.entries()) {
+    const { title, use, licence } = (rows[index] as (typeof rows)[number]).model;
+    console.log(`${line}\n${wrapped(`     ${title}: ${use}; ${licence}`, 5)}`);
+  }
+  console.log(wrapped(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` gets it anew.`, 0));
+  console.log(wrapped('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
   return 0;
 }
 
+function markOf(model: CatalogueModel, installed: unknown, dataDir: string): string {
+  if (installed !== undefined) return '✓';
+  return hasFolder(dataDir, model) ? '✗' : '';
+}
+
+/** Whether there is anything of a model, whole or not. */
+function hasFolder(dataDir: string, { id }: CatalogueModel): boolean {
+  return existsSync(path.join(modelsFolder(dataDir), id));
+}
+
 function cellsOf(model: CatalogueModel): string[] {
-  const { id, role, languages, licence, title, use } = model;
+  const { id, role, languages } = model;
   const bytes = downloadBytes(model);
   const size = bytes === undefined ? '?' : `${(bytes / 1e6).toFixed(0)} MB`;
   const shown = languages.length > 5 ? `${languages.length} languages` : languages.join(', ');
-  return [id, role, shown, model.downloads.length === 0 ? '–' : size, licence, `${title}: ${use}`];
+  return [id, role, shown, model.downloads.length === 0 ? '–' : size];
 }
 
-/** `dramatis models verify`: exit status 1 where one is damaged; all that are installed unless some are named. */
+/** `dramatis models verify`: exit status 1 where one is damaged; all that are here, whole or not, unless some are named. */
 export async function verify({ catalogue, config, names, json }: ModelsCommand): Promise<number> {
   const { dataDir } = config;
   const chosen =
     names.length > 0
       ? names.map((id) => findModel(catalogue, id))
-      : catalogue.filter((model) => findInstalled(dataDir, model) !== undefined);
+      : catalogue.filter((model) => hasFolder(dataDir, model));
   const findings: { readonly id: string; readonly ok: boolean; readonly says: string; readonly code?: string }[] = [];
   for (const model of chosen) {
     const { id } = model;
@@ -63,7 +76,7 @@ export async function verify({ catalogue, config, names, json }: ModelsCommand):
     }
   }
   if (json) console.log(JSON.stringify(findings, undefined, 2));
-  else for (const { id, ok, says } of findings) console.log(`${ok ? '✓' : '✗'} ${id}  ${says}`);
+  else for (const { id, ok, says } of findings) console.log(wrapped(ok ? `✓ ${id}  ${says}` : `✗ ${says}`, 2));
   if (!json && findings.length === 0) console.log('No model is installed.');
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttpClient } from '../../voices/models/http-get.ts';
 import { modelsFolder } from '../../voices/models/installed.ts';
@@ -7,6 +8,7 @@ import { interruptSignal } from './interrupt.ts';
 import { namedModels } from './models-list.ts';
 import type { ModelsCommand } from './models.ts';
 import { openProgressBar, type ProgressBar } from './progress-bar.ts';
+import { wrapped } from './table.ts';
 
 const stallMs = 30_000;
 const frameMs = 200;
@@ -34,14 +36,18 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
           progress.end();
           process.stderr.write(`${why}; trying again in ${Math.ceil(ms / 1000)} s\n`);
         },
-        onNote: (text) => process.stderr.write(`${text}\n`),
+        onNote: (text) => process.stderr.write(`${wrapped(text, 0)}\n`),
       }).finally(progress.end);
       done.push({ id: model.id, isNew });
-      if (!json) console.log(isNew ? `  installed in ${modelsFolder(config.dataDir)}` : '  is installed already');
+      if (json) continue;
+      const place = path.join(modelsFolder(config.dataDir), model.id);
+      console.log(isNew ? `  installed in ${place}` : '  is installed already; --again gets it anew');
     }
   } finally {
     client.close();
   }
+  const forAuto = models.filter(({ auto }) => auto !== undefined).map(({ id }) => id);
+  if (!json && forAuto.length > 0) console.log(wrapped(`\`dramatis serve --auto\` may use ${forAuto.join(', ')}.`, 2));
   if (json) console.log(JSON.stringify(done, undefined, 2));
   return 0;
 }

@@ -12,6 +12,7 @@ import { executionNotes } from '../telemetry/execution-notes.ts';
 import { openMeter } from '../voice-models.ts';
 import { interruptSignal } from './interrupt.ts';
 import { openProgressBar } from './progress-bar.ts';
+import { wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 import { printSpeakers, shownSpeakers } from './voices-speakers.ts';
 import { printVoice, shownVoice } from './voices-show.ts';
@@ -72,7 +73,9 @@ function openProgress(target = process.stderr) {
     onProgress(progress: AddProgress): void {
       if (progress.type === 'cut') {
         const { file, isNew, clips } = progress;
-        return note(`${path.basename(file)}: ${clips} ${clips === 1 ? 'clip' : 'clips'}${isNew ? '' : ', cut before'}`);
+        const found =
+          clips === 0 ? 'no clip: under 3 s of speech on end' : `${clips} ${clips === 1 ? 'clip' : 'clips'}`;
+        return note(`${path.basename(file)}: ${found}${isNew ? '' : ', cut before'}`);
       }
       const { clips, ofClips, seconds, ofSeconds } = progress;
       bar.show(seconds, ofSeconds, `${clips}/${ofClips} clips`);
@@ -93,15 +96,18 @@ function print(result: AddResult, has: { readonly meter: boolean; readonly encod
     [unfit.withoutTranscript, 'because nobody made out the words'],
   ].flatMap(([count, why]) => (count === 0 ? [] : [`${count} ${why}`]));
   if (reasons.length > 0) console.log(`Left out: ${reasons.join(', ')}.`);
-  if (!has.meter) console.log('Quality was not judged: set DRAMATIS_DNSMOS (README, “Voices”).');
+  const say = (text: string): void => console.log(wrapped(text, 0));
+  if (!has.meter)
+    say('Quality was not judged: `models pull dnsmos` and --auto, or DRAMATIS_DNSMOS (README, “Voices”).');
   if (!has.encoder && record.reference.choice.by !== 'embedding') {
-    console.log('Nobody told speakers apart, and the cleanest clip was chosen, not the most typical one:');
-    console.log('set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).');
+    say(
+      'Nobody told speakers apart, and the cleanest clip was chosen, not the most typical one: set DRAMATIS_SPEAKER_ENCODER (README, “Voices”).',
+    );
   }
-  console.log(
-    `\n\`dramatis voices play ${record.id}\` plays the reference. Cast it: "voice": { "reference": "${record.id}" }`,
+  console.log(`\n\`dramatis voices play ${record.id}\` plays the reference.`);
+  say(
+    `Cast it with "voice": { "reference": "${record.id}" } in a character’s card, or in the engines file (README, “Voices”).`,
   );
-  console.log('in a character’s card, or "references" in the engines file (README, “Voices”).');
 }
 
 function textOf(value: string | boolean | undefined): string | undefined {

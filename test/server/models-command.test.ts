@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -50,6 +50,11 @@ it('models pull, killed for real in the middle, goes on where it was and install
   expect(listed[0]?.folder).toBe(path.join(dataDir, 'models', 'tiny'));
   const verified = await run(process.execPath, command('verify', '--json'));
   expect(JSON.parse(verified.stdout)).toMatchObject([{ id: 'tiny', ok: true }]);
+  // What is there and not whole is not passed over in silence.
+  await truncate(path.join(dataDir, 'models', 'tiny', 'tiny.onnx'), 1_000);
+  const damaged = { code: 1, stdout: expect.stringContaining('✗ tiny is not whole') };
+  await expect(run(process.execPath, command('verify'))).rejects.toMatchObject(damaged);
+  expect((await run(process.execPath, command('list'))).stdout).toMatch(/^✗ {2}tiny .*\n {5}Tiny: tests; none$/m);
   await run(process.execPath, command('remove', 'tiny'));
   await expect(run(process.execPath, command('pull', 'nobody'))).rejects.toMatchObject({ stderr: /models list/ });
 }, 60_000);

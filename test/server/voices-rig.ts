@@ -52,7 +52,7 @@ export async function openVoicesRig() {
     encoder,
     argumentsFor,
     adding,
-    async added(dataDir: string, ...more: readonly string[]): Promise<Record<string, unknown>> {
+    added: async (dataDir: string, ...more: readonly string[]): Promise<Record<string, unknown>> => {
       const { stdout } = await run(process.execPath, adding(dataDir, ...more));
       return JSON.parse(stdout) as Record<string, unknown>;
     },

@@ -172,6 +172,7 @@ describe('adding recordings to a voice', () => {
     await expect(addRecordings(store, plain(), optionsFor({ files: [silent] }))).rejects.toMatchObject(
       failure('3 seconds'),
     );
+    expect(await store.list()).toEqual([]);
     await expect(addRecordings(store, mute, optionsFor({ files: [short] }))).rejects.toMatchObject(failure('clip.txt'));
     const { meter } = models();
     const poor = addRecordings(freshStore(), { ...plain(), meter }, optionsFor({ leastQuality: 5.5 }));

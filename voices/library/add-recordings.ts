@@ -67,6 +67,8 @@ export async function addRecordings(store: VoiceStore, studio: Studio, options: 
   });
   const examined = await examineAll(store, studio, { ...options, cut });
   const clips = measuredClips(await store.sources(id));
+  // Nothing is lost by it, and a voice of no clips is in everybody's way.
+  if (clips.length === 0) await store.remove(id);
   const { reference, ...from } = pickReference(clips, { encoder, leastQuality, speaker, before: record.reference });
   const language = record.language === unknownLanguage ? guessLanguage(reference.transcript) : record.language;
   const finished = { ...record, language, reference };

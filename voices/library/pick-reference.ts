@@ -65,7 +65,7 @@ function whyNone(
   { leastQuality }: PickOptions,
 ): string {
   if (clips.length === 0) {
-    return 'No clip could be cut: the recordings hold no 3 seconds of speech without a long pause. Add longer ones.';
+    return 'No clip could be cut, and nothing was kept: the recordings hold no 3 seconds of speech without a long pause. Add longer ones.';
   }
   if (heard?.speakers.length === 0) {
     return 'Several people speak in every clip. Add recordings in which one speaks, or --speaker all where it is one. What was done is kept.';
@@ -75,9 +75,10 @@ function whyNone(
     unfit.withoutTranscript === 0
       ? []
       : [
-          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language, or put the words of a recording into a text file beside it, such as clip.txt beside clip.wav)`,
+          `${unfit.withoutTranscript} without a transcript (name a recognizer of that language with --recognizer, or get one with \`models pull sense-voice\` and add --auto; or put the words of a recording into a text file beside it, clip.txt beside clip.wav)`,
         ];
   const others = (heard?.speakers.length ?? 0) > 1 ? ' --speaker 2 takes another speaker.' : '';
   const count = unfit.poor + unfit.withoutTranscript;
-  return `None of ${count} clips is fit to be a reference: ${[...poor, ...mute].join('; ')}.${others} What was done is kept.`;
+  const none = count === 1 ? 'The one clip is not' : `None of ${count} clips is`;
+  return `${none} fit to be a reference: ${[...poor, ...mute].join('; ')}.${others} What was done is kept.`;
 }

@@ -68,8 +68,12 @@ export function readCatalogue(file = builtInCatalogue): readonly CatalogueModel[
     const why =
       cause instanceof z.ZodError
         ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-        : String(cause);
-    throw new ModelError('model_catalogue_invalid', `${file} is no catalogue of models: ${why}`, cause);
+        : String(cause).replace(/^\w*Error: /, '');
+    throw new ModelError(
+      'model_catalogue_invalid',
+      `${file} is no catalogue of models (${why}). Check --model-catalogue.`,
+      cause,
+    );
   }
 }
 

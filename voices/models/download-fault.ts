@@ -3,8 +3,8 @@ import { ModelError } from './model-error.ts';
 /** Why bytes did not come; the download decides what to do about it. */
 export class DownloadFault extends Error {
   override readonly name = 'DownloadFault';
-  /** `broken`: try again. `busy`: later. `changed`: from the beginning. `refused`: never from here. */
-  readonly kind: 'broken' | 'busy' | 'changed' | 'refused';
+  /** `broken`: try again. `proxy`: likewise, on the way. `busy`: later. `changed`: from the beginning. `refused`: never from here. */
+  readonly kind: 'broken' | 'proxy' | 'busy' | 'changed' | 'refused';
   /** How long the server wants to be left alone. */
   readonly retryAfterMs: number | undefined;
 
@@ -39,6 +39,8 @@ export function asFault(thrown: unknown): DownloadFault {
     throw new ModelError('model_disk_full', 'The disk is full. Free some, or set DRAMATIS_DATA_DIR elsewhere.', thrown);
   }
   if (['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOENT'].includes(code)) throw thrown;
+  // Node calls it "aborted", as if somebody had wanted it.
+  if (code === 'ECONNRESET') return new DownloadFault('broken', 'the connection was cut', undefined, thrown);
   const why = thrown instanceof Error && thrown.message !== '' ? thrown.message : code || String(thrown);
   return new DownloadFault('broken', why, undefined, thrown);
 }

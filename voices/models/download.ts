@@ -33,6 +33,17 @@ const mostFailures = 5;
 const mostRestarts = 2;
 const longestWaitMs = 60_000;
 
+const codes: Readonly<Partial<Record<DownloadFault['kind'], ModelError['code']>>> = {
+  busy: 'model_server_busy',
+  proxy: 'model_proxy_failed',
+};
+
+const remedies: Readonly<Partial<Record<ModelError['code'], string>>> = {
+  model_corrupt:
+    'Nothing was installed. Try again, or another mirror; if it stays so, the publisher has changed the file.',
+  model_proxy_failed: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and run the command again: what has come is kept.',
+};
+
 /**
  * Downloads one file, in pieces over several connections where the server can, and goes on where an earlier run was killed.
  * Cut and silent connections are tried again, busy servers later, then the next address. Only a file of the right hash gets the
@@ -47,15 +58,13 @@ export async function download(options: DownloadOptions): Promise<string> {
     } catch (thrown) {
       options.signal.throwIfAborted();
       const fault = thrown instanceof ModelError && thrown.code !== 'model_disk_full' ? thrown : asFault(thrown);
-      if (fault instanceof ModelError) code = fault.code;
-      else code = fault.kind === 'busy' ? 'model_server_busy' : 'model_download_failed';
+      code = fault instanceof ModelError ? fault.code : (codes[fault.kind] ?? 'model_download_failed');
       reasons.push(`${url}: ${fault.message}`);
     }
   }
   const remedy =
-    code === 'model_corrupt'
-      ? 'Nothing was installed. Try again, or another mirror; if it stays so, the publisher has changed the file.'
-      : 'Run the same command again later: what has come is kept. DRAMATIS_MODEL_MIRRORS names other servers.';
+    remedies[code] ??
+    'Run the same command again later: what has come is kept. DRAMATIS_MODEL_MIRRORS names other servers.';
   throw new ModelError(code, `${reasons.join('; ')}. ${remedy}`);
 }
 

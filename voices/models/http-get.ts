@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
 import { ModelError } from './model-error.ts';
+import { faultOfProxy, faultOfProxyStatus, proxyOf } from './proxy.ts';
 
 /** An answer whose body is yet to be read. */
 export interface HttpAnswer {
@@ -22,17 +23,31 @@ const mostRedirects = 8;
 
 /** Opens a client that gives up on a server that says nothing for `stallMs`. */
 export function openHttpClient(stallMs: number): HttpClient {
-  // Browsers of releases redirect to another host: each agent speaks one protocol.
-  const options = { keepAlive: true, proxyEnv: process.env };
-  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  const options = { keepAlive: true, proxyEnv: process.env, timeout: stallMs };
+  // Releases redirect to other hosts: each agent speaks one protocol. Made when needed, since a proxy that is none lets none be made.
+  const agents: { http?: HttpAgent; https?: HttpsAgent } = {};
 
   function once(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {
+    const proxy = proxyOf(url, process.env);
+    const isSecure = url.startsWith('https:');
+    const agent = isSecure ? (agents.https ??= new HttpsAgent(options)) : (agents.http ??= new HttpAgent(options));
     return new Promise((resolve, reject) => {
-      const isSecure = url.startsWith('https:');
-      const agent = isSecure ? agents.https : agents.http;
-      const request = (isSecure ? httpsGet : httpGet)(url, { headers, agent, signal }, resolve);
-      request.setTimeout(stallMs, () => request.destroy(new Error(`nothing came for ${stallMs / 1000} s`)));
-      request.on('error', reject);
+      // The time counts for the way through a proxy, too, which the socket's own does not.
+      const request = (isSecure ? httpsGet : httpGet)(url, { headers, agent, signal, timeout: stallMs }, (answer) => {
+        signal.removeEventListener('abort', stop);
+        const fault = faultOfProxyStatus(answer.statusCode ?? 0, proxy);
+        if (fault === undefined) return resolve(answer);
+        answer.destroy();
+        reject(fault);
+      });
+      // Node hears of nothing before a proxy has made its connection.
+      const stop = (): void => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      request.on('timeout', () => request.destroy(new Error(`nothing came for ${stallMs / 1000} s`)));
+      request.on('error', (thrown) => {
+        signal.removeEventListener('abort', stop);
+        reject(faultOfProxy(thrown, proxy) ?? thrown);
+      });
     });
   }
 
@@ -59,8 +74,8 @@ export function openHttpClient(stallMs: number): HttpClient {
       }
     },
     close() {
-      agents.http.destroy();
-      agents.https.destroy();
+      agents.http?.destroy();
+      agents.https?.destroy();
     },
   };
 }

@@ -4,6 +4,7 @@ export type ModelErrorCode =
   | 'model_catalogue_invalid'
   | 'model_download_failed'
   | 'model_server_busy'
+  | 'model_proxy_failed'
   | 'model_corrupt'
   | 'model_disk_full'
   | 'model_in_use'

@@ -1,17 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hashOf } from '../../../voices/hash.ts';
 import { readCatalogue } from '../../../voices/models/catalogue.ts';
 import { findInstalled, verifyModel } from '../../../voices/models/installed.ts';
+import { takeProcessLock } from '../../../voices/process-lock.ts';
 import { removeModel } from '../../../voices/models/pull.ts';
-import { answer } from '../../fakes/weights-server.ts';
 import { modelOf, openModelRig, pieceBytes, weights } from './model-rig.ts';
 
 /** A `.tar.bz2` with these files, made by the system's tar. */
@@ -85,25 +81,16 @@ describe('models pull', () => {
     expect(rig.server.seen).toEqual([]);
   });
 
-  it('goes through the proxy of the environment', async () => {
-    const asked: string[] = [];
-    const proxy = createServer((request, response) => {
-      asked.push(request.url ?? '');
-      const range = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '');
-      const part = range === null ? {} : { range: { from: Number(range[1]), to: Number(range[2]) } };
-      answer({ path: '', number: 0, isLook: false, file: weights, ...part }, response, '"one"');
-    });
-    proxy.on('connect', (_request, socket, _head) => void socket.pipe(connect((proxy.address() as AddressInfo).port)));
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    onTestFinished(() => void proxy.close());
-    process.env['HTTP_PROXY'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    onTestFinished(() => void delete process.env['HTTP_PROXY']);
+  it('lets one process at a time work on a model', async () => {
     const rig = await openModelRig();
-    await rig.pull(modelOf('http://models.invalid'));
-    expect((await rig.installed())['tiny/tiny.onnx']?.equals(weights)).toBe(true);
-    expect(new Set(asked)).toEqual(new Set(['http://models.invalid/tiny.onnx']));
-    proxy.closeAllConnections();
+    const lock = path.join(rig.dataDir, 'models', '.loading', 'tiny.lock');
+    {
+      using _lock = await takeProcessLock(lock, () => new Error('held'));
+      const refused = { code: 'model_in_use', message: expect.stringContaining(`Process ${process.pid} `) };
+      await expect(rig.pull()).rejects.toMatchObject(refused);
+      await expect(removeModel(rig.model, rig.dataDir)).rejects.toMatchObject(refused);
+    }
+    await expect(rig.pull()).resolves.toBe(true);
   });
 
   it('unpacks of an archive what the engine loads, and no more', async () => {
