@@ -10,6 +10,8 @@ import { contradiction, rowOf, type Finding } from './finding.ts';
 
 const batchSize = 8;
 const batchesAtOnce = 4;
+/** So many without an answer at the beginning: the model will not do. */
+const fewBatches = 3;
 /** Of each long field of the card so many characters go with every batch. */
 const longestField = 6_000;
 
@@ -42,7 +44,7 @@ export interface Judged {
 /**
  * Has a model compare each exchange with the card's traits, style, MBTI and facts, as Beyond Dialogue aligns profile and dialogue
  * (§3.2), a few exchanges a call, a few calls at a time. A finding must quote the reply it is about. Throws `EngineError` where the
- * model makes nothing of any.
+ * model makes nothing of the first ones.
  */
 export async function judgeLines(
   character: Character,
@@ -69,7 +71,7 @@ export async function judgeLines(
     } catch (fault) {
       if (!(fault instanceof EngineError) || fault.code !== 'ENGINE_BAD_REPLY') throw fault;
       unjudged += batch.length;
-      if (unjudged === lines.length) throw fault;
+      if (done === unjudged - batch.length && unjudged >= Math.min(lines.length, fewBatches * batchSize)) throw fault;
     }
     done += batch.length;
     options.onBatch?.(done, lines.length);
