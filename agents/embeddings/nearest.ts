@@ -14,8 +14,8 @@ export interface Nearest {
 /** So many are compared one by one: a thousand numbers each take a microsecond. */
 const fewPoints = 256;
 /** Of more, so many times the wanted ones are compared, at least `leastShortlist`. */
-const shortlistShare = 4;
-const leastShortlist = 128;
+const shortlistShare = 3;
+const leastShortlist = 64;
 const bits = 32;
 
 /**
