@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { EngineError, type CallOptions } from '../voices/engine.ts';
 import type { ChatModel, Message } from './chat.ts';
+import { jsonIn } from './json-in.ts';
 
 /** What is asked for, and how much the model may write. */
 export interface Question<Answer> extends CallOptions {
@@ -13,8 +14,8 @@ export interface Question<Answer> extends CallOptions {
 const attempts = 3;
 
 /**
- * Asks a model for one JSON object, which may stand in a code fence or among words. What is no JSON, or not of the wanted shape, is
- * asked for again, with what was wrong, twice at most; then `EngineError` with `ENGINE_BAD_REPLY`.
+ * Asks a model for one JSON object, however it wraps it (`jsonIn`). What is no JSON, or not of the wanted shape, is asked for again, with
+ * what was wrong, twice at most; then `EngineError` with `ENGINE_BAD_REPLY`.
  */
 export async function askForJson<Answer>(model: ChatModel, question: Question<Answer>): Promise<Answer> {
   const { system, text, schema, maxTokens = 1_500, signal } = question;
@@ -35,16 +36,4 @@ export async function askForJson<Answer>(model: ChatModel, question: Question<An
     wrong = `Your last answer was of no use: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`;
   }
   throw new EngineError(model.name, 'ENGINE_BAD_REPLY', `no usable JSON in ${attempts} answers. Use a larger model.`);
-}
-
-/** The outermost object of a text; undefined where there is none. */
-function jsonIn(text: string): unknown {
-  const from = text.indexOf('{');
-  const to = text.lastIndexOf('}');
-  if (from < 0 || to < from) return undefined;
-  try {
-    return JSON.parse(text.slice(from, to + 1));
-  } catch {
-    return undefined;
-  }
 }

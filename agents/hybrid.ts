@@ -19,7 +19,8 @@ export const rankingDepth = 30;
 
 /**
  * Joins BM25 (English stemmed, Chinese by characters and pairs) and nearness of meaning by reciprocal rank fusion. `byTopic`: words that
- * frame a remark find nothing, and a remark without a topic nothing at all; for texts that are to stay away where nothing asks for them.
+ * frame a remark find nothing, a remark without a topic nothing at all, and meaning only what stands out; for texts that are to stay away
+ * where nothing asks for them.
  */
 export function openHybrid(texts: readonly string[], { byTopic = false }: { readonly byTopic?: boolean } = {}): Hybrid {
   const rank = openBm25(texts.map((text) => [{ terms: searchTerms(text) }]));
@@ -34,7 +35,7 @@ export function openHybrid(texts: readonly string[], { byTopic = false }: { read
       const terms = byTopic ? topicTerms(query) : searchTerms(query);
       if (terms.length === 0) return [];
       if (point === undefined || nearest.size === 0) return rank(terms, count);
-      return fuse([rank(terms, rankingDepth), nearest.search(point, rankingDepth)]).slice(0, count);
+      return fuse([rank(terms, rankingDepth), nearest.search(point, rankingDepth, byTopic)]).slice(0, count);
     },
   };
 }

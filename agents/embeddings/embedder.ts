@@ -17,7 +17,15 @@ export function unitOf(point: readonly number[]): Float32Array {
 
 /** How alike two points of length 1 and one dimension are: 1 the same, 0 nothing in common. */
 export function likeness(left: Float32Array, right: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < left.length; at += 1) sum += (left[at] as number) * (right[at] as number);
-  return sum;
+  // Four sums at a time: the next addition need not wait for the last.
+  let [first, second, third, fourth] = [0, 0, 0, 0];
+  const whole = left.length - (left.length % 4);
+  for (let at = 0; at < whole; at += 4) {
+    first += (left[at] as number) * (right[at] as number);
+    second += (left[at + 1] as number) * (right[at + 1] as number);
+    third += (left[at + 2] as number) * (right[at + 2] as number);
+    fourth += (left[at + 3] as number) * (right[at + 3] as number);
+  }
+  for (let at = whole; at < left.length; at += 1) first += (left[at] as number) * (right[at] as number);
+  return first + second + third + fourth;
 }

@@ -7,16 +7,25 @@ export interface Nearest {
   readonly size: number;
   /** Gives a text, by its index, the point of its meaning. */
   place(index: number, point: Float32Array): void;
-  /** The `count` nearest, nearest first; `score` is their likeness, -1 to 1. */
-  search(point: Float32Array, count: number): readonly Ranked[];
+  /**
+   * The `count` nearest, nearest first; `score` is their likeness, -1 to 1. Something is always nearest: `standingOut` gives only what is
+   * nearer than chance would bring any.
+   */
+  search(point: Float32Array, count: number, standingOut?: boolean): readonly Ranked[];
 }
 
 /** So many are compared one by one: a thousand numbers each take a microsecond. */
 const fewPoints = 256;
 /** Of more, so many times the wanted ones are compared, at least `leastShortlist`. */
-const shortlistShare = 4;
-const leastShortlist = 128;
+const shortlistShare = 3;
+const leastShortlist = 64;
 const bits = 32;
+/** Among fewer nobody can tell what is by chance. */
+const fewToTell = 8;
+/** Points that show how near by chance is. */
+const sampleSize = 64;
+/** Of a normal distribution, how many of its deviations from the median half of it lies within, inverted. */
+const deviationOfHalf = 1.4826;
 
 /**
  * Compares the signs of two points first (binary quantization with rescoring): 32 dimensions in one step, so that 5,000 points of 1,024
@@ -50,6 +59,15 @@ export function openNearest(): Nearest {
     return listed;
   };
 
+  /** Of so many by chance the nearest is about here (the greatest of n normal values; median and its deviation mind no few that are near). */
+  const chance = (point: Float32Array): number => {
+    const step = Math.ceil(points.length / sampleSize);
+    const sampled = points.filter((_, at) => at % step === 0).map((known) => likeness(known.point, point));
+    const median = medianOf(sampled);
+    const deviation = deviationOfHalf * medianOf(sampled.map((score) => Math.abs(score - median)));
+    return median + deviation * Math.sqrt(2 * Math.log(points.length));
+  };
+
   return {
     get size() {
       return points.length;
@@ -66,16 +84,22 @@ export function openNearest(): Nearest {
       signs.set(signsOf(point), from);
       points.push({ index, point });
     },
-    search(point, count) {
+    search(point, count, standingOut = false) {
       if (point.length !== points[0]?.point.length) return [];
       const best: Ranked[] = [];
       for (const at of shortlist(point, count)) {
         const known = points[at];
         if (known !== undefined) keepBest(best, { index: known.index, score: likeness(known.point, point) }, count);
       }
-      return best;
+      if (!standingOut || points.length < fewToTell) return best;
+      const least = chance(point);
+      return best.filter(({ score }) => score > least);
     },
   };
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function signsOf(point: Float32Array): Int32Array {

@@ -19,7 +19,7 @@ const commonShare = 0.1;
 const fewMemories = 100;
 /** A memory of this age counts half of what a fresh one does, as far as age counts. */
 const halfLifeMs = 30 * 24 * 3_600_000;
-/** Memories that meaning alone may bring: something is always nearest, whether or not it is near. */
+/** Memories that meaning alone may bring. */
 const nearCount = 5;
 /** How much of a score age decides: the rest is how well it fits. */
 const recencyShare = 0.25;
@@ -79,7 +79,7 @@ export function openRecollection(): Recollection {
     find(remark, nowMs, point) {
       const hits = byWords(remark);
       const isByMeaning = point !== undefined && topicTerms(remark).length > 0;
-      const ranked = isByMeaning ? fuse([hits.slice(0, rankingDepth), nearest.search(point, nearCount)]) : hits;
+      const ranked = isByMeaning ? fuse([hits.slice(0, rankingDepth), nearest.search(point, nearCount, true)]) : hits;
       const best = ranked[0]?.score ?? 1;
       return ranked
         .map(({ index, score }) => {

@@ -45,7 +45,9 @@ export function progressLine(state: {
   const full = Math.round(share * barColumns);
   const rate = elapsedMs > 0 ? (done - already) / (elapsedMs / 1000) : 0;
   const left = rate > 0 ? clockOf((of - done) / rate) : '?';
-  return `[${'█'.repeat(full)}${'░'.repeat(barColumns - full)}] ${label} · ${rate.toFixed(1)} ${unit} a second · ${left} left`;
+  const pace =
+    rate >= 0.5 || rate === 0 ? `${rate.toFixed(1)} ${unit} a second` : `${(60 * rate).toFixed(1)} ${unit} a minute`;
+  return `[${'█'.repeat(full)}${'░'.repeat(barColumns - full)}] ${label} · ${pace} · ${left} left`;
 }
 
 function clockOf(seconds: number): string {

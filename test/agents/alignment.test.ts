@@ -2,6 +2,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkCard } from '../../agents/alignment/check-card.ts';
 import { checkLines } from '../../agents/alignment/check-lines.ts';
+import type { ChatModel } from '../../agents/chat.ts';
 import { judgeLines } from '../../agents/alignment/judge-lines.ts';
 import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import { dialoguePairSchema } from '../../characters/card.ts';
@@ -126,6 +127,50 @@ describe('lines judged by a model', () => {
   it('are asked about again where the answer is no JSON, three times at most', async () => {
     expect(await judgedWith('No idea.', found(1, 'I hate'))).toMatchObject({ calls: 2, dropped: 0 });
     await expect(judgedWith('No idea.')).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
+  });
+
+  it('are quoted with any quotation marks, and told in the order of the rows', async () => {
+    const both = ['“i hate EVERY guest I ever had”', 'The best'].map((quote, index) => ({
+      row: String(index + 1),
+      field: 'traits',
+      quote: quote.replaceAll(/[“”]/gu, ''),
+      why: 'Hearty.',
+    }));
+    const { findings } = await judgedWith(JSON.stringify([...both.toReversed(), { row: 'x' }]));
+    expect(findings.map(({ where }) => where)).toEqual(['lines.jsonl:1', 'lines.jsonl:2']);
+  });
+
+  it('cost no others where the model makes nothing of some, and end early where it makes nothing of any', async () => {
+    const lines = Array.from({ length: 80 }, (_, index) => ({
+      asks: [`Ask ${index}?`],
+      reply: `I hate guest ${index}.`,
+    }));
+    const calls: string[] = [];
+    const judge = (isOf: (text: string) => boolean): ChatModel => ({
+      name: 'judge',
+      async *chat(messages) {
+        const text = messages.at(-1)?.text ?? '';
+        calls.push(text);
+        yield { type: 'text-delta', text: isOf(text) ? 'Hm.' : found(80, 'I hate guest 79') };
+      },
+    });
+    const some = await judgeLines(
+      smallCharacter({ lines }),
+      judge((text) => text.includes('Ask 8?')),
+      { signal },
+    );
+    expect(some).toMatchObject({ unjudged: 8, dropped: 8, findings: [{ where: 'lines.jsonl:80' }] });
+    calls.length = 0;
+    await expect(
+      judgeLines(
+        smallCharacter({ lines }),
+        judge(() => true),
+        { signal },
+      ),
+    ).rejects.toMatchObject({
+      code: 'ENGINE_BAD_REPLY',
+    });
+    expect(calls.length).toBeLessThan(30);
   });
 
   it('are not slandered: a quote that the row lacks, or a row that is not there, is dropped and counted', async () => {

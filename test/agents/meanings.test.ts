@@ -143,6 +143,21 @@ describe('the nearest of many points', () => {
     expect(found / 200).toBeGreaterThan(0.95);
   });
 
+  it('that stand out are those that are meant, hardly ever those that are near by chance', () => {
+    for (const size of [20, 1_000]) {
+      const points = Array.from({ length: size }, () => unitOf(random(96)));
+      const nearest = openNearest();
+      for (const [index, point] of points.entries()) nearest.place(index, point);
+      const meantFor = points
+        .slice(0, 20)
+        .map((point) => unitOf([...point].map((value) => value + (draw() - 0.5) / 4)));
+      for (const [index, asked] of meantFor.entries()) expect(nearest.search(asked, 5, true)[0]?.index).toBe(index);
+      const strangers = Array.from({ length: 100 }, () => nearest.search(unitOf(random(96)), 5, true).length);
+      expect(strangers.filter((count) => count > 0).length).toBeLessThan(35);
+      expect(nearest.search(unitOf(random(96)), 5)).toHaveLength(5);
+    }
+  });
+
   it('has no place for points of another dimension, and finds nothing where there are none', () => {
     const nearest = openNearest();
     expect(nearest.search(Float32Array.of(1), 3)).toEqual([]);

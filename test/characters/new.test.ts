@@ -92,6 +92,13 @@ describe('dramatis characters new', () => {
     });
     const evidence = await readFile(path.join(pack, 'assets', 'evidence.jsonl'), 'utf8');
     expect(evidence.trim().split('\n')).toHaveLength(5);
+    expect(JSON.parse(evidence.split('\n')[0] ?? '')).toMatchObject({ passage: 1, offset: 0, quote: quoted.profile });
+    expect(ran.out).toContain('writer: 3 calls, 33 tokens read, 21 written');
+    const again = await draft(server, 'good', book, '--name', 'Ada Finch');
+    expect(again).toMatchObject({ status: 1, err: expect.stringContaining('give --replace, or another --id') });
+    expect(server.requests).toHaveLength(3);
+    const other = await draft(server, 'good', book, '--name', 'Ada Finch', '--id', 'Ada');
+    expect(other).toMatchObject({ status: 2, err: expect.stringContaining('lower-case words') });
     expect(JSON.stringify(character)).not.toContain('duchess');
     expect(readdirSync(path.dirname(pack))).toEqual(['ada-finch']);
   });

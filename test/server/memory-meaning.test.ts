@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
@@ -126,4 +127,20 @@ describe('memories recalled by meaning', () => {
     store.erase(bond);
     expect(known()).toEqual([]);
   });
+});
+
+it('a file of before is brought up to date, and keeps what it holds', async () => {
+  const file = memoryFile(path.join(folder, 'old'));
+  const store = new MemoryStore(file);
+  store.record(bond, { session: 's', item: 'i', asked: storm, answered: 'Oh.' }, [], 0);
+  store.close();
+  const old = new DatabaseSync(file);
+  old.exec('DROP TRIGGER turns_corrected; DROP TRIGGER facts_corrected; DROP TABLE points; PRAGMA user_version = 1');
+  old.close();
+  const again = new MemoryStore(file);
+  stores.push(again);
+  const memory = talk(again, twoTopics());
+  await settled();
+  expect((await memory.recall([user('Is the weather bad?')], { signal }))[0]).toContain(storm);
+  expect([...again.points.read('two topics', ['t1']).keys()]).toEqual(['t1']);
 });

@@ -5,9 +5,11 @@ import { judgeLines } from '../../../agents/alignment/judge-lines.ts';
 import type { ChatModel } from '../../../agents/chat.ts';
 import type { Character } from '../../../characters/character.ts';
 import { findCharacter, readCharacters } from '../../serve.ts';
+import { interruptSignal } from '../interrupt.ts';
 import { openProgressBar } from '../progress-bar.ts';
 import { parseCommand } from '../usage.ts';
 import { chatOf } from './chat-of.ts';
+import { metered, spentInWords, type Spent } from './metered.ts';
 
 /** `dramatis characters check [ID…]`: what in cards and example lines does not fit together; exit status 1 on contradictions. */
 export async function run(args: string[]): Promise<number> {
@@ -21,32 +23,40 @@ export async function run(args: string[]): Promise<number> {
     ids.length === 0
       ? [...(await readCharacters(config)).values()]
       : (await Promise.all(ids.map((id) => findCharacter(config, id)))).map(({ character }) => character);
-  const model = values['no-model'] === true ? undefined : await chatOf(config);
+  const opened = values['no-model'] === true ? undefined : await chatOf(config);
+  const spent: Spent = { calls: 0, inputTokens: 0, outputTokens: 0 };
+  const model = opened && metered(opened, spent);
+  const signal = interruptSignal();
   const found: (Finding & { readonly id: string })[] = [];
   try {
     for (const character of characters) {
-      const findings = [...checkCard(character), ...checkLines(character), ...(await judged(character, model))];
+      const findings = [...checkCard(character), ...checkLines(character), ...(await judged(character, model, signal))];
       found.push(...findings.map((finding) => ({ id: character.id, ...finding })));
       if (values.json !== true) print(character, findings);
     }
   } finally {
-    await model?.close?.();
+    if (spent.calls > 0) process.stderr.write(`${model?.name ?? ''}: ${spentInWords(spent)}\n`);
+    await opened?.close?.();
   }
   if (values.json === true) console.log(JSON.stringify(found, undefined, 2));
   return found.some(({ kind }) => kind === 'contradiction') ? 1 : 0;
 }
 
-async function judged(character: Character, model: ChatModel | undefined): Promise<readonly Finding[]> {
+async function judged(
+  character: Character,
+  model: ChatModel | undefined,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   if (model === undefined) return [];
   const bar = openProgressBar('lines');
-  const { signal } = new AbortController();
-  const { findings, dropped } = await judgeLines(character, model, {
+  const { findings, dropped, unjudged } = await judgeLines(character, model, {
     signal,
     onBatch: (done, of) => bar.show(done, of, `${character.id}: ${done} of ${of} lines judged`),
   });
   bar.end();
   if (dropped > 0)
     process.stderr.write(`${dropped} findings of the model left out: they quote what their row does not say\n`);
+  if (unjudged > 0) process.stderr.write(`${unjudged} lines not judged: the model wrote no JSON about them\n`);
   return findings;
 }
 

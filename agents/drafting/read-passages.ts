@@ -1,0 +1,98 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { EngineError, type CallOptions } from '../../voices/engine.ts';
+import { atOnce } from '../at-once.ts';
+import type { ChatModel } from '../chat.ts';
+import type { Passage } from './passages.ts';
+import { statementsIn, type PassageResult, type Statement } from './statements.ts';
+
+/** A statement, and the passage it was found in: its number from 1, and where that begins, in UTF-16 units. */
+export interface PlacedStatement extends Statement {
+  readonly passage: number;
+  readonly offset: number;
+}
+
+/** What all passages gave, in their order. */
+export interface Read {
+  readonly statements: readonly PlacedStatement[];
+  readonly dropped: number;
+  /** Passages of which the model wrote no JSON, by their numbers from 1. */
+  readonly unread: readonly number[];
+}
+
+export interface ReadingOptions extends CallOptions {
+  readonly name: string;
+  readonly model: ChatModel;
+  /** What was read before, and where it is kept. */
+  readonly store: {
+    read(index: number): Promise<PassageResult | undefined>;
+    write(index: number, result: PassageResult): Promise<void>;
+  };
+  /** Told once before the first, with what was read before, and after each. */
+  readonly onPassage: (done: number, of: number, already: number) => void;
+  /** Told that the server has no room just now, and how long it is left alone. */
+  readonly onWait: (seconds: number) => void;
+  readonly pause?: (ms: number, options: CallOptions) => Promise<unknown>;
+}
+
+/** Passages read at a time: servers answer them together, and rate limits allow it. */
+const passagesAtOnce = 4;
+/** A book takes an hour; a server that is down for two minutes is to end nothing. */
+const pausesMs = [2_000, 8_000, 30_000, 60_000];
+const longestPauseMs = 120_000;
+/** So many passages without an answer at the beginning: the model will not do. */
+const fewFailures = 3;
+
+/**
+ * Reads passages, several at a time. One of which the model makes no JSON is passed over; a server that is busy or away is waited for.
+ * Throws `EngineError` where the model makes nothing of the first ones, or the server stays away; what was read is in the store by then.
+ */
+export async function readPassages(passages: readonly Passage[], options: ReadingOptions): Promise<Read> {
+  const { store, onPassage, signal } = options;
+  const found = await Promise.all(passages.map((_, index) => store.read(index)));
+  const already = found.filter((each) => each !== undefined).length;
+  let done = already;
+  const unread: number[] = [];
+  onPassage(done, passages.length, already);
+  const left = [...passages.keys()].filter((index) => found[index] === undefined);
+  await atOnce(left, passagesAtOnce, async (index) => {
+    signal.throwIfAborted();
+    try {
+      const result = await patiently(passages[index] as Passage, options);
+      await store.write(index, result);
+      found[index] = result;
+    } catch (fault) {
+      if (!(fault instanceof EngineError) || fault.code !== 'ENGINE_BAD_REPLY') throw fault;
+      unread.push(index + 1);
+      const isHopeless = done === unread.length - 1 && unread.length >= Math.min(fewFailures, passages.length);
+      if (isHopeless) throw fault;
+    }
+    done += 1;
+    onPassage(done, passages.length, already);
+  });
+  const statements = passages.flatMap(({ offset }, index) =>
+    (found[index]?.statements ?? []).map((statement) => ({ ...statement, passage: index + 1, offset })),
+  );
+  const dropped = found.reduce((sum, each) => sum + (each?.dropped ?? 0), 0);
+  return { statements, dropped, unread: unread.toSorted((left, right) => left - right) };
+}
+
+async function patiently(passage: Passage, options: ReadingOptions): Promise<PassageResult> {
+  const {
+    name,
+    model,
+    signal,
+    onWait,
+    pause = (ms, { signal: until }) => wait(ms, undefined, { signal: until }),
+  } = options;
+  for (const pauseMs of [...pausesMs, undefined]) {
+    try {
+      return await statementsIn(passage, name, model, { signal });
+    } catch (fault) {
+      if (!(fault instanceof EngineError) || !fault.retryable || pauseMs === undefined) throw fault;
+      const ms = Math.min(longestPauseMs, Math.max(pauseMs, fault.retryAfterMs ?? 0));
+      onWait(Math.ceil(ms / 1_000));
+      await pause(ms, { signal });
+    }
+  }
+  throw new Error('the last try returns or throws');
+}

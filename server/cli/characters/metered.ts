@@ -1,0 +1,31 @@
+import type { ChatModel } from '../../../agents/chat.ts';
+
+/** What a model has cost so far. */
+export interface Spent {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** The same model, its costs noted in `spent`, as far as the server tells them. */
+export function metered(model: ChatModel, spent: Spent): ChatModel {
+  return {
+    name: model.name,
+    async *chat(messages, options) {
+      spent.calls += 1;
+      for await (const part of model.chat(messages, options)) {
+        if (part.type === 'chat-end') {
+          spent.inputTokens += part.inputTokens;
+          spent.outputTokens += part.outputTokens;
+        }
+        yield part;
+      }
+    },
+  };
+}
+
+/** Such as "131 calls, 310,000 tokens read, 45,000 written". */
+export function spentInWords({ calls, inputTokens, outputTokens }: Spent): string {
+  const number = (value: number): string => value.toLocaleString('en');
+  return `${number(calls)} calls, ${number(inputTokens)} tokens read, ${number(outputTokens)} written`;
+}
