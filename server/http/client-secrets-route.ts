@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Engines } from '../engines.ts';
 import { sessionPatchSchema } from '../protocol/client-events.ts';
 import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
-import { newId } from '../realtime/connection.ts';
+import { newId } from '../realtime/new-id.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
 import type { Problem } from '../session/events.ts';
 import type { ClientSecrets } from './client-secrets.ts';

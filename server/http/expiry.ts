@@ -1,6 +1,6 @@
 import { errorObject } from '../errors.ts';
 import type { Link } from '../link/link.ts';
-import { newId } from '../realtime/connection.ts';
+import { newId } from '../realtime/new-id.ts';
 import type { Clock } from '../session/clock.ts';
 import type { Problem } from '../session/events.ts';
 

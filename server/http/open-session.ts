@@ -12,7 +12,6 @@ import type { Memories } from '../memory/memories.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
 import {
-  newId,
   openConnection,
   type ConnectionParts,
   type Peer,
@@ -20,6 +19,7 @@ import {
   type SessionMemory,
 } from '../realtime/connection.ts';
 import type { CuesTold } from '../realtime/encode-response.ts';
+import { newId } from '../realtime/new-id.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../session/clock.ts';

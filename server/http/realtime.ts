@@ -11,7 +11,7 @@ import { restore, type RestoredSession } from '../link/restore.ts';
 import { userName } from '../protocol/client-events.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import { toBeta } from '../realtime/beta.ts';
-import { newId } from '../realtime/connection.ts';
+import { newId } from '../realtime/new-id.ts';
 import { wireItem } from '../realtime/wire-items.ts';
 import type { Problem } from '../session/events.ts';
 import type { ClientSecret } from './client-secrets.ts';

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import { errorObject } from '../errors.ts';
 import type { Carrier } from '../link/link.ts';
 import { limits } from '../protocol/limits.ts';
-import { newId } from '../realtime/connection.ts';
+import { newId } from '../realtime/new-id.ts';
 import { systemClock, type Clock } from '../session/clock.ts';
 import type { Problem } from '../session/events.ts';
 import { frameBufferOf } from './frame-buffers.ts';

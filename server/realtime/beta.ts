@@ -1,14 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pcmFormat, type AudioFormat } from './audio-format.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import {
-  newId,
-  openConnection,
-  type Connection,
-  type ConnectionParts,
-  type Peer,
-  type ServerEvent,
-} from './connection.ts';
+import { openConnection, type Connection, type ConnectionParts, type Peer, type ServerEvent } from './connection.ts';
+import { newId } from './new-id.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
@@ -15,8 +14,17 @@ import type { ProbeLine } from '../session/silence.ts';
 import { decode } from './decode.ts';
 import type { CuesTold } from './encode-response.ts';
 import { createEncoder } from './encode.ts';
+import { newId } from './new-id.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
-import { castingToStart, noScenes, playersOf, stagedBy, type CastScene, type Staged } from './wire-scene.ts';
+import {
+  castingToStart,
+  noScenes,
+  playersOf,
+  stagedBy,
+  type Casting,
+  type CastScene,
+  type Staged,
+} from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The other end of a connection, whatever carries it. */
@@ -134,25 +142,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   let casting = castingToStart(parts);
   const { castScene = noScenes, nods = false } = parts;
   const staged = stagedBy(parts, wire);
-  const session = new Session({
-    ...playersOf(casting, nods),
-    vad: parts.vad,
-    ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
-    ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
-    draftsPerTurn: parts.draftsPerTurn ?? 0,
-    stopsAtOnce: parts.holds === true,
-    clock: parts.clock,
-    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
-    settings: settingsOf(wire, casting.character),
-    aheadMs: parts.aheadMs,
-    keptAudioMs: parts.keptAudioMs,
-    ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
-    newId,
-    ...(parts.memory === undefined
-      ? {}
-      : { recall: (history) => (staged.is ? [] : (parts.memory?.recall(history) ?? [])) }),
-    onFault: parts.onFault,
-  });
+  const session = openEngine(parts, peer, { casting, wire, staged });
   parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
@@ -194,6 +184,34 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     away: (isAway) => session.away(isAway),
     close: () => session.close(),
   };
+}
+
+interface Beginning {
+  readonly casting: Pick<Casting, 'character' | 'responder'>;
+  readonly wire: WireSession;
+  readonly staged: Staged;
+}
+
+/** The session engine of a connection. */
+function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged }: Beginning): Session {
+  const { restored, memory, nods = false } = parts;
+  return new Session({
+    ...playersOf(casting, nods),
+    vad: parts.vad,
+    ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
+    ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
+    draftsPerTurn: parts.draftsPerTurn ?? 0,
+    stopsAtOnce: parts.holds === true,
+    clock: parts.clock,
+    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
+    settings: settingsOf(wire, casting.character),
+    aheadMs: parts.aheadMs,
+    keptAudioMs: parts.keptAudioMs,
+    ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
+    newId,
+    ...(memory === undefined ? {} : { recall: (history) => (staged.is ? [] : (memory.recall(history) ?? [])) }),
+    onFault: parts.onFault,
+  });
 }
 
 /** Hands a peer each event complete, and sound in the form it takes. */
@@ -263,21 +281,6 @@ async function deliver(
     memory?.close();
   }
   return 'closed';
-}
-
-const idBytes = 12;
-/** Asking for randomness costs more than making an id, so it is asked for many at once. */
-let random = Buffer.alloc(0);
-let randomUsed = 0;
-
-/** A new id, with the prefix that OpenAI gives its kind. */
-export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
-  if (randomUsed === random.length) {
-    random = randomBytes(64 * idBytes);
-    randomUsed = 0;
-  }
-  randomUsed += idBytes;
-  return `${kind}_${random.toString('base64url', randomUsed - idBytes, randomUsed)}`;
 }
 
 function sessionToStart(parts: ConnectionParts, id: string): WireSession {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Link } from '../../server/link/link.ts';
-import { newId, openConnection } from '../../server/realtime/connection.ts';
+import { openConnection } from '../../server/realtime/connection.ts';
+import { newId } from '../../server/realtime/new-id.ts';
 import { Call } from '../../server/webrtc/call.ts';
 import type { Peer } from '../../server/webrtc/peer.ts';
 import { PlayoutQueue } from '../../server/webrtc/playout-queue.ts';
