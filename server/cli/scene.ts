@@ -102,7 +102,7 @@ async function play(
   for await (const part of responder.reply(history, options)) {
     if (part.type === 'scene-end') return undefined;
     if (part.type === 'speaker') speaker = part.speaker;
-    if (part.type === 'cue' && part.kind === 'action') actions.push(`(${part.text})`);
+    if (part.type === 'cue' && part.kind !== 'thought') actions.push(`(${part.text})`);
     if (part.type === 'text' || part.type === 'speech') emotion ??= part.emotion;
     if (part.type === 'text') text += part.text;
     if (part.type !== 'speech') continue;

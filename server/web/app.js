@@ -66,7 +66,10 @@ function showState(state) {
   page.status.textContent = status;
   page.hint.textContent = hint;
   page.talk.disabled = chosen === undefined;
-  page.stop.hidden = state !== 'speaking' && state !== 'thinking';
+  const isAtWork = state === 'speaking' || state === 'thinking';
+  const mayGoOn = part === 'plays' && !isOver && (state === 'listening' || state === 'muted');
+  page.stop.hidden = !isAtWork && !mayGoOn;
+  page.stop.textContent = mayGoOn ? 'Go on' : 'Stop reply';
   page.end.hidden = state === 'idle';
 }
 
@@ -251,12 +254,15 @@ function byId(id) {
 
 page.talk.addEventListener('click', tapTalk);
 page.end.addEventListener('click', endTalk);
-page.stop.addEventListener('click', () => talk?.stop());
+page.stop.addEventListener('click', () => {
+  if (page.stop.textContent === 'Go on') talk?.goOn();
+  else talk?.stop();
+});
 page.sayForm.addEventListener('submit', (event) => void say(event));
 page.keyForm.addEventListener('submit', takeKey);
 page.change.addEventListener('click', () => showView('cast'));
 document.addEventListener('keydown', ({ key: pressed }) => {
-  if (pressed === 'Escape' && !page.stop.hidden) talk?.stop();
+  if (pressed === 'Escape' && page.stop.textContent !== 'Go on' && !page.stop.hidden) talk?.stop();
 });
 addEventListener('hashchange', () => {
   const character = byId(location.hash.slice(1));

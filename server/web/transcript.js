@@ -123,6 +123,7 @@ export class Transcript {
 
   /** The scene is over. */
   dropCurtain() {
+    if (this.#list.lastElementChild?.className === 'curtain') return;
     this.keepPlace(() => this.#list.append(make('li', 'curtain', 'The curtain falls.')));
   }
 

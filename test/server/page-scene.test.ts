@@ -1,3 +1,5 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,18 +10,39 @@ import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/brow
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
 
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-page-scene-'));
+
+const short = {
+  title: 'A short quarrel',
+  tagline: 'Two lines',
+  circumstance: 'A room.',
+  characters: [
+    { id: 'alice', motivation: 'To be right.' },
+    { id: 'd-artagnan', motivation: 'To be right, too.' },
+  ],
+  user: { name: 'The judge', profile: 'Has to decide.' },
+  script: [
+    { speaker: 'alice', text: '[angry] You are a liar and a fool, d’Artagnan, and a coward!' },
+    { speaker: 'd-artagnan', text: '[angry] Never.' },
+  ],
+};
+
 describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () => {
   let server: RunningServer;
   let browser: TestBrowser;
 
   beforeAll(async () => {
-    server = await startServer(readConfig({ flags: { port: '0', logLevel: 'error' }, environment: {} }));
+    await mkdir(path.join(folder, 'scenes'), { recursive: true });
+    await writeFile(path.join(folder, 'scenes', 'short.json'), JSON.stringify(short));
+    const flags = { port: '0', logLevel: 'error', charactersDir: folder };
+    server = await startServer(readConfig({ flags, environment: {} }));
     browser = await openBrowserThatAsks(server);
   }, 60_000);
 
   afterAll(async () => {
     await server?.close();
     await browser?.close();
+    await rm(folder, { recursive: true });
   });
 
   const keep = (page: Page, name: string) =>
@@ -68,4 +91,25 @@ describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () =>
     expect(await page.locator('#say').isVisible()).toBe(true);
     await page.close();
   }, 120_000);
+
+  it('ends, shows how everybody feels by then, and can be played again', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(server.url);
+    await page.click('#characters >> text=A short quarrel');
+    // Without a microphone, so that nobody answers.
+    await page.evaluate('navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error("none"))');
+    await page.click('#talk');
+    await page.locator('.curtain').waitFor({ timeout: 60_000 });
+    await page.locator('#talk-status >> text=The end').waitFor({ timeout: 20_000 });
+    await keep(page, 'scene-end');
+    const moods = await page.locator('#players li').allInnerTexts();
+    expect(moods.find((text) => text.includes('Artagnan'))).toMatch(/anger [3-9]/);
+    expect(await page.locator('#stop').isVisible()).toBe(false);
+    await page.click('#talk');
+    await page.locator('.curtain').waitFor({ state: 'detached' });
+    await page.locator('#stop >> text=Stop reply').click({ timeout: 30_000 });
+    await page.locator('#stop >> text=Go on').click({ timeout: 30_000 });
+    await page.locator('.curtain').waitFor({ timeout: 60_000 });
+    await page.close();
+  }, 150_000);
 });

@@ -62,6 +62,22 @@ describe('the floor between characters', () => {
     await rig.close();
   });
 
+  it('is not taken from who has just taken it', async () => {
+    const eager = { patience: 0, interruptibility: 1 };
+    const stage = gardenWith({ 'abraham-lincoln': eager, alice: eager, 'sherlock-holmes': eager });
+    const rig = openScene({
+      stage,
+      model: actingModel(
+        Array.from({ length: 9 }, () => 'Alice'),
+        `${words(90)}.`,
+      ),
+    });
+    rig.begin();
+    await rig.clock.advance(60_000);
+    expect(rig.said().map(([, text]) => text.endsWith('—'))).toEqual([true, false, true]);
+    await rig.close();
+  });
+
   it('is taken at once after a scripted line that breaks off', async () => {
     const { scene, cast } = sceneNamed('supper-on-the-nautilus');
     const script = [
