@@ -1,4 +1,6 @@
 import type { Message } from '../../agents/chat.ts';
+import type { Feelings } from '../../agents/feelings.ts';
+import type { Emotion } from '../../characters/emotion.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import { concatSamples } from '../../voices/audio.ts';
 import { resample } from '../../voices/resampler.ts';
@@ -7,6 +9,8 @@ import { openEngines } from '../engines.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { readCast } from '../serve.ts';
 import { systemClock } from '../session/clock.ts';
+import type { MessageItem, Speaker } from '../session/conversation.ts';
+import { Moods } from '../session/moods.ts';
 import type { Responder } from '../session/responder.ts';
 import { Trace } from '../session/trace.ts';
 import { interruptSignal } from './interrupt.ts';
@@ -35,18 +39,22 @@ export async function run(args: string[]): Promise<number> {
     console.log(`${scene.name}\n\n${scene.stage.scene.circumstance}\n`);
     const responder = engines.responderFor(scene);
     const blocks: Float32Array[] = [];
+    const moods = new Moods(systemClock, scene.stage.cast);
     const history: Message[] = [];
+    let samples = 0;
     for (let turn = 0; turn < turns; turn += 1) {
-      const played = await play(responder, history, typeof out === 'string', signal);
+      const played = await play(responder, history, { speaks: typeof out === 'string', signal, moods });
       if (played === undefined) break;
-      history.push({ role: 'assistant', name: played.name, text: played.text });
+      const line = [...played.actions, played.text].join(' ');
+      history.push({ role: 'assistant', name: played.speaker.name, text: line });
+      const at = typeof out === 'string' ? `${clockTime(samples / wireSampleRate)} ` : '';
+      console.log(`${at}${played.speaker.name}: ${line}\n`);
       blocks.push(...played.blocks);
-      console.log(`${played.name}: ${[...played.actions, played.text].join(' ')}\n`);
+      samples += played.blocks.reduce((sum, { length }) => sum + length, 0);
     }
     if (typeof out === 'string') {
-      const samples = concatSamples(blocks);
-      await writeWav(out, samples, wireSampleRate);
-      console.log(`${out}: ${(samples.length / wireSampleRate).toFixed(1)} s, ${history.length} turns`);
+      await writeWav(out, concatSamples(blocks), wireSampleRate);
+      console.log(`${out}: ${(samples / wireSampleRate).toFixed(1)} s, ${history.length} turns`);
     }
     return 0;
   } finally {
@@ -61,33 +69,50 @@ function turnsOf(value: string | boolean | undefined): number | undefined {
   return turns;
 }
 
+/** Where in the recording somebody begins, such as `1:02.4`. */
+function clockTime(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, '0')}`;
+}
+
 interface Turn {
-  readonly name: string;
+  readonly speaker: Speaker;
   readonly text: string;
   readonly actions: readonly string[];
   readonly blocks: readonly Float32Array[];
+}
+
+interface Playing {
+  readonly speaks: boolean;
+  readonly signal: AbortSignal;
+  readonly moods: Moods;
 }
 
 /** One turn; undefined where the scene is over. */
 async function play(
   responder: Responder,
   history: readonly Message[],
-  speaks: boolean,
-  signal: AbortSignal,
+  { speaks, signal, moods }: Playing,
 ): Promise<Turn | undefined> {
   const blocks: Float32Array[] = [];
   const actions: string[] = [];
-  let [name, text] = ['', ''];
-  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(systemClock) };
+  let speaker: Speaker = { id: '', name: '' };
+  let [text, emotion]: [string, Emotion | undefined] = ['', undefined];
+  const feelingsOf = (id: string): Feelings => moods.now(id);
+  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(systemClock), feelingsOf };
   for await (const part of responder.reply(history, options)) {
     if (part.type === 'scene-end') return undefined;
-    if (part.type === 'speaker') name = part.speaker.name;
-    if (part.type === 'cue' && part.kind === 'action') actions.push(`(${part.text})`);
+    if (part.type === 'speaker') speaker = part.speaker;
+    if (part.type === 'cue' && part.kind !== 'thought') actions.push(`(${part.text})`);
+    if (part.type === 'text' || part.type === 'speech') emotion ??= part.emotion;
     if (part.type === 'text') text += part.text;
     if (part.type !== 'speech') continue;
     const { samples, sampleRate } = part.chunk.frame;
     text += part.chunk.text;
     blocks.push(resample(samples, sampleRate, wireSampleRate));
   }
-  return { name, text: text.trim(), actions, blocks };
+  const item = { id: '', type: 'message', role: 'assistant', status: 'completed', speaker, emotion } as const;
+  const said: MessageItem = { ...item, content: [{ type: 'text', text }] };
+  moods.note({ type: 'reply-item', replyId: '', item: said, inConversation: true, previousItemId: null });
+  moods.note({ type: 'reply-item-ended', replyId: '', item: said, cut: false });
+  return { speaker, text: text.trim(), actions, blocks };
 }

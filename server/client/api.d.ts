@@ -83,6 +83,8 @@ export interface TalkOptions {
   /** The character's id; by default the server's default character. */
   readonly character?: string;
   readonly apiKey?: string;
+  /** Told also what characters think (`x_dramatis.cue` of kind `thought`). */
+  readonly thoughts?: boolean;
   /** By default the global one. */
   readonly WebSocket?: new (url: string | URL, protocols: string[]) => TalkSocket;
   /** Asks how a server is that turned a connection away. By default the global one. */

@@ -58,6 +58,7 @@ export class Link {
    * @param {(query: Query) => TalkSocket} options.dial
    * @param {() => Promise<'away' | 'busy' | 'well'>} options.diagnose
    * @param {string | undefined} options.character
+   * @param {boolean | undefined} options.thoughts
    * @param {number} options.keptAudioMs
    * @param {TalkClock | undefined} [options.clock]
    * @param {(event: ServerEvent) => void} options.onEvent
@@ -175,8 +176,12 @@ export class Link {
 
   /** @returns {Query} */
   #query() {
-    const { character: model } = this.#options;
-    const x = this.#opus === undefined ? EXTENSIONS : `${EXTENSIONS},opus`;
+    const { character: model, thoughts } = this.#options;
+    const x = [
+      EXTENSIONS,
+      ...(thoughts === true ? ['thoughts'] : []),
+      ...(this.#opus === undefined ? [] : ['opus']),
+    ].join();
     if (this.#token === undefined) return { model, x };
     return { x, resume: this.#token, after: String(this.#inbox.last) };
   }

@@ -63,6 +63,7 @@ class OpenTalk {
       dial: (query) => dial(options, query),
       diagnose: () => diagnose(options),
       character: options.character,
+      thoughts: options.thoughts,
       keptAudioMs: options.keptAudioMs ?? KEPT_AUDIO_MS,
       clock: options.clock,
       onEvent: (event) => this.#take(event),

@@ -14,6 +14,7 @@ import { addCalls } from '../webrtc/route.ts';
 import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
+import { aboutScene } from './cast-scene.ts';
 import { addClientSecrets } from './client-secrets-route.ts';
 import { ClientSecrets } from './client-secrets.ts';
 import { addCors } from './cors.ts';
@@ -108,6 +109,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       languages,
       work: { title: work.title, author: work.author ?? null },
       greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
+      ...(stage === undefined ? {} : { scene: aboutScene(id, stage) }),
     })),
   }));
   app.get('/v1/models', guard, async () => ({

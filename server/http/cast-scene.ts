@@ -20,7 +20,8 @@ export function aboutPlayers({ id, name, tagline, languages, greetings, stage }:
   };
 }
 
-function aboutScene(id: string, { scene, cast }: NonNullable<Character['stage']>): Record<string, unknown> {
+/** What a client is told about a scene. */
+export function aboutScene(id: string, { scene, cast }: NonNullable<Character['stage']>): Record<string, unknown> {
   return {
     id: id.slice(sceneModel('').length),
     title: scene.title,

@@ -17,7 +17,15 @@ import type { CuesTold } from './encode-response.ts';
 import { createEncoder } from './encode.ts';
 import { newId } from './new-id.ts';
 import { audioDelta, isAudio, type OutgoingAudio, type WireEvent } from './wire-event.ts';
-import { castingToStart, noScenes, playersOf, stagedBy, type CastScene, type Staged } from './wire-scene.ts';
+import {
+  castingToStart,
+  noScenes,
+  playersOf,
+  stagedBy,
+  type Casting,
+  type CastScene,
+  type Staged,
+} from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
 /** The other end of a connection, whatever carries it. */
@@ -136,21 +144,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   let casting = castingToStart(parts);
   const { castScene = noScenes, nods = false } = parts;
   const staged = stagedBy(parts, wire);
-  const session = new Session({
-    ...playersOf(casting, nods),
-    ...hearingOf(parts),
-    draftsPerTurn: parts.draftsPerTurn ?? 0,
-    stopsAtOnce: parts.holds === true,
-    clock: parts.clock,
-    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
-    settings: settingsOf(wire, casting.character),
-    aheadMs: parts.aheadMs,
-    keptAudioMs: parts.keptAudioMs,
-    ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
-    newId,
-    recall: async (history, options) => (staged.is ? [] : ((await memory?.recall(history, options)) ?? [])),
-    onFault: parts.onFault,
-  });
+  const session = openEngine(parts, peer, { casting, wire, staged });
   memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
@@ -192,13 +186,32 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   };
 }
 
-/** What hears the user. */
-function hearingOf({ vad, turnDetector, speakerEncoder }: ConnectionParts) {
-  return {
-    vad,
-    ...(turnDetector === undefined ? {} : { turnDetector }),
-    ...(speakerEncoder === undefined ? {} : { speakerEncoder }),
-  };
+interface Beginning {
+  readonly casting: Pick<Casting, 'character' | 'responder'>;
+  readonly wire: WireSession;
+  readonly staged: Staged;
+}
+
+/** The session engine of a connection. */
+function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged }: Beginning): Session {
+  const { restored, memory, nods = false } = parts;
+  return new Session({
+    ...playersOf(casting, nods),
+    vad: parts.vad,
+    ...(parts.turnDetector === undefined ? {} : { turnDetector: parts.turnDetector }),
+    ...(parts.speakerEncoder === undefined ? {} : { speakerEncoder: parts.speakerEncoder }),
+    draftsPerTurn: parts.draftsPerTurn ?? 0,
+    stopsAtOnce: parts.holds === true,
+    clock: parts.clock,
+    ...(peer.probe === undefined ? {} : { probeLine: peer.probe }),
+    settings: settingsOf(wire, casting.character),
+    aheadMs: parts.aheadMs,
+    keptAudioMs: parts.keptAudioMs,
+    ...(restored === undefined ? {} : { items: restored.items, before: restored.before }),
+    newId,
+    recall: async (history, options) => (staged.is ? [] : ((await memory?.recall(history, options)) ?? [])),
+    onFault: parts.onFault,
+  });
 }
 
 /** Hands a peer each event complete, and sound in the form it takes. */

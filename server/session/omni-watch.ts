@@ -12,7 +12,7 @@ export interface WatchedReply {
   /** Why nothing more comes of it; undefined while the character is in role. */
   readonly slip: Slip | undefined;
   /** Whether sound may be heard up to so many letters of the reply. */
-  mayBeHeard(letters: number): boolean;
+  readonly mayBeHeard: (letters: number) => boolean;
 }
 
 /**

@@ -191,14 +191,17 @@ function environmentPrompt({ circumstance }: Scene, others: Circumstance['others
   return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
 }
 
-/** How long a turn may last, by what has been said of it: whoever it speaks to may break in. */
+/**
+ * How long a turn may last, by what has been said of it: whoever it speaks to may break in, but not on one who has just broken in,
+ * nor on the environment.
+ */
 function floorOf(player: Player, players: readonly Player[], history: readonly Message[]): (said: string) => number {
   const candidates = players.filter(({ id }) => id !== environmentId);
+  if (player.id === environmentId || isBrokenOff(history.at(-1)?.text ?? '')) return () => Infinity;
   return (said) => {
     const talk: Message[] = [...history, { role: 'assistant', name: player.name, text: said }];
     const claimant = nextByAddress({ candidates, history: talk, last: player.name });
-    if (claimant === undefined || player.id === environmentId) return Infinity;
-    return holdsFloorMs(player.turnTaking, claimant.turnTaking);
+    return claimant === undefined ? Infinity : holdsFloorMs(player.turnTaking, claimant.turnTaking);
   };
 }
 

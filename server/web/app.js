@@ -4,6 +4,7 @@ import { MemoryPanel } from './memories.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
 import { recall, remember } from './remember.js';
+import { SceneView } from './scene-view.js';
 import { captions, loudness } from './talk-button.js';
 import { Talk } from './talk.js';
 import { Transcript } from './transcript.js';
@@ -21,6 +22,9 @@ const page = {
   portrait: element('portrait', HTMLElement),
   prologue: element('prologue', HTMLElement),
   opening: element('opening', HTMLElement),
+  advice: element('advice', HTMLElement),
+  thoughts: element('thoughts', HTMLInputElement),
+  thoughtsWanted: element('thoughts-wanted', HTMLElement),
   keyForm: element('key-form', HTMLFormElement),
   key: element('key', HTMLInputElement),
   sayForm: element('say', HTMLFormElement),
@@ -45,20 +49,27 @@ let chosen;
 /** @type {Talk | undefined} */
 let talk;
 let key = recall('tab', 'key');
+const scene = new SceneView(element('players', HTMLUListElement));
 const memories = new MemoryPanel({ character: () => chosen, key: () => key });
 
 /** @param {TalkState} state */
 function showState(state) {
   const hasMicrophone = talk?.hasMicrophone ?? false;
   const isMuted = talk?.isMuted ?? false;
-  const { action, status, hint } = captions(state, { name: chosen?.name ?? 'a character', hasMicrophone, isMuted });
+  const { part, speaker, isOver } = scene;
+  const facts = part === 'none' ? {} : { scene: { listens: part === 'listens', speaker, isOver } };
+  const about = { name: chosen?.name ?? 'a character', hasMicrophone, isMuted, ...facts };
+  const { action, status, hint } = captions(state, about);
   document.documentElement.dataset.state = state;
   page.talk.dataset.muted = String(hasMicrophone && isMuted);
   page.talk.setAttribute('aria-label', action);
   page.status.textContent = status;
   page.hint.textContent = hint;
   page.talk.disabled = chosen === undefined;
-  page.stop.hidden = state !== 'speaking' && state !== 'thinking';
+  const isAtWork = state === 'speaking' || state === 'thinking';
+  const mayGoOn = part === 'plays' && !isOver && (state === 'listening' || state === 'muted');
+  page.stop.hidden = !isAtWork && !mayGoOn;
+  page.stop.textContent = mayGoOn ? 'Go on' : 'Stop reply';
   page.end.hidden = state === 'idle';
 }
 
@@ -80,6 +91,10 @@ function choose(character) {
   page.work.textContent = workOf(character);
   page.portrait.replaceChildren(portrait(character));
   page.opening.textContent = character.greeting ?? '';
+  if (isOther) scene.show(character.scene);
+  page.thoughtsWanted.hidden = character.scene === undefined;
+  document.documentElement.dataset.part = scene.part;
+  page.advice.textContent = adviceFor(scene);
   if (isOther) page.prologue.hidden = false;
   document.title = `${character.name} · Dramatis`;
   showView('stage');
@@ -91,13 +106,14 @@ function showView(view) {
   document.documentElement.dataset.view = view;
 }
 
-/** @param {'voice' | 'text'} by */
+/** @param {'voice' | 'text' | 'ear'} by */
 async function beginTalk(by) {
   if (chosen === undefined) return false;
   endTalk();
   transcript.clear();
   messages.clearAll();
   page.prologue.hidden = true;
+  scene.restart();
   /** @type {<T extends unknown[]>(run: (...values: T) => void) => (...values: T) => void} */
   const whileCurrent =
     (run) =>
@@ -108,12 +124,17 @@ async function beginTalk(by) {
     character: chosen,
     key,
     user: memories.user,
+    thoughts: chosen.scene !== undefined && page.thoughts.checked,
     transcript,
     messages,
     microphoneId: () => picker.deviceId,
     onState: whileCurrent(showState),
     onLevel: whileCurrent(showLevel),
     onVoice: whileCurrent((level) => document.documentElement.style.setProperty('--voice', loudness(level).toFixed(2))),
+    onScene: whileCurrent((news) => {
+      scene.take(news);
+      if (talk !== undefined) showState(talk.state);
+    }),
     onMicrophone: () => void picker.refresh(),
     onRefused: whileCurrent(refused),
   });
@@ -142,10 +163,29 @@ function showLevel(level) {
 
 function tapTalk() {
   const state = document.documentElement.dataset.state;
-  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk('voice');
+  const isQuiet = state === 'muted' || state === 'listening';
+  if (scene.isOver && isQuiet) return void beginTalk(waysOf(scene));
+  if (talk !== undefined && scene.part === 'listens' && state !== 'error')
+    return state === 'muted' ? talk.goOn() : talk.stop();
+  if (talk === undefined || (state === 'error' && !talk.isRetrying)) void beginTalk(waysOf(scene));
   else if (state === 'error') talk.retryNow();
   else if (talk.hasMicrophone) talk.mute(!talk.isMuted);
   else if (state !== 'connecting') void talk.openMicrophone();
+}
+
+/**
+ * @param {SceneView} scene
+ * @returns {'voice' | 'ear'} how a talk begins
+ */
+function waysOf({ part }) {
+  return part === 'listens' ? 'ear' : 'voice';
+}
+
+/** @param {SceneView} scene */
+function adviceFor({ part, userName }) {
+  if (part === 'listens') return 'Tap the button and listen; headphones help.';
+  const who = userName === undefined ? '' : `You are ${userName}. `;
+  return `${who}Tap the button and talk. Interrupt whenever you like; headphones help.`;
 }
 
 /** @param {SubmitEvent} event */
@@ -214,12 +254,15 @@ function byId(id) {
 
 page.talk.addEventListener('click', tapTalk);
 page.end.addEventListener('click', endTalk);
-page.stop.addEventListener('click', () => talk?.stop());
+page.stop.addEventListener('click', () => {
+  if (page.stop.textContent === 'Go on') talk?.goOn();
+  else talk?.stop();
+});
 page.sayForm.addEventListener('submit', (event) => void say(event));
 page.keyForm.addEventListener('submit', takeKey);
 page.change.addEventListener('click', () => showView('cast'));
 document.addEventListener('keydown', ({ key: pressed }) => {
-  if (pressed === 'Escape' && !page.stop.hidden) talk?.stop();
+  if (pressed === 'Escape' && page.stop.textContent !== 'Go on' && !page.stop.hidden) talk?.stop();
 });
 addEventListener('hashchange', () => {
   const character = byId(location.hash.slice(1));

@@ -1,5 +1,7 @@
 import { make } from './dom.js';
 
+/** @import { Scene } from '../client/events.d.ts' */
+
 /**
  * A character as the server lists it.
  *
@@ -10,6 +12,7 @@ import { make } from './dom.js';
  * @property {readonly string[]} [languages]
  * @property {{ title: string, author?: string | null }} [work]
  * @property {string | null} [greeting]
+ * @property {Scene} [scene]
  */
 
 /**
@@ -70,7 +73,7 @@ export function markChosen(list, id) {
 /**
  * Initials on a colour of the character's own.
  *
- * @param {Character} character
+ * @param {{ id: string, name: string }} character
  * @returns {HTMLElement}
  */
 export function portrait({ id, name }) {

@@ -5,6 +5,7 @@ import { Replies } from './replies.js';
 /** @import { ServerError, SpeechEvent, Talk, TalkEvent, WordsEvent } from '../client/api.d.ts' */
 /** @import { Entry, Transcript } from './transcript.js' */
 /** @import { Messages } from './messages.js' */
+/** @import { SceneNews } from './scene-view.js' */
 /** @import { TurnStart } from './turn.js' */
 
 /** After a lost session, so many utterances are told to the new one. */
@@ -36,6 +37,7 @@ export class Conversation {
    * @param {Messages} options.messages
    * @param {() => void} options.onChange something about who is speaking has changed
    * @param {() => void} options.onHeard the person was heard
+   * @param {(news: SceneNews) => void} options.onScene
    */
   constructor(options) {
     this.#options = options;
@@ -44,6 +46,7 @@ export class Conversation {
         options.transcript.add('character', speaker?.name ?? options.characterName, options.language, speaker?.id),
       isAudible: () => options.wire.isAudible,
       onFailed: (error) => this.#report(error),
+      onScene: (news) => this.#tellScene(news),
     });
   }
 
@@ -96,6 +99,18 @@ export class Conversation {
     entry.close('done');
     this.#expect({ kind: 'text', atMs: performance.now() });
     return true;
+  }
+
+  /** Lets the next of a scene speak. */
+  goOn() {
+    this.#isExpecting = this.#options.wire.send({ type: 'response.create' });
+    this.#options.onChange();
+  }
+
+  /** @param {SceneNews} news */
+  #tellScene(news) {
+    if (news.type === 'over') this.#options.transcript.dropCurtain();
+    this.#options.onScene(news);
   }
 
   /** Stops the reply, whether it is sounding or only on its way. */

@@ -56,6 +56,14 @@ export function explainServer(error) {
   return code === '' ? message : `${message} (${code})`;
 }
 
+/** Why nothing is heard where a page may not play sound. */
+export const NO_SPEAKER = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
+
+/** @param {number} lostMs of sound */
+export function explainLostSound(lostMs) {
+  return `${(lostMs / 1000).toFixed(1)} s of sound did not arrive while the connection was away.`;
+}
+
 /**
  * @param {{ retryInMs: number, isBusy: boolean }} loss of the connection
  * @returns {string}

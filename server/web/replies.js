@@ -4,6 +4,7 @@ import { Turn } from './turn.js';
 
 /** @import { Speaker } from '../client/events.d.ts' */
 /** @import { PlaybackEvent, Response, ResponseEvent, ServerError, SoundEvent } from '../client/api.d.ts' */
+/** @import { SceneNews } from './scene-view.js' */
 /** @import { Entry } from './transcript.js' */
 /** @import { TurnStart, VoiceEvent } from './turn.js' */
 
@@ -18,6 +19,7 @@ export class Replies {
    * @param {(speaker: Speaker | undefined) => Entry} options.addEntry
    * @param {() => boolean} options.isAudible false where replies are only read
    * @param {(error: ServerError | undefined) => void} options.onFailed
+   * @param {(news: SceneNews) => void} options.onScene
    */
   constructor(options) {
     this.#options = options;
@@ -58,13 +60,15 @@ export class Replies {
         this.#find(event.itemId)?.reply.reveal(event.playedMs);
         break;
       case 'playback.onset': {
-        const turn = this.#find(event.itemId)?.turn;
-        turn?.heardAt(event.atMs);
-        turn?.draw(this.#all());
+        const found = this.#find(event.itemId);
+        found?.turn.heardAt(event.atMs);
+        found?.turn.draw(this.#all());
+        this.#options.onScene({ type: 'speaks', id: found?.reply.entry.element.dataset.speaker });
         break;
       }
       case 'playback.ended':
         this.#find(event.itemId)?.reply.finish();
+        this.#options.onScene({ type: 'speaks', id: undefined });
         break;
       case 'playback.stopped':
         for (const turn of event.responseIds.map((id) => this.#turns.get(id)))
@@ -72,6 +76,7 @@ export class Replies {
         break;
       case 'playback.cut':
         this.#find(event.itemId)?.reply.cut(event.heardMs);
+        this.#options.onScene({ type: 'speaks', id: undefined });
         break;
       default:
     }
@@ -118,6 +123,8 @@ export class Replies {
   #done(turn, { status, status_details: details, x_dramatis: about }) {
     turn.isDone = true;
     turn.learn(about);
+    if (about?.cast_feelings !== undefined) this.#options.onScene({ type: 'feelings', of: about.cast_feelings });
+    if (about?.scene_ended === true) this.#options.onScene({ type: 'over' });
     if (status === 'failed') this.#options.onFailed(details?.error);
     turn.draw(this.#all());
   }

@@ -5,9 +5,10 @@ export class Reply {
   /** @type {{ text: string, startMs: number }[]} */
   #held = [];
   #transcript = '';
-  /** What is done beside the words, to be shown when it takes place. @type {{ text: string, startMs: number }[]} */
+  /** What is beside the words, to be shown when it takes place. @type {{ kind: string, text: string, startMs: number }[]} */
   #cues = [];
-  #done = '';
+  /** What was shown of each kind. @type {Map<string, string>} */
+  #done = new Map();
   /** Milliseconds of sound received. */
   receivedMs = 0;
   /** No more will come from the server. */
@@ -39,9 +40,9 @@ export class Reply {
     this.#held = this.#held.map(({ text, startMs }) => ({ text, startMs: startMs + ms }));
   }
 
-  /** @param {{ kind: string, text: string, start_ms: number }} cue something done beside the words */
+  /** @param {{ kind: string, text: string, start_ms: number }} cue something beside the words */
   cue({ kind, text, start_ms: startMs }) {
-    if (kind === 'action') this.#cues.push({ text, startMs });
+    this.#cues.push({ kind, text, startMs });
   }
 
   /** @param {string} transcript the whole text */
@@ -64,8 +65,11 @@ export class Reply {
     const due = this.#cues.filter(({ startMs }) => startMs <= playedMs);
     if (due.length === 0 || this.isClosed) return;
     this.#cues = this.#cues.filter(({ startMs }) => startMs > playedMs);
-    this.#done = [this.#done, ...due.map(({ text }) => text)].filter(Boolean).join(' · ');
-    this.entry.note('action', this.#done);
+    for (const { kind, text } of due) {
+      const done = [this.#done.get(kind) ?? '', text].filter(Boolean).join(' · ');
+      this.#done.set(kind, done);
+      this.entry.note(kind, done);
+    }
   }
 
   /** Heard to its end. */

@@ -15,10 +15,12 @@ const LOUD_DB = -15;
 
 /**
  * @param {TalkState} state
- * @param {{ name: string, hasMicrophone: boolean, isMuted: boolean }} about
+ * @param {{ name: string, hasMicrophone: boolean, isMuted: boolean, scene?: SceneFacts }} about
  * @returns {Captions}
  */
-export function captions(state, { name, hasMicrophone, isMuted }) {
+export function captions(state, { name, hasMicrophone, isMuted, scene }) {
+  const ofScene = scene === undefined ? undefined : sceneCaptions(state, name, scene);
+  if (ofScene !== undefined) return ofScene;
   const action = { action: hasMicrophone ? 'Mute the microphone' : 'Use the microphone' };
   if (hasMicrophone && isMuted) action.action = 'Unmute the microphone';
   const though = hasMicrophone && isMuted ? ' · you are muted' : '';
@@ -33,15 +35,52 @@ export function captions(state, { name, hasMicrophone, isMuted }) {
     case 'hearing':
       return { ...action, status: 'Hearing you', hint: 'pause, and you are answered' };
     case 'thinking':
-      return { ...action, status: `Thinking${though}`, hint: `${name} has the next word` };
+      return {
+        ...action,
+        status: `Thinking${though}`,
+        hint: scene ? 'who has the next word?' : `${name} has the next word`,
+      };
     case 'speaking':
-      return { ...action, status: `Speaking${though}`, hint: speakTo };
+      return { ...action, status: `${scene?.speaker || 'Speaking'}${though}`, hint: speakTo };
     case 'muted':
       return hasMicrophone
         ? { ...action, status: 'Muted', hint: 'tap to be heard again' }
         : { ...action, status: 'Microphone off', hint: 'tap to talk, or type' };
     default:
       return { action: 'Try again', status: 'Not connected', hint: 'tap to try again' };
+  }
+}
+
+/**
+ * What the words follow from in a scene: whether the person only listens, who speaks, and whether it is over.
+ *
+ * @typedef {{ listens: boolean, speaker: string, isOver: boolean }} SceneFacts
+ */
+
+/**
+ * @param {TalkState} state
+ * @param {string} name
+ * @param {SceneFacts} scene
+ * @returns {Captions | undefined} undefined where the usual words will do
+ */
+function sceneCaptions(state, name, { listens, speaker, isOver }) {
+  if (isOver && (state === 'muted' || state === 'listening'))
+    return { action: `Play ${name} again`, status: 'The end', hint: 'tap to play it again' };
+  if (!listens) return undefined;
+  const pause = { action: 'Pause the scene', hint: 'you listen · tap to pause' };
+  switch (state) {
+    case 'idle':
+      return { action: `Listen to ${name}`, status: 'Raise the curtain', hint: 'tap, and listen' };
+    case 'connecting':
+      return { action: 'Pause the scene', status: 'Connecting…', hint: 'the curtain is about to rise' };
+    case 'speaking':
+      return { ...pause, status: speaker || 'On stage' };
+    case 'thinking':
+      return { ...pause, status: 'On stage' };
+    case 'muted':
+      return { action: 'Go on', status: 'Paused', hint: 'tap to go on' };
+    default:
+      return undefined;
   }
 }
 

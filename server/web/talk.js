@@ -3,38 +3,28 @@ import { openAudio, openMicrophone } from '../client/microphone.js';
 import { openTalk } from '../client/open-talk.js';
 import { languageOf } from './characters.js';
 import { Conversation } from './conversation.js';
-import { explainLoss, explainMicrophone, explainSilence, whyNoMicrophone } from './explanations.js';
+import {
+  explainLoss,
+  explainLostSound,
+  explainMicrophone,
+  explainSilence,
+  NO_SPEAKER,
+  whyNoMicrophone,
+} from './explanations.js';
 import { SilenceWatch } from './silence-watch.js';
 import { talkState } from './talk-state.js';
 
-/** @import { ConnectionEvent, ServerError, TalkEvent } from '../client/api.d.ts' */
+/** @import { ConnectionEvent, TalkEvent } from '../client/api.d.ts' */
 /** @import { Microphone } from '../client/microphone.js' */
 /** @import { MicrophoneChunk } from '../client/microphone-worklet.js' */
-/** @import { Character } from './characters.js' */
-/** @import { Messages } from './messages.js' */
+/** @import { TalkOptions } from './talk-options.d.ts' */
 /** @import { TalkFacts, TalkState } from './talk-state.js' */
-/** @import { Transcript } from './transcript.js' */
 
 const CHUNK_MS = 40;
 /** A muted microphone goes on sending silence this long, so that the server notices the end of what was said before. */
 const MUTED_TAIL_MS = 2_000;
 /** Lost sound that is worth telling: less is no word. */
 const TOLD_LOSS_MS = 300;
-
-/**
- * @typedef {object} TalkOptions
- * @property {Character} character
- * @property {string} key
- * @property {string} user whom the character is to remember; the empty string for nobody
- * @property {Transcript} transcript
- * @property {Messages} messages
- * @property {() => string} microphoneId
- * @property {(state: TalkState) => void} onState
- * @property {(level: number) => void} onLevel of the microphone, root mean square
- * @property {(level: number) => void} onVoice of the character, root mean square
- * @property {() => void} onMicrophone a microphone was opened: the browser now tells names
- * @property {(error: ServerError | undefined) => void} onRefused
- */
 
 /** One talk with one character, from the tap that begins it to its end. Construct it in the handler of a tap. */
 export class Talk {
@@ -62,6 +52,7 @@ export class Talk {
       apiKey: options.key,
       audio: this.#audio,
       speaker: true,
+      thoughts: options.thoughts,
       onEvent: (event) => this.#take(event),
     });
     this.#conversation = new Conversation({
@@ -72,6 +63,7 @@ export class Talk {
       messages: options.messages,
       onChange: () => this.#changed(),
       onHeard: () => this.#heard(),
+      onScene: options.onScene,
     });
     const wake = () => void this.#audio.resume();
     document.addEventListener('visibilitychange', wake, { signal: this.#ended.signal });
@@ -103,9 +95,9 @@ export class Talk {
   }
 
   /**
-   * Connects. By voice, the character is then asked to speak first.
+   * Connects. By voice, or where the person only listens, the character is then asked to speak first.
    *
-   * @param {'voice' | 'text'} by
+   * @param {'voice' | 'text' | 'ear'} by
    * @returns {Promise<boolean>} false if it ended first
    */
   async begin(by) {
@@ -113,7 +105,7 @@ export class Talk {
     const [session] = await Promise.all([opened, by === 'voice' ? this.openMicrophone() : undefined]);
     if (this.#isOver() || session === undefined) return false;
     const greeting = session.x_dramatis?.greeting ?? null;
-    if (by === 'voice' && greeting !== null) this.#conversation.greet();
+    if (by !== 'text' && greeting !== null) this.#conversation.greet();
     return true;
   }
 
@@ -154,6 +146,11 @@ export class Talk {
     this.#watch.rest();
     this.#options.messages.clear('silence');
     this.#setMicrophone(muted ? 'muted' : 'open');
+  }
+
+  /** Lets the next of a scene speak. */
+  goOn() {
+    this.#conversation.goOn();
   }
 
   /** Stops the reply. */
@@ -212,10 +209,7 @@ export class Talk {
     if (event.type === 'playback.progress') this.#options.onVoice(event.level);
     // The character is still the one who speaks: the reply may go on in a moment.
     if (event.type === 'x_dramatis.hold') this.#options.onVoice(0);
-    if (event.type === 'speaker.failed') {
-      const text = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
-      this.#options.messages.show('speaker', text);
-    }
+    if (event.type === 'speaker.failed') this.#options.messages.show('speaker', NO_SPEAKER);
     this.#conversation.handle(event);
   }
 
@@ -257,9 +251,7 @@ export class Talk {
       this.#conversation.lose();
       this.#conversation.retell();
     } else if (isRestarted) this.#conversation.loseSpeech();
-    if (lostMs >= TOLD_LOSS_MS) {
-      messages.show('lost', `${(lostMs / 1000).toFixed(1)} s of sound did not arrive while the connection was away.`);
-    }
+    if (lostMs >= TOLD_LOSS_MS) messages.show('lost', explainLostSound(lostMs));
     this.#hadSession = true;
   }
 

@@ -1,4 +1,4 @@
-import { hue } from './characters.js';
+import { hue, portrait } from './characters.js';
 import { make } from './dom.js';
 
 /** How near its end, in pixels, the transcript must be to follow what is added. */
@@ -23,6 +23,10 @@ export class Entry {
     this.element = make('li', '', make('span', 'who', who), this.#words);
     this.element.dataset.role = role;
     this.element.dataset.status = 'partial';
+  }
+
+  get isOfScene() {
+    return this.element.dataset.speaker !== undefined;
   }
 
   get text() {
@@ -110,10 +114,17 @@ export class Transcript {
     if (speaker !== undefined) {
       entry.element.dataset.speaker = speaker;
       entry.element.style.setProperty('--hue', String(hue(speaker)));
+      entry.element.prepend(portrait({ id: speaker, name: who }));
     }
     this.#entries.add(entry);
     this.keepPlace(() => this.#list.append(entry.element));
     return entry;
+  }
+
+  /** The scene is over. */
+  dropCurtain() {
+    if (this.#list.lastElementChild?.className === 'curtain') return;
+    this.keepPlace(() => this.#list.append(make('li', 'curtain', 'The curtain falls.')));
   }
 
   clear() {

@@ -71,7 +71,9 @@ export class Turn {
     if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
     const mood = inWords(this.#about?.feelings);
     if (mood !== '') entry.note('feelings', mood);
-    if (latency === undefined) return;
+    // Who asked for nothing waits for nothing: in a scene one turn follows the other.
+    const isAnswer = this.start?.kind === 'speech' || this.start?.kind === 'text';
+    if (latency === undefined || (entry.isOfScene && !isAnswer)) return;
     const alike = session.flatMap((turn) =>
       turn.start?.kind === this.start?.kind ? (turn.latency?.heard_ms ?? []) : [],
     );
@@ -90,7 +92,16 @@ const REST = { happiness: 4, intimacy: 4 };
  * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
  * @returns {string} empty where the character is calm
  */
-function inWords(feelings = {}) {
-  const stirred = Object.entries(feelings).filter(([name, value]) => value > (REST[name] ?? 1));
-  return stirred.length === 0 ? '' : `Feels: ${stirred.map(([name, value]) => `${name} ${value}`).join(', ')} of 10`;
+function inWords(feelings) {
+  const words = stirred(feelings).join(', ');
+  return words === '' ? '' : `Feels: ${words} of 10`;
+}
+
+/**
+ * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
+ * @returns {string[]} those above rest, such as "anger 4"
+ */
+export function stirred(feelings = {}) {
+  const above = Object.entries(feelings).filter(([name, value]) => value > (REST[name] ?? 1));
+  return above.map(([name, value]) => `${name} ${value}`);
 }
