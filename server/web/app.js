@@ -15,6 +15,7 @@ import { Transcript } from './transcript.js';
 const page = {
   cast: element('characters', HTMLUListElement),
   change: element('change', HTMLButtonElement),
+  edit: element('edit', HTMLAnchorElement),
   name: element('name', HTMLElement),
   tagline: element('tagline', HTMLElement),
   work: element('work', HTMLElement),
@@ -58,6 +59,7 @@ function showState(state) {
   page.status.textContent = status;
   page.hint.textContent = hint;
   page.talk.disabled = chosen === undefined;
+  if (chosen === undefined) page.hint.textContent = 'choose a character first';
   page.stop.hidden = state !== 'speaking' && state !== 'thinking';
   page.end.hidden = state === 'idle';
 }
@@ -69,10 +71,13 @@ function choose(character) {
     endTalk();
     transcript.clear();
     messages.clear('server');
+    messages.clear('unsent');
   }
   chosen = character;
   remember('visits', 'character', character.id);
   history.replaceState(null, '', `#${character.id}`);
+  // Scenes have no card.
+  page.edit.hash = character.id.startsWith('scene:') ? '' : character.id;
   markChosen(page.cast, character.id);
   for (const part of [page.name, page.tagline, page.opening]) part.lang = languageOf(character);
   page.name.textContent = character.name;
@@ -152,6 +157,7 @@ function tapTalk() {
 async function say(event) {
   event.preventDefault();
   const text = page.text.value.trim();
+  if (chosen === undefined) messages.show('unsent', 'Choose a character first.');
   if (text === '' || chosen === undefined) return;
   if (talk === undefined && !(await beginTalk('text'))) return;
   if (talk?.say(text) === true) {
