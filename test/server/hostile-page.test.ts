@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
 
   it('with script tags in every field runs nothing, in the form, the list, the dialogs and the talk', async () => {
     const text = JSON.stringify(armed(cards['V3, every field']));
-    expect(await bringIn(`${'<img src=x onerror=window.owned=1>'}.json`, Buffer.from(text))).toContain('Brought in');
+    expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Brought in');
     expect(await page.locator('#name').innerText()).toContain('<script>');
     for (const tab of await page.locator('[role="tab"]').all()) {
       await tab.click();

@@ -13,7 +13,7 @@ import { parseBody } from '../request-body.ts';
 import { addDraft } from './character-draft.ts';
 import { mostCardBytes, packIn, packSchema } from './pack-body.ts';
 import type { RestParts } from './rest.ts';
-import { openShelf, revisionOf, ShelfError, type Shelf } from './shelf.ts';
+import { revisionOf, Shelf, ShelfError } from './shelf.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
 const importSchema = z.object({ as: z.enum(['copy']).optional() });
@@ -25,7 +25,7 @@ export async function addCharacters(
   { characters, config, secrets }: RestParts & { readonly secrets: ClientSecrets },
   door: Door,
 ): Promise<void> {
-  const shelf = openShelf(characters, config);
+  const shelf = new Shelf(characters, config);
   await app.register(async (scope) => {
     scope.addHook('onRequest', door.serverKey);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
@@ -49,7 +49,7 @@ function addReading(scope: FastifyInstance, shelf: Shelf): void {
   scope.get<ById>('/characters/:id', async (request, reply) =>
     told(reply, async () => {
       const { lines, ...card } = shelf.find(request.params.id);
-      const editable = await shelf.isEditable(card.id);
+      const editable = shelf.isEditable(card.id);
       const { picture } = await shelf.extrasOf(card.id);
       reply.header('etag', revisionOf({ ...card, lines }));
       return { card, lines, editable, picture: picture !== undefined };
