@@ -1,8 +1,9 @@
-import { fetchCharacters, languageOf, markChosen, portrait, showCast, workOf } from './characters.js';
+import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
 import { MemoryPanel } from './memories.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
+import { showPortrait } from './portrait.js';
 import { recall, remember } from './remember.js';
 import { captions, loudness } from './talk-button.js';
 import { Talk } from './talk.js';
@@ -83,7 +84,7 @@ function choose(character) {
   page.name.textContent = character.name;
   page.tagline.textContent = character.tagline;
   page.work.textContent = workOf(character);
-  page.portrait.replaceChildren(portrait(character));
+  showPortrait(page.portrait, character, key);
   page.opening.textContent = character.greeting ?? '';
   if (isOther) page.prologue.hidden = false;
   document.title = `${character.name} · Dramatis`;

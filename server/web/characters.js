@@ -10,6 +10,7 @@ import { make } from './dom.js';
  * @property {readonly string[]} [languages]
  * @property {{ title: string, author?: string | null }} [work]
  * @property {string | null} [greeting]
+ * @property {boolean} [picture] there is one
  */
 
 /**

@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     const told = await bringIn('ring.json', card({ name: 'Ring', character_book: book([...ring, ...bombs]) }));
     expect(told).toMatch(/Brought in[^]*look-around/);
     await page.click('[role=tab]:text-is("Lorebook")');
-    expect(await page.locator('.rows h4').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
+    expect(await page.locator('.rows h3').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
     expect(await answer(`Who built the tower? word0 ${'a'.repeat(1_500)}!`)).toMatch(/grandmother/i);
     await page.close();
   }, 120_000);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
-import { cardFormats, readCardBytes, writeCardBytes } from '../../../characters/tavern/open-card.ts';
+import { cardFormats, readCardBytes, withoutCard, writeCardBytes } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { slugOf } from '../../../characters/slug.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
@@ -16,6 +16,7 @@ import type { RestParts } from './rest.ts';
 import { revisionOf, Shelf, ShelfError } from './shelf.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
+const copySchema = z.object({ from: z.string().max(64).optional() });
 const importSchema = z.object({ as: z.enum(['copy']).optional() });
 const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'application/zip' } as const;
 
@@ -33,6 +34,7 @@ export async function addCharacters(
       done(null, body),
     );
     addReading(scope, shelf);
+    addPicture(scope, shelf);
     addEditing(scope, shelf);
     addExport(scope, shelf);
     addImport(scope, shelf);
@@ -55,7 +57,9 @@ function addReading(scope: FastifyInstance, shelf: Shelf): void {
       return { card, lines, editable, picture: picture !== undefined };
     }),
   );
+}
 
+function addPicture(scope: FastifyInstance, shelf: Shelf): void {
   scope.get<ById>('/characters/:id/picture', async (request, reply) =>
     told(reply, async () => {
       const { picture } = await shelf.extrasOf(shelf.find(request.params.id).id);
@@ -63,6 +67,18 @@ function addReading(scope: FastifyInstance, shelf: Shelf): void {
         return sendProblem(reply, 404, { code: 'not_found', message: 'This character has no picture.' });
       reply.type('image/png');
       return Buffer.from(picture);
+    }),
+  );
+
+  scope.put<ById>('/characters/:id/picture', { bodyLimit: mostCardBytes }, async (request, reply) =>
+    told(reply, async () => {
+      const { id } = shelf.find(request.params.id);
+      if (!Buffer.isBuffer(request.body)) {
+        const message = 'Send the picture, a PNG, as application/octet-stream.';
+        return sendProblem(reply, 400, { code: 'invalid_event', message });
+      }
+      await shelf.setPicture(id, withoutCard(request.body, 'picture'));
+      return { id };
     }),
   );
 }
@@ -89,13 +105,16 @@ function addEditing(scope: FastifyInstance, shelf: Shelf): void {
     }),
   );
 
-  scope.post<ById>('/characters/:id/copy', { bodyLimit: mostCardBytes }, async (request, reply) =>
+  scope.post('/characters', { bodyLimit: mostCardBytes }, async (request, reply) =>
     told(reply, async () => {
-      const { id } = shelf.find(request.params.id);
+      const parsed = parseBody(copySchema, request.query);
+      if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
+      const { from } = parsed.body;
+      const extras = from === undefined ? {} : await shelf.extrasOf(shelf.find(from).id);
       const pack = packIn(request.body, reply);
       if (pack === undefined) return reply;
       const card = { ...pack.card, id: slugOf(pack.card.name) };
-      const made = await shelf.add({ ...(await shelf.extrasOf(id)), ...pack, card }, true);
+      const made = await shelf.add({ ...extras, ...pack, card }, true);
       reply.code(201).header('etag', revisionOf(made));
       return { id: made.id };
     }),

@@ -4,7 +4,14 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Card, DialoguePair } from '../../../characters/card.ts';
 import { loadCharacter, type Character } from '../../../characters/character.ts';
-import { readAssets, readPicture, readSource, writePack, type PackFiles } from '../../../characters/pack-folder.ts';
+import {
+  readAssets,
+  readPicture,
+  readSource,
+  writePack,
+  writePicture,
+  type PackFiles,
+} from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
 import type { Config } from '../../config.ts';
 import type { Problem } from '../../session/events.ts';
@@ -82,7 +89,14 @@ export class Shelf {
     });
   }
 
-  /** The same. A shipped one whose place an imported one took comes back. */
+  async setPicture(id: string, picture: Uint8Array): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#editable(id, undefined);
+      await writePicture(path.join(this.#imported, id), picture);
+    });
+  }
+
+  /** Throws as `replace` does. A shipped one whose place an imported one took comes back. */
   async remove(id: string, revisions: string | undefined): Promise<void> {
     await this.#inTurn(async () => {
       const { name } = this.#editable(id, revisions);

@@ -60,6 +60,11 @@ export class Rehearsal {
     this.#messages.show('changed', 'The card has changed. Your next line begins anew, with the card as it is then.');
   }
 
+  /** Stops the reply that is being said. */
+  stop() {
+    this.#talk?.stop();
+  }
+
   #end() {
     const ending = this.#talk;
     this.#talk = undefined;

@@ -33,7 +33,7 @@ export function rows(about) {
 /** @implements {Field} */
 class Rows {
   #about;
-  #title = make('h4', '');
+  #title = make('h3', '');
   #items = make('ol', 'items');
   #pager = make('p', 'pager');
   #search = make('input', 'search');
