@@ -1,3 +1,4 @@
+import { openCastSearch } from './cast-search.js';
 import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
 import { MemoryPanel } from './memories.js';
@@ -39,6 +40,8 @@ const transcript = new Transcript(element('transcript', HTMLOListElement), eleme
 const picker = new MicrophonePicker(element('microphone', HTMLSelectElement), () => {
   if (talk?.hasMicrophone === true) void talk.openMicrophone();
 });
+
+const searchCast = openCastSearch(element('find', HTMLInputElement), page.cast);
 
 /** @type {readonly Character[]} */
 let characters = [];
@@ -209,6 +212,7 @@ async function load() {
   messages.clear('characters');
   characters = found.characters;
   showCast(page.cast, characters, choose);
+  searchCast();
   const known = byId(location.hash.slice(1)) ?? byId(recall('visits', 'character'));
   if (known !== undefined) choose(known);
   else if (chosen === undefined) showState('idle');

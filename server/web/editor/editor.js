@@ -62,6 +62,9 @@ function askForKey() {
 /** @param {'cast' | 'card' | 'try'} view what a narrow screen shows */
 function show(view) {
   document.documentElement.dataset.view = view;
+  // What had the focus may be hidden now.
+  if (view === 'card' && !element('cast', HTMLElement).checkVisibility()) element('sheet', HTMLElement).focus();
+  if (view === 'cast') list.mark(sheet.id);
 }
 
 async function showList() {
