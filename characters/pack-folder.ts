@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Card, DialoguePair } from './card.ts';
@@ -54,6 +55,17 @@ export async function readSource(folder: string): Promise<string | undefined> {
 /** The picture of a pack, a PNG; undefined where it has none. */
 export async function readPicture(folder: string): Promise<Uint8Array | undefined> {
   return readFile(path.join(folder, pictureName)).catch(nothing);
+}
+
+export function hasPicture(folder: string): boolean {
+  return existsSync(path.join(folder, pictureName));
+}
+
+/** Puts a PNG into a pack, whole or not at all. */
+export async function writePicture(folder: string, picture: Uint8Array): Promise<void> {
+  const made = path.join(folder, `.${pictureName}`);
+  await writeFile(made, picture);
+  await rename(made, path.join(folder, pictureName));
 }
 
 /** The files of a card's assets, by path inside its archive. */

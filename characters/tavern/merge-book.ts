@@ -48,7 +48,7 @@ export function mergeEntries(
 
 /** What an edit leaves as it was, the surest first; undefined where it tells nothing. */
 const marks: readonly ((lore: Lore) => string | undefined)[] = [
-  (lore) => JSON.stringify(Object.entries(lore).toSorted()),
+  (lore) => JSON.stringify(Object.entries(lore).toSorted(([left], [right]) => (left < right ? -1 : 1))),
   ({ content }) => content,
   ({ keys }) => (keys.length === 0 ? undefined : JSON.stringify(keys)),
   ({ name }) => name,

@@ -72,6 +72,12 @@ export function writeCardBytes({ card, picture, files }: CardFile, format: CardF
   return writePngTexts(spec === 'v3' ? base : withoutV3(base, card.data.name), texts, card.data.name);
 }
 
+/** The picture alone. Throws `CharacterError` for what is no whole PNG. */
+export function withoutCard(png: Uint8Array, where: string): Uint8Array {
+  const none = new Map(['chara', 'ccv3'].map((keyword) => [keyword, undefined]));
+  return writePngTexts(png, none, where);
+}
+
 /** A picture whose own V3 card would be read before the V2 card that is asked for. */
 function withoutV3(png: Uint8Array, where: string): Uint8Array {
   return readPngTexts(png, where).has('ccv3') ? writePngTexts(png, new Map([['ccv3', undefined]]), where) : png;

@@ -19,6 +19,7 @@ export interface Pack {
 }
 
 const ours = z.looseObject({ of: z.string(), card: cardSchema, lines: z.array(dialoguePairSchema) });
+const xVoice = cardSchema.shape.voice.strip();
 const xSpeech = z
   .looseObject({
     pace: z.number(),
@@ -93,7 +94,10 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
     repeatRequests: out.repeatRequests,
     lorebook: lore.entries,
     loreReading: lore.reading,
-    voice: { gender: genderOf(description), description: `the voice of ${name}` },
+    voice: xVoice.safeParse(data.extensions['x_voice']).data ?? {
+      gender: genderOf(description),
+      description: `the voice of ${name}`,
+    },
     ...manners(data),
   };
 }

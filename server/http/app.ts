@@ -3,6 +3,7 @@ import fastifyStatic from '@fastify/static';
 import fastifyWebsocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
+import { hasPicture } from '../../characters/pack-folder.ts';
 import type { Engines } from '../engines.ts';
 import { Lobby } from '../link/lobby.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
@@ -88,6 +89,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   const guard = { onRequest: door.serverKey };
   const started = process.uptime();
   const asyncapi = asyncapiDocument(version);
+  const importedFolder = path.resolve(config.dataDir, 'characters');
   app.get('/healthz', async (_request, reply) => {
     reply.code(sessions.draining ? 503 : 200);
     return {
@@ -110,6 +112,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       work: { title: work.title, author: work.author ?? null },
       greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
       ...(stage === undefined ? {} : { scene: aboutScene(id, stage) }),
+      picture: stage === undefined && hasPicture(path.join(importedFolder, id)),
     })),
   }));
   app.get('/v1/models', guard, async () => ({

@@ -1,8 +1,10 @@
-import { fetchCharacters, languageOf, markChosen, portrait, showCast, workOf } from './characters.js';
+import { openCastSearch } from './cast-search.js';
+import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
 import { MemoryPanel } from './memories.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
+import { showPortrait } from './portrait.js';
 import { recall, remember } from './remember.js';
 import { SceneView } from './scene-view.js';
 import { captions, loudness } from './talk-button.js';
@@ -16,6 +18,7 @@ import { Transcript } from './transcript.js';
 const page = {
   cast: element('characters', HTMLUListElement),
   change: element('change', HTMLButtonElement),
+  edit: element('edit', HTMLAnchorElement),
   name: element('name', HTMLElement),
   tagline: element('tagline', HTMLElement),
   work: element('work', HTMLElement),
@@ -42,6 +45,8 @@ const picker = new MicrophonePicker(element('microphone', HTMLSelectElement), ()
   if (talk?.hasMicrophone === true) void talk.openMicrophone();
 });
 
+const searchCast = openCastSearch(element('find', HTMLInputElement), page.cast);
+
 /** @type {readonly Character[]} */
 let characters = [];
 /** @type {Character | undefined} */
@@ -66,6 +71,7 @@ function showState(state) {
   page.status.textContent = status;
   page.hint.textContent = hint;
   page.talk.disabled = chosen === undefined;
+  if (chosen === undefined) page.hint.textContent = 'choose a character first';
   const isAtWork = state === 'speaking' || state === 'thinking';
   const mayGoOn = part === 'plays' && !isOver && (state === 'listening' || state === 'muted');
   page.stop.hidden = !isAtWork && !mayGoOn;
@@ -80,16 +86,19 @@ function choose(character) {
     endTalk();
     transcript.clear();
     messages.clear('server');
+    messages.clear('unsent');
   }
   chosen = character;
   remember('visits', 'character', character.id);
   history.replaceState(null, '', `#${character.id}`);
+  // Scenes have no card.
+  page.edit.hash = character.id.startsWith('scene:') ? '' : character.id;
   markChosen(page.cast, character.id);
   for (const part of [page.name, page.tagline, page.opening]) part.lang = languageOf(character);
   page.name.textContent = character.name;
   page.tagline.textContent = character.tagline;
   page.work.textContent = workOf(character);
-  page.portrait.replaceChildren(portrait(character));
+  showPortrait(page.portrait, character, key);
   page.opening.textContent = character.greeting ?? '';
   if (isOther) scene.show(character.scene);
   page.thoughtsWanted.hidden = character.scene === undefined;
@@ -192,6 +201,7 @@ function adviceFor({ part, userName }) {
 async function say(event) {
   event.preventDefault();
   const text = page.text.value.trim();
+  if (chosen === undefined) messages.show('unsent', 'Choose a character first.');
   if (text === '' || chosen === undefined) return;
   if (talk === undefined && !(await beginTalk('text'))) return;
   if (talk?.say(text) === true) {
@@ -242,6 +252,7 @@ async function load() {
   messages.clear('characters');
   characters = found.characters;
   showCast(page.cast, characters, choose);
+  searchCast();
   const known = byId(location.hash.slice(1)) ?? byId(recall('visits', 'character'));
   if (known !== undefined) choose(known);
   else if (chosen === undefined) showState('idle');

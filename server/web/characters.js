@@ -13,6 +13,7 @@ import { make } from './dom.js';
  * @property {{ title: string, author?: string | null }} [work]
  * @property {string | null} [greeting]
  * @property {Scene} [scene]
+ * @property {boolean} [picture] there is one
  */
 
 /**

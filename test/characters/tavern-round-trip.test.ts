@@ -85,6 +85,7 @@ describe('cards of ours', () => {
     const pack = toPack(edited, 'edited');
     expect(pack.card.scenario).toBe('On the moon.');
     expect(pack.notes[0]).toMatch(/edited elsewhere/);
+    expect(pack.card).toMatchObject({ voice: card.voice, speech: card.speech, turnTaking: card.turnTaking });
   });
 
   it('a changed field of an imported pack changes that field of the card and keeps the others', () => {

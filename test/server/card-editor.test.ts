@@ -53,8 +53,11 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await page.fill(`${sheet} .rows [name="relation"]`, '她的外孙');
     await tab('Manner');
     await page.locator(`${sheet} .items textarea`).first().fill('Two\nlines.');
-    await page.locator('[aria-label="Move Greeting 1 down"]').click();
-    await tab('Lines');
+    await page.keyboard.press('Alt+ArrowDown');
+    expect(await page.locator(`${sheet} .items textarea`).nth(1).inputValue()).toBe('Two\nlines.');
+    await page.locator('[role=tab][aria-selected=true]').focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('[role=tab]:focus').innerText()).toBe('Lines');
     await page.click('text=Add line');
     await page.locator(`${sheet} [name="asks"]`).last().fill('Who lit it?\nWho was it?');
     await page.locator(`${sheet} [name="reply"]`).last().fill('I did.');
@@ -126,7 +129,7 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
   }, 60_000);
 
   it('two tabs: the second is asked, and may save a copy', async () => {
-    const { server, bringIn, read } = await serveCharacters();
+    const { server, bringIn, read, ask } = await serveCharacters();
     await bringIn(mara);
     const [one, two] = [await openPage(server.url, 'old-mara'), await openPage(server.url, 'old-mara')];
     await one.fill('#card [name="tagline"]', 'one');
@@ -139,6 +142,13 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await two.locator('#notice >> text=Copied').waitFor();
     expect((await read('old-mara')).card.tagline).toBe('one');
     expect((await read('old-mara-2')).card.tagline).toBe('two');
+
+    await one.fill('#card [name="tagline"]', 'kept');
+    await ask('/characters/old-mara', { method: 'DELETE' });
+    await one.click('#save');
+    await one.click('#question >> text=Put mine there anew');
+    await one.locator('#notice >> text=Copied').waitFor();
+    expect((await read('old-mara')).card.tagline).toBe('kept');
     await Promise.all([one.close(), two.close()]);
   }, 60_000);
 
@@ -169,6 +179,11 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     await page.locator('#question >> text=not saved yet').waitFor();
     await page.keyboard.press('Escape');
     expect(await page.locator('#card [name="tagline"]').inputValue()).toBe('not saved');
+    const unloading = page.waitForEvent('dialog');
+    const gone = page.evaluate(() => location.reload());
+    expect((await unloading).type()).toBe('beforeunload');
+    await (await unloading).dismiss();
+    await gone;
     await page.click('#list >> text=Sherlock II');
     await page.click('#question >> text=Throw them away');
     await page.locator('#name:text-is("Sherlock II")').waitFor();
@@ -201,6 +216,15 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     expect(await page.locator('#drop').isVisible()).toBe(false);
     await page.locator('#portrait img').waitFor();
     expect((await read('old-mara')).editable).toBe(true);
+    const shown = await page.locator('#portrait img').evaluate((image: HTMLImageElement) => image.naturalHeight);
+    expect(shown).toBe(600);
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>owned=1</script></svg>';
+    await page.setInputFiles('#picture', { name: 'a.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) });
+    await page.locator('#notice >> text=a.svg is no picture').waitFor();
+    const buffer = await page.locator('#portrait').screenshot();
+    await page.setInputFiles('#picture', { name: 'b.png', mimeType: 'image/png', buffer });
+    await page.waitForFunction(() => document.querySelector<HTMLImageElement>('#portrait img')?.naturalHeight !== 600);
+    await keep(page, 'editor-picture');
     await page.dispatchEvent('body', 'drop', { dataTransfer: data });
     await page.click('#question >> text=Bring it in beside');
     await page.locator('#list button').nth(9).waitFor();

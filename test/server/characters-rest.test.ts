@@ -123,26 +123,45 @@ describe('copies, pictures and what plays in scenes', () => {
     const { ask, bringIn, read, sendJson } = await serveCharacters();
     const alice = await read('alice');
     expect(alice.editable).toBe(false);
-    const copy = await sendJson('POST', '/characters/alice/copy', { card: alice.card, lines: alice.lines });
+    const copy = await sendJson('POST', '/characters?from=alice', { card: alice.card, lines: alice.lines });
     expect([copy.status, await copy.json()]).toEqual([201, { id: 'alice-2' }]);
     expect(await read('alice-2')).toMatchObject({ editable: true, lines: alice.lines });
     const file = { card: readCardBytes(Buffer.from(JSON.stringify(card)), 'x').card, files: new Map() };
     const png = Buffer.from(writeCardBytes({ ...file, picture: blankPng('x') }, 'png', 'v3'));
     await bringIn(png);
     const { card: own, lines } = await read('old-mara');
-    await sendJson('POST', '/characters/old-mara/copy', { card: { ...own, name: '守灯人' }, lines });
+    await sendJson('POST', '/characters?from=old-mara', { card: { ...own, name: '守灯人' }, lines });
     const [, id] =
       JSON.stringify(await (await ask('/characters')).json()).match(/"id":"(character-[0-9a-f]{8})"/) ?? [];
     const picture = await ask(`/characters/${id}/picture`);
     expect(Buffer.from(await picture.arrayBuffer())).toEqual(png);
     expect(await refusal(ask('/characters/alice/picture'))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await (await bringIn(png, '?as=copy')).json()).toMatchObject({ id: 'old-mara-2' });
+    const anew = await sendJson('POST', '/characters', { card: { ...own, name: 'Anew' }, lines });
+    expect(await anew.json()).toEqual({ id: 'anew' });
+  });
+
+  it('a picture is put in place of another, without the card in it', async () => {
+    const { ask, bringIn } = await serveCharacters();
+    await bringIn(JSON.stringify(card));
+    const put = (id: string, body: BodyInit) =>
+      ask(`/characters/${id}/picture`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/octet-stream' },
+        body,
+      });
+    const file = { card: readCardBytes(Buffer.from(JSON.stringify(card)), 'x').card, files: new Map() };
+    expect((await put('old-mara', Buffer.from(writeCardBytes(file, 'png', 'v3')))).status).toBe(200);
+    const told = Buffer.from(await (await ask('/characters/old-mara/picture')).arrayBuffer());
+    expect(() => readCardBytes(told, 'picture')).toThrow('holds no card');
+    expect(await refusal(put('old-mara', 'GIF89a'))).toMatchObject({ status: 400, code: 'character_card_invalid' });
+    expect(await refusal(put('alice', told))).toMatchObject({ status: 403, code: 'character_read_only' });
   });
 
   it('a copy that is not valid is not made, and says why', async () => {
     const { sendJson, read } = await serveCharacters();
     const { card: own } = await read('alice');
-    const refused = refusal(sendJson('POST', '/characters/alice/copy', { card: { ...own, evasions: [] }, lines: [] }));
+    const refused = refusal(sendJson('POST', '/characters?from=alice', { card: { ...own, evasions: [] }, lines: [] }));
     expect(await refused).toMatchObject({ status: 400, param: 'card.evasions' });
   });
 

@@ -38,7 +38,7 @@ export async function serveCharacters(engines: Engines = fakeEngines(), dataDir?
       }),
     put: (id: string, body: unknown, revision?: string) =>
       sendJson('PUT', `/characters/${id}`, body, revision === undefined ? {} : { 'if-match': revision }),
-    async read(id: string): Promise<Told & { readonly revision: string }> {
+    read: async (id: string): Promise<Told & { readonly revision: string }> => {
       const reply = await ask(`/characters/${id}`);
       return { ...((await reply.json()) as Told), revision: reply.headers.get('etag') ?? '' };
     },

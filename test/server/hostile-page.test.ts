@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
 
   it('with script tags in every field runs nothing, in the form, the list, the dialogs and the talk', async () => {
     const text = JSON.stringify(armed(cards['V3, every field']));
-    expect(await bringIn(`${'<img src=x onerror=window.owned=1>'}.json`, Buffer.from(text))).toContain('Brought in');
+    expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Brought in');
     expect(await page.locator('#name').innerText()).toContain('<script>');
     for (const tab of await page.locator('[role="tab"]').all()) {
       await tab.click();
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     const told = await bringIn('ring.json', card({ name: 'Ring', character_book: book([...ring, ...bombs]) }));
     expect(told).toMatch(/Brought in[^]*look-around/);
     await page.click('[role=tab]:text-is("Lorebook")');
-    expect(await page.locator('.rows h4').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
+    expect(await page.locator('.rows h3').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
     expect(await answer(`Who built the tower? word0 ${'a'.repeat(1_500)}!`)).toMatch(/grandmother/i);
     await page.close();
   }, 120_000);

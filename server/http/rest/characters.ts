@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
-import { cardFormats, readCardBytes, writeCardBytes } from '../../../characters/tavern/open-card.ts';
+import { cardFormats, readCardBytes, withoutCard, writeCardBytes } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { slugOf } from '../../../characters/slug.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
@@ -13,9 +13,10 @@ import { parseBody } from '../request-body.ts';
 import { addDraft } from './character-draft.ts';
 import { mostCardBytes, packIn, packSchema } from './pack-body.ts';
 import type { RestParts } from './rest.ts';
-import { openShelf, revisionOf, ShelfError, type Shelf } from './shelf.ts';
+import { revisionOf, Shelf, ShelfError } from './shelf.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
+const copySchema = z.object({ from: z.string().max(64).optional() });
 const importSchema = z.object({ as: z.enum(['copy']).optional() });
 const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'application/zip' } as const;
 
@@ -25,7 +26,7 @@ export async function addCharacters(
   { characters, config, secrets }: RestParts & { readonly secrets: ClientSecrets },
   door: Door,
 ): Promise<void> {
-  const shelf = openShelf(characters, config);
+  const shelf = new Shelf(characters, config);
   await app.register(async (scope) => {
     scope.addHook('onRequest', door.serverKey);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
@@ -33,6 +34,7 @@ export async function addCharacters(
       done(null, body),
     );
     addReading(scope, shelf);
+    addPicture(scope, shelf);
     addEditing(scope, shelf);
     addExport(scope, shelf);
     addImport(scope, shelf);
@@ -49,13 +51,15 @@ function addReading(scope: FastifyInstance, shelf: Shelf): void {
   scope.get<ById>('/characters/:id', async (request, reply) =>
     told(reply, async () => {
       const { lines, ...card } = shelf.find(request.params.id);
-      const editable = await shelf.isEditable(card.id);
+      const editable = shelf.isEditable(card.id);
       const { picture } = await shelf.extrasOf(card.id);
       reply.header('etag', revisionOf({ ...card, lines }));
       return { card, lines, editable, picture: picture !== undefined };
     }),
   );
+}
 
+function addPicture(scope: FastifyInstance, shelf: Shelf): void {
   scope.get<ById>('/characters/:id/picture', async (request, reply) =>
     told(reply, async () => {
       const { picture } = await shelf.extrasOf(shelf.find(request.params.id).id);
@@ -63,6 +67,18 @@ function addReading(scope: FastifyInstance, shelf: Shelf): void {
         return sendProblem(reply, 404, { code: 'not_found', message: 'This character has no picture.' });
       reply.type('image/png');
       return Buffer.from(picture);
+    }),
+  );
+
+  scope.put<ById>('/characters/:id/picture', { bodyLimit: mostCardBytes }, async (request, reply) =>
+    told(reply, async () => {
+      const { id } = shelf.find(request.params.id);
+      if (!Buffer.isBuffer(request.body)) {
+        const message = 'Send the picture, a PNG, as application/octet-stream.';
+        return sendProblem(reply, 400, { code: 'invalid_event', message });
+      }
+      await shelf.setPicture(id, withoutCard(request.body, 'picture'));
+      return { id };
     }),
   );
 }
@@ -89,13 +105,16 @@ function addEditing(scope: FastifyInstance, shelf: Shelf): void {
     }),
   );
 
-  scope.post<ById>('/characters/:id/copy', { bodyLimit: mostCardBytes }, async (request, reply) =>
+  scope.post('/characters', { bodyLimit: mostCardBytes }, async (request, reply) =>
     told(reply, async () => {
-      const { id } = shelf.find(request.params.id);
+      const parsed = parseBody(copySchema, request.query);
+      if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
+      const { from } = parsed.body;
+      const extras = from === undefined ? {} : await shelf.extrasOf(shelf.find(from).id);
       const pack = packIn(request.body, reply);
       if (pack === undefined) return reply;
       const card = { ...pack.card, id: slugOf(pack.card.name) };
-      const made = await shelf.add({ ...(await shelf.extrasOf(id)), ...pack, card }, true);
+      const made = await shelf.add({ ...extras, ...pack, card }, true);
       reply.code(201).header('etag', revisionOf(made));
       return { id: made.id };
     }),

@@ -4,7 +4,14 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Card, DialoguePair } from '../../../characters/card.ts';
 import { loadCharacter, type Character } from '../../../characters/character.ts';
-import { readAssets, readPicture, readSource, writePack, type PackFiles } from '../../../characters/pack-folder.ts';
+import {
+  readAssets,
+  readPicture,
+  readSource,
+  writePack,
+  writePicture,
+  type PackFiles,
+} from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
 import type { Config } from '../../config.ts';
 import type { Problem } from '../../session/events.ts';
@@ -21,96 +28,110 @@ export class ShelfError extends Error {
   }
 }
 
+/** The packs that come with Dramatis. */
+const builtIn = path.join(import.meta.dirname, '..', '..', '..', 'characters');
+
 /**
  * The characters of a server, to read and change. Only imported ones, in the data folder, may be changed; shipped packs and those of
  * the operator's own folder are read only. What is changed is spoken with from the next conversation on. Changes come one after the
  * other, so that what is compared before one is still true when it is made.
  */
-export interface Shelf {
+export class Shelf {
+  readonly #characters: Map<string, Character>;
+  readonly #imported: string;
+  /** The operator's own packs, which come before imported ones. */
+  readonly #own: string | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param characters those the server speaks as; what is changed is changed there as well */
+  constructor(characters: Map<string, Character>, config: Pick<Config, 'dataDir' | 'charactersDir'>) {
+    this.#characters = characters;
+    this.#imported = path.resolve(config.dataDir, 'characters');
+    this.#own = config.charactersDir;
+  }
+
   /** Throws `unknown_character`; scenes are no characters. */
-  find(id: string): Character;
-  isEditable(id: string): Promise<boolean>;
-  /** What a pack holds beside card and lines. */
-  extrasOf(id: string): Promise<Pick<PackFiles, 'source' | 'picture' | 'files'>>;
-  /** Puts a new one there. `beside`: an id that is taken gives way to a free one. */
-  add(pack: PackFiles, beside?: boolean): Promise<Character>;
-  /** Throws `character_changed` where `revisions` do not hold the revision of now; undefined: whatever it is. */
-  replace(pack: Pick<PackFiles, 'card' | 'lines'>, revisions: string | undefined): Promise<Character>;
-  remove(id: string, revisions: string | undefined): Promise<void>;
-}
-
-/** The packs that come with Dramatis. */
-const builtIn = path.join(import.meta.dirname, '..', '..', '..', 'characters');
-
-/** Opens the shelf over the characters that the server speaks as. */
-export function openShelf(
-  characters: Map<string, Character>,
-  { dataDir, charactersDir }: Pick<Config, 'dataDir' | 'charactersDir'>,
-): Shelf {
-  const imported = path.resolve(dataDir, 'characters');
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  };
-  const find = (id: string): Character => {
-    const found = characters.get(id);
+  find(id: string): Character {
+    const found = this.#characters.get(id);
     if (found !== undefined && found.stage === undefined) return found;
-    throw new ShelfError(404, {
-      code: 'unknown_character',
-      message: `There is no character "${id.slice(0, 64)}".`,
-    });
-  };
-  const has = (parent: string, id: string): boolean => existsSync(path.join(parent, id, 'card.json'));
-  const isEditable = async (id: string): Promise<boolean> =>
-    has(imported, id) && !(charactersDir !== undefined && has(charactersDir, id));
-  const editable = async (id: string, revisions: string | undefined): Promise<Character> => {
-    const found = find(id);
-    if (!(await isEditable(id))) throw readOnly(id);
-    if (revisions !== undefined && !isAmong(revisionOf(found), revisions)) throw changed(found.name);
-    return found;
-  };
-  const put = async (parent: string, id: string): Promise<Character> => {
-    const read = await loadCharacter(path.join(parent, id));
-    characters.set(id, read);
-    recast(characters, read);
-    return read;
-  };
-  const extrasOf: Shelf['extrasOf'] = async (id) => {
-    const folder = path.join(imported, id);
+    const message = `There is no character "${id.slice(0, 64)}".`;
+    throw new ShelfError(404, { code: 'unknown_character', message });
+  }
+
+  isEditable(id: string): boolean {
+    return isIn(this.#imported, id) && !(this.#own !== undefined && isIn(this.#own, id));
+  }
+
+  /** What a pack holds beside card and lines. */
+  async extrasOf(id: string): Promise<Pick<PackFiles, 'source' | 'picture' | 'files'>> {
+    const folder = path.join(this.#imported, id);
     const [source, picture, files] = await Promise.all([readSource(folder), readPicture(folder), readAssets(folder)]);
     return { files, ...(source === undefined ? {} : { source }), ...(picture === undefined ? {} : { picture }) };
-  };
-  return {
-    find,
-    isEditable,
-    extrasOf,
-    add: (pack, beside = false) =>
-      inTurn(async () => {
-        const taken = characters.has(pack.card.id);
-        if (taken && !beside) throw exists(pack.card.id);
-        const id = taken ? freeId(pack.card.id, characters) : pack.card.id;
-        await writePack(imported, { ...pack, card: { ...pack.card, id } });
-        return put(imported, id);
-      }),
-    replace: ({ card, lines }, revisions) =>
-      inTurn(async () => {
-        await editable(card.id, revisions);
-        await writePack(imported, { card, lines, ...(await extrasOf(card.id)) }, true);
-        return put(imported, card.id);
-      }),
-    remove: (id, revisions) =>
-      inTurn(async () => {
-        const { name } = await editable(id, revisions);
-        const isShipped = has(builtIn, id);
-        const scene = sceneWith(id, characters);
-        if (scene !== undefined && !isShipped) throw inScene(name, scene);
-        await rm(path.join(imported, id), { recursive: true });
-        if (isShipped) await put(builtIn, id);
-        else characters.delete(id);
-      }),
-  };
+  }
+
+  /** Puts a new one there. `beside`: an id that is taken gives way to a free one; else throws `character_exists`. */
+  async add(pack: PackFiles, beside = false): Promise<Character> {
+    return this.#inTurn(async () => {
+      const taken = this.#characters.has(pack.card.id);
+      if (taken && !beside) throw exists(pack.card.id);
+      const id = taken ? freeId(pack.card.id, this.#characters) : pack.card.id;
+      await writePack(this.#imported, { ...pack, card: { ...pack.card, id } });
+      return this.#put(this.#imported, id);
+    });
+  }
+
+  /** Throws `character_changed` where `revisions` do not hold the revision of now; undefined: whatever it is. */
+  async replace({ card, lines }: Pick<PackFiles, 'card' | 'lines'>, revisions: string | undefined): Promise<Character> {
+    return this.#inTurn(async () => {
+      this.#editable(card.id, revisions);
+      await writePack(this.#imported, { card, lines, ...(await this.extrasOf(card.id)) }, true);
+      return this.#put(this.#imported, card.id);
+    });
+  }
+
+  async setPicture(id: string, picture: Uint8Array): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#editable(id, undefined);
+      await writePicture(path.join(this.#imported, id), picture);
+    });
+  }
+
+  /** Throws as `replace` does. A shipped one whose place an imported one took comes back. */
+  async remove(id: string, revisions: string | undefined): Promise<void> {
+    await this.#inTurn(async () => {
+      const { name } = this.#editable(id, revisions);
+      const isShipped = isIn(builtIn, id);
+      const scene = sceneWith(id, this.#characters);
+      if (scene !== undefined && !isShipped) throw inScene(name, scene);
+      await rm(path.join(this.#imported, id), { recursive: true });
+      if (isShipped) await this.#put(builtIn, id);
+      else this.#characters.delete(id);
+    });
+  }
+
+  #editable(id: string, revisions: string | undefined): Character {
+    const found = this.find(id);
+    if (!this.isEditable(id)) throw readOnly(id);
+    if (revisions !== undefined && !isAmong(revisionOf(found), revisions)) throw changed(found.name);
+    return found;
+  }
+
+  async #put(parent: string, id: string): Promise<Character> {
+    const read = await loadCharacter(path.join(parent, id));
+    this.#characters.set(id, read);
+    recast(this.#characters, read);
+    return read;
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function isIn(parent: string, id: string): boolean {
+  return existsSync(path.join(parent, id, 'card.json'));
 }
 
 /** Tells one state of a character from another: a strong entity tag (RFC 9110 §8.8.3). */
@@ -122,7 +143,7 @@ export function revisionOf({ lines, ...card }: { readonly lines: readonly Dialog
 }
 
 /** An id like this one that nobody has. */
-export function freeId(name: string, characters: { has(id: string): boolean }): string {
+function freeId(name: string, characters: { has(id: string): boolean }): string {
   const slug = slugOf(name);
   for (let number = 1; ; number += 1) {
     const id = number === 1 ? slug : `${slug.slice(0, 58).replace(/-$/, '')}-${number}`;

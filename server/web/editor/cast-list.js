@@ -50,12 +50,18 @@ export class CastList {
   }
 
   /** @param {Character} character */
+  #isDouble({ id, name }) {
+    return this.#characters.some((other) => other.name === name && other.id !== id);
+  }
+
+  /** @param {Character} character */
   #item(character) {
     const words = make(
       'span',
       'about',
       make('span', 'name', character.name),
-      make('span', 'work', workOf(character)),
+      // Two of one name are told apart by their ids.
+      make('span', 'work', this.#isDouble(character) ? character.id : ''),
       make('span', 'tagline', character.tagline),
     );
     words.lang = languageOf(character);

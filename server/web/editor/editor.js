@@ -1,9 +1,10 @@
 import { element, make } from '../dom.js';
 import { recall, remember } from '../remember.js';
 import { ask, placeOf, Refusal } from './api.js';
-import { askUser } from './ask-user.js';
 import { bringIn, watchFiles } from './bring-in.js';
 import { CastList } from './cast-list.js';
+import { pngOf } from './choose-picture.js';
+import { askAboutChanges, askAboutConflict, askAboutDeleted, askForCopy, askForNew, askToDelete } from './questions.js';
 import { Rehearsal } from './rehearsal.js';
 import { Sheet } from './sheet.js';
 
@@ -61,6 +62,9 @@ function askForKey() {
 /** @param {'cast' | 'card' | 'try'} view what a narrow screen shows */
 function show(view) {
   document.documentElement.dataset.view = view;
+  // What had the focus may be hidden now.
+  if (view === 'card' && !element('cast', HTMLElement).checkVisibility()) element('sheet', HTMLElement).focus();
+  if (view === 'cast') list.mark(sheet.id);
 }
 
 async function showList() {
@@ -83,49 +87,36 @@ async function open(id) {
   list.mark(id);
   history.replaceState(null, '', `#${id}`);
   element('stage-link', HTMLAnchorElement).href = `/#${id}`;
-  document.title = `${sheet.pack.card['name']} · Characters · Dramatis`;
+  document.title = `${sheet.name} · Characters · Dramatis`;
   show('card');
 }
 
 /** @returns {Promise<boolean>} whether what is not saved may be left behind */
 async function mayLeave() {
   if (!sheet.isChanged) return true;
-  const answer = await askUser({
-    title: 'Some changes are not saved',
-    text: `What you changed of ${sheet.pack.card['name']} is not saved yet.`,
-    buttons: [
-      ...(sheet.isEditable ? [{ value: 'save', label: 'Save', isMain: true }] : []),
-      { value: 'discard', label: 'Throw them away', isGrave: true },
-    ],
-  });
-  if (answer?.button === 'save') await save();
-  return answer?.button === 'discard' || (answer?.button === 'save' && !sheet.isChanged);
+  const answer = await askAboutChanges(sheet.name, sheet.isEditable);
+  if (answer === 'save') await save();
+  return answer === 'discard' || (answer === 'save' && !sheet.isChanged);
 }
 
 async function save() {
   try {
     await sheet.save();
-    await showList();
-    list.mark(sheet.id);
-    say('Saved. The next talk is with the new card.');
   } catch (fault) {
-    if (!(fault instanceof Refusal && fault.code === 'character_changed')) throw fault;
-    await settleConflict(fault.message);
+    if (fault instanceof Refusal && fault.code === 'character_changed') return settleConflict(fault.message);
+    if (!(fault instanceof Refusal && fault.code === 'unknown_character')) throw fault;
+    return (await askAboutDeleted(sheet.name)) ? copy(sheet.name) : undefined;
   }
+  await showList();
+  list.mark(sheet.id);
+  say('Saved. The next talk is with the new card.');
 }
 
 /** @param {string} message */
 async function settleConflict(message) {
-  const answer = await askUser({
-    title: 'Somebody else saved first',
-    text: message,
-    buttons: [
-      { value: 'copy', label: 'Save mine as a copy', isMain: true },
-      { value: 'theirs', label: 'Open theirs, drop mine', isGrave: true },
-    ],
-  });
-  if (answer?.button === 'copy') await copy(`${sheet.pack.card['name']} 2`);
-  else if (answer?.button === 'theirs') await open(sheet.id);
+  const answer = await askAboutConflict(message);
+  if (answer === 'copy') await copy(`${sheet.name} 2`);
+  else if (answer === 'theirs') await open(sheet.id);
   else say('Nothing was saved: the character was changed meanwhile.', true);
 }
 
@@ -137,35 +128,11 @@ async function copy(name) {
   say('Copied. This one is yours to change.');
 }
 
-async function askForCopy() {
-  const { name } = sheet.pack.card;
-  const answer = await askUser({
-    title: `Copy ${name}`,
-    fields: [{ name: 'name', label: 'Name of the copy', value: name, isNeeded: true }],
-    buttons: [{ value: 'copy', label: 'Copy', isMain: true }],
-  });
-  if (answer !== undefined) await copy(answer.values['name'] ?? name);
-}
-
 async function create() {
   if (!(await mayLeave())) return;
-  const answer = await askUser({
-    title: 'A new character',
-    fields: [
-      { name: 'name', label: 'Name', isNeeded: true },
-      {
-        name: 'description',
-        label: 'Who is it?',
-        hint: 'A sentence or two; the rest comes later.',
-        isLong: true,
-        isNeeded: true,
-      },
-      { name: 'first_mes', label: 'How does it greet?', hint: 'May stay empty.', isLong: true },
-    ],
-    buttons: [{ value: 'create', label: 'Create', isMain: true }],
-  });
-  if (answer === undefined) return;
-  const brought = await bringIn(new Blob([JSON.stringify(answer.values)]), answer.values['name'] ?? '');
+  const card = await askForNew();
+  if (card === undefined) return;
+  const brought = await bringIn(new Blob([JSON.stringify(card)]), card['name'] ?? '');
   if (brought !== undefined) await welcome([brought], 'Created. Try it, and write on.');
 }
 
@@ -202,13 +169,8 @@ async function welcome(brought, words) {
 }
 
 async function remove() {
-  const { name } = sheet.pack.card;
-  const answer = await askUser({
-    title: `Delete ${name}?`,
-    text: 'The card, its lines and its picture are gone for good. Export it first if you may want it back.',
-    buttons: [{ value: 'delete', label: 'Delete', isGrave: true }],
-  });
-  if (answer === undefined) return;
+  const { name } = sheet;
+  if (!(await askToDelete(name))) return;
   await sheet.remove();
   sheet.close();
   rehearsal.reset();
@@ -247,7 +209,10 @@ element('card', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   if (sheet.isEditable) attempt(save);
 });
-onClick('copy', askForCopy);
+onClick('copy', async () => {
+  const name = await askForCopy(sheet.name);
+  if (name !== undefined) await copy(name);
+});
 onClick('delete', remove);
 onClick('new', create);
 element('rehearse', HTMLButtonElement).addEventListener('click', () => {
@@ -264,7 +229,10 @@ document.addEventListener('click', ({ target }) => {
   if (target instanceof Node && !menu.contains(target)) menu.open = false;
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape') menu.open = false;
+  if (event.key === 'Escape') {
+    menu.open = false;
+    rehearsal.stop();
+  }
   if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
   if (sheet.isEditable && sheet.isChanged) attempt(save);
@@ -278,6 +246,12 @@ keyForm.addEventListener('submit', (event) => {
   remember('tab', 'key', keyInput.value.trim());
   keyInput.value = '';
   attempt(begin);
+});
+const picture = element('picture', HTMLInputElement);
+picture.addEventListener('change', () => {
+  const [file] = picture.files ?? [];
+  picture.value = '';
+  if (file !== undefined) attempt(async () => sheet.setPicture(await pngOf(file)));
 });
 watchFiles((files) => attempt(() => bringInAll(files)));
 

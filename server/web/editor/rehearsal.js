@@ -60,6 +60,11 @@ export class Rehearsal {
     this.#messages.show('changed', 'The card has changed. Your next line begins anew, with the card as it is then.');
   }
 
+  /** Stops the reply that is being said. */
+  stop() {
+    this.#talk?.stop();
+  }
+
   #end() {
     const ending = this.#talk;
     this.#talk = undefined;
@@ -107,6 +112,9 @@ export class Rehearsal {
         document.documentElement.style.setProperty('--voice', loudness(level).toFixed(2)),
       ),
       onMicrophone: () => undefined,
+      // A draft is one character alone, whose thoughts are their own.
+      thoughts: false,
+      onScene: () => undefined,
       onRefused: whileCurrent((error) => {
         this.#messages.show('server', error?.message ?? 'The server refused the talk.');
         this.#end();

@@ -9,157 +9,186 @@ const PAGE = 25;
 const SEARCHABLE = 8;
 
 /**
- * Rows of a list in the card, to add, take out and move: with buttons, or with Alt and the arrow keys. The list is changed in place.
+ * @typedef {object} About
+ * @property {unknown[]} list changed in place
+ * @property {string} label of all of them
+ * @property {string} one what one of them is called, such as "Entry"
+ * @property {string} [hint]
+ * @property {boolean} isReadOnly
+ * @property {() => unknown} blank a new one
+ * @property {(index: number) => Field} row
+ * @property {(index: number) => string} textOf what a search looks at
+ */
+
+/**
+ * Rows of a list in the card, to add, take out and move: with buttons, or with Alt and the arrow keys.
  *
- * @param {object} about
- * @param {unknown[]} about.list
- * @param {string} about.label of all of them
- * @param {string} about.one of one of them, such as "Entry"
- * @param {string} [about.hint]
- * @param {boolean} about.isReadOnly
- * @param {() => unknown} about.blank a new one
- * @param {(index: number) => Field} about.row
- * @param {(index: number) => string} about.textOf what a search looks at
+ * @param {About} about
  * @returns {Field}
  */
-export function rows({ list, label, one, hint, isReadOnly, blank, row, textOf }) {
-  const title = make('h4', '', label);
-  title.id = newId();
-  const items = make('ol', 'items');
-  const pager = make('p', 'pager');
-  const search = make('input', 'search');
-  Object.assign(search, { type: 'search', placeholder: 'Search…', ariaLabel: `Search in ${label}` });
-  const add = button(`Add ${one.toLowerCase()}`, () => {
-    search.value = '';
-    list.push(blank());
-    changed(list.length - 1);
-  });
-  add.classList.add('add');
-  const head = make('div', 'rows-head', title, search);
-  const node = make('section', 'rows', head, ...(hint === undefined ? [] : [make('p', 'hint', hint)]), items, pager);
-  node.setAttribute('aria-labelledby', title.id);
-  if (!isReadOnly) node.append(add);
-  /** @type {Map<number, Field>} by place in the list */
-  const shown = new Map();
-  let from = 0;
-  // What is typed to find something changes nothing.
-  search.addEventListener('input', (event) => {
-    event.stopPropagation();
-    from = 0;
-    render();
-  });
-  node.addEventListener('keydown', (event) => {
-    const place = placeOf(event.target);
-    if (!event.altKey || isReadOnly || place === undefined) return;
-    if (event.key === 'ArrowUp') move(place, place - 1);
-    else if (event.key === 'ArrowDown') move(place, place + 1);
-    else return;
-    event.preventDefault();
-  });
-  render();
+export function rows(about) {
+  return new Rows(about);
+}
 
-  /** @type {Field} */
-  const field = {
-    node,
-    label,
-    at([place, ...rest]) {
-      const index = Number(place);
-      if (place === undefined || list[index] === undefined) return field;
-      reveal(index);
-      const inner = shown.get(index)?.at(rest) ?? field;
-      const name = `${one} ${index + 1}`;
-      return { ...inner, label: inner.label === one ? name : `${name}: ${inner.label}` };
-    },
-    complain: (message) => complainIn(node, message),
-    focus: () => add.focus(),
+/** @implements {Field} */
+class Rows {
+  #about;
+  #title = make('h3', '');
+  #items = make('ol', 'items');
+  #pager = make('p', 'pager');
+  #search = make('input', 'search');
+  #add;
+  /** @type {Map<number, Field>} by place in the list */
+  #shown = new Map();
+  #from = 0;
+
+  /** @param {About} about */
+  constructor(about) {
+    this.#about = about;
+    const { label, one, hint, isReadOnly } = about;
+    this.label = label;
+    this.#title.id = newId();
+    Object.assign(this.#search, { type: 'search', placeholder: 'Search…', ariaLabel: `Search in ${label}` });
+    // What is typed to find something changes nothing.
+    this.#search.addEventListener('input', (event) => {
+      event.stopPropagation();
+      this.#turnTo(0);
+    });
+    this.#add = button(`Add ${one.toLowerCase()}`, () => this.#append());
+    this.#add.classList.add('add');
+    const head = make('div', 'rows-head', this.#title, this.#search);
+    const words = hint === undefined ? [] : [make('p', 'hint', hint)];
+    this.node = make('section', 'rows', head, ...words, this.#items, this.#pager);
+    this.node.setAttribute('aria-labelledby', this.#title.id);
+    if (!isReadOnly) {
+      this.node.append(this.#add);
+      this.#items.addEventListener('keydown', (event) => this.#moveByKey(event));
+    }
+    this.#render();
+  }
+
+  /** @param {readonly string[]} path */
+  at = ([place, ...rest]) => {
+    const index = Number(place);
+    if (place === undefined || this.#about.list[index] === undefined) return this;
+    this.#reveal(index);
+    const inner = this.#shown.get(index)?.at(rest) ?? this;
+    const name = this.#nameOf(index);
+    return { ...inner, label: inner.label === this.#about.one ? name : `${name}: ${inner.label}` };
   };
-  return field;
+
+  /** @param {string} message */
+  complain = (message) => complainIn(this.node, message);
+
+  focus = () => this.#add.focus();
+
+  /** @param {number} index */
+  #nameOf(index) {
+    return `${this.#about.one} ${index + 1}`;
+  }
 
   /** @returns {number[]} places that the search finds */
-  function matches() {
-    const wanted = search.value.trim().toLowerCase();
+  #matches() {
+    const { list, textOf } = this.#about;
+    const wanted = this.#search.value.trim().toLowerCase();
     const all = list.map((_, index) => index);
     return wanted === '' ? all : all.filter((index) => textOf(index).toLowerCase().includes(wanted));
   }
 
-  function render() {
-    const found = matches();
-    const page = found.slice(from, from + PAGE);
-    shown.clear();
-    items.replaceChildren(...page.map(item));
-    title.textContent = list.length === 0 ? label : `${label} (${list.length})`;
-    search.hidden = list.length < SEARCHABLE;
-    pager.replaceChildren();
-    pager.hidden = found.length <= PAGE;
-    if (pager.hidden) return;
-    const turn = (/** @type {number} */ to) => () => {
-      from = to;
-      render();
-      node.scrollIntoView({ block: 'start' });
-    };
-    const back = button('Earlier', turn(from - PAGE));
-    back.disabled = from === 0;
-    const on = button('Later', turn(from + PAGE));
-    on.disabled = from + PAGE >= found.length;
-    pager.append(back, ` ${from + 1}–${from + page.length} of ${found.length} `, on);
+  #render() {
+    const { list, label } = this.#about;
+    const found = this.#matches();
+    const page = found.slice(this.#from, this.#from + PAGE);
+    this.#shown.clear();
+    this.#items.replaceChildren(...page.map((index) => this.#item(index)));
+    this.#title.textContent = list.length === 0 ? label : `${label} (${list.length})`;
+    this.#search.hidden = list.length < SEARCHABLE;
+    this.#pager.hidden = found.length <= PAGE;
+    const back = button('Earlier', () => this.#turnTo(this.#from - PAGE));
+    back.disabled = this.#from === 0;
+    const on = button('Later', () => this.#turnTo(this.#from + PAGE));
+    on.disabled = this.#from + PAGE >= found.length;
+    const where = `${this.#from + 1}–${this.#from + page.length} of ${found.length}`;
+    this.#pager.replaceChildren(back, where, on);
   }
 
   /** @param {number} index */
-  function item(index) {
+  #item(index) {
+    const { list, row, isReadOnly } = this.#about;
     const made = row(index);
-    shown.set(index, made);
-    const name = `${one} ${index + 1}`;
+    this.#shown.set(index, made);
+    const name = this.#nameOf(index);
     const tools = make('div', 'tools');
     if (!isReadOnly) {
-      const up = button('↑', () => move(index, index - 1), `Move ${name} up`);
+      const up = button('↑', () => this.#move(index, index - 1), `Move ${name} up`);
       up.disabled = index === 0;
-      const down = button('↓', () => move(index, index + 1), `Move ${name} down`);
+      const down = button('↓', () => this.#move(index, index + 1), `Move ${name} down`);
       down.disabled = index === list.length - 1;
-      const out = button('×', () => remove(index), `Remove ${name}`);
-      tools.append(up, down, out);
+      tools.append(
+        up,
+        down,
+        button('×', () => this.#remove(index), `Remove ${name}`),
+      );
     }
-    const node = make('li', '', made.node, tools);
-    node.dataset.place = String(index);
-    node.setAttribute('aria-label', name);
-    return node;
+    const item = make('li', '', made.node, tools);
+    item.dataset.place = String(index);
+    item.setAttribute('aria-label', name);
+    return item;
   }
 
-  /** @param {EventTarget | null} target */
-  function placeOf(target) {
-    const item = target instanceof Element ? target.closest('li[data-place]') : null;
-    return item?.parentElement === items && item instanceof HTMLElement ? Number(item.dataset.place) : undefined;
+  #append() {
+    const { list, blank } = this.#about;
+    list.push(blank());
+    this.#changed(list.length - 1);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #moveByKey(event) {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const item = event.target instanceof Element ? event.target.closest('li[data-place]') : null;
+    if (!event.altKey || step === undefined || !(item instanceof HTMLElement)) return;
+    event.preventDefault();
+    const index = Number(item.dataset.place);
+    this.#move(index, index + step);
   }
 
   /**
    * @param {number} index
    * @param {number} to
    */
-  function move(index, to) {
+  #move(index, to) {
+    const { list } = this.#about;
     if (to < 0 || to >= list.length) return;
     list.splice(to, 0, ...list.splice(index, 1));
-    changed(to);
+    this.#changed(to);
   }
 
   /** @param {number} index */
-  function remove(index) {
+  #remove(index) {
+    const { list } = this.#about;
     list.splice(index, 1);
-    changed(Math.min(index, list.length - 1));
+    this.#changed(Math.min(index, list.length - 1));
   }
 
   /** @param {number} index to go on with */
-  function changed(index) {
-    render();
-    reveal(index);
-    (shown.get(index) ?? field).focus();
-    tellChange(node);
+  #changed(index) {
+    this.#render();
+    this.#reveal(index);
+    (this.#shown.get(index) ?? this).focus();
+    tellChange(this.node);
   }
 
   /** @param {number} index */
-  function reveal(index) {
-    if (shown.has(index) || index < 0) return;
-    search.value = '';
-    from = Math.floor(index / PAGE) * PAGE;
-    render();
+  #reveal(index) {
+    if (this.#shown.has(index) || index < 0) return;
+    this.#search.value = '';
+    this.#turnTo(Math.floor(index / PAGE) * PAGE);
+  }
+
+  /** @param {number} from */
+  #turnTo(from) {
+    this.#from = from;
+    this.#render();
   }
 }
 

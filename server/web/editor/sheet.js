@@ -1,6 +1,7 @@
-import { portrait } from '../characters.js';
 import { element, make } from '../dom.js';
-import { ask, placeOf, sendJson } from './api.js';
+import { showPortrait } from '../portrait.js';
+import { recall } from '../remember.js';
+import { ask, placeOf, Refusal, sendJson } from './api.js';
 import { cardForm } from './card-form.js';
 
 /** @typedef {import('./api.js').Issue} Issue */
@@ -12,6 +13,7 @@ const page = {
   bill: element('bill', HTMLElement),
   welcome: element('welcome', HTMLElement),
   portrait: element('portrait', HTMLElement),
+  picture: element('picture-label', HTMLElement),
   name: element('name', HTMLElement),
   standing: element('standing', HTMLElement),
   form: element('card', HTMLFormElement),
@@ -28,7 +30,6 @@ export class Sheet {
   #form;
   #saved = '';
   #revision = '';
-  #picture = '';
   isEditable = false;
 
   /** @param {() => void} onChange something was written */
@@ -42,6 +43,10 @@ export class Sheet {
   /** The empty string where nobody is open. */
   get id() {
     return /** @type {string} */ (this.#pack?.card['id'] ?? '');
+  }
+
+  get name() {
+    return /** @type {string} */ (this.pack.card['name']);
   }
 
   /** The pack as it stands in the form. */
@@ -74,7 +79,8 @@ export class Sheet {
     page.bill.hidden = false;
     page.save.hidden = !editable;
     page.remove.hidden = !editable;
-    await this.#showPicture(picture === true ? id : '');
+    this.#showPortrait(picture);
+    page.picture.hidden = !editable;
     this.#showStanding(false);
     page.form.scrollTop = 0;
   }
@@ -104,10 +110,21 @@ export class Sheet {
    */
   async copy(name) {
     const { card, lines } = this.pack;
-    const reply = await this.#checked(() =>
-      sendJson('POST', `${placeOf(this.id)}/copy`, { card: { ...card, name }, lines }),
-    );
+    const send = (/** @type {string} */ query) =>
+      this.#checked(() => sendJson('POST', `/characters${query}`, { card: { ...card, name }, lines }));
+    const reply = await send(`?from=${encodeURIComponent(this.id)}`).catch((fault) => {
+      // Somebody has deleted it meanwhile: what is in the form is all there is.
+      if (fault instanceof Refusal && fault.code === 'unknown_character') return send('');
+      throw fault;
+    });
     return (await reply.json()).id;
+  }
+
+  /** @param {Blob} png */
+  async setPicture(png) {
+    const headers = { 'content-type': 'application/octet-stream' };
+    await ask(`${placeOf(this.id)}/picture`, { method: 'PUT', headers, body: png });
+    this.#showPortrait(true);
   }
 
   async remove() {
@@ -129,7 +146,7 @@ export class Sheet {
       this.#showIssues([]);
       return reply;
     } catch (fault) {
-      if (fault instanceof Error && 'issues' in fault) this.#showIssues(/** @type {readonly Issue[]} */ (fault.issues));
+      if (fault instanceof Refusal) this.#showIssues(fault.issues);
       throw fault;
     }
   }
@@ -176,19 +193,10 @@ export class Sheet {
     page.standing.classList.toggle('changed', isChanged);
   }
 
-  /** @param {string} id the empty string: there is none */
-  async #showPicture(id) {
-    if (this.#picture !== '') URL.revokeObjectURL(this.#picture);
-    this.#picture = '';
-    const { card } = this.pack;
-    const initials = portrait({ id: this.id, name: card['name'], tagline: '' });
-    page.portrait.replaceChildren(initials);
-    if (id === '') return;
-    const bytes = await ask(`${placeOf(id)}/picture`).then((reply) => reply.blob());
-    this.#picture = URL.createObjectURL(bytes);
-    const image = make('img', 'portrait');
-    Object.assign(image, { src: this.#picture, alt: '' });
-    image.addEventListener('load', () => initials.replaceWith(image));
+  /** @param {boolean} picture whether there is one */
+  #showPortrait(picture) {
+    const { id, name, tagline } = this.pack.card;
+    showPortrait(page.portrait, { id, name, tagline, picture }, recall('tab', 'key'));
   }
 }
 

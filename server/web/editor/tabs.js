@@ -1,7 +1,7 @@
 import { make } from '../dom.js';
 import { newId } from './field.js';
 
-/** @typedef {{ readonly label: string, readonly panel: HTMLElement, show(): void, mark(problems: number): void }} Tab */
+/** @typedef {{ readonly label: string, readonly panel: HTMLElement, readonly show: () => void, readonly mark: (problems: number) => void }} Tab */
 
 /**
  * Parts of a form behind tabs, after the ARIA pattern: one tab stop, arrow keys go from tab to tab.

@@ -18,7 +18,7 @@ import { section } from './section.js';
  * @property {number} seconds
  */
 
-/** @typedef {{ readonly voices: readonly LibraryVoice[], clipOf(id: string): Promise<Blob> }} Casting */
+/** @typedef {{ readonly voices: readonly LibraryVoice[], readonly clipOf: (id: string) => Promise<Blob> }} Casting */
 
 /** What the voices of the engine in the server can be told. */
 const PRESETS = {

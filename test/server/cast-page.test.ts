@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readCard } from '../../characters/tavern/card-file.ts';
+import { writeCardBytes } from '../../characters/tavern/open-card.ts';
+import { cards } from '../characters/tavern-cards.ts';
+import { hasBrowser, openBrowser, type TestBrowser } from '../fakes/browser.ts';
+import { serveCharacters } from './characters-rig.ts';
+
+describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a real browser', () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  it('asks whom to talk to, is searched once it is large, and shows pictures', async () => {
+    const { server, bringIn } = await serveCharacters();
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(15_000);
+    await page.goto(server.url);
+    await page.locator('#characters button').first().waitFor();
+    expect(await page.locator('#find').isVisible()).toBe(false);
+    await page.fill('#text', 'Is anybody there?');
+    await page.click('#send');
+    await page.locator('#message >> text=Choose a character first').waitFor();
+    expect(await page.locator('#talk-hint').innerText()).toBe('choose a character first');
+
+    const card = readCard(cards['V3, every field'], 'mara');
+    const png = Buffer.from(writeCardBytes({ card, files: new Map() }, 'png', 'v3'));
+    for (let count = 0; count < 4; count += 1) await bringIn(png, '?as=copy');
+    await page.reload();
+    await page.fill('#find', ' mara ');
+    expect(await page.locator('#characters li:visible').count()).toBe(4);
+    await page.locator('#characters li:visible').first().click();
+    await page.locator('#portrait img').waitFor();
+    expect(new URL((await page.locator('#edit').getAttribute('href')) ?? '', server.url).hash).toBe('#old-mara');
+    await page.click('#edit');
+    await page.locator('#card [name="tagline"]').waitFor();
+    expect(await page.locator('#name').innerText()).toBe('Old Mara');
+    await page.close();
+  }, 60_000);
+});
