@@ -38,46 +38,24 @@ const tidyAfterMs = 5_000;
 
 /** Opens the file on a new thread. Throws `MemoryError` where it cannot be read. */
 export async function openStoreThread(file: string): Promise<StoreThread> {
-  const url = new URL('store-worker.ts', import.meta.url);
-  const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
-  const { signal } = new AbortController();
-  let tidying: NodeJS.Timeout | undefined;
-
-  async function call(method: StoreJob['method'], args: readonly unknown[], priority = 0): Promise<unknown> {
-    const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
-      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories has ended.', cause);
-    });
-    if ('value' in answer) return answer.value;
-    throw new MemoryError(answer.fault.code, answer.fault.message);
-  }
-  const doing =
-    <Name extends Method>(name: Name, priority = 0) =>
-    (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> =>
-      call(name, args, priority) as Promise<ReturnType<MemoryStore[Name]>>;
-  const tidy = async (): Promise<void> => {
-    // Where it fails now it is done later: the store knows.
-    if ((await call('tidy', []).catch(() => true)) === false) tidyLater();
-  };
-  const tidyLater = (): void => {
-    clearTimeout(tidying);
-    tidying = setTimeout(() => void tidy(), tidyAfterMs).unref();
-  };
+  const thread = startThread(file);
+  const { doing } = thread;
+  const tidier = openTidier(doing('tidy'));
   const changing =
     <Name extends Method>(name: Name) =>
     async (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> => {
       const result = await doing(name)(...args);
-      tidyLater();
+      tidier.later();
       return result;
     };
-
   try {
-    await call('open', []);
+    await thread.call('open', []);
   } catch (fault) {
-    await pool.close();
+    await thread.end();
     throw fault;
   }
-  // Of a process that was killed.
-  tidyLater();
+  // After a process that was killed.
+  tidier.later();
   return {
     record: doing('record', 1),
     get: doing('get'),
@@ -91,18 +69,46 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
     move: changing('move'),
     async erase(person, character) {
       let count = 0;
-      for (;;) {
-        const erased = await doing('erase')(person, character, eraseCount);
-        if (erased === 0) break;
-        count += erased;
-      }
-      await tidy();
+      for (let erased = -1; erased !== 0; count += erased) erased = await doing('erase')(person, character, eraseCount);
+      await tidier.now();
       return count;
     },
     async close() {
-      clearTimeout(tidying);
-      await call('close', []).catch(() => undefined);
-      await pool.close();
+      tidier.close();
+      await thread.call('close', []).catch(() => undefined);
+      await thread.end();
     },
   };
+}
+
+/** The thread, and what asks it for jobs. */
+function startThread(file: string) {
+  const url = new URL('store-worker.ts', import.meta.url);
+  const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
+  const { signal } = new AbortController();
+  async function call(method: StoreJob['method'], args: readonly unknown[], priority = 0): Promise<unknown> {
+    const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
+      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories has ended.', cause);
+    });
+    if ('value' in answer) return answer.value;
+    throw new MemoryError(answer.fault.code, answer.fault.message);
+  }
+  const doing =
+    <Name extends Method>(name: Name, priority = 0) =>
+    (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> =>
+      call(name, args, priority) as Promise<ReturnType<MemoryStore[Name]>>;
+  return { call, doing, end: () => pool.close() };
+}
+
+/** Has traces removed, now or once nothing more was deleted for a while. Where it fails it is done later: the store knows. */
+function openTidier(tidy: () => Promise<boolean>) {
+  let timer: NodeJS.Timeout | undefined;
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void now(), tidyAfterMs).unref();
+  };
+  const now = async (): Promise<void> => {
+    if (!(await tidy().catch(() => true))) later();
+  };
+  return { now, later, close: () => clearTimeout(timer) };
 }
