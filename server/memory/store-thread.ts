@@ -33,6 +33,8 @@ export type StoreThread = {
 
 /** Memories that are erased at a stretch: others who talk wait for so many. */
 const eraseCount = 500;
+/** A disk that hangs keeps no session from going on; what may not be kept yet is told again. */
+const longestRecordMs = 30_000;
 /** After a memory was deleted: the next is likely to follow. */
 const tidyAfterMs = 5_000;
 
@@ -57,7 +59,7 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
   // After a process that was killed.
   tidier.later();
   return {
-    record: doing('record', 1),
+    record: doing('record', { priority: 1, longestMs: longestRecordMs }),
     get: doing('get'),
     list: doing('list'),
     page: doing('page'),
@@ -68,8 +70,11 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
     remove: changing('remove'),
     move: changing('move'),
     async erase(person, character) {
-      let count = 0;
-      for (let erased = -1; erased !== 0; count += erased) erased = await doing('erase')(person, character, eraseCount);
+      let [count, erased] = [0, 0];
+      do {
+        erased = await doing('erase')(person, character, eraseCount);
+        count += erased;
+      } while (erased > 0);
       await tidier.now();
       return count;
     },
@@ -81,22 +86,28 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
   };
 }
 
+interface Urgency {
+  readonly priority?: number;
+  readonly longestMs?: number;
+}
+
 /** The thread, and what asks it for jobs. */
 function startThread(file: string) {
   const url = new URL('store-worker.ts', import.meta.url);
   const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
-  const { signal } = new AbortController();
-  async function call(method: StoreJob['method'], args: readonly unknown[], priority = 0): Promise<unknown> {
+  async function call(method: StoreJob['method'], args: readonly unknown[], urgency: Urgency = {}): Promise<unknown> {
+    const { priority = 0, longestMs } = urgency;
+    const signal = longestMs === undefined ? new AbortController().signal : AbortSignal.timeout(longestMs);
     const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
-      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories has ended.', cause);
+      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories does not answer.', cause);
     });
     if ('value' in answer) return answer.value;
     throw new MemoryError(answer.fault.code, answer.fault.message);
   }
   const doing =
-    <Name extends Method>(name: Name, priority = 0) =>
+    <Name extends Method>(name: Name, urgency?: Urgency) =>
     (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> =>
-      call(name, args, priority) as Promise<ReturnType<MemoryStore[Name]>>;
+      call(name, args, urgency) as Promise<ReturnType<MemoryStore[Name]>>;
   return { call, doing, end: () => pool.close() };
 }
 
