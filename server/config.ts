@@ -96,7 +96,7 @@ export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   port: { env: 'PORT', help: 'port to listen on; 0 takes a free one' },
   apiKeys: {
     env: 'DRAMATIS_API_KEYS',
-    help: 'keys that clients must show, comma-separated; needed off loopback. `NAME:KEY`: keys of one name share users',
+    help: 'keys that clients must show, comma-separated, KEY or NAME:KEY; needed off loopback',
     secret: true,
   },
   allowedOrigins: {

@@ -20,7 +20,7 @@ export const commandHelp = {
   scene: 'have several characters play a scene, each in its own voice',
   characters: 'list, show, check, draft, import, export and remove characters',
   voices: 'add, list, show, play, remove and compare the voices that may be cloned',
-  memory: 'list, show, correct, delete, export and erase what characters remember of users',
+  memory: 'list, show, correct, delete, export, erase and move what characters remember of users',
   models: 'list, pull, verify and remove the weights of engines that run here',
   doctor: 'check Node, engines, microphone tools, port and LLM; say how to mend what fails',
   eval: 'SpeechRole-Eval: replay, judge, score, report; `dramatis eval` lists its commands',

@@ -150,8 +150,11 @@ function seatSocket(
   return seat;
 }
 
-/** Whom the address names; with a client secret, only who it was made for. */
-function userIn({ user }: SocketRequest, { secret }: SocketDeps['visitor']): string | undefined | Problem {
+/** Whom the client names; with a client secret, only who it was made for. */
+export function userIn(
+  { user }: Pick<SocketRequest, 'user'>,
+  { secret }: SocketDeps['visitor'],
+): string | undefined | Problem {
   if (user === undefined) return undefined;
   if (!userName.safeParse(user).success) {
     const message = `The name of a user has 1 to ${limits.userCharacters} characters.`;

@@ -33,53 +33,33 @@ export type StoreThread = {
 
 /** Memories that are erased at a stretch: others who talk wait for so many. */
 const eraseCount = 500;
+/** A disk that hangs keeps no session from going on; what may not be kept yet is told again. */
+const longestRecordMs = 30_000;
 /** After a memory was deleted: the next is likely to follow. */
 const tidyAfterMs = 5_000;
 
 /** Opens the file on a new thread. Throws `MemoryError` where it cannot be read. */
 export async function openStoreThread(file: string): Promise<StoreThread> {
-  const url = new URL('store-worker.ts', import.meta.url);
-  const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
-  const { signal } = new AbortController();
-  let tidying: NodeJS.Timeout | undefined;
-
-  async function call(method: StoreJob['method'], args: readonly unknown[], priority = 0): Promise<unknown> {
-    const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
-      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories has ended.', cause);
-    });
-    if ('value' in answer) return answer.value;
-    throw new MemoryError(answer.fault.code, answer.fault.message);
-  }
-  const doing =
-    <Name extends Method>(name: Name, priority = 0) =>
-    (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> =>
-      call(name, args, priority) as Promise<ReturnType<MemoryStore[Name]>>;
-  const tidy = async (): Promise<void> => {
-    // Where it fails now it is done later: the store knows.
-    if ((await call('tidy', []).catch(() => true)) === false) tidyLater();
-  };
-  const tidyLater = (): void => {
-    clearTimeout(tidying);
-    tidying = setTimeout(() => void tidy(), tidyAfterMs).unref();
-  };
+  const thread = startThread(file);
+  const { doing } = thread;
+  const tidier = openTidier(doing('tidy'));
   const changing =
     <Name extends Method>(name: Name) =>
     async (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> => {
       const result = await doing(name)(...args);
-      tidyLater();
+      tidier.later();
       return result;
     };
-
   try {
-    await call('open', []);
+    await thread.call('open', []);
   } catch (fault) {
-    await pool.close();
+    await thread.end();
     throw fault;
   }
-  // Of a process that was killed.
-  tidyLater();
+  // After a process that was killed.
+  tidier.later();
   return {
-    record: doing('record', 1),
+    record: doing('record', { priority: 1, longestMs: longestRecordMs }),
     keepPoint: doing('keepPoint'),
     get: doing('get'),
     list: doing('list'),
@@ -91,19 +71,56 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
     remove: changing('remove'),
     move: changing('move'),
     async erase(person, character) {
-      let count = 0;
-      for (;;) {
-        const erased = await doing('erase')(person, character, eraseCount);
-        if (erased === 0) break;
+      let [count, erased] = [0, 0];
+      do {
+        erased = await doing('erase')(person, character, eraseCount);
         count += erased;
-      }
-      await tidy();
+      } while (erased > 0);
+      await tidier.now();
       return count;
     },
     async close() {
-      clearTimeout(tidying);
-      await call('close', []).catch(() => undefined);
-      await pool.close();
+      tidier.close();
+      await thread.call('close', []).catch(() => undefined);
+      await thread.end();
     },
   };
+}
+
+interface Urgency {
+  readonly priority?: number;
+  readonly longestMs?: number;
+}
+
+/** The thread, and what asks it for jobs. */
+function startThread(file: string) {
+  const url = new URL('store-worker.ts', import.meta.url);
+  const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
+  async function call(method: StoreJob['method'], args: readonly unknown[], urgency: Urgency = {}): Promise<unknown> {
+    const { priority = 0, longestMs } = urgency;
+    const signal = longestMs === undefined ? new AbortController().signal : AbortSignal.timeout(longestMs);
+    const answer = await pool.call({ method, args }, { signal, priority }).catch((cause: unknown) => {
+      throw new MemoryError('memory_unavailable', 'The thread that keeps the memories does not answer.', cause);
+    });
+    if ('value' in answer) return answer.value;
+    throw new MemoryError(answer.fault.code, answer.fault.message);
+  }
+  const doing =
+    <Name extends Method>(name: Name, urgency?: Urgency) =>
+    (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> =>
+      call(name, args, urgency) as Promise<ReturnType<MemoryStore[Name]>>;
+  return { call, doing, end: () => pool.close() };
+}
+
+/** Has traces removed, now or once nothing more was deleted for a while. Where it fails it is done later: the store knows. */
+function openTidier(tidy: () => Promise<boolean>) {
+  let timer: NodeJS.Timeout | undefined;
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void now(), tidyAfterMs).unref();
+  };
+  const now = async (): Promise<void> => {
+    if (!(await tidy().catch(() => true))) later();
+  };
+  return { now, later, close: () => clearTimeout(timer) };
 }

@@ -3,7 +3,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { Check, Door } from '../http/door.ts';
 import { openSession, type SocketDeps } from '../http/open-session.ts';
 import { sendProblem, sendRefusal } from '../http/problem.ts';
-import { partnerOf } from '../http/realtime.ts';
+import { partnerOf, userIn } from '../http/realtime.ts';
 import { carrierOf, keepAlive } from '../http/socket-carrier.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import type { Connection, ServerEvent } from '../realtime/connection.ts';
@@ -23,7 +23,7 @@ type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
 /**
  * `WS /v1/twilio`: where Twilio's `<Connect><Stream>` leads a phone call. Twilio can send neither header nor query, so the
- * character and the key come as custom parameters of its `start` message, and nothing is done before that.
+ * character, the key and the user come as custom parameters of its `start` message, and nothing is done before that.
  */
 export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
   app.route({
@@ -87,7 +87,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Do
 /** Lets the caller in and opens the session, or hangs up. */
 function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: Deps, door: Door): Call | undefined {
   const { log } = request;
-  const { character: wanted, key } = start.customParameters;
+  const { character: wanted, key, user: named } = start.customParameters;
   const visitor = door.callerOf(request, key);
   if ('status' in visitor) return hangUp(socket, visitor.problem, log);
   const refusal = deps.sessions.refusalFor(visitor);
@@ -95,6 +95,8 @@ function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: D
   const callDeps: SocketDeps = { ...deps, visitor };
   const character = partnerOf(wanted, visitor.secret, callDeps);
   if ('code' in character) return hangUp(socket, character, log);
+  const user = userIn(named === undefined ? {} : { user: named }, visitor);
+  if (typeof user === 'object') return hangUp(socket, user, log);
   const carrier = carrierOf(socket);
   const stream = new MediaStream(start.streamSid, {
     tell: (command) => carrier.send(JSON.stringify(command)),
@@ -106,6 +108,7 @@ function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: D
       model: wanted ?? character.id,
       binary: false,
       holds: true,
+      user,
       carrier: {
         send: (frame) => stream.send(JSON.parse(String(frame)) as ServerEvent),
         close: (reason) => carrier.close(reason),

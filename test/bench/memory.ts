@@ -71,10 +71,13 @@ async function* during(
   await pause(200);
   loop.take();
   const began = performance.now();
-  let isOver = false;
-  const working = work().finally(() => (isOver = true));
+  const over = new AbortController();
+  const working = work().finally(() => over.abort());
   const keepMs: number[] = [];
-  for (let index = 0; !isOver; index += 1) keepMs.push(await keepOne(thread, 'others', `${name}${index}`, index));
+  while (!over.signal.aborted) {
+    const index = keepMs.length;
+    keepMs.push(await keepOne(thread, 'others', `${name}${index}`, index));
+  }
   await working;
   yield summarize('memory', name, 'ms', [performance.now() - began]);
   yield* lateness(`during ${name}`, loop.take());

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
+import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
 
 const folders: string[] = [];
@@ -148,6 +149,19 @@ describe('/v1/memories', () => {
     const nobodys = await secretFor({});
     expect((await ask('/v1/memories?user=bob', { key: nobodys })).status).toBe(403);
     expect((await change(`${url}/v1/memories`, 'DELETE', undefined, nobodys)).status).toBe(403);
+  });
+});
+
+describe('POST /v1/chat/completions', () => {
+  it('keeps and recalls nothing, whatever user it names: its client sends the talk', async () => {
+    const dataDir = dataFolder();
+    const engines = fakeEngines();
+    const { ask } = await serve({ flags: { memory: true, dataDir }, engines });
+    const messages = [{ role: 'user', content: 'Do I live in Leeds?' }];
+    const body = { model: 'alice', user: 'bob', safety_identifier: 'bob', messages };
+    expect((await ask('/v1/chat/completions', { body })).status).toBe(200);
+    expect(engines.agent.asked.at(-1)?.memories).toBeUndefined();
+    expect((await ask('/v1/memories?user=bob')).body.data).toHaveLength(3);
   });
 });
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
+import { Conversation, userMessage, type MessageItem, type SpokenContent } from '../../server/session/conversation.ts';
+import type { SessionEvent } from '../../server/session/events.ts';
 import { Keeper } from '../../server/memory/keeper.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
@@ -198,5 +200,36 @@ describe('what is kept of a reply', () => {
     expect(last.length).toBeLessThan(first.length);
     expect(said.startsWith(last)).toBe(true);
     expect(rig.faults).toEqual([]);
+  });
+
+  it('is kept with what was asked, also where that is understood after it was answered', async () => {
+    const remark: SpokenContent = {
+      type: 'audio',
+      transcript: null,
+      durationMs: 600,
+      audio: [],
+      sampleRate: 24_000,
+      words: [],
+    };
+    const reply: MessageItem = { ...userMessage('a'), role: 'assistant', content: [{ type: 'text', text: 'Indeed.' }] };
+    const conversation = new Conversation(0);
+    const kept: (readonly [string, string, number])[] = [];
+    const keeper = new Keeper({
+      store: { record: async (_bond, { asked, answered }, facts) => void kept.push([asked, answered, facts.length]) },
+      bond: { owner: '', user: 'bob', character: 'alice' },
+      session: 's',
+      conversation,
+      now: () => 0,
+      onFault: (fault) => expect.fail(String(fault)),
+    });
+    conversation.insert({ ...userMessage('u'), content: [remark] });
+    conversation.insert(reply);
+    await keeper.note({ type: 'reply-ended', item: reply } as SessionEvent);
+    remark.transcript = 'I live in Leeds.';
+    await keeper.note({ type: 'transcript-final', itemId: 'u', text: remark.transcript, audioMs: 600 });
+    expect(kept).toEqual([
+      ['', 'Indeed.', 0],
+      ['I live in Leeds.', 'Indeed.', 1],
+    ]);
   });
 });

@@ -12,7 +12,7 @@ import { serve } from './serve-rig.ts';
 const folders: string[] = [];
 const mounts: string[] = [];
 afterEach(() => {
-  for (const folder of mounts.splice(0)) execFileSync('umount', ['--lazy', folder]);
+  for (const folder of mounts.splice(0)) execFileSync('/usr/bin/umount', ['--lazy', folder]);
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
@@ -23,7 +23,7 @@ function dataFolder(): string {
 }
 
 function mount(folder: string, options: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
+  execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
   mounts.push(folder);
 }
 
@@ -183,7 +183,7 @@ describe.skipIf(!canMount())('a disk', () => {
     const dataDir = dataFolder();
     mount(dataDir, 'size=400k');
     new MemoryStore(memoryFile(dataDir)).close();
-    execFileSync('mount', ['-o', 'remount,ro', dataDir]);
+    execFileSync('/usr/bin/mount', ['-o', 'remount,ro', dataDir]);
     const server = await serve({ flags: { memory: true, dataDir } });
     await say(await begin(server), 'I live in Leeds.');
     expect((await server.ask('/healthz')).body.memory).toBe('unavailable');

@@ -1,9 +1,13 @@
 import { on, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { loadCharacters } from '../../characters/character.ts';
+import { openMemories } from '../../server/memory/memories.ts';
 import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { builtInCharacters } from '../../server/serve.ts';
@@ -28,10 +32,16 @@ async function serve(environment: Record<string, string> = {}) {
   const config = readConfig({ flags: {}, environment: settings });
   const engines = fakeEngines({ says: ['Good evening.', 'One two three.'] });
   const write = (line: string): void => void log.push(line);
-  const app = await buildApp({ config, engines, characters, version: '1.2.3', log: { write } });
-  open.push(app);
+  const memories = await openMemories({
+    config,
+    chatModel: undefined,
+    characters,
+    onFault: (fault) => write(String(fault)),
+  });
+  const app = await buildApp({ config, engines, characters, version: '1.2.3', log: { write }, memories });
+  open.push(memories, app);
   await app.listen({ host: '127.0.0.1', port: 0 });
-  return { log, engines, at: `127.0.0.1:${(app.server.address() as AddressInfo).port}` };
+  return { log, engines, memories, at: `127.0.0.1:${(app.server.address() as AddressInfo).port}` };
 }
 
 /** Twilio at the other end of a socket, its first word said. */
@@ -97,6 +107,18 @@ describe('a phone call over a socket', () => {
     expect(await activeSessions(at)).toBe(0);
   });
 
+  it('is remembered where it says whose it is, such as the number that calls', async () => {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-phone-'));
+    open.push({ close: () => rm(dataDir, { recursive: true }) });
+    const { at, memories } = await serve({ DRAMATIS_MEMORY: 'true', DRAMATIS_DATA_DIR: dataDir });
+    const phone = await dial(at);
+    phone.start({ character: 'alice', key, user: '+15550100' });
+    await phone.listen(200);
+    phone.send({ event: 'stop', streamSid: 'MZ1', stop: {} });
+    await phone.hungUp();
+    expect(await memories.store.people()).toMatchObject([{ user: '+15550100', character: 'alice', turns: 1 }]);
+  });
+
   it('goes on when frames come that are no messages of Twilio’s', async () => {
     const { at, log } = await serve();
     const phone = await dial(at);
@@ -150,6 +172,7 @@ describe('a phone call over a socket', () => {
     ['no key', { character: 'alice' }, 'invalid_api_key'],
     ['a wrong key', { character: 'alice', key: 'wrong-key-of-mine' }, 'invalid_api_key'],
     ['a client secret that nobody made', { key: 'ek_nobody' }, 'client_secret_expired'],
+    ['a user without a name', { character: 'alice', key, user: '' }, 'invalid_value'],
     ['a character that is not there', { character: 'nobody', key }, 'unknown_character'],
   ];
   it.each(refused)('is refused with %s, and the log says why but not the key', async (_what, parameters, reason) => {
