@@ -25,6 +25,10 @@ const tagQuestion =
 const beforeQuestion =
   /\b(?:can|could|would|will) you (?:please |kindly )?tell (?:me|us) (?=who|what|where|when|why|how)/g;
 
+/** A greeting or a farewell, and whom it is said to: "goodbye my friend", "good evening, captain". */
+const addressed =
+  /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))[\s,]+(?:(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|tom|and|if|very|at)\b)[\p{L}'’-]+[\s,]*){1,3}[.!]*$/u;
+
 /** Lower-case, one spelling, without what only decorates a remark. */
 function plainText(text: string): string {
   const plain = text
@@ -36,7 +40,10 @@ function plainText(text: string): string {
     .replaceAll(/([哪这那])儿/g, '$1里')
     .replaceAll(/(?<=\p{Script=Han})[啊呀啦嘛哦呢吧]/gu, '')
     .replaceAll(/\bpass(?:ed|es)? away\b/g, 'died')
-    .replaceAll(beforeQuestion, '');
+    .replaceAll(/\bgoodnight\b/g, 'good night')
+    .replaceAll(beforeQuestion, '')
+    .trim()
+    .replace(addressed, '$1');
   const bare = plain.replaceAll(asides, '').replace(/,\s*\S.{0,20}$/, (tail) => (tagQuestion.test(tail) ? '' : tail));
   return /[\p{L}\p{N}]/u.test(bare) ? bare : plain;
 }
@@ -140,7 +147,7 @@ const frames = wordSet(
     'what who whom whose which when where why how and or but if of in on at to for from with by about as than not ' +
     'tell say said talk know think ever there here any some all more much many little bit lot kind thing something anything ' +
     'nothing one get got let like want going go explain describe feel too also now again up out into over still yet day today ' +
-    'see make take put come give good believe happen happened happens makes made says takes gets hear heard mean means use used people before',
+    'see make take put come give good believe happen happened happens makes made says takes gets hear heard mean means use used people before after such',
 );
 
 const hanFrames = new Set(
@@ -157,13 +164,18 @@ function rootOf(word: string): string {
 
 /** Takes one common English ending off; blunt on purpose, since both sides of a comparison are cut alike. */
 function stemOf(word: string): string {
-  if (word.length < 4) return word;
+  if (word.length < 4 || unstemmed.has(word)) return word;
   let stem = word.replace(/our$/, 'or').replace(/ies$/, 'y');
   if (/[^s]s$/.test(stem) && !/(?:us|is)$/.test(stem)) stem = stem.slice(0, -1);
   const ending = ['ing', 'ed', 'ly'].find((tail) => stem.endsWith(tail) && stem.length - tail.length >= 3);
   if (ending !== undefined) stem = stem.slice(0, -ending.length).replace(/([^aeiouls])\1$/, '$1');
   return stem.length > 3 && stem.endsWith('e') ? stem.slice(0, -1) : stem;
 }
+
+/** Without their endings they would be other words. */
+const unstemmed = wordSet(
+  'care really during being king ring sing wing spring string evening morning wedding bed red need',
+);
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '));
