@@ -26,6 +26,8 @@ const frameShare = 0.4;
 const leastCover = 0.3;
 /** The same for an ask that everybody knows: such talk is said as a whole, or is part of something else ("keep talking", "keep bees"). */
 const leastParaphraseCover = 0.55;
+/** The same for a remark without a topic. */
+const leastFrameCover = 0.75;
 /** What is left of a fit when one of the two says "not" or "no". */
 const negating = new Set(['not', 'no']);
 const negationShare = 0.8;
@@ -152,6 +154,8 @@ function fitOfAsk(remark: Remark, ask: Ask, marks: Readonly<Record<'ask' | 'own'
   if (remark.hasTopic && !sharesTopic) return 0;
   const remarkCover = (common + elsewhere) / remark.total;
   const askCover = common / ask.total;
-  if (!(Math.min(remarkCover, askCover) >= ask.leastCover)) return 0;
+  // Frame words alone ("what was that like") say nothing about which line is meant, unless nearly all agree.
+  const least = remark.hasTopic ? ask.leastCover : leastFrameCover;
+  if (!(Math.min(remarkCover, askCover) >= least)) return 0;
   return ((remarkCover + askCover) / 2) * (remark.negates === ask.negates ? 1 : negationShare);
 }

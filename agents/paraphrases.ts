@@ -7,7 +7,7 @@ import { searchTerms } from './words.ts';
 const groups = `
 hello | hi there | hey | hello there | good day | hi it is me | good to see you | nice to see you | hello again | welcome | good day to you | bonjour | hiya | greetings | how do you do
 nice to meet you | pleased to meet you | lovely to meet you | it is a pleasure to meet you | great to finally meet you | hi my name is | let me introduce myself | i am called
-how are you | how are you doing | how is it going | how have you been | how have you been lately | how is life | how is life treating you | how do you feel | are you well | what is up | how is everything | are you doing well | how are things | how are you holding up | how are you feeling | are you alright | are you okay | how was your day | how have things been
+how are you | how are you doing | how is it going | how have you been | how have you been lately | how is life | how is life treating you | how do you feel | are you well | what is up | how is everything | are you doing well | how are things | how are you holding up | how are you feeling | are you alright | are you okay | how was your day | how have things been | what have you been up to | what are you up to
 who are you | what is your name | and who might you be | who am i talking to | who am i speaking to | introduce yourself | tell me about yourself | tell me who you are | what are you called | who is this
 what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
 what is your daily life like | what do you do all day | describe your day | describe a normal day | what is a normal day like for you | how do you spend your days
