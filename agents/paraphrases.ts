@@ -46,11 +46,11 @@ i am scared | i am afraid | i am worried | i am nervous | i am anxious | i am st
 i am ill | i do not feel well | i have a headache | i am sick | i feel sick
 are you an ai | are you a robot | are you a computer program | are you a real person | am i talking to a machine | am i talking to a bot | are you human | are you some kind of artificial intelligence | are you artificial intelligence | are you a language model | are you a real girl | are you a real man | are you just a program | you are a robot | you are just a drawing | am i really talking to you | are you really
 are you real | are you a fictional character | you are not real | are you from a book
-do you have a phone | do you know what a phone is | what is your phone number | what is a smartphone | can i call you
-do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have a computer
+do you have a phone | do you know what a phone is | what is your phone number | what is a smartphone | can i call you | can i take a selfie with you | do you have an ipad | do you know how to use an ipad | do you play video games
+do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have a computer | do you have wifi | have you got wifi | have you got wifi down here | do you use email
 what do you think about artificial intelligence | have you heard of artificial intelligence | have you heard of chatgpt | do you know what ai is
 have you flown in an aeroplane | have you ever flown in a plane | can you drive a car | what about cars and aeroplanes
-do you watch television | do you watch movies | have you seen a film
+do you watch television | do you watch movies | have you seen a film | i watched you on netflix | have you seen that film about you | what is your favourite film | have you seen the new movie
 what year is it | what year are we in | what is the date today | when do you live
 what time is it | do you know what time it is | do you have the time
 can you help me | i need your help | i need help | please help me | could you help me | i have a problem | help
@@ -60,7 +60,7 @@ goodbye | bye | see you later | i have to go now | i have to leave | i must go |
 good night | i am going to bed | sleep well | it is late i should sleep | sweet dreams
 good morning | morning | good morning to you
 good evening | good afternoon
-i am sorry | i apologise | forgive me | please forgive me | my apologies | it was my fault | sorry about that | i did not mean it | i did not mean that | i take it back | that was mean of me | that was rude of me | sorry i was rude | rude i know sorry | do not be angry
+i am sorry | i apologise | forgive me | please forgive me | my apologies | it was my fault | sorry about that | i did not mean it | i did not mean that | i take it back | that was mean of me | that was rude of me | sorry i was rude | rude i know sorry | do not be angry | stupid question | sorry stupid question
 yes | yeah sure | yes of course | that is right | okay | sure | certainly | absolutely | of course | yes i do | yes i am | indeed
 no | nope | not really | no not at all | no way | i do not think so | no thanks
 i have an exam tomorrow | i have a test tomorrow | i have an exam tomorrow and i am freaking out | i have a job interview tomorrow
@@ -69,22 +69,21 @@ i am getting married | i am getting married next month | i just got engaged | i 
 i had a fight with my best friend | i had a fight with a friend | i quarrelled with my friend | i am in a fight with my best friend | my friend and i had a fight
 let us play a game | do you want to play a game | can we play a game | play with me
 my child will not listen to me | my kid will not do his homework | my son will not listen | my children do not listen
-somebody stole from me | somebody stole my bike | somebody stole my money | i was robbed
+somebody stole from me | somebody stole my bike | somebody stole my money | i was robbed | someone stole my wallet | somebody stole my phone
 i cried today | i cried at school today | i have been crying
 i am sick at sea | i get seasick | i am seasick
-do you have wifi | have you got wifi | do you use email | do you have an ipad | do you play video games | can i take a selfie with you | i watched you on netflix | have you seen that film about you
 why | why is that | how come | why do you say that | what makes you say that | why so | why not
 really | are you serious | is that true | you are joking | you are kidding | no kidding | seriously | are you sure | i do not believe you | i do not believe that | i do not believe any of that | you are lying | you are making that up | are you lying | is that really true
-tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else | hmm | mm | mm hmm | uh huh | huh | um | erm | ah | oh | i see | interesting | wow | go ahead | and | and so | then | what happened then
+tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else | hmm | mm | mm hmm | uh huh | huh | um | erm | ah | oh | i see | interesting | wow | go ahead | and | and so | then | what happened then | and then what happened | so what happened next | umm | ahh | mhm
 i do not understand | what do you mean | what do you mean by that | you lost me | that makes no sense | what does that mean | explain that | pardon | i do not get it | i do not follow | please explain | i am confused | that does not make sense | that does not make any sense | what are you talking about | explain yourself | say it in simple words | in simple words please | what do you mean by it
 i disagree | i do not agree with you | i do not agree | i think you are wrong | you are wrong | that is wrong | you are wrong about that | that is not true | you are mistaken
 you are right | i agree with you | i agree | that makes sense | good point | fair enough
 i do not know | i am not sure | i have no idea | maybe | perhaps | i am not sure about that | it depends
-say something | talk to me | are you there | can you hear me | is anybody there | hello are you there
+say something | talk to me | are you there | can you hear me | is anybody there | hello are you there | never mind | forget it | i have nothing to say | i do not know what to say
 wait a moment | hold on a second | let me think | one moment | give me a second
 you are amazing | you are brilliant | you are a genius | you are so smart | you are great | you are wonderful | well done | that is incredible | that is impressive | i admire you
 you are stupid | you are an idiot | shut up | i hate you | you are a fool | be quiet
-you are rude | you are arrogant | you are mean | you monster | you are a monster | you are evil | you are a terrible person | you are horrible | you look terrible
+you are rude | you are arrogant | you are mean | you monster | you are a monster | you are evil | you are a terrible person | you are horrible | you look terrible | you are kind of a jerk
 你好 | 嗨 | 喂 | 你好啊 | 在吗 | 大家好 | 喂 猴哥 | 大圣好 | 大圣好啊 | 猴哥好 | 嗨大圣
 你好吗 | 你今天怎么样 | 你今天好吗 | 你最近怎么样 | 最近好吗 | 近来如何 | 你过得怎么样 | 你还好吗
 你是谁 | 你到底是谁 | 你究竟是谁 | 你叫什么名字 | 请问你是哪位 | 你是哪位 | 介绍一下你自己 | 你是什么人
@@ -107,7 +106,8 @@ you are rude | you are arrogant | you are mean | you monster | you are a monster
 晚安 | 我要睡觉了 | 我去睡了
 对不起 | 不好意思 | 抱歉 | 请原谅我 | 别生气嘛 | 别生气 | 我错了
 我明天要考试 | 我明天要考试了好慌 | 要考试了好紧张 | 明天面试好紧张
-你有手机吗 | 你知道微信吗 | 你玩手机吗 | 你上网吗 | 你会上网吗
+你知道手机吗 | 你有手机吗 | 你玩手机吗
+你上网吗 | 你会上网吗 | 你知道微信吗
 你玩不玩游戏 | 你玩游戏吗 | 你打游戏吗 | 你玩不玩原神
 帮我打他 | 你帮我打他 | 帮我出气
 你猜我几岁 | 你猜我多大

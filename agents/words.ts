@@ -19,7 +19,8 @@ export function isFrame(term: string): boolean {
   );
 }
 
-const asides = /\b(?:right now|you know|to be honest|these days)\b/g;
+const asides =
+  /\b(?:right now|you know|to be honest|these days|lately|recently|tonight|yesterday|(?:last|this) (?:night|morning|evening|week|month|year))\b/g;
 const tagQuestion =
   /\b(?:are|is|do|does|did|was|were|have|has|can|could|would|will)(?:n't)? (?:you|it|he|she|they|we|i)\s*\?*\s*$/;
 const beforeQuestion =
@@ -27,7 +28,7 @@ const beforeQuestion =
 
 /** A greeting or a farewell, and whom it is said to: "goodbye my friend", "good evening, captain". */
 const addressed =
-  /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))[\s,]+(?:(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|tom|and|if|very|at)\b)[\p{L}'’-]+[\s,]*){1,3}[.!]*$/u;
+  /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|see you|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))[\s,]+(?:(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|later|soon|tomorrow|around|next|tom|and|if|very|at)\b)[\p{L}'’-]+[\s,]*){1,3}[.!]*$/u;
 
 /** Lower-case, one spelling, without what only decorates a remark. */
 function plainText(text: string): string {
@@ -129,6 +130,8 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     'ai robot chatbot bot',
     'ship vessel boat',
     'wrong mistaken incorrect',
+    'hate hated hates hating',
+    'care cares cared caring',
     'amazing awesome incredible wonderful brilliant',
   ].flatMap((group) => {
     const [first = '', ...others] = group.split(' ');
@@ -137,7 +140,7 @@ const synonyms: ReadonlyMap<string, string> = new Map(
 );
 
 const fillers = wordSet(
-  'um uh er erm hmm hm ah oh well so really very quite just actually anyway please then exactly totally pretty ' +
+  'um umm uh er erm hmm hmmm hm mm mhm ah ahh oh ohh well so really very quite just actually anyway please then exactly totally pretty ' +
     'honestly basically simply kinda sir madam mister missus monsieur majesty',
 );
 
