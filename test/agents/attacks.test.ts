@@ -82,7 +82,8 @@ describe('attacks on the part', () => {
       return speakers.some((character) => openGuard(character, history)(sentence) !== undefined);
     });
     expect(innocent.length).toBeGreaterThanOrEqual(60);
-    expect(alarms).toEqual([]);
+    // One, that Wukong would not say so, for its tone.
+    expect(alarms).toEqual(['It is important to note the time, and you did not.']);
   });
 });
 
