@@ -19,12 +19,14 @@ export function isFrame(term: string): boolean {
   );
 }
 
-const asides =
-  /\b(?:right now|you know|to be honest|these days|lately|recently|tonight|yesterday|(?:last|this) (?:night|morning|evening|week|month|year))\b/g;
+const asides = /\b(?:right now|you know|to be honest|these days)\b/g;
 const tagQuestion =
   /\b(?:are|is|do|does|did|was|were|have|has|can|could|would|will)(?:n't)? (?:you|it|he|she|they|we|i)\s*\?*\s*$/;
 const beforeQuestion =
   /\b(?:can|could|would|will) you (?:please |kindly )?tell (?:me|us) (?=who|what|where|when|why|how)/g;
+
+/** When something was, which says nothing about what it was. */
+const whens = /\b(?:lately|recently|tonight|yesterday|(?:last|this) (?:night|morning|evening|week|month|year))\b/g;
 
 /** A greeting or a farewell, and whom it is said to: "goodbye my friend", "good evening, captain". */
 const addressed =
@@ -45,7 +47,10 @@ function plainText(text: string): string {
     .replaceAll(beforeQuestion, '')
     .trim()
     .replace(addressed, '$1');
-  const bare = plain.replaceAll(asides, '').replace(/,\s*\S.{0,20}$/, (tail) => (tagQuestion.test(tail) ? '' : tail));
+  const bare = plain
+    .replaceAll(asides, '')
+    .replaceAll(whens, '')
+    .replace(/,\s*\S.{0,20}$/, (tail) => (tagQuestion.test(tail) ? '' : tail));
   return /[\p{L}\p{N}]/u.test(bare) ? bare : plain;
 }
 
