@@ -44,6 +44,7 @@ interface RemarkTerm {
   readonly id: number;
   readonly weight: number;
   readonly isTopic: boolean;
+  readonly negates: boolean;
 }
 
 /** A set of term ids that is emptied in one step. */
@@ -109,17 +110,14 @@ export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fi
   return {
     weightOf: (term) => (isTopic(term) ? 1 : frameShare),
     fitOf(remark, wanted) {
-      const terms = [...new Set(remark)].map((term): RemarkTerm => ({
-        id: ids.get(term) ?? -1,
-        weight: weightOf(term),
-        isTopic: isTopic(term),
-      }));
-      const whole = {
-        terms,
-        total: terms.reduce((sum, { weight }) => sum + weight, 0),
-        hasTopic: terms.some((term) => term.isTopic),
-        negates: remark.some((term) => negating.has(term)),
-      };
+      const whole = weighed(
+        [...new Set(remark)].map((term): RemarkTerm => ({
+          id: ids.get(term) ?? -1,
+          weight: weightOf(term),
+          isTopic: isTopic(term),
+          negates: negating.has(term),
+        })),
+      );
       return wanted.map((index) => {
         const line = fitted[index];
         if (line === undefined) return 0;
@@ -136,6 +134,15 @@ interface Remark {
   readonly total: number;
   readonly hasTopic: boolean;
   readonly negates: boolean;
+}
+
+function weighed(terms: readonly RemarkTerm[]): Remark {
+  return {
+    terms,
+    total: terms.reduce((sum, { weight }) => sum + weight, 0),
+    hasTopic: terms.some((term) => term.isTopic),
+    negates: terms.some((term) => term.negates),
+  };
 }
 
 /** The mean of both coverages. No fit where the remark speaks of something and the ask does not share it. */

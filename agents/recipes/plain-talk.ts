@@ -1,9 +1,12 @@
+import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
+import { personaWords } from '../persona-words.ts';
 import { sceneOf, toolRules } from '../prompt.ts';
 import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
 
 /** What stands around a talk that is sent as it is. */
 interface Frame {
+  readonly character: Character;
   /** Who is played, and how. */
   readonly instruction: string;
   readonly scene?: string | undefined;
@@ -20,9 +23,14 @@ const silence = '...';
 
 /** One system message, and the talk as it is. */
 export function plainTalk(history: readonly Message[], frame: Frame): Message[] {
-  const { instruction, scene = '', hasTools = false, historyTokens, state = '', shotsFor } = frame;
+  const { character, instruction, scene = '', hasTools = false, historyTokens, state = '', shotsFor } = frame;
   const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
-  const parts = [instruction, hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)]), state];
+  const parts = [
+    instruction,
+    hasTools ? toolRules : '',
+    sceneOf([scene, ...directionsIn(history)], personaWords(character)),
+    state,
+  ];
   return [
     { role: 'system', text: parts.filter(Boolean).join('\n\n') },
     ...(shotsFor?.(remark) ?? []),
