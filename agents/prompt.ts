@@ -3,6 +3,7 @@ import type { DialoguePair } from '../characters/card.ts';
 import type { Message } from './chat.ts';
 import { feelingsInWords } from './feel.ts';
 import type { Feelings } from './feelings.ts';
+import { languageOf } from './language.ts';
 import { notesTag, personaWords, type PersonaWords } from './persona-words.ts';
 import { asExample, personaOf, withoutForgery } from './persona.ts';
 import { atLastRemark, directionsIn, talkWindow, usualHistoryTokens } from './talk-window.ts';
@@ -44,7 +45,7 @@ export function buildPrompt(
   const isVerbatim = character.persona === 'instructions' && given.length > 0;
   const tools = hasTools ? toolRules : '';
   const words = personaWords(character);
-  const system = isVerbatim ? [given.join('\n'), tools] : [personaOf(character), tools, sceneOf(given, words)];
+  const system = isVerbatim ? [given.join('\n'), tools] : [personaOf(character), tools, sceneOf(given)];
   const isLong = before.length >= longTalk;
   return [
     { role: 'system', text: system.filter(Boolean).join('\n\n') },
@@ -68,9 +69,10 @@ export function buildPrompt(
 export const toolRules = `# What you can do
 Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
 
-/** What whoever runs the talk says of it, under the persona. */
-export function sceneOf(texts: readonly string[], { headings, sceneOnly }: PersonaWords): string {
+/** What whoever runs the talk says of it, under the persona, with a heading in its language. */
+export function sceneOf(texts: readonly string[]): string {
   const scene = texts.filter((text) => text.trim() !== '').join('\n');
+  const { headings, sceneOnly } = personaWords({ languages: [languageOf(scene, ['en', 'zh'])] });
   return scene === '' ? '' : `# ${headings.scene}\n${sceneOnly}\n${withoutForgery(scene)}`;
 }
 

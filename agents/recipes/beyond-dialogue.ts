@@ -13,7 +13,6 @@ export const beyondDialogue: Recipe =
   (character) =>
   (history, { scene, historyTokens = 2_000, hasTools, feelings = calmFeelings }) => ({
     messages: plainTalk(history, {
-      character,
       instruction: instruction(character),
       scene,
       hasTools,

@@ -2,7 +2,6 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { indexLines } from '../line-index.ts';
-import { personaWords } from '../persona-words.ts';
 import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
 import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
@@ -23,11 +22,7 @@ export const chatHaruhi: Recipe = (character) => {
   return (history, { scene = '', historyTokens = talkTokens, hasTools = false }) => {
     const budget = Math.min(talkTokens, historyTokens);
     const { before, remark = '', after } = atLastRemark(talkWindow(history, budget));
-    const parts = [
-      instruction(character),
-      hasTools ? toolRules : '',
-      sceneOf([scene, ...directionsIn(history)], personaWords(character)),
-    ];
+    const parts = [instruction(character), hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)])];
     const scenes = scenesOf(
       character,
       find(remark).map(({ pair }) => pair),

@@ -1,6 +1,5 @@
 import type { Character } from '../../characters/character.ts';
 import { lorebookOf } from '../lorebook.ts';
-import { personaWords } from '../persona-words.ts';
 import { sceneOf, toolRules } from '../prompt.ts';
 import type { Recipe } from '../recipe.ts';
 import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
@@ -17,7 +16,7 @@ export const coser: Recipe = (character) => {
     const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
     const parts = [
       instruction(character, {
-        scene: sceneOf([scene, ...directionsIn(history)], personaWords(character)),
+        scene: sceneOf([scene, ...directionsIn(history)]),
         motivation,
         others,
         recalled: recall(history),

@@ -12,7 +12,7 @@ import { isChinese } from './second-person.ts';
 export const ditto: Recipe =
   (character) =>
   (history, { scene, historyTokens = 2_000, hasTools }) => ({
-    messages: plainTalk(history, { character, instruction: instruction(character), scene, hasTools, historyTokens }),
+    messages: plainTalk(history, { instruction: instruction(character), scene, hasTools, historyTokens }),
     sampling: { topP: 0.8 },
     maxTokens: 300,
   });

@@ -1,12 +1,9 @@
-import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { personaWords } from '../persona-words.ts';
 import { sceneOf, toolRules } from '../prompt.ts';
 import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
 
 /** What stands around a talk that is sent as it is. */
 interface Frame {
-  readonly character: Character;
   /** Who is played, and how. */
   readonly instruction: string;
   readonly scene?: string | undefined;
@@ -23,14 +20,9 @@ const silence = '...';
 
 /** One system message, and the talk as it is. */
 export function plainTalk(history: readonly Message[], frame: Frame): Message[] {
-  const { character, instruction, scene = '', hasTools = false, historyTokens, state = '', shotsFor } = frame;
+  const { instruction, scene = '', hasTools = false, historyTokens, state = '', shotsFor } = frame;
   const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));
-  const parts = [
-    instruction,
-    hasTools ? toolRules : '',
-    sceneOf([scene, ...directionsIn(history)], personaWords(character)),
-    state,
-  ];
+  const parts = [instruction, hasTools ? toolRules : '', sceneOf([scene, ...directionsIn(history)]), state];
   return [
     { role: 'system', text: parts.filter(Boolean).join('\n\n') },
     ...(shotsFor?.(remark) ?? []),

@@ -15,7 +15,6 @@ export const roleGpt: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
   return (history, { scene, historyTokens = 1_500, hasTools, near }) => ({
     messages: plainTalk(history, {
-      character,
       instruction: instruction(character),
       scene,
       hasTools,
