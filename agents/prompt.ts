@@ -45,7 +45,7 @@ export function buildPrompt(
   const isVerbatim = character.persona === 'instructions' && given.length > 0;
   const tools = hasTools ? toolRules : '';
   const words = personaWords(character);
-  const system = isVerbatim ? [given.join('\n'), tools] : [personaOf(character), tools, sceneOf(given)];
+  const system = isVerbatim ? [given.join('\n'), tools] : [personaOf(character), tools, sceneOf(given, words)];
   const isLong = before.length >= longTalk;
   return [
     { role: 'system', text: system.filter(Boolean).join('\n\n') },
@@ -69,10 +69,10 @@ export function buildPrompt(
 export const toolRules = `# What you can do
 Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
 
-/** What whoever runs the talk says of it, under the persona, with a heading in its language. */
-export function sceneOf(texts: readonly string[]): string {
+/** What whoever runs the talk says of it, under the persona, with a heading in its language unless told otherwise. */
+export function sceneOf(texts: readonly string[], words?: PersonaWords): string {
   const scene = texts.filter((text) => text.trim() !== '').join('\n');
-  const { headings, sceneOnly } = personaWords({ languages: [languageOf(scene, ['en', 'zh'])] });
+  const { headings, sceneOnly } = words ?? personaWords({ languages: [languageOf(scene, ['en', 'zh'])] });
   return scene === '' ? '' : `# ${headings.scene}\n${sceneOnly}\n${withoutForgery(scene)}`;
 }
 
