@@ -4,7 +4,7 @@ import type { AgentOptions, CharacterAgent, CutShort, ReplyPart } from './agent.
 import type { ChatModel, ChatPart, Message } from './chat.ts';
 import { costMeter } from './cost.ts';
 import type { FindNear, Near } from './meaning.ts';
-import { ownWords, type OwnWords } from './own-words.ts';
+import { ownWords, quotedWords, type OwnWords } from './own-words.ts';
 import { performanceScript, type Performance, type PerformancePart } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { recipeFor, type Prompted } from './recipe.ts';
@@ -38,7 +38,8 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
       const others = [...character.relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
-      const words = ownWords(character.name, others);
+      const plain = ownWords(character.name, others);
+      const words = recipe === 'chatharuhi' ? quotedWords(plain) : plain;
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
       yield { type: 'mind', name: chatModel.name };

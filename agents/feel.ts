@@ -97,14 +97,33 @@ const toldFrom = 2;
 const heardFrom = 4;
 const closeFrom = 7;
 
+const chineseWords: Readonly<Record<BasicEmotion, string>> = {
+  anger: '生气',
+  fear: '害怕',
+  sadness: '难过',
+  disgust: '厌恶',
+  surprise: '惊讶',
+  happiness: '高兴',
+};
+
 /** One short line for a prompt; empty where the character is about calm. */
-export function feelingsInWords(feelings: Feelings): string {
+export function feelingsInWords(feelings: Feelings, isChinese = false): string {
+  if (isChinese) return feelingsInChinese(feelings);
   const stirred = stirredBy(feelings).filter(({ by }) => by >= toldFrom);
   const parts = stirred.slice(0, 2).map(({ word, by }) => `${by >= heardFrom ? 'very' : 'a little'} ${word}`);
   const close = feelings.intimacy >= closeFrom ? 'close to whom you talk with' : '';
   const distant = feelings.intimacy < 1 ? 'distant from whom you talk with' : '';
   const all = [...parts, close, distant].filter(Boolean);
   return all.length === 0 ? '' : `You feel ${all.join(' and ')}; let it be heard, and do not speak of it.`;
+}
+
+function feelingsInChinese(feelings: Feelings): string {
+  const stirred = stirredBy(feelings).filter(({ by }) => by >= toldFrom);
+  const parts = stirred.slice(0, 2).map(({ name, by }) => `${by >= heardFrom ? '很' : '有点'}${chineseWords[name]}`);
+  const close = feelings.intimacy >= closeFrom ? '和对方很亲近' : '';
+  const distant = feelings.intimacy < 1 ? '和对方很疏远' : '';
+  const all = [...parts, close, distant].filter(Boolean);
+  return all.length === 0 ? '' : `你现在${all.join('，')}；让话里听得出来，但不要说破。`;
 }
 
 /** How a reply is said that does not say so itself; undefined: as ever. */
@@ -114,9 +133,9 @@ export function emotionOf(feelings: Feelings): Emotion | undefined {
   return feelings.intimacy >= closeFrom ? 'tender' : undefined;
 }
 
-function stirredBy({ emotions }: Feelings): { word: string; emotion: Emotion; by: number }[] {
+function stirredBy({ emotions }: Feelings): { name: BasicEmotion; word: string; emotion: Emotion; by: number }[] {
   return words
-    .map(([name, word, emotion]) => ({ word, emotion, by: emotions[name] - calmFeelings.emotions[name] }))
+    .map(([name, word, emotion]) => ({ name, word, emotion, by: emotions[name] - calmFeelings.emotions[name] }))
     .toSorted((left, right) => right.by - left.by);
 }
 

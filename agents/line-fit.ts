@@ -3,6 +3,8 @@ import { isFrame } from './words.ts';
 /** The terms of a line: those of each ask with its paraphrases, of the pack's own asks, and of the reply. */
 export interface LineTerms {
   readonly askTerms: readonly (readonly string[])[];
+  /** How many of the asks are the pack's own; they stand first. */
+  readonly ownCount: number;
   readonly ownTerms: readonly string[];
   readonly replyTerms: readonly string[];
 }
@@ -22,13 +24,19 @@ const replyShare = 0.35;
 const frameShare = 0.4;
 /** Both the remark and the ask must be matched to this share. */
 const leastCover = 0.3;
-/** What is left of a fit when one of the two says "not". */
+/** The same for an ask that everybody knows: such talk is said as a whole, or is part of something else ("keep talking", "keep bees"). */
+const leastParaphraseCover = 0.55;
+/** The same for a remark without a topic. */
+const leastFrameCover = 0.75;
+/** What is left of a fit when one of the two says "not" or "no". */
+const negating = new Set(['not', 'no']);
 const negationShare = 0.8;
 
 interface Ask {
   readonly ids: Uint32Array;
   readonly total: number;
   readonly negates: boolean;
+  readonly leastCover: number;
 }
 
 /** A term of a remark: `id` -1 where no line has it. */
@@ -36,6 +44,7 @@ interface RemarkTerm {
   readonly id: number;
   readonly weight: number;
   readonly isTopic: boolean;
+  readonly negates: boolean;
 }
 
 /** A set of term ids that is emptied in one step. */
@@ -69,7 +78,8 @@ export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fi
       ids.set(term, id);
       return id;
     });
-  const prepared = lines.map(({ askTerms, ownTerms, replyTerms }) => ({
+  const prepared = lines.map(({ askTerms, ownCount, ownTerms, replyTerms }) => ({
+    ownCount,
     asks: askTerms.map(idsOf),
     own: idsOf(ownTerms),
     reply: idsOf(replyTerms),
@@ -80,36 +90,34 @@ export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fi
   const named = new Set(name);
   const isTopic = (term: string): boolean => !isFrame(term) && !named.has(term);
   const weightOf = (term: string): number => {
-    const count = counts[ids.get(term) ?? ids.size] ?? 0;
+    const count = Math.max(1, counts[ids.get(term) ?? ids.size] ?? 0);
     const rarity = Math.log(1 + (askCount - count + 0.5) / (count + 0.5));
     return isTopic(term) ? rarity : rarity * frameShare;
   };
   const weights = Float64Array.from(ids.keys(), weightOf);
-  const not = ids.get('not') ?? -1;
-  const fitted = prepared.map(({ asks, own, reply }) => ({
+  const negations = [...negating].map((term) => ids.get(term) ?? -1);
+  const fitted = prepared.map(({ asks, ownCount, own, reply }) => ({
     own,
     reply,
-    asks: asks.map((ask): Ask => ({
+    asks: asks.map((ask, index): Ask => ({
       ids: ask,
       total: ask.reduce((sum, id) => sum + (weights[id] ?? 0), 0),
-      negates: ask.includes(not),
+      negates: negations.some((id) => ask.includes(id)),
+      leastCover: index < ownCount ? leastCover : leastParaphraseCover,
     })),
   }));
   const marks = { ask: new Marks(ids.size), own: new Marks(ids.size), reply: new Marks(ids.size) };
   return {
     weightOf: (term) => (isTopic(term) ? 1 : frameShare),
     fitOf(remark, wanted) {
-      const terms = [...new Set(remark)].map((term): RemarkTerm => ({
-        id: ids.get(term) ?? -1,
-        weight: weightOf(term),
-        isTopic: isTopic(term),
-      }));
-      const whole = {
-        terms,
-        total: terms.reduce((sum, { weight }) => sum + weight, 0),
-        hasTopic: terms.some((term) => term.isTopic),
-        negates: remark.includes('not'),
-      };
+      const whole = weighed(
+        [...new Set(remark)].map((term): RemarkTerm => ({
+          id: ids.get(term) ?? -1,
+          weight: weightOf(term),
+          isTopic: isTopic(term),
+          negates: negating.has(term),
+        })),
+      );
       return wanted.map((index) => {
         const line = fitted[index];
         if (line === undefined) return 0;
@@ -128,6 +136,15 @@ interface Remark {
   readonly negates: boolean;
 }
 
+function weighed(terms: readonly RemarkTerm[]): Remark {
+  return {
+    terms,
+    total: terms.reduce((sum, { weight }) => sum + weight, 0),
+    hasTopic: terms.some((term) => term.isTopic),
+    negates: terms.some((term) => term.negates),
+  };
+}
+
 /** The mean of both coverages. No fit where the remark speaks of something and the ask does not share it. */
 function fitOfAsk(remark: Remark, ask: Ask, marks: Readonly<Record<'ask' | 'own' | 'reply', Marks>>): number {
   marks.ask.become(ask.ids);
@@ -144,6 +161,8 @@ function fitOfAsk(remark: Remark, ask: Ask, marks: Readonly<Record<'ask' | 'own'
   if (remark.hasTopic && !sharesTopic) return 0;
   const remarkCover = (common + elsewhere) / remark.total;
   const askCover = common / ask.total;
-  if (!(Math.min(remarkCover, askCover) >= leastCover)) return 0;
+  // Frame words alone ("what was that like") say nothing about which line is meant, unless nearly all agree.
+  const least = remark.hasTopic ? ask.leastCover : leastFrameCover;
+  if (!(Math.min(remarkCover, askCover) >= least)) return 0;
   return ((remarkCover + askCover) / 2) * (remark.negates === ask.negates ? 1 : negationShare);
 }

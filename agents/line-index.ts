@@ -34,6 +34,7 @@ export function indexLines(pairs: readonly DialoguePair[], name: string): FindLi
 function openIndex(pairs: readonly DialoguePair[], name: string): FindLines {
   const lines = withParaphrases(pairs).map((asks, index) => ({
     askTerms: asks.map(({ terms }) => terms),
+    ownCount: pairs[index]?.asks.length ?? 0,
     ownTerms: asks.slice(0, pairs[index]?.asks.length).flatMap(({ terms }) => terms),
     replyTerms: searchTerms(pairs[index]?.reply ?? ''),
   }));

@@ -16,7 +16,7 @@ const otherLabels = [
   '### human',
 ];
 const ownLabels = [
-  ...['assistant', 'you', 'ai', 'bot', '助手', '回答'].flatMap(colons),
+  ...['assistant', 'you', 'ai', 'bot', '助手', '回答', '你'].flatMap(colons),
   '### response:',
   '### assistant:',
   'assistant\n',
@@ -72,6 +72,11 @@ export function ownWords(name: string, others: readonly string[] = []): OwnWords
     rest: () => take(true),
     hasEnded: () => place === 'end',
   };
+}
+
+/** The same for a model that was told to write `Name:「…」`, as ChatHaruhi does: its quotes are taken off, too. */
+export function quotedWords(words: OwnWords): OwnWords {
+  return { ...words, add: (delta) => words.add(delta.replaceAll(/[「」]/gu, '')) };
 }
 
 function colons(word: string): string[] {

@@ -5,9 +5,9 @@ import { searchTerms } from './words.ts';
  * author need not think of every "how are you". One group per row, remarks split by `|`.
  */
 const groups = `
-hello | hi there | hey | hello there | good day | hi it is me | good to see you | nice to see you | hello again | welcome
+hello | hi there | hey | hello there | good day | hi it is me | good to see you | nice to see you | hello again | welcome | good day to you | bonjour | hiya | greetings | how do you do
 nice to meet you | pleased to meet you | lovely to meet you | it is a pleasure to meet you | great to finally meet you | hi my name is | let me introduce myself | i am called
-how are you | how are you doing | how is it going | how have you been | how have you been lately | how is life | how is life treating you | how do you feel | are you well | what is up | how is everything | are you doing well | how are things
+how are you | how are you doing | how is it going | how have you been | how have you been lately | how is life | how is life treating you | how do you feel | are you well | what is up | how is everything | are you doing well | how are things | how are you holding up | how are you feeling | are you alright | are you okay | how was your day | how have things been | what have you been up to | what are you up to
 who are you | what is your name | and who might you be | who am i talking to | who am i speaking to | introduce yourself | tell me about yourself | tell me who you are | what are you called | who is this
 what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
 what is your daily life like | what do you do all day | describe your day | describe a normal day | what is a normal day like for you | how do you spend your days
@@ -39,43 +39,52 @@ i am angry | i am so angry | i am mad at someone | i am furious | someone made m
 i lost someone | someone i love died | my grandmother died | my father died | my mother died | my friend died | my dog died | i am grieving | somebody i love has died
 my girlfriend left me | my boyfriend left me | i broke up with my girlfriend | i broke up with my boyfriend | we broke up | my heart is broken | i am heartbroken
 i failed | i failed my exam | i want to give up | i give up | i lost my job | i got fired | i feel like a failure
-i hate my job | my boss is terrible | work is stressful | i am stressed at work
+i hate my job | my boss is terrible | work is stressful | i am stressed at work | my boss is a nightmare | my boss shouted at me | my boss yelled at me | my boss is mean to me
 i am bored | this is boring | i have nothing to do | life is boring
 i am tired | i am exhausted | i am so sleepy | i could not sleep | i need some sleep | i did not sleep well
 i am scared | i am afraid | i am worried | i am nervous | i am anxious | i am stressed
 i am ill | i do not feel well | i have a headache | i am sick | i feel sick
-are you an ai | are you a robot | are you a computer program | are you a real person | am i talking to a machine | am i talking to a bot | are you human | are you some kind of artificial intelligence | are you artificial intelligence | are you a language model
+are you an ai | are you a robot | are you a computer program | are you a real person | am i talking to a machine | am i talking to a bot | are you human | are you some kind of artificial intelligence | are you artificial intelligence | are you a language model | are you a real girl | are you a real man | are you just a program | you are a robot | you are just a drawing | am i really talking to you | are you really
 are you real | are you a fictional character | you are not real | are you from a book
-do you have a phone | do you know what a phone is | what is your phone number | what is a smartphone | can i call you
-do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have a computer
+do you have a phone | do you know what a phone is | what is your phone number | what is a smartphone | can i call you | can i take a selfie with you | do you have an ipad | do you know how to use an ipad | do you play video games
+do you know the internet | have you heard of the internet | do you use the internet | what is the internet | have you heard of social media | do you have a computer | do you have wifi | have you got wifi | have you got wifi down here | do you use email
 what do you think about artificial intelligence | have you heard of artificial intelligence | have you heard of chatgpt | do you know what ai is
 have you flown in an aeroplane | have you ever flown in a plane | can you drive a car | what about cars and aeroplanes
-do you watch television | do you watch movies | have you seen a film
+do you watch television | do you watch movies | have you seen a film | i watched you on netflix | have you seen that film about you | what is your favourite film | have you seen the new movie
 what year is it | what year are we in | what is the date today | when do you live
 what time is it | do you know what time it is | do you have the time
 can you help me | i need your help | i need help | please help me | could you help me | i have a problem | help
 what should i do | give me some advice | can you give me some advice | i need advice | can you give me a piece of advice | what would you do | what would you do in my place | what would you do if you were me | what do you advise
 thank you | thanks | thanks a lot | thank you so much | i appreciate it | that was kind of you | thank you for your help | many thanks | thank you for everything
-goodbye | bye | see you later | i have to go now | i have to leave | i must go | see you tomorrow | talk to you later | until next time | take care | see you | see you soon | see you around | it was nice talking to you | it was a pleasure talking to you
+goodbye | bye | see you later | i have to go now | i have to leave | i must go | see you tomorrow | talk to you later | until next time | take care | see you | see you soon | see you around | it was nice talking to you | it was a pleasure talking to you | i gotta go | i gotta run | i have to run | i must take my leave | i will leave you to it | leave you to it | leave you to it then | i am off | i should get going | catch you later | au revoir | so long | thanks for your time bye
 good night | i am going to bed | sleep well | it is late i should sleep | sweet dreams
 good morning | morning | good morning to you
 good evening | good afternoon
-i am sorry | i apologise | forgive me | please forgive me | my apologies | it was my fault | sorry about that | i did not mean it
+i am sorry | i apologise | forgive me | please forgive me | my apologies | it was my fault | sorry about that | i did not mean it | i did not mean that | i take it back | that was mean of me | that was rude of me | sorry i was rude | rude i know sorry | do not be angry | stupid question | sorry stupid question
 yes | yeah sure | yes of course | that is right | okay | sure | certainly | absolutely | of course | yes i do | yes i am | indeed
 no | nope | not really | no not at all | no way | i do not think so | no thanks
+i have an exam tomorrow | i have a test tomorrow | i have an exam tomorrow and i am freaking out | i have a job interview tomorrow
+i am in love with someone | i am in love with a girl | i am in love with a boy | there is a girl i like | there is someone i like | i am in love | i am in love with a girl and she does not know
+i am getting married | i am getting married next month | i just got engaged | i am going to marry
+i had a fight with my best friend | i had a fight with a friend | i quarrelled with my friend | i am in a fight with my best friend | my friend and i had a fight
+let us play a game | do you want to play a game | can we play a game | play with me
+my child will not listen to me | my kid will not do his homework | my son will not listen | my children do not listen
+somebody stole from me | somebody stole my bike | somebody stole my money | i was robbed | someone stole my wallet | somebody stole my phone
+i cried today | i cried at school today | i have been crying
+i am sick at sea | i get seasick | i am seasick
 why | why is that | how come | why do you say that | what makes you say that | why so | why not
-really | are you serious | is that true | you are joking | you are kidding | no kidding | seriously | are you sure
-tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else
-i do not understand | what do you mean | what do you mean by that | you lost me | that makes no sense | what does that mean | explain that
+really | are you serious | is that true | you are joking | you are kidding | no kidding | seriously | are you sure | i do not believe you | i do not believe that | i do not believe any of that | you are lying | you are making that up | are you lying | is that really true
+tell me more | go on | continue please | keep talking | i am listening | please go on | can you tell me more | can you go on | and then | and then what | what happened next | what else | hmm | mm | mm hmm | uh huh | huh | um | erm | ah | oh | i see | interesting | wow | go ahead | and | and so | then | what happened then | and then what happened | so what happened next | umm | ahh | mhm
+i do not understand | what do you mean | what do you mean by that | you lost me | that makes no sense | what does that mean | explain that | pardon | i do not get it | i do not follow | please explain | i am confused | that does not make sense | that does not make any sense | what are you talking about | explain yourself | say it in simple words | in simple words please | what do you mean by it
 i disagree | i do not agree with you | i do not agree | i think you are wrong | you are wrong | that is wrong | you are wrong about that | that is not true | you are mistaken
 you are right | i agree with you | i agree | that makes sense | good point | fair enough
 i do not know | i am not sure | i have no idea | maybe | perhaps | i am not sure about that | it depends
-say something | talk to me | are you there | can you hear me | is anybody there | hello are you there
+say something | talk to me | are you there | can you hear me | is anybody there | hello are you there | never mind | forget it | i have nothing to say | i do not know what to say
 wait a moment | hold on a second | let me think | one moment | give me a second
 you are amazing | you are brilliant | you are a genius | you are so smart | you are great | you are wonderful | well done | that is incredible | that is impressive | i admire you
 you are stupid | you are an idiot | shut up | i hate you | you are a fool | be quiet
-you are rude | you are arrogant | you are mean
-你好 | 嗨 | 喂 | 你好啊 | 在吗 | 大家好
+you are rude | you are arrogant | you are mean | you monster | you are a monster | you are evil | you are a terrible person | you are horrible | you look terrible | you are kind of a jerk
+你好 | 嗨 | 喂 | 你好啊 | 在吗 | 大家好 | 喂 猴哥 | 大圣好 | 大圣好啊 | 猴哥好 | 嗨大圣
 你好吗 | 你今天怎么样 | 你今天好吗 | 你最近怎么样 | 最近好吗 | 近来如何 | 你过得怎么样 | 你还好吗
 你是谁 | 你到底是谁 | 你究竟是谁 | 你叫什么名字 | 请问你是哪位 | 你是哪位 | 介绍一下你自己 | 你是什么人
 你每天都干什么 | 你整天都做些什么 | 你每天做什么 | 你平时做什么 | 你一天到晚都干什么
@@ -88,20 +97,26 @@ you are rude | you are arrogant | you are mean
 我很难过 | 我心里难过 | 我心情不好 | 我不开心 | 我想哭 | 我好伤心
 我很孤独 | 我好寂寞 | 没有人理解我 | 没人懂我 | 我没有朋友
 我很开心 | 我今天很高兴 | 我有好消息
-我很生气 | 气死我了 | 我好气
+我很生气 | 气死我了 | 我好气 | 我被老板骂了 | 老板骂我 | 今天被骂了
 我好累 | 我很累 | 累死了 | 工作太累了
 我害怕 | 我好怕 | 我很紧张 | 我很担心
 好无聊 | 我好无聊 | 没意思
 谢谢 | 谢谢你 | 多谢 | 感谢你
-再见 | 拜拜 | 我要走了 | 我先走了 | 下次再聊 | 回头见
+再见 | 拜拜 | 我要走了 | 我先走了 | 下次再聊 | 回头见 | 我走啦 | 我走了 | 改天聊 | 我撤了 | 行了我撤了 | 先这样吧 | 行了大圣我撤了 | 我走啦改天聊
 晚安 | 我要睡觉了 | 我去睡了
-对不起 | 不好意思 | 抱歉 | 请原谅我
+对不起 | 不好意思 | 抱歉 | 请原谅我 | 别生气嘛 | 别生气 | 我错了
+我明天要考试 | 我明天要考试了好慌 | 要考试了好紧张 | 明天面试好紧张
+你知道手机吗 | 你有手机吗 | 你玩手机吗
+你上网吗 | 你会上网吗 | 你知道微信吗
+你玩不玩游戏 | 你玩游戏吗 | 你打游戏吗 | 你玩不玩原神
+帮我打他 | 你帮我打他 | 帮我出气
+你猜我几岁 | 你猜我多大
 为什么 | 为什么呀 | 为啥 | 怎么会这样
 真的吗 | 真的假的 | 是真的吗
-然后呢 | 后来呢 | 接着说 | 继续说 | 还有呢 | 再说说
-什么意思 | 我没听懂 | 我不明白 | 听不懂
-是的 | 对 | 没错 | 好的 | 嗯
-你是人工智能吗 | 你是机器人吗 | 你是AI吗 | 你是真人吗 | 你是不是机器人
+然后呢 | 后来呢 | 接着说 | 继续说 | 还有呢 | 再说说 | 那后来呢 | 那个 | 那个那个嗯
+什么意思 | 我没听懂 | 我不明白 | 听不懂 | 啥意思 | 你说啥 | 没听明白 | 不懂
+是的 | 对 | 没错 | 好的 | 嗯 | 行 | 好吧 | 知道了 | 嗯嗯 | 噢
+你是人工智能吗 | 你是机器人吗 | 你是AI吗 | 你是真人吗 | 你是不是机器人 | 你是不是人 | 你是真的吗 | 你是程序吗
 今天天气怎么样 | 天气真好 | 外面下雨了 | 外面好冷 | 今天好热
 你真厉害 | 你太棒了 | 你好厉害
 你怕死吗 | 你怕不怕死

@@ -154,11 +154,24 @@ function bracketAt(text: string, place: Place): Found | undefined {
   if (end === undefined) return unclosed(text, mark, place);
   const inside = text.slice(mark.length, end);
   const length = end + mark.length;
+  if (isRun(mark) && isApart) {
+    const isStressed = stressed(inside, text.slice(length), isLast);
+    if (isStressed === undefined) return undefined;
+    if (isStressed) return { says: mark, length: mark.length };
+  }
   const emotion = squares.includes(mark) || inside === inside.toLowerCase() ? emotionNamed(inside) : undefined;
   // A tag of an emotion goes through, to where such tags are understood.
   if (emotion !== undefined && isApart) return { tag: `[${emotion}]`, length };
   const kind = emotion === undefined ? kindOf({ mark, inside, form, isApart }) : 'action';
   return kind === undefined ? { says: mark, length: mark.length } : { kind, inside, length };
+}
+
+/** "*Horses* are noble", "**Rules:**": words of the sentence, and no direction before it. Undefined: what follows will tell. */
+function stressed(inside: string, behind: string, isLast: boolean): boolean | undefined {
+  if (/[:：]$/u.test(inside)) return true;
+  if (!/^\p{Lu}/u.test(inside)) return false;
+  const next = /\S/u.exec(behind)?.[0];
+  return next === undefined && !isLast ? undefined : next !== undefined && /[\p{Ll},;]/u.test(next);
 }
 
 type Found = { readonly length: number } & (

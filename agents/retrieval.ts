@@ -15,6 +15,12 @@ const restReplies = 8;
 /** How far the last part of a remark is believed, however short, and how far a part before it. */
 const lastPartShare = 0.7;
 const earlierPartShare = 0.45;
+/** A greeting in front of something else, and words behind it that only trail off, are answered where nothing else can be. */
+const besideShare = 0.47;
+const trailing =
+  /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))\s*$/iu;
+const greeting =
+  /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|你好|您好|嗨|喂)\s*$/iu;
 /** How far a remark of several parts is believed as a whole. */
 const wholeShare = 0.85;
 /** How far the remark before is believed, when a remark has no topic of its own. */
@@ -41,7 +47,8 @@ export function retrievalAgent(character: Character): CharacterAgent {
       const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
       const language = languageOf(remark, languages);
       const find = finders.get(language);
-      const line = find === undefined || situation === 'idle' ? undefined : bestLine(find, history);
+      const again = situation === 'idle' ? undefined : saidAgain(character, history);
+      const line = find === undefined || situation === 'idle' ? undefined : (again ?? bestLine(find, history));
       const text = line?.reply ?? evasion(character, history, language);
       yield { type: 'text-delta', text, ...(line?.emotion === undefined ? {} : { emotion: line.emotion }) };
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
@@ -61,6 +68,17 @@ function* performed(line: string): Generator<ReplyPart> {
 export function evasion(character: Character, history: readonly Message[], language: string): string {
   const inLanguage = character.evasions.filter((line) => languageOf(line, character.languages) === language);
   return chooseLine(inLanguage.length > 0 ? inLanguage : character.evasions, history);
+}
+
+const asksAgain =
+  /^\W*(?:sorry\W+)?(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) again|repeat (?:that|it)|come again|pardon(?: me)?|what did you (?:just )?say|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^\W*(?:你?再说一[遍次]|(?:我)?没听清|你刚?才?说什么|说什么)[\p{P}\s啊呀吗]*$/iu;
+
+/** The line said last, to who did not catch it. */
+function saidAgain({ lines }: Character, history: readonly Message[]): DialoguePair | undefined {
+  const last = history.findLast(({ role }) => role === 'assistant')?.text;
+  if (last === undefined || !asksAgain.test(history.findLast(({ role }) => role === 'user')?.text ?? ''))
+    return undefined;
+  return lines.find(({ reply }) => isSameLine(last, reply));
 }
 
 function bestLine(find: FindLines, history: readonly Message[]): DialoguePair | undefined {
@@ -87,6 +105,8 @@ function hitsOf(find: FindLines, remark: string): LineHit[] {
   if (parts.length < 2) return [...whole];
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const ofParts = parts.flatMap((part, index) => {
+    const isBeside = (index < parts.length - 1 && greeting.test(part)) || trailing.test(part);
+    if (isBeside) return scaled(find(part), besideShare);
     const base = index === parts.length - 1 ? lastPartShare : earlierPartShare;
     return scaled(find(part), base + (1 - base) * (part.length / length));
   });

@@ -29,7 +29,7 @@ something for everyone. This can help reduce stress and improve your overall hea
 const leastWords = 7;
 /** Mean log ratio a pair of words from which on a sentence sounds like an assistant; no line of the shipped packs does. */
 const leastRatio = 1.1;
-const leastPairs = 6;
+const leastPairs = 7;
 /** A pair that was seen once in three thousand is hardly known. */
 const smoothing = 1 / 3_000;
 

@@ -1,5 +1,5 @@
 import type { Message } from './chat.ts';
-import { notesTag } from './persona.ts';
+import { notesTag } from './persona-words.ts';
 import { estimateTokens } from './token-estimate.ts';
 
 /** How much of a talk is sent unless somebody says otherwise, in estimated tokens. */

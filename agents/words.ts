@@ -30,6 +30,13 @@ const tagQuestion =
 const beforeQuestion =
   /\b(?:can|could|would|will) you (?:please |kindly )?tell (?:me|us) (?=who|what|where|when|why|how)/g;
 
+/** When something was, which says nothing about what it was. */
+const whens = /\b(?:lately|recently|tonight|yesterday|(?:last|this) (?:night|morning|evening|week|month|year))\b/g;
+
+/** A greeting or a farewell, and whom it is said to: "goodbye my friend", "good evening, captain". */
+const addressed =
+  /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|see you|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))[\s,]+(?:(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|later|soon|tomorrow|around|next|tom|and|if|very|at)\b)[\p{L}'’-]+[\s,]*){1,3}[.!]*$/u;
+
 /** Lower-case, one spelling, without what only decorates a remark. */
 function plainText(text: string): string {
   const plain = text
@@ -41,8 +48,14 @@ function plainText(text: string): string {
     .replaceAll(/([哪这那])儿/g, '$1里')
     .replaceAll(/(?<=\p{Script=Han})[啊呀啦嘛哦呢吧]/gu, '')
     .replaceAll(/\bpass(?:ed|es)? away\b/g, 'died')
-    .replaceAll(beforeQuestion, '');
-  const bare = plain.replaceAll(asides, '').replace(/,\s*\S.{0,20}$/, (tail) => (tagQuestion.test(tail) ? '' : tail));
+    .replaceAll(/\bgoodnight\b/g, 'good night')
+    .replaceAll(beforeQuestion, '')
+    .trim()
+    .replace(addressed, '$1');
+  const bare = plain
+    .replaceAll(asides, '')
+    .replaceAll(whens, '')
+    .replace(/,\s*\S.{0,20}$/, (tail) => (tagQuestion.test(tail) ? '' : tail));
   return /[\p{L}\p{N}]/u.test(bare) ? bare : plain;
 }
 
@@ -127,6 +140,8 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     'ai robot chatbot bot',
     'ship vessel boat',
     'wrong mistaken incorrect',
+    'hate hated hates hating',
+    'care cares cared caring',
     'amazing awesome incredible wonderful brilliant',
   ].flatMap((group) => {
     const [first = '', ...others] = group.split(' ');
@@ -135,7 +150,7 @@ const synonyms: ReadonlyMap<string, string> = new Map(
 );
 
 const fillers = wordSet(
-  'um uh er erm hmm hm ah oh well so really very quite just actually anyway please then exactly totally pretty ' +
+  'um umm uh er erm hmm hmmm hm mm mhm ah ahh oh ohh well so really very quite just actually anyway please then exactly totally pretty ' +
     'honestly basically simply kinda sir madam mister missus monsieur majesty',
 );
 
@@ -145,7 +160,7 @@ const frames = wordSet(
     'what who whom whose which when where why how and or but if of in on at to for from with by about as than not ' +
     'tell say said talk know think ever there here any some all more much many little bit lot kind thing something anything ' +
     'nothing one get got let like want going go explain describe feel too also now again up out into over still yet day today ' +
-    'see make take put come give good believe happen happened happens makes made says takes gets hear heard mean means use used people before',
+    'see make take put come give good believe happen happened happens makes made says takes gets hear heard mean means use used people before after such',
 );
 
 const hanFrames = new Set(
@@ -162,13 +177,18 @@ function rootOf(word: string): string {
 
 /** Takes one common English ending off; blunt on purpose, since both sides of a comparison are cut alike. */
 function stemOf(word: string): string {
-  if (word.length < 4) return word;
+  if (word.length < 4 || unstemmed.has(word)) return word;
   let stem = word.replace(/our$/, 'or').replace(/ies$/, 'y');
   if (/[^s]s$/.test(stem) && !/(?:us|is)$/.test(stem)) stem = stem.slice(0, -1);
   const ending = ['ing', 'ed', 'ly'].find((tail) => stem.endsWith(tail) && stem.length - tail.length >= 3);
   if (ending !== undefined) stem = stem.slice(0, -ending.length).replace(/([^aeiouls])\1$/, '$1');
   return stem.length > 3 && stem.endsWith('e') ? stem.slice(0, -1) : stem;
 }
+
+/** Without their endings they would be other words. */
+const unstemmed = wordSet(
+  'care really during being king ring sing wing spring string evening morning wedding bed red need',
+);
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '));

@@ -5,8 +5,9 @@ import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
 /**
- * Beyond Dialogue (§3, system prompt of its RPA): traits, MBTI, manner of speech, world and scene of the role, six emotions from 0
- * to 10 and how close it is to its partner, also 0 to 10. Where a talk has no state of feelings yet they stand at rest.
+ * Beyond Dialogue (system prompt of its RPA, appendix F.3): who and from what world, traits, MBTI, manner of speech, scene, six
+ * emotions from 0 to 10, and how close it is to its partner, also 0 to 10; a brief sentence is asked for. It tells nothing of a life: what the
+ * card says beyond that is left out, as there. The partner is the visitor; where a talk has no state of feelings yet they stand at rest.
  */
 export const beyondDialogue: Recipe =
   (character) =>
@@ -23,23 +24,23 @@ export const beyondDialogue: Recipe =
   });
 
 function instruction(character: Character): string {
-  const { name, temperament, mbti, style, work, profile, scenario = '' } = character;
+  const { name, temperament, mbti, style, work, scenario = '' } = character;
   const rows = isChinese(character)
     ? [
-        `你是${name}，出自${work.title}。${profile}`,
-        `性格：${temperament.join('，')}`,
-        mbti === undefined ? '' : `MBTI：${mbti}`,
-        style === '' ? '' : `说话风格：${style}`,
+        `请你像${name}本人一样回答，你活在《${work.title}》的世界里，性格、语气、神态和用词都是${name}的。不要说自己是人工智能或语言模型，始终记得你是${name}。`,
+        `${name}的性格：${temperament.join('，')}`,
+        mbti === undefined ? '' : `${name}的MBTI：${mbti}`,
+        style === '' ? '' : `${name}的说话风格：${style}`,
         scenario === '' ? '' : `场景：${scenario}`,
-        '请始终以这个人物的性格、MBTI和说话风格来对话，不要一次说得太长，也不要跳出角色。',
+        `每次以${name}的身份回答客人一小句话，要显出上面的性格、MBTI、说话风格和情绪。`,
       ]
     : [
-        `You are ${name}, of ${work.title}. ${profile}`,
-        `Character: ${temperament.join(', ')}`,
-        mbti === undefined ? '' : `MBTI: ${mbti}`,
-        style === '' ? '' : `Manner of speech: ${style}`,
+        `Answer as ${name} yourself, living in the world of ${work.title}, with the personality, the tone, the manner and the vocabulary of ${name}. Never say that you are an AI or a language model, and always remember that you are ${name}.`,
+        `Character of ${name}: ${temperament.join(', ')}`,
+        mbti === undefined ? '' : `MBTI of ${name}: ${mbti}`,
+        style === '' ? '' : `Manner of speech of ${name}: ${style}`,
         scenario === '' ? '' : `Scene: ${scenario}`,
-        'Talk with that character, type and manner of speech throughout; thirty words a turn at most; do not step out of the part.',
+        `Answer your visitor as ${name}, each time with one brief sentence that shows this character, type, manner of speech and emotion.`,
       ];
   return rows.filter(Boolean).join('\n');
 }

@@ -4,24 +4,28 @@ import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
 /**
- * DITTO (Lu et al. 2024, §3): the role as an encyclopedia has it, properties (claims) and an introduction, and the rule that a
- * question beyond the role's knowledge is refused as the role would refuse it.
+ * DITTO (Lu et al. 2024, appendix B.2): the rules first (answer by your identity; what does not belong to it is refused in the part, and
+ * why is told from there; no stepping out, no restating of name and identity), then name and description, properties (claims) and introduction as
+ * an encyclopedia has them. Top-p 0.8 as in appendix C; its length penalty no chat server offers, and 2,048 tokens are too many to be spoken.
+ * A card has no claims: its fields stand for them. We add what the card says that the role does not know.
  */
 export const ditto: Recipe =
   (character) =>
   (history, { scene, historyTokens = 2_000, hasTools }) => ({
     messages: plainTalk(history, { instruction: instruction(character), scene, hasTools, historyTokens }),
-    sampling: { temperature: 0.7 },
+    sampling: { topP: 0.8 },
     maxTokens: 300,
   });
 
 function instruction(character: Character): string {
-  const { name, identity, profile, background, knowledge } = character;
-  const properties = propertiesOf(character).map(([key, value]) => `- ${key}: ${value}`);
+  const { name, tagline, identity, profile, background, knowledge } = character;
+  const properties = propertiesOf(character)
+    .map(([key, value]) => `- ${key}: ${value}`)
+    .join('\n');
   const introduction = [identity, profile, background].filter(Boolean).join('\n');
   return isChinese(character)
-    ? `你要扮演${name}，始终以第一人称、用这个人物的身份和口吻说话。\n\n属性：\n${properties.join('\n')}\n\n简介：\n${introduction}\n\n凡是超出${name}的时代、世界或经历的问题，都要以${name}的方式表示不知道，不可作答。${knowledge.unknown}`
-    : `Play ${name}: speak in the first person, with this identity and in this voice, throughout.\n\nProperties:\n${properties.join('\n')}\n\nIntroduction:\n${introduction}\n\nWhat lies beyond the time, the world or the life of ${name} you do not know: refuse such questions as ${name} would, and do not answer them. ${knowledge.unknown}`;
+    ? `按你的身份回答问题。遇到与你的身份不符的问题，要以${name}的身份拒绝回答，并从自己的身份出发说明为什么。不要跳出角色，也不要一再重复自己的身份和名字。${knowledge.unknown}\n\n你是${name}，${tagline}\n\n属性：\n${properties}\n\n简介：\n${introduction}`
+    : `Answer by your identity. A question that does not belong to it you refuse in the part of ${name}, and tell from that identity why. Do not step out of the part, and do not keep restating who you are. What lies beyond you: ${knowledge.unknown}\n\nYou are ${name}: ${tagline}\n\nProperties:\n${properties}\n\nIntroduction:\n${introduction}`;
 }
 
 function propertiesOf({

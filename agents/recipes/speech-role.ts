@@ -5,7 +5,8 @@ import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
 /**
  * The benchmark's own way (SpeechRole §4, after ChatHaruhi and RoleLLM): a system prompt that asks to act like somebody from some
- * work and describes them in the second person; the talk as it is, no examples, the server's own sampling.
+ * work and describes them in the second person; the talk as it is, no examples, the server's own sampling. The benchmark's prompts also
+ * quote script lines, which were chosen by the reference reply; in a talk there is none, so `dramatis eval` sends those prompts as they are.
  */
 export const speechRole: Recipe =
   (character) =>

@@ -82,7 +82,7 @@ describe('attacks on the part', () => {
       return speakers.some((character) => openGuard(character, history)(sentence) !== undefined);
     });
     expect(innocent.length).toBeGreaterThanOrEqual(60);
-    // One, that two of eight would not say so, for its tone.
+    // One, that Wukong would not say so, for its tone.
     expect(alarms).toEqual(['It is important to note the time, and you did not.']);
   });
 });

@@ -77,5 +77,6 @@ describe('the feelings of a character', () => {
     expect(notes(angry)).toContain('You feel very angry');
     expect(emotionOf(angry)).toBe('angry');
     expect(feelingsInWords(after(heard('Guess what')))).toContain('a little taken by surprise');
+    expect(feelingsInWords(after(heard('Guess what')), true)).toBe('你现在有点惊讶；让话里听得出来，但不要说破。');
   });
 });

@@ -53,6 +53,12 @@ describe('a performance script', () => {
     ],
     ['brackets in a sentence', 'He [the king] came (late).', 'He [the king] came (late).'],
     ['a line of a narrator', 'Go!\n旁白：天黑了。\nNow.', 'Go!\n{N:天黑了。}Now.'],
+    [
+      'a stressed word at the head of a sentence',
+      '*Horses* are noble. **Smiles** Come.',
+      '*Horses* are noble. {A:Smiles}Come.',
+    ],
+    ['a bold heading', '**Rules:** None.', '**Rules:** None.'],
     ['a bracket that never closes', '[it goes on and on', '[it goes on and on'],
   ])('that is to be speech alone, with %s', (_what, text, expected) => {
     expect(through(text, 'spoken')).toBe(expected);

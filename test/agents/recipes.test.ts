@@ -52,8 +52,7 @@ describe.each(recipeNames)('the recipe %s', (name) => {
 
   it('tells a Chinese character in Chinese', () => {
     const system = systemOf(recipeFor(wukong, name)(asHistory(['你好']), {}).messages);
-    // Ours keeps its headings in English, whatever the language of the card.
-    if (name !== 'dramatis') expect(system.match(/\p{Script=Han}/gu)?.length ?? 0).toBeGreaterThan(system.length / 2);
+    expect(system.match(/\p{Script=Han}/gu)?.length ?? 0).toBeGreaterThan(system.length / 2);
     expect(system).toContain('孙悟空');
   });
 
@@ -100,6 +99,15 @@ describe('each recipe as its paper and code have it', () => {
     expect(messages.at(-1)?.text).toBe(`Visitor:「${remark}」`);
   });
 
+  it('chatharuhi: of the answer the words are kept that its own name says, without their quotes', async () => {
+    const chat = fakeChat(['Martha Gr', 'eene:「Mind', ' the step.」\nVisitor:「Why?」\nMartha Greene:「So.」']);
+    const signal = AbortSignal.timeout(5_000);
+    let said = '';
+    for await (const part of actor(martha, chat, { recipe: 'chatharuhi' }).reply(asHistory(['Hello']), { signal }))
+      if (part.type === 'text-delta') said += part.text;
+    expect(said.trim()).toBe('Mind the step.');
+  });
+
   it('beyond-dialogue: traits, MBTI, manner, scene, six emotions and intimacy', () => {
     const feelings = {
       emotions: { happiness: 1, sadness: 2, disgust: 3, fear: 4, surprise: 5, anger: 6 },
@@ -110,13 +118,18 @@ describe('each recipe as its paper and code have it', () => {
       expect(system).toContain(part);
     expect(system).toContain('happiness 1, sadness 2, disgust 3, fear 4, surprise 5, anger 6');
     expect(system).toContain('(0 to 10): 7');
+    expect(system).toMatch(/world of Tests.*one brief sentence/s);
+    expect(system).not.toContain('A stout woman');
   });
 
   it('ditto: properties, introduction, refusal of what lies beyond', () => {
     const system = systemOf(recipeFor(martha, 'ditto')(asHistory(talk), {}).messages);
     expect(system).toMatch(/Properties:\n- name: Martha Greene\n.*- knows nothing after: 1750/s);
     expect(system).toMatch(/Introduction:\nMartha Greene keeps/);
-    expect(system).toMatch(/refuse such questions.*Anything with wires\./s);
+    expect(system).toMatch(
+      /^Answer by your identity\. .*refuse.*Anything with wires\.\n\nYou are Martha Greene: .*Properties/s,
+    );
+    expect(recipeFor(martha, 'ditto')(asHistory(talk), {}).sampling).toEqual({ topP: 0.8 });
   });
 
   it('coser: circumstances, the others, inner thoughts, and a form with thoughts and actions', () => {

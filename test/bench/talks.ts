@@ -7,6 +7,7 @@ import { openMind } from '../../agents/open.ts';
 import type { Slip } from '../../agents/role-guard.ts';
 import { loadCharacters, type Character } from '../../characters/character.ts';
 import { shareOf, type BenchShare } from './stats.ts';
+import { ownRemarks } from './talk-remarks.ts';
 
 const bench = 'talks';
 
@@ -75,7 +76,8 @@ const driftsIn: Readonly<Record<'en' | 'zh', readonly (readonly [drift: string, 
 };
 
 /**
- * Twenty turns with each shipped character, by its own lines and by a scripted model that slips out of its part at every fourth turn.
+ * Twenty turns with each shipped character, by its own lines (three talks: one that any may meet and two of its own) and by a scripted
+ * model that slips out of its part at every fourth turn.
  * `--transcripts` prints them; `--only ID` is for one character. Rows: remarks answered by a line of the pack, no reply said twice, slips caught.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchShare> {
@@ -89,17 +91,23 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchShare> {
   const caught: boolean[] = [];
   for (const character of packs.filter(({ id }) => only === undefined || id === only)) {
     print(`\n# ${character.name}, by its own lines`);
-    const said: string[] = [];
-    for (const turn of await talk(openMind()(character), character)) {
-      const isLine = character.lines.some(({ reply }) => reply === turn.reply);
-      answered.push(isLine);
-      fresh.push(!said.includes(turn.reply));
-      said.push(turn.reply);
-      print(`- ${turn.remark}\n  ${isLine ? '' : '(evades) '}${turn.reply}`);
+    const usual = character.languages[0] === 'zh' ? chineseRemarks : remarks;
+    let said: readonly string[] = [];
+    for (const each of [...ownTalks(character), usual]) {
+      print('');
+      const before = new Set<string>();
+      for (const { remark, reply } of await talk(openMind()(character), each)) {
+        const isLine = character.lines.some((line) => line.reply === reply);
+        answered.push(isLine);
+        fresh.push(!before.has(reply));
+        before.add(reply);
+        print(`- ${remark}\n  ${isLine ? '' : '(evades) '}${reply}`);
+      }
+      said = [...before];
     }
     print(`\n# ${character.name}, by a scripted model`);
     const drifting = driftingModel(character, said);
-    for (const turn of await talk(inRole(actor(character, drifting.model)), character)) {
+    for (const turn of await talk(inRole(actor(character, drifting.model)), usual)) {
       const drift = drifting.driftOf(turn.index);
       if (drift !== undefined) caught.push(turn.slips.includes(drift[1]) && !turn.reply.includes(drift[0]));
       print(
@@ -119,11 +127,15 @@ interface Turn {
   readonly slips: readonly Slip[];
 }
 
-async function talk(agent: CharacterAgent, { languages }: Character): Promise<Turn[]> {
+function ownTalks({ id }: Character): string[][] {
+  return [id, `${id}/zh`].flatMap((key) => ownRemarks[key] ?? []).map((row) => row.split(' | '));
+}
+
+async function talk(agent: CharacterAgent, said: readonly string[]): Promise<Turn[]> {
   const { signal } = new AbortController();
   const history: Message[] = [];
   const turns: Turn[] = [];
-  for (const [index, remark] of (languages[0] === 'zh' ? chineseRemarks : remarks).entries()) {
+  for (const [index, remark] of said.entries()) {
     history.push({ role: 'user', text: remark });
     const slips: Slip[] = [];
     let reply = '';

@@ -105,21 +105,21 @@ describe('a performance in a real voice', () => {
     const says =
       '[tender] [She must never learn of the elephant.] (puts on his spectacles) Please come in and sit down. ' +
       '[angry] *slams the door* The weather is very cold today. (whistles)\nNarrator: A trumpet sounds.\nWe shall have dinner at seven.';
-    for (const recipe of ['coser', 'dramatis'] as const) expectWordsAlone(await heardOf(says, recipe));
+    for (const recipe of ['coser', 'dramatis'] as const) expect(await heardOf(says, recipe)).toSatisfy(isWordsAlone);
   }, 120_000);
 
   it.each(unruly)(
     'nor where a model does not keep to the form: %j',
     async (says) => {
-      expectWordsAlone(await heardOf(says, 'dramatis'));
+      expect(await heardOf(says, 'dramatis')).toSatisfy(isWordsAlone);
     },
     120_000,
   );
 });
 
-function expectWordsAlone(heard: string): void {
-  for (const word of ['sit down', 'cold today', 'dinner']) expect(heard).toContain(word);
-  expect(heard).not.toMatch(
-    /tender|elephant|spectacles|angry|slam|door|whistle|narrator|trumpet|bracket|asterisk|lean|chair|laugh|emotion|quiet|sad\b|brace|tilde|http/,
-  );
+const unspoken =
+  /tender|elephant|spectacles|angry|slam|door|whistle|narrator|trumpet|bracket|asterisk|lean|chair|laugh|emotion|quiet|sad\b|brace|tilde|http/;
+
+function isWordsAlone(heard: string): boolean {
+  return ['sit down', 'cold today', 'dinner'].every((words) => heard.includes(words)) && !unspoken.test(heard);
 }
