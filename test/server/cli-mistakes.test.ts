@@ -31,8 +31,8 @@ function dramatis(...args: string[]): Promise<Ran> {
 
 /** What a command throws, in this process. */
 async function faultOf(command: string, args: string[]): Promise<unknown> {
-  const { run } = (await import(`../../server/cli/${command}.ts`)) as { run(args: string[]): Promise<number> };
-  return run(args).then(
+  const module = (await import(`../../server/cli/${command}.ts`)) as { run(args: string[]): Promise<number> };
+  return module.run(args).then(
     () => undefined,
     (fault: unknown) => fault,
   );
