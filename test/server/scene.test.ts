@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel, Message } from '../../agents/chat.ts';
 import { openMind } from '../../agents/open.ts';
 import { loadStages } from '../../characters/scene.ts';
-import { readCharacters } from '../../server/serve.ts';
+import { readCharacters } from '../../server/cast.ts';
 import { mayTakeFloor, type Part } from '../../server/session/floor.ts';
 import { cascade } from '../../server/session/responder.ts';
 import { sceneResponder } from '../../server/session/scene-responder.ts';
