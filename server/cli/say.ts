@@ -2,7 +2,7 @@ import { concatSamples } from '../../voices/audio.ts';
 import { phrases } from '../../voices/phrases.ts';
 import { writeWav } from '../../voices/wav.ts';
 import { openEngines } from '../engines.ts';
-import { readCharacters } from '../serve.ts';
+import { readCharacters } from '../cast.ts';
 import { interruptSignal } from './interrupt.ts';
 import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
 

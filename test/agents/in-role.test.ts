@@ -7,7 +7,7 @@ import { buildPrompt } from '../../agents/prompt.ts';
 import { openGuard, type Slip } from '../../agents/role-guard.ts';
 import { openStyle } from '../../agents/style-drift.ts';
 import { loadCharacter, loadCharacters } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 
 const characters = await loadCharacters(builtInCharacters);

@@ -6,7 +6,7 @@ import { recipeNames } from '../../agents/recipe-names.ts';
 import { recipeFor, recipes } from '../../agents/recipe.ts';
 import { estimateTokens } from '../../agents/token-estimate.ts';
 import { loadCharacter } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { asHistory, fakeChat, smallCharacter } from './stand-ins.ts';
 
 const martha = smallCharacter({ mbti: 'ESTJ', scenario: 'The taproom, at night.' });

@@ -7,7 +7,7 @@ import { openEngines, type Engines } from '../../server/engines.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { connectRealtime } from '../../server/protocol/client.ts';
 import { Replayer, type ReplayedTurn } from '../../server/protocol/replay.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { cascade } from '../../server/session/responder.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';

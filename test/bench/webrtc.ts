@@ -1,6 +1,6 @@
 import { MediaStreamTrack, RtpHeader, RtpPacket, type RTCPeerConnection, type RTCRtpSender } from 'werift';
 import { openEngines } from '../../server/engines.ts';
-import { readCharacters } from '../../server/serve.ts';
+import { readCharacters } from '../../server/cast.ts';
 import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusDecoder } from '../../voices/opus.ts';
 import { openLoopbackPeer } from '../fakes/loopback-peer.ts';
 import { spoken } from '../fakes/spoken.ts';

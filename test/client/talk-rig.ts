@@ -6,7 +6,7 @@ import type { EventOf, ServerEvent, Talk, TalkEvent, TalkOptions } from '../../s
 import { openTalk } from '../../server/client/open-talk.js';
 import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';

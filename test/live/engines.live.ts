@@ -4,7 +4,7 @@ import { planEngines, type PlannedEngine } from '../../server/engine-config/engi
 import { openChat, openOmni, openRecognizer, openSynthesizer } from '../../server/engine-config/open-planned.ts';
 import type { OpenedEngine } from '../../server/engine-config/open-planned.ts';
 import { voiceOf } from '../../server/engine-config/voice-of.ts';
-import { readCharacters } from '../../server/serve.ts';
+import { readCharacters } from '../../server/cast.ts';
 import { concatSamples } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { resample } from '../../voices/resampler.ts';

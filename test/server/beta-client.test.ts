@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { loadCharacters } from '../../characters/character.ts';
 import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { int16FromFloats, pcm16FromFloats } from '../../voices/audio.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';

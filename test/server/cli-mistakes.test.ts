@@ -6,7 +6,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { faultText } from '../../server/cli/fault-text.ts';
 import { writeWav } from '../../voices/wav.ts';
+import { evaluate } from '../eval/run-rig.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cli-mistakes-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -25,6 +27,15 @@ function dramatis(...args: string[]): Promise<Ran> {
       resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, said: out + err });
     });
   });
+}
+
+/** What a command throws, in this process. */
+async function faultOf(command: string, args: string[]): Promise<unknown> {
+  const module = (await import(`../../server/cli/${command}.ts`)) as { run(args: string[]): Promise<number> };
+  return module.run(args).then(
+    () => undefined,
+    (fault: unknown) => fault,
+  );
 }
 
 describe('a mistake in a command line', () => {
@@ -65,38 +76,42 @@ describe('a mistake in a command line', () => {
 
 describe('an option that is none, or is used as it cannot be', () => {
   it.each([
-    [['replay', 'x.wav', '--charakter', 'alice'], 'dramatis replay: There is no option --charakter.\nUsage: '],
-    [['serve', '--port'], 'dramatis serve: --port needs a value.\n'],
-    [['serve', '--port', '--auto'], '--port needs a value; one that begins with a dash is written --port=-…'],
-    [['replay', 'x.wav', '--json=yes'], 'dramatis replay: --json takes no value.\n'],
-    [['serve', 'extra'], 'dramatis serve: What is "extra"?'],
-    [['eval', 'run', '--date', 'x'], 'dramatis eval run: There is no option --date.\nUsage: '],
-  ])('is told in a sentence: %j', async (args, said) => {
-    const ran = await dramatis(...args);
-    expect(ran.said).toContain(said);
-    expect(ran.status).toBe(2);
+    ['replay', ['x.wav', '--charakter', 'alice'], 'There is no option --charakter.\nUsage: dramatis replay '],
+    ['serve', ['--port'], '--port needs a value.\n'],
+    ['serve', ['--port', '--auto'], '--port needs a value; one that begins with a dash is written --port=-…'],
+    ['replay', ['x.wav', '--json=yes'], '--json takes no value.\n'],
+    ['serve', ['extra'], 'What is "extra"?'],
+  ])('is told in a sentence: %s %j', async (command, args, said) => {
+    expect(faultText(await faultOf(command, args))).toEqual({ text: expect.stringContaining(said), status: 2 });
+  });
+
+  it('is told likewise by eval', async () => {
+    const { status, printed } = await evaluate(['run', '--date', 'x']);
+    expect(printed).toContain('dramatis eval run: There is no option --date.\nUsage: ');
+    expect(status).toBe(2);
   });
 });
 
 describe('a data folder that cannot be made', () => {
   // Node's own recursive mkdir never comes back there.
   it.each([
-    ['serve', '--port', '0', '--memory'],
-    ['models', 'pull', 'dnsmos'],
-    ['voices', 'add', 'talk.wav', '--consent', 'x'],
-  ])('is told at once, with what to do: %s', async (...args) => {
-    const ran = await dramatis(...args, '--data-dir', '/proc/nowhere');
-    expect(ran.said).toMatch(
-      /\/proc(\/nowhere)?: no data folder can be made there \(\w+\)\. Choose another with --data-dir/,
-    );
-    expect(ran.status).toBe(1);
+    ['serve', ['--port', '0', '--memory']],
+    ['models', ['pull', 'dnsmos']],
+    ['voices', ['add', 'talk.wav', '--consent', 'x']],
+  ])('is told at once, with what to do: %s %j', async (command, args) => {
+    const fault = await faultOf(command, [...args, '--data-dir', '/proc/nowhere']);
+    const said = /\/proc(\/nowhere)?: no data folder can be made there \(\w+\)\. Choose another with --data-dir/;
+    expect(faultText(fault)).toEqual({ text: expect.stringMatching(said), status: 1 });
   });
 });
 
 describe('a server that cannot start', () => {
+  it('says that nobody is called as its default character', async () => {
+    const fault = await faultOf('serve', ['--port', '0', '--default-character', 'nobody']);
+    expect(faultText(fault).text).toMatch(/DRAMATIS_DEFAULT_CHARACTER is "nobody"; there is abraham-lincoln, /);
+  });
+
   it.each([
-    [['--port', 'many'], /--port \(setting "port"\): must be a number/],
-    [['--default-character', 'nobody'], /DRAMATIS_DEFAULT_CHARACTER is "nobody"; there is abraham-lincoln, /],
     // What it had opened by then kept it alive for ever.
     [['--smart-turn', 'nope.onnx'], /smart-turn: its weights are not at nope\.onnx/],
     [['--host', 'nowhere.invalid', '--api-keys', 'k'], /nowhere\.invalid is no address of this machine/],

@@ -123,7 +123,7 @@ describe('the configuration', () => {
 
 describe('a configuration that cannot be used', () => {
   const bad: [what: string, environment: Record<string, string>, ...said: string[]][] = [
-    ['a port that is no number', { PORT: 'http' }, 'PORT', '"port"'],
+    ['a port that is no number', { PORT: 'http' }, 'PORT', '"port"', 'must be a number'],
     ['a port out of range', { PORT: '70000' }, 'PORT', '65535'],
     ['a port below zero', { PORT: '-1' }, 'PORT'],
     ['half a port', { PORT: '80.5' }, 'PORT'],

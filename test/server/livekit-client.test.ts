@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../server/config.ts';
 import { buildApp } from '../../server/http/app.ts';
-import { readCharacters } from '../../server/serve.ts';
+import { readCharacters } from '../../server/cast.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 

@@ -8,7 +8,7 @@ import { presetIds } from '../../server/engine-config/engines-file.ts';
 import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { startServer, type RunningServer } from '../../server/serve.ts';
 import { readAudioFile } from '../../voices/audio-file.ts';
-import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
+import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
 import { atThePaceOfSpeech } from '../fakes/spoken.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 import { presetServers, type Clip, type Cue, type PresetServers } from './preset-rig.ts';
@@ -31,13 +31,12 @@ const clip: Clip = {
 };
 const longReply = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index + 1} of mine.`).join(' ');
 
-/** A recording as a microphone would give it, with the pause that ends a turn. */
-async function microphone(file: string): Promise<Float32Array> {
-  const { samples } = await readAudioFile(sharedPath(`audio/${file}`), { sampleRate: wireSampleRate, signal });
-  const whole = new Float32Array(samples.length + 2 * wireSampleRate);
-  whole.set(samples);
-  return whole;
+async function recording(file: string): Promise<Float32Array> {
+  return (await readAudioFile(sharedPath(`audio/${file}`), { sampleRate: wireSampleRate, signal })).samples;
 }
+
+/** The pause that ends a turn. */
+const pause = new Float32Array(2 * wireSampleRate);
 
 /** The server as `--preset ID` starts it, its engines' addresses changed in an engines file. */
 async function serveOn(preset: string, changes: PresetServers['changes']): Promise<RunningServer> {
@@ -94,7 +93,7 @@ describe.skipIf(!sharedAvailable)('a spoken conversation on each system of Speec
         await client.until('session.created');
         const heardBy = upstream.servers['whisper'] ?? upstream.servers['paraformer'];
 
-        speak(client, await microphone('LJ001-0002.wav'));
+        speak(client, concatSamples([await recording('LJ001-0002.wav'), pause]));
         const first = await client.until('conversation.item.input_audio_transcription.completed');
         expect(first['transcript']).toMatch(/^in being comparatively modern\W?$/i);
         const greeting = await hear(client);
@@ -108,10 +107,11 @@ describe.skipIf(!sharedAvailable)('a spoken conversation on each system of Speec
 
         // The second reply is spoken over, at the pace of speech: what a sound over a reply is, is found out while it lasts.
         [cue.hears, cue.says] = ['Produced the block books.', longReply];
-        speak(client, await microphone('LJ001-0004.wav'));
+        speak(client, concatSamples([await recording('LJ001-0004.wav'), pause]));
         await hear(client, 1_200);
         [cue.hears, cue.says] = ['In being comparatively modern.', 'As you wish.'];
-        await atThePaceOfSpeech(await microphone('LJ001-0002.wav'), (piece) => speak(client, piece));
+        await atThePaceOfSpeech(await recording('LJ001-0002.wav'), (piece) => speak(client, piece));
+        speak(client, pause);
         const cut = (await client.until('response.done'))['response'];
         expect(cut).toMatchObject({ status: 'cancelled', status_details: { reason: 'turn_detected' } });
         const last = await client.until('conversation.item.input_audio_transcription.completed');

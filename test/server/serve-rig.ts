@@ -8,7 +8,7 @@ import { readConfig } from '../../server/config.ts';
 import type { Engines } from '../../server/engines.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { openMemories } from '../../server/memory/memories.ts';
 import type { VoiceWatch } from '../../server/telemetry/voice-watch.ts';
 import { openTls } from '../../server/tls/credentials.ts';

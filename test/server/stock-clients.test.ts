@@ -44,10 +44,10 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => real.close());
 
-/** What the user says to the real engines, with the silence of somebody who waits for an answer. */
+/** What the user says to the real engines. */
 async function question(): Promise<Float32Array> {
   const lincoln = characters.get('abraham-lincoln')!;
-  return concatSamples([silence(500), await spoken('Who are you?', real.voiceOf(lincoln)), silence(1_500)]);
+  return concatSamples([silence(500), await spoken('Who are you?', real.voiceOf(lincoln))]);
 }
 
 /** That the character said one of its own lines, and was to be heard. */
@@ -133,6 +133,7 @@ describe('the openai package', () => {
     await using client = await connect(server.port, 'sherlock-holmes');
     await client.until('session.created');
     await atThePaceOfSpeech(await question(), client.append);
+    client.append(silence(1_500));
     const { transcript } = await client.until('conversation.item.input_audio_transcription.completed');
     expect(transcript).toMatch(/who are you/i);
     const { response } = await client.until('response.done');
@@ -248,6 +249,7 @@ describe('@openai/agents-realtime', () => {
     const server = await open(real);
     using client = await connect(server.port, 'alice');
     await atThePaceOfSpeech(await question(), client.append);
+    client.append(silence(1_500));
     await client.until(() => client.told.length > 0);
     expect(client.history()[0]).toMatch(/^user: .*who are you/i);
     expectOwnLine('alice', client.told[0] ?? '', client.sound);

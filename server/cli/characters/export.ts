@@ -4,7 +4,7 @@ import { readAssets, readPicture, readSource } from '../../../characters/pack-fo
 import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
-import { findCharacter } from '../../serve.ts';
+import { findCharacter } from '../../cast.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, requireFolderOf, UsageError } from '../usage.ts';
 

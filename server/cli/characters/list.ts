@@ -1,4 +1,4 @@
-import { readCharacters } from '../../serve.ts';
+import { readCharacters } from '../../cast.ts';
 import { table } from '../table.ts';
 import { parseCommand } from '../usage.ts';
 

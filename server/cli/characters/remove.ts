@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CharacterError } from '../../../characters/character-error.ts';
-import { findCharacter, importedCharacters } from '../../serve.ts';
+import { findCharacter, importedCharacters } from '../../cast.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 

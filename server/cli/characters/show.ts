@@ -1,4 +1,4 @@
-import { findCharacter } from '../../serve.ts';
+import { findCharacter } from '../../cast.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 
