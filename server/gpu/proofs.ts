@@ -23,7 +23,7 @@ export interface Proofs {
   readonly proven: Readonly<Record<string, readonly Provider[]>>;
   /** Whether it has been tried. */
   knows(file: string, provider: Provider): boolean;
-  /** Keeps it for next time, where there is a GPU and the folder can be written. */
+  /** Keeps it for next time, where there are a GPU, such a file, and a folder that can be written. */
   note(file: string, provider: Provider, serves: boolean): void;
   /** As if it had not been tried. */
   forget(file: string, provider: Provider): void;
@@ -50,8 +50,9 @@ export function openProofs(dataDir: string, machine: Machine = thisMachine): Pro
     },
     knows: (file, provider) => proofs.some((proof) => proof.file === file && proof.provider === provider),
     note(file, provider, serves) {
-      if (candidates.length === 0) return;
-      const { size, mtimeMs } = statSync(file);
+      const found = statSync(file, { throwIfNoEntry: false });
+      if (found === undefined || candidates.length === 0) return;
+      const { size, mtimeMs } = found;
       keep([...without(file, provider), { file, size, mtimeMs, provider, serves }]);
     },
     forget: (file, provider) => keep(without(file, provider)),

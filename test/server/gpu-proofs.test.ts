@@ -140,3 +140,10 @@ it('who names providers has them without a trial', async () => {
   expect(await prove({ ...config, providers: ['webgpu'] }, machine, tryModel)).toEqual([]);
   expect(tried).toEqual([]);
 });
+
+it('a model that is not where the settings say is no reason to stop', async () => {
+  const { machine, config, model } = await machineWith(['dri/renderD128']);
+  await rm(model);
+  const lines = await prove(config, machine, trials({}).tryModel);
+  expect(lines).toEqual([expect.stringContaining('dnsmos P.835 stays on the processor')]);
+});
