@@ -1,4 +1,5 @@
 import type { Character } from '../characters/character.ts';
+import { environmentId, environmentNames } from '../characters/scene.ts';
 import { EngineError } from '../voices/engine.ts';
 import type { AgentOptions, CharacterAgent, CutShort, ReplyPart } from './agent.ts';
 import type { ChatModel, ChatPart, Message } from './chat.ts';
@@ -37,10 +38,8 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const recipe = options.recipe ?? settings.recipe;
       const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
-      const words = ownWords(
-        character.name,
-        options.circumstance?.others.map(({ name }) => name),
-      );
+      const others = options.circumstance?.others.map(({ name }) => name);
+      const words = ownWords(character.name, others, character.id === environmentId ? environmentNames : []);
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
       yield { type: 'mind', name: chatModel.name };

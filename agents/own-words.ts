@@ -11,12 +11,12 @@ const otherLabels = ['user:', 'human:', 'visitor:', 'me:', '<notes>', '访客：
 const ownLabels = ['assistant:', 'you:'];
 
 /**
- * Keeps a character to its own words: takes its name off the head of a line ("Holmes: Pray continue."), and ends the
+ * Keeps a character to its own words: takes its name, or an alias, off the head of a line ("Holmes: Pray continue."), and ends the
  * reply at a line that speaks for the user, or for one of the `others` of a scene. The head of a line is held only while it may still become a label.
  */
-export function ownWords(name: string, others: readonly string[] = []): OwnWords {
+export function ownWords(name: string, others: readonly string[] = [], aliases: readonly string[] = []): OwnWords {
   const labelsOf = (word: string): string[] => [`${word.toLowerCase()}:`, `${word.toLowerCase()}：`];
-  const names = [name, ...name.split(/\s+/)].filter((word) => word.length > 1);
+  const names = [name, ...name.split(/\s+/), ...aliases].filter((word) => word.length > 1);
   const own = [...names.flatMap(labelsOf), ...ownLabels];
   const ofOthers = [...otherLabels, ...others.flatMap(labelsOf)];
   let held = '';

@@ -2,7 +2,7 @@ import type { Circumstance } from '../../agents/agent.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
 import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/next-speaker.ts';
 import type { Character } from '../../characters/character.ts';
-import { environmentId, type Scene, type Stage } from '../../characters/scene.ts';
+import { environmentId, environmentNames, type Scene, type Stage } from '../../characters/scene.ts';
 import { untilBreakIn } from './break-in.ts';
 import { breathMs, holdsFloorMs } from './floor.ts';
 import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
@@ -18,6 +18,7 @@ export interface ScenePlayers {
 
 interface Player extends Character {
   readonly motivation: string;
+  readonly aliases?: readonly string[];
 }
 
 /** So many in a row act without a word before the scene is over. */
@@ -69,7 +70,9 @@ function playersOf({ scene, cast, environment }: Stage): Player[] {
     ...character,
     motivation: scene.characters[index]?.motivation ?? '',
   }));
-  return environment === undefined ? characters : [...characters, { ...environment, motivation: '' }];
+  return environment === undefined
+    ? characters
+    : [...characters, { ...environment, motivation: '', aliases: environmentNames }];
 }
 
 interface Direction {
