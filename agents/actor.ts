@@ -1,4 +1,5 @@
 import type { Character } from '../characters/character.ts';
+import { environmentId, environmentNames } from '../characters/scene.ts';
 import { EngineError } from '../voices/engine.ts';
 import type { AgentOptions, CharacterAgent, CutShort, ReplyPart } from './agent.ts';
 import type { ChatModel, ChatPart, Message } from './chat.ts';
@@ -38,7 +39,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
       const others = [...character.relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
-      const plain = ownWords(character.name, others);
+      const plain = ownWords(character.name, others, character.id === environmentId ? environmentNames : []);
       const words = recipe === 'chatharuhi' ? quotedWords(plain) : plain;
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;

@@ -5,6 +5,8 @@ import { endMark, partsOf, plain, speakerNamed } from './speaker-named.ts';
 /** Who may be chosen. */
 export interface Candidate {
   readonly name: string;
+  /** What else a model may call them. */
+  readonly aliases?: readonly string[];
 }
 
 /** Where the next speaker is to be chosen. */
@@ -83,7 +85,8 @@ export async function nextSpeaker<Who extends Candidate>(
   const names = choice.candidates.map(({ name }) => name);
   try {
     const answer = await answerOf(model, choice, AbortSignal.any([signal, AbortSignal.timeout(longestMs)]));
-    const named = speakerNamed(answer, names);
+    const aliases = choice.candidates.flatMap(({ name, aliases: also = [] }) => also.map((alias) => ({ name, alias })));
+    const named = speakerNamed(answer, names, aliases);
     if (named === 'end' && choice.turns >= endFromTurn) return 'end';
     const chosen = choice.candidates.find(({ name }) => name === named && name !== choice.last);
     return chosen ?? nextByAddress(choice);

@@ -23,12 +23,12 @@ const ownLabels = [
 ];
 
 /**
- * Keeps a character to its own words: takes its name off the head of a line ("Holmes: Pray continue."), and ends the
+ * Keeps a character to its own words: takes its name, or an alias, off the head of a line ("Holmes: Pray continue."), and ends the
  * reply at a line that speaks for the user, or for one of the `others` by name. The head of a line is held only while it may still
  * become a label.
  */
-export function ownWords(name: string, others: readonly string[] = []): OwnWords {
-  const own = [...labelsOf(name), ...ownLabels];
+export function ownWords(name: string, others: readonly string[] = [], aliases: readonly string[] = []): OwnWords {
+  const own = [...[name, ...aliases].flatMap(labelsOf), ...ownLabels];
   const notOwn = [...otherLabels, ...others.flatMap(labelsOf).filter((label) => !own.includes(label))];
   let held = '';
   let place: 'line-start' | 'after-label' | 'line' | 'end' = 'line-start';

@@ -12,34 +12,50 @@ const ends = new Set(
 const afterAnswer =
   /^\s*(?:$|[,，.。;；:：()（）!！–—-]|(?:because|since|for|as|should|must|will|would|is (?:the )?next|is to|speaks next|goes next|next)\b|因为|应该|应当|接着|接下来|来说|会|说|继续)/iu;
 
+/** Another word for one of the names. */
+export interface Alias {
+  readonly name: string;
+  readonly alias: string;
+}
+
 /**
  * The name of a list that an answer of a model means: `end` for "<END CHAT>" and the like, undefined where it names nobody. Markdown,
  * quotes, labels and reasoning before it are passed over. A line "Next Speaker: X" counts before all, then the last line, then
- * whatever was said last; part of a name will do where only one has it.
+ * whatever was said last; an alias, or part of a name, will do where only one has it.
  */
-export function speakerNamed(answer: string, names: readonly string[]): string | undefined {
+export function speakerNamed(
+  answer: string,
+  names: readonly string[],
+  aliases: readonly Alias[] = [],
+): string | undefined {
   const said = answer.split('</think>').at(-1) ?? '';
   const labelled = [...said.matchAll(label)].map((match) => match[1] ?? '').findLast((rest) => plain(rest) !== '');
   if (labelled !== undefined) {
-    const found = inAnswer(labelled, names, 'first');
+    const found = inAnswer(labelled, names, aliases, 'first');
     if (found !== undefined) return found;
   }
   const lines = said.split('\n').filter((line) => plain(line) !== '');
   for (const place of [lines.at(-1) ?? '', said]) {
-    const found = inAnswer(place, names, 'last');
+    const found = inAnswer(place, names, aliases, 'last');
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function inAnswer(text: string, names: readonly string[], which: 'first' | 'last'): string | undefined {
+function inAnswer(
+  text: string,
+  names: readonly string[],
+  aliases: readonly Alias[],
+  which: 'first' | 'last',
+): string | undefined {
   const said = plain(text);
   if (ends.has(said)) return 'end';
   const whole = placesOf(said, [
     ...names.map((name) => ({ name, word: plain(name) })),
     { name: 'end', word: plain(endMark) },
   ]);
-  const places = whole.length > 0 ? whole : placesOf(said, partsOnlyOneHas(names));
+  const others = [...aliases.map(({ name, alias }) => ({ name, word: plain(alias) })), ...partsOnlyOneHas(names)];
+  const places = whole.length > 0 ? whole : placesOf(said, others);
   const [first] = places;
   if (first === undefined) return undefined;
   const answersAtOnce = first.at === 0 && afterAnswer.test(afterName(text, first.word));

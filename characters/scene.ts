@@ -15,6 +15,9 @@ const id = z
 /** Id of the voice that tells what happens around the characters. */
 export const environmentId = 'environment';
 
+/** What models call it, whatever a scene does. */
+export const environmentNames: readonly string[] = ['Environment', 'Narrator', 'Narration', '旁白', '环境'];
+
 /** A line that a voice has something to say of: an action alone would end a script. */
 const spokenLine = z
   .string()

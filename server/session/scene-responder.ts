@@ -2,7 +2,7 @@ import type { Circumstance } from '../../agents/agent.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
 import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/next-speaker.ts';
 import type { Character } from '../../characters/character.ts';
-import { environmentId, type Scene, type Stage } from '../../characters/scene.ts';
+import { environmentId, environmentNames, type Scene, type Stage } from '../../characters/scene.ts';
 import { untilBreakIn } from './break-in.ts';
 import { breathMs, holdsFloorMs } from './floor.ts';
 import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
@@ -18,6 +18,7 @@ export interface ScenePlayers {
 
 interface Player extends Character {
   readonly motivation: string;
+  readonly aliases?: readonly string[];
 }
 
 /** So many in a row act without a word before the scene is over. */
@@ -51,7 +52,9 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
         const seen = seenBy(player, history, stage.scene);
         const acting = responders.get(player.id) ?? ear;
         const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
-        const held = line === undefined ? untilBreakIn(parts, floorOf(player, players, history)) : parts;
+        // A script is played as it stands.
+        const isScripted = model === undefined && line !== undefined;
+        const held = isScripted ? parts : untilBreakIn(parts, floorOf(player, players, history));
         const acted = yield* untilSpoken(afterBreath(held, pauseBefore(player, history)), done);
         if (acted === undefined) return;
         done.push(...acted.map((text) => narrated(`${player.name}: ${text}`)));
@@ -69,7 +72,9 @@ function playersOf({ scene, cast, environment }: Stage): Player[] {
     ...character,
     motivation: scene.characters[index]?.motivation ?? '',
   }));
-  return environment === undefined ? characters : [...characters, { ...environment, motivation: '' }];
+  return environment === undefined
+    ? characters
+    : [...characters, { ...environment, motivation: '', aliases: environmentNames }];
 }
 
 interface Direction {
@@ -176,7 +181,7 @@ function optionsFor(
     circumstance,
     recipe: isEnvironment ? 'dramatis' : (options.recipe ?? 'coser'),
     scene: isEnvironment
-      ? environmentPrompt(scene, others)
+      ? environmentPrompt(scene, others, player.languages)
       : [scene.circumstance, options.scene].filter(Boolean).join('\n'),
     ...(situation === 'unclear' ? { situation } : {}),
   };
@@ -186,8 +191,14 @@ function asOther({ name, identity }: Player): Circumstance['others'][number] {
   return { name, profile: identity };
 }
 
-function environmentPrompt({ circumstance }: Scene, others: Circumstance['others']): string {
+function environmentPrompt(
+  { circumstance }: Scene,
+  others: Circumstance['others'],
+  [language = 'en']: readonly string[],
+): string {
   const names = others.map(({ name }) => name).join(', ');
+  if (language.startsWith('zh'))
+    return `你讲述场景中人物周围发生的事：环境的变化、声音、天气、旁人的举动。\n\n===场景===\n${circumstance}\n\n===人物===\n${names}\n\n用一到三个可以朗读的短句，说出刚才的话和举动之后发生了什么。绝不替这些人物说话、行动或做决定。`;
   return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
 }
 

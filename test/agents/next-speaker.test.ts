@@ -134,6 +134,13 @@ describe('who is next by a model', () => {
     expect(await says('**Next Speaker:** Environment')).toEqual({ name: 'Environment' });
   });
 
+  it('may be called otherwise', async () => {
+    const tells = { name: 'A voice', aliases: ['Environment', '旁白'] };
+    const where = { ...asked, candidates: [{ name: 'King Lear' }, tells] };
+    for (const answer of ['**Environment**', '下一位：旁白', 'Next Speaker: environment'])
+      expect(await nextSpeaker(where, fakeChat([answer]), signal)).toEqual(tells);
+  });
+
   it.each(['random', 'Gloucester', 'Cordelia', ''])('is found by address where it says "%s"', async (answer) => {
     expect(await says(answer)).toEqual(nextByAddress(asked));
   });

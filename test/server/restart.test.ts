@@ -105,6 +105,39 @@ describe('a server that is killed while a character speaks', () => {
   }, 60_000);
 });
 
+describe('a server that is killed in a scene which was chosen in the middle of a session', () => {
+  it('is taken up by the next one, which knows the scene, who spoke, and whose turn it is', async () => {
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const first = await startServerProcess(store);
+    servers.push(first);
+    const before = await connect(first.url, 'model=alice&x=resume');
+    const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
+    before.send({ type: 'session.update', session: { x_dramatis: { scene: { id: 'the-locked-garden' } } } });
+    before.send({ type: 'response.create' });
+    const speakerOf = ({ item }: Event): string | undefined => item?.x_dramatis?.speaker?.id;
+    const holmes = await before.waitFor((event) => speakerOf(event) === 'sherlock-holmes');
+    await before.waitFor(
+      ({ type, response_id: id }) => type === 'response.output_audio_transcript.delta' && id === holmes['response_id'],
+    );
+    before.send({ type: 'x_dramatis.heard', response_id: holmes['response_id'], samples: 24_000 });
+    before.send({ type: 'conversation.item.retrieve', item_id: holmes['item'].id });
+    await before.waitFor((event) => event.type === 'conversation.item.retrieved');
+    await first.kill();
+    const last = before.events.at(-1)?.x_seq ?? 0;
+
+    const second = await startServerProcess(store);
+    servers.push(second);
+    const after = await connect(second.url, `resume=${token}&after=${last}`);
+    const cut = await after.waitFor((event) => event.type === 'response.done');
+    expect(cut['response'].output[0].x_dramatis.speaker).toEqual({ id: 'sherlock-holmes', name: 'Sherlock Holmes' });
+    after.send({ type: 'response.create' });
+    const next = await after.waitFor((event) => event.type === 'response.output_item.added');
+    // He had begun his line, so it is hers.
+    expect(speakerOf(next)).toBe('alice');
+    after.socket.close();
+  }, 120_000);
+});
+
 describe('a server that is told to stop', () => {
   it('leaves stored sessions to the next one', async () => {
     const flags = { store: true, dataDir: await dataFolder() };

@@ -94,6 +94,14 @@ describe('a scene whose model', () => {
     for (const [, text] of said) expect(text).not.toContain(line.slice(0, 20));
   });
 
+  it.each(['Environment: Rain falls.', 'Narrator: Rain falls.', '旁白：Rain falls.'])(
+    'has the narrator say "%s" lets it be told',
+    async (line) => {
+      const { said } = await playedBy(actingModel(['Environment'], (who) => (who === '' ? line : 'So it is.')));
+      expect(said[0]).toEqual(['environment', 'Rain falls.']);
+    },
+  );
+
   it('has the narrator speak as a program lets it be silent', async () => {
     const lines = (who: string): string => (who === '' ? 'As an AI language model, I tell no tales.' : 'So it is.');
     const { said, slips, ended } = await playedBy(actingModel(many('Narrator'), lines));
