@@ -16,6 +16,8 @@ export interface VoiceFinding {
 type Judges = Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>;
 
 const bring = 'README, “Voices”, tells which file to bring; `dramatis models pull` gets it.';
+/** Of what `--auto` took. */
+const again = '`dramatis models verify` names what is damaged; `dramatis models pull ID --again` gets it anew.';
 const second = { samples: new Float32Array(16_000).fill(0.01), sampleRate: 16_000, atMs: 0 };
 
 /**
@@ -30,11 +32,12 @@ export async function checkVoices(
   const config = withInstalledJudges(given);
   const findings: VoiceFinding[] = [];
   if (config.speakerEncoder !== undefined) {
-    const remedy = `Mend or unset DRAMATIS_SPEAKER_ENCODER. ${bring}`;
+    const remedy = given.speakerEncoder === undefined ? again : `Mend or unset DRAMATIS_SPEAKER_ENCODER. ${bring}`;
     findings.push(await tried('speakers', remedy, (signal) => trySpeakers(config, signal)));
   }
   if (config.dnsmos !== undefined) {
-    const remedy = `Mend or unset DRAMATIS_DNSMOS and DRAMATIS_DNSMOS_P808. ${bring}`;
+    const mend = `Mend or unset DRAMATIS_DNSMOS and DRAMATIS_DNSMOS_P808. ${bring}`;
+    const remedy = given.dnsmos === undefined ? again : mend;
     findings.push(await tried('quality', remedy, (signal) => tryQuality(config, signal)));
   } else if (config.dnsmosP808 !== undefined) {
     const says = 'DNSMOS P.808 judges nothing without P.835';

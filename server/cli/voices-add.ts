@@ -24,7 +24,10 @@ const usualLeastQuality = 2.5;
 /** `dramatis voices add FILE…`: recordings become a voice; goes on where an earlier run was stopped. */
 export async function add({ config, store, names, values, json }: VoicesCommand): Promise<number> {
   const [first] = names;
-  if (first === undefined) throw new UsageError('Name one or more recordings, or a folder of them.');
+  if (first === undefined)
+    throw new UsageError(
+      'Name recordings, or a folder of them: dramatis voices add interview.mp3 --id martha --consent "…"',
+    );
   const leastQuality = qualityOf(values['min-quality']);
   const language = languageOf(values.language);
   const speaker = speakerOf(values.speaker);
@@ -64,11 +67,16 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
 function openProgress(target = process.stderr) {
   const bar = openProgressBar('s of speech', target);
   const clear = target.isTTY ? '\r\u001B[2K' : '';
-  const note = (text: string): void => void target.write(`${clear}${text}\n`);
+  let isReading = false;
+  const note = (text: string): void => {
+    isReading = false;
+    target.write(`${clear}${text}\n`);
+  };
   return {
     note,
     onReading(file: string): void {
-      if (target.isTTY) target.write(`${clear}${path.basename(file)} …`);
+      isReading = target.isTTY;
+      if (isReading) target.write(`${clear}${path.basename(file)} …`);
     },
     onProgress(progress: AddProgress): void {
       if (progress.type === 'cut') {
@@ -81,7 +89,10 @@ function openProgress(target = process.stderr) {
       bar.show(seconds, ofSeconds, `${clips}/${ofClips} clips`);
       if (clips === ofClips) bar.end();
     },
-    end: () => bar.end(),
+    end(): void {
+      if (isReading) target.write('\n');
+      bar.end();
+    },
   };
 }
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { progressLine } from '../../server/cli/progress-bar.ts';
-import { openVoicesRig } from './voices-rig.ts';
+import { openVoicesRig, speak } from './voices-rig.ts';
 
-const { folder, file, argumentsFor, added } = await openVoicesRig();
+const { folder, file, encoder, argumentsFor, added } = await openVoicesRig();
 const run = promisify(execFile);
 
 describe('the command `voices`', () => {
@@ -29,7 +29,48 @@ describe('the command `voices`', () => {
     expect(JSON.parse(await say('list', '--json'))).toEqual([]);
   });
 
+  it(
+    'adds a folder of recordings, tells who speaks in them, and takes whom it is told to',
+    { timeout: 60_000 },
+    async () => {
+      const recordings = path.join(folder, 'An Interview');
+      await mkdir(recordings);
+      await speak(path.join(recordings, 'first.wav'), ['rms', 'slt', 'rms']);
+      await speak(path.join(recordings, 'second.wav'), ['slt', 'rms']);
+      await writeFile(path.join(recordings, 'notes.md'), 'Tape 3');
+      const dataDir = path.join(folder, 'interview');
+      const add = (...more: readonly string[]) =>
+        run(
+          process.execPath,
+          argumentsFor(dataDir, 'add', recordings, '--consent', 'x', '--speaker-encoder', encoder, ...more),
+        );
+      const { stdout, stderr } = await add();
+      expect(stderr).toContain('first.wav: 3 clips\nsecond.wav: 2 clips\n');
+      expect(stdout).toContain('2 speakers are heard');
+      expect(stdout).toMatch(/^→ +1 +0:1\d +3 .*\n +2 +0:\d\d +2 /m);
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+      const other = JSON.parse((await add('--speaker', '2', '--json')).stdout) as Record<string, unknown>;
+      expect(other).toMatchObject({
+        id: 'an-interview',
+        examined: 0,
+        mixed: 0,
+        reference: { choice: { speaker: { number: 2, of: 2 } } },
+      });
+      const show = argumentsFor(dataDir, 'show', 'an-interview', '--clips');
+      expect((await run(process.execPath, show)).stdout).toMatch(
+        /^→ +(first|second)\.wav +[\d.]+ +[\d.]+ +\d+ dB +2 /m,
+      );
+      const { clips } = JSON.parse((await run(process.execPath, [...show, '--json'])).stdout) as {
+        clips: { speaker: number }[];
+      };
+      expect(clips.map(({ speaker }) => speaker)).toEqual([1, 2, 1, 2, 1]);
+    },
+  );
+
   it.each([
+    [['add', folder, '--consent', 'x', '--speaker', 'two'], 2, '"all"'],
+    [['add', file, '--consent', 'x', '--speaker', '2'], 1, 'DRAMATIS_SPEAKER_ENCODER'],
+    [['add', path.join(import.meta.dirname, '../../characters'), '--consent', 'x'], 1, 'no recording in this folder'],
     [['add', file], 1, '--consent'],
     [['add'], 2, 'recordings'],
     [['add', file, '--min-quality', '7'], 2, '1 to 5'],

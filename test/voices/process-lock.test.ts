@@ -13,7 +13,7 @@ async function lockFile(): Promise<string> {
   return path.join(folder, 'deep', 'martha.lock');
 }
 
-const refused = (holder: number): Error => new Error(`held by ${holder}`);
+const refused = (holder: string): Error => new Error(`held by ${holder}`);
 
 /** A process that says once it has the lock, and then stays; `code` may do more with `file` and `take`. */
 async function holder(file: string) {
@@ -33,11 +33,11 @@ describe('the lock of one process', () => {
   it('names the process that has it, and is free once that was killed', async () => {
     const file = await lockFile();
     const other = await holder(file);
-    await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by ${other.pid}`);
+    await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by Process ${other.pid}`);
     other.kill('SIGKILL');
     await once(other, 'exit');
     using _lock = await takeProcessLock(file, refused);
-    await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by ${process.pid}`);
+    await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by Process ${process.pid}`);
   });
 
   it('is free again when it was let go', async () => {

@@ -4,7 +4,7 @@ import { AudioFileError } from '../audio-file.ts';
 
 /** What recordings and films are called; other files of a folder are passed over. */
 const endings = new Set(
-  'wav mp3 flac ogg oga opus m4a m4b aac mp4 m4v mov mkv mka webm avi wma aif aiff aifc caf au w64 amr 3gp ac3 mpg mpeg ts wv'
+  'wav mp3 flac ogg oga opus m4a m4b aac mp4 m4v mov mkv mka webm avi wma aif aiff aifc caf au w64 amr 3gp ac3 mpg mpeg mts m2ts wv'
     .split(' ')
     .map((ending) => `.${ending}`),
 );

@@ -53,10 +53,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
     write: (record) => writeJson(recordOf(record.id), record),
     async lock(id) {
       const lock = await takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
-        return new VoiceError(
-          'voice_in_use',
-          `Process ${holder} is at work on the voice "${id}". Wait for it, or end it.`,
-        );
+        return new VoiceError('voice_in_use', `${holder} is at work on the voice "${id}". Wait for it, or end it.`);
       });
       // What others began to write and were killed over.
       const files = await readdir(folderOf(id), { recursive: true }).catch(() => []);

@@ -82,7 +82,7 @@ export async function removeModel(model: CatalogueModel, dataDir: string): Promi
 
 function lockModel(loading: string, { id }: CatalogueModel): Promise<Disposable> {
   return takeProcessLock(`${loading}.lock`, (holder) => {
-    return new ModelError('model_in_use', `Process ${holder} is at work on ${id}. Wait for it, or end it.`);
+    return new ModelError('model_in_use', `${holder} is at work on ${id}. Wait for it, or end it.`);
   });
 }
 
