@@ -115,6 +115,21 @@ it('RoleBench: tens of thousands of rows of one role are read in a moment, and 2
   expect(told(report)).toContain('60000 lines; the first 20000 are used');
 });
 
+it('ChatHaruhi: a folder of packages is read package by package, without the frame that all prompts share', async () => {
+  const system = `I want you to act like Mara from Skerry.\nI want you to respond and answer like Mara.\nShe keeps a light.`;
+  const rows = [
+    { text: system, bge_zh_s15: 'system_prompt' },
+    { text: 'Tom:「Hm?」\nMara:「Hm.」', bge_zh_s15: Buffer.alloc(8).toString('base64') },
+  ];
+  const whole = rows.map((row) => JSON.stringify(row)).join('\n');
+  const report = await read('chatharuhi', { 'mara.jsonl': whole, 'two.jsonl': whole, 'none.jsonl': '{}' });
+  expect(report.packs.map(({ card }) => `${card.id}: ${card.profile}`)).toEqual([
+    'mara: She keeps a light.',
+    'two: She keeps a light.',
+  ]);
+  expect(told(report)).toContain('none.jsonl: no row of a ChatHaruhi package');
+});
+
 it('ChatHaruhi: vectors of another length are told by row', async () => {
   const vector = (length: number): string => Buffer.alloc(4 * length).toString('base64');
   const rows = [4, 4, 8].map((length) => ({ text: 'Tom:「Hm?」\nMara:「Hm.」', bge_zh_s15: vector(length) }));
