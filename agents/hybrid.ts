@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../voices/engine.ts';
 import { openBm25, type Ranked } from './bm25.ts';
 import type { Embedder } from './embeddings/embedder.ts';
@@ -14,6 +15,8 @@ export interface Hybrid {
 
 /** Cormack, Clarke and Büttcher 2009: how much the first places count more than the next. */
 const fusionConstant = 60;
+/** Points that are placed at a stretch, in about a millisecond: others talk meanwhile. */
+const placedAtOnce = 128;
 /** How deep each ranking is looked into. */
 export const rankingDepth = 30;
 
@@ -25,16 +28,25 @@ export const rankingDepth = 30;
 export function openHybrid(texts: readonly string[], { byTopic = false }: { readonly byTopic?: boolean } = {}): Hybrid {
   const rank = openBm25(texts.map((text) => [{ terms: searchTerms(text) }]));
   const nearest = openNearest();
+  let prepared: Promise<void> | undefined;
+  const place = async (embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void> => {
+    for (const [index, point] of (await embedder.embed(texts, options)).entries()) {
+      if (index % placedAtOnce === 0) await nextTurn();
+      nearest.place(index, point);
+    }
+  };
   return {
     async prepare(embedder, options) {
-      if (nearest.size > 0) return;
-      const points = await embedder.embed(texts, options);
-      if (nearest.size === 0) for (const [index, point] of points.entries()) nearest.place(index, point);
+      prepared ??= place(embedder, options).catch((fault: unknown) => {
+        prepared = undefined;
+        throw fault;
+      });
+      await prepared;
     },
     search(query, count, point) {
       const terms = byTopic ? topicTerms(query) : searchTerms(query);
       if (terms.length === 0) return [];
-      if (point === undefined || nearest.size === 0) return rank(terms, count);
+      if (point === undefined || nearest.size < texts.length) return rank(terms, count);
       return fuse([rank(terms, rankingDepth), nearest.search(point, rankingDepth, byTopic)]).slice(0, count);
     },
   };

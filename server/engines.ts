@@ -122,6 +122,7 @@ export async function openEngines(
     },
     async close() {
       execution.close();
+      meanings?.close();
       await Promise.all([vad.close(), turnDetector.close?.(), encoder?.close(), ...parts.map((part) => part.close())]);
     },
   };

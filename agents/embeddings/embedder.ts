@@ -11,8 +11,12 @@ export interface Embedder {
 
 /** The same direction at length 1; a point at the origin stays there. */
 export function unitOf(point: readonly number[]): Float32Array {
-  const length = Math.hypot(...point);
-  return Float32Array.from(point, (value) => (length === 0 ? 0 : value / length));
+  let squares = 0;
+  for (const value of point) squares += value * value;
+  const length = Math.sqrt(squares);
+  const unit = new Float32Array(point.length);
+  for (let at = 0; at < point.length && length > 0; at += 1) unit[at] = (point[at] as number) / length;
+  return unit;
 }
 
 /** How alike two points of length 1 and one dimension are: 1 the same, 0 nothing in common. */

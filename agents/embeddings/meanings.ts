@@ -13,6 +13,8 @@ export interface Meanings {
    * it rests after failures. Throws `signal.reason` alone.
    */
   pointOf(remark: string, options: CallOptions): Promise<Float32Array | undefined>;
+  /** Gives up what is asked for in the background. */
+  close(): void;
 }
 
 /** Somebody waits for the answer: no reply is delayed by more, however many look for what bears on the remark. */
@@ -24,6 +26,7 @@ const batchSize = 64;
 /** `circuit`: slowness is a failure too, so that of a slow embedder only two remarks in half a minute wait. */
 export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit()): Meanings {
   const kept = new Map<string, Promise<Float32Array | undefined>>();
+  const closed = new AbortController();
   let lastBatch: Promise<unknown> = Promise.resolve();
 
   const ask = async (remark: string): Promise<Float32Array | undefined> => {
@@ -44,7 +47,8 @@ export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit(
 
   return {
     model: embedder.model,
-    async embed(texts, { signal }) {
+    async embed(texts, options) {
+      const signal = AbortSignal.any([options.signal, closed.signal]);
       const points: Float32Array[] = [];
       for (let from = 0; from < texts.length; from += batchSize) {
         const batch = texts.slice(from, from + batchSize);
@@ -68,6 +72,7 @@ export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit(
       if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
       return unlessAborted(asked, signal);
     },
+    close: () => closed.abort(new Error('the server is closed')),
   };
 }
 

@@ -104,8 +104,13 @@ function medianOf(values: readonly number[]): number {
 
 function signsOf(point: Float32Array): Int32Array {
   const words = new Int32Array(widthOf(point));
-  for (let at = 0; at < point.length; at += 1)
-    if ((point[at] as number) > 0) words[at >> 5] = (words[at >> 5] as number) | (1 << (at & 31));
+  for (let word = 0; word < words.length; word += 1) {
+    const from = word * bits;
+    const until = Math.min(point.length, from + bits);
+    let signs = 0;
+    for (let at = from; at < until; at += 1) if ((point[at] as number) > 0) signs |= 1 << (at - from);
+    words[word] = signs;
+  }
   return words;
 }
 

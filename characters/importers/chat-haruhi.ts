@@ -1,8 +1,7 @@
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { CharacterError } from '../character-error.ts';
 import { packOf, type ImportReport, type Problem } from './draft.ts';
 import { filesEnding, jsonRows, textOrProblem } from './files.ts';
+import { withoutFrame } from './role-frame.ts';
 import { exchangesOf, scriptLines, speakerNamed } from './script-lines.ts';
 
 const rights = 'ChatHaruhi (data CC BY-NC 4.0; the character belongs to its owners); do not publish';
@@ -17,26 +16,29 @@ interface Story {
 }
 
 /**
- * ChatHaruhi: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages (`text` or base64 `enc_text`, and an embedding as
+ * ChatHaruhi: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages, one or a folder of them (`text` or base64 `enc_text`, and an embedding as
  * big-endian float32 in base64; the row whose embedding reads "system_prompt" is that, "config" is passed over). Embeddings are
  * checked and left behind: scenes are found by BM25 here.
  */
 export async function importChatHaruhi(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
-  const isFile = (await stat(place).catch(() => undefined))?.isFile() === true;
-  const stories = isFile ? [await packageStory(place, problems)] : await folderStories(place, problems);
+  const files = await filesEnding(place, 'system_prompt.txt', '.jsonl');
+  const stories: Story[] = [];
+  for (const file of files) {
+    const story = file.endsWith('.txt') ? await folderStory(file, problems) : await packageStory(file, problems);
+    if (story !== undefined) stories.push(story);
+  }
   const packs = stories.flatMap((story) => {
     const [, name = story.key, work] = opening.exec(story.system) ?? [];
     const scripts = story.chunks.map(scriptLines);
     const speaker = speakerNamed(scripts.flat(), name);
-    const notes = story.system.split('\n').filter((line) => !opening.test(`${line}\n`));
     const pack = packOf(
       {
         name,
         key: story.key,
         ...(work === undefined ? {} : { work }),
         rights,
-        profile: notes.join('\n').trim(),
+        profile: withoutFrame(story.system),
         exchanges: speaker === undefined ? [] : scripts.flatMap((lines) => exchangesOf(lines, speaker)),
       },
       `${place}: ${story.key}`,
@@ -47,20 +49,16 @@ export async function importChatHaruhi(place: string): Promise<ImportReport> {
   return { packs, problems };
 }
 
-async function folderStories(place: string, problems: Problem[]): Promise<Story[]> {
-  const prompts = await filesEnding(place, 'system_prompt.txt');
-  return Promise.all(
-    prompts.map(async (file) => {
-      const folder = path.dirname(file);
-      const files = await filesEnding(path.join(folder, 'texts'), '.txt').catch(() => []);
-      if (files.length === 0) problems.push({ where: folder, what: 'no texts/*.txt' });
-      const chunks = await Promise.all(files.map(async (chunk) => (await textOrProblem(chunk, problems)) ?? ''));
-      return { key: path.basename(folder), system: (await textOrProblem(file, problems)) ?? '', chunks };
-    }),
-  );
+async function folderStory(prompt: string, problems: Problem[]): Promise<Story> {
+  const folder = path.dirname(prompt);
+  const files = await filesEnding(path.join(folder, 'texts'), '.txt').catch(() => []);
+  if (files.length === 0) problems.push({ where: folder, what: 'no texts/*.txt' });
+  const chunks: string[] = [];
+  for (const chunk of files) chunks.push((await textOrProblem(chunk, problems)) ?? '');
+  return { key: path.basename(folder), system: (await textOrProblem(prompt, problems)) ?? '', chunks };
 }
 
-async function packageStory(file: string, problems: Problem[]): Promise<Story> {
+async function packageStory(file: string, problems: Problem[]): Promise<Story | undefined> {
   const chunks: string[] = [];
   let system = '';
   let dimensions: number | undefined;
@@ -81,7 +79,10 @@ async function packageStory(file: string, problems: Problem[]): Promise<Story> {
       chunks.push(text);
     }
   }
-  if (chunks.length === 0) throw new CharacterError(`${file}: no row of a ChatHaruhi package in it`);
+  if (chunks.length === 0) {
+    problems.push({ where: file, what: 'no row of a ChatHaruhi package in it' });
+    return undefined;
+  }
   return { key: path.basename(file, '.jsonl'), system, chunks };
 }
 

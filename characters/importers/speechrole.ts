@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CharacterError } from '../character-error.ts';
 import { packOf, type ImportedPack, type ImportReport, type Problem } from './draft.ts';
 import { filesEnding, folderBelow, jsonOf, misfit, textOrProblem } from './files.ts';
+import { withoutFrame } from './role-frame.ts';
 import { exchangesOf, isSameName, scriptLines, speakerNamed, wordsOf } from './script-lines.ts';
 
 const rights = 'SpeechRole (research data, derived from RoleLLM and film scripts); do not publish';
@@ -87,17 +88,10 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
 }
 
 const opening = /^I want you to act like (.+?)\.?\s*$/u;
-/** What the lines after the first begin with that all profiles share. */
-const boilerplate =
-  /^(?:I want you to respond|If others['’]? questions|You must know all|Do not write any explanations)/u;
-
 /** The name, the work and the description of a profile; where its first line is another, the key is the name. */
 function readProfile(profile: string, key: string): { name: string; work?: string; description: string } {
   const [first = '', ...rest] = profile.split(/\r?\n/u);
-  const description = rest
-    .filter((line) => !boilerplate.test(line.trim()))
-    .join('\n')
-    .trim();
+  const description = withoutFrame(rest.join('\n'));
   const about = opening.exec(first.trim())?.[1];
   if (about === undefined) return { name: key, description: profile.trim() };
   const cut = nameEnd(about, key);

@@ -159,6 +159,28 @@ describe('a server', () => {
   });
 });
 
+it('a Chinese book is asked about in so many words, and its quotes are short', async () => {
+  const text = '阿灯守着海边的灯塔，六十岁了。\n\n“水深吗？”孩子问。“深得很。”阿灯说。';
+  const systems: string[] = [];
+  const model: ReadingOptions['model'] = {
+    name: 'reader',
+    async *chat(messages) {
+      systems.push(messages[0]?.text ?? '');
+      const of = (field: string, quote: string, said: string) => ({ field, about: '水深吗？', text: said, quote });
+      const statements = [
+        of('line', '深得很。', '深得很。'),
+        of('profile', '六十岁了', '阿灯六十岁。'),
+        of('life', '海', '出海。'),
+      ];
+      yield { type: 'text-delta', text: JSON.stringify({ statements }) };
+    },
+  };
+  const read = await readPassages(passagesOf(text), reading(model, { name: '阿灯' }));
+  expect(systems[0]).toContain('Write every text in Chinese');
+  expect(read.statements.map((each) => each.text)).toEqual(['深得很。', '阿灯六十岁。']);
+  expect(read.dropped).toBe(1);
+});
+
 describe('a text as it was published', () => {
   it('loses the header and licence of Project Gutenberg, which tell title and author', () => {
     const header =

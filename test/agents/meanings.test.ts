@@ -99,6 +99,15 @@ describe('the meanings of what is kept', () => {
     expect(asked.map((texts) => texts.length)).toEqual([64, 1, 64, 2]);
   });
 
+  it('are given up when the server closes', async () => {
+    const { meanings } = fakeEmbedder(never);
+    const opened = meanings();
+    const embedded = opened.embed(['a'], { signal });
+    await turn();
+    opened.close();
+    await expect(embedded).rejects.toThrow('closed');
+  });
+
   it('are not asked for by whoever has left, and one who fails does not fail the next', async () => {
     let isDown = true;
     const { asked, meanings } = fakeEmbedder(async () => {

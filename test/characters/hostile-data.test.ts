@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -115,6 +115,21 @@ it('RoleBench: tens of thousands of rows of one role are read in a moment, and 2
   expect(told(report)).toContain('60000 lines; the first 20000 are used');
 });
 
+it('ChatHaruhi: a folder of packages is read package by package, without the frame that all prompts share', async () => {
+  const system = `I want you to act like Mara from Skerry.\nI want you to respond and answer like Mara.\nShe keeps a light.`;
+  const rows = [
+    { text: system, bge_zh_s15: 'system_prompt' },
+    { text: 'Tom:「Hm?」\nMara:「Hm.」', bge_zh_s15: Buffer.alloc(8).toString('base64') },
+  ];
+  const whole = rows.map((row) => JSON.stringify(row)).join('\n');
+  const report = await read('chatharuhi', { 'mara.jsonl': whole, 'two.jsonl': whole, 'none.jsonl': '{}' });
+  expect(report.packs.map(({ card }) => `${card.id}: ${card.profile}`)).toEqual([
+    'mara: She keeps a light.',
+    'two: She keeps a light.',
+  ]);
+  expect(told(report)).toContain('none.jsonl: no row of a ChatHaruhi package');
+});
+
 it('ChatHaruhi: vectors of another length are told by row', async () => {
   const vector = (length: number): string => Buffer.alloc(4 * length).toString('base64');
   const rows = [4, 4, 8].map((length) => ({ text: 'Tom:「Hm?」\nMara:「Hm.」', bge_zh_s15: vector(length) }));
@@ -154,6 +169,7 @@ describe('encyclopedias', () => {
 describe('dramatis characters import --from', () => {
   const main = path.resolve(import.meta.dirname, '../../server/main.ts');
   const data = path.join(folder, 'data');
+  const packs = path.join(data, 'characters');
 
   function run(...args: string[]): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
     const env = { ...process.env, DRAMATIS_DATA_DIR: data };
@@ -164,47 +180,52 @@ describe('dramatis characters import --from', () => {
     });
   }
 
-  it('tells whose place a character takes, and takes another id where there is one character', async () => {
-    const place = await write({ 'a.json': { ...role, name: 'Alice' } });
-    const from = ['--from', 'beyond-dialogue', place];
+  it('tells whose place a character takes, and writes over none unasked', async () => {
+    const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
     expect((await run(...from)).out).toContain('in place of the one that comes with Dramatis; --id keeps both');
     const again = await run(...from);
     expect(again).toMatchObject({
       status: 1,
       err: expect.stringContaining('alice: there is a character of this id; --replace'),
     });
-    expect((await run(...from, '--id', 'alice-two')).out).toContain('alice-two: Alice');
-    expect(await run(...from, '--id', '../evil')).toMatchObject({
-      status: 2,
-      err: expect.stringContaining('lower-case words'),
-    });
-    const own = path.join(folder, 'own', 'alice-two');
-    await mkdir(own, { recursive: true });
-    for (const file of ['card.json', 'lines.jsonl'])
-      await writeFile(path.join(own, file), await readFile(path.join(data, 'characters', 'alice-two', file)));
-    const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', path.dirname(own));
-    expect(hidden.out).toMatch(/hidden by the one of that id in .*own, which comes first; --id keeps both/);
-    await rm(path.join(data, 'characters'), { recursive: true });
+    await rm(packs, { recursive: true });
   });
 
-  it('gives two of one name two ids, and tells a thousand like problems in twenty lines and a number', async () => {
-    const place = await write({
-      'a.json': { ...role, name: 'Alice' },
-      'b.json': { ...role, name: 'alice' },
-      ...Object.fromEntries(Array.from({ length: 3 }, (_, index) => [`c/${index}.json`, { ...role, name: 7 }])),
-    });
-    const ran = await run('--from', 'beyond-dialogue', place);
+  it('takes another id where there is one character, and tells who hides it', async () => {
+    const from = ['--from', 'beyond-dialogue', await write({ 'a.json': { ...role, name: 'Alice' } })];
+    const [evil, named] = await Promise.all([
+      run(...from, '--id', '../evil'),
+      run(...from, '--id', 'alice-two', '--characters-dir', path.join(import.meta.dirname, '../../characters')),
+    ]);
+    expect(evil).toMatchObject({ status: 2, err: expect.stringContaining('lower-case words') });
+    expect(named.out).toContain('alice-two: Alice');
+    expect(named.out).not.toContain('note:');
+    const own = path.join(folder, 'own');
+    await cp(path.join(packs, 'alice-two'), path.join(own, 'alice-two'), { recursive: true });
+    const hidden = await run(...from, '--id', 'alice-two', '--replace', '--characters-dir', own);
+    expect(hidden.out).toMatch(/hidden by the one of that id in .*own, which comes first; --id keeps both/);
+    await rm(packs, { recursive: true });
+  });
+
+  it('gives two of one name two ids, which one name cannot replace', async () => {
+    const place = await write({ 'a.json': { ...role, name: 'Alice' }, 'b.json': { ...role, name: 'alice' } });
+    const [ran, renamed] = await Promise.all([
+      run('--from', 'beyond-dialogue', place),
+      run('--from', 'beyond-dialogue', place, '--id', 'x'),
+    ]);
     expect(ran.out).toMatch(
       /alice: Alice[^]*remove alice` brings that back[^]*alice-2: alice[^]*another of this data set is alice already/,
     );
-    expect(ran.err.match(/not a role of Beyond Dialogue/g)).toHaveLength(3);
-    expect((await run('--from', 'beyond-dialogue', place, '--id', 'x')).err).toContain('--id goes with one character');
+    expect(renamed).toMatchObject({ status: 2, err: expect.stringContaining('--id goes with one character') });
+    expect(readdirSync(packs).toSorted()).toEqual(['alice', 'alice-2']);
+    await rm(packs, { recursive: true });
+  });
+
+  it('tells a thousand like problems in twenty lines and a number', async () => {
     const rows = await write({ 'rows.jsonl': Array.from({ length: 1_000 }, () => 'x').join('\n') });
     const many = await run('--from', 'rolebench', path.join(rows, 'rows.jsonl'));
     expect(many.status).toBe(1);
     expect(many.err.trim().split('\n')).toHaveLength(21);
     expect(many.err).toContain('980 more like these');
-    expect(readdirSync(path.join(data, 'characters')).toSorted()).toEqual(['alice', 'alice-2']);
-    expect(existsSync(path.join(folder, 'evil'))).toBe(false);
   });
 });

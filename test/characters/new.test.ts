@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -94,11 +94,6 @@ describe('dramatis characters new', () => {
     expect(evidence.trim().split('\n')).toHaveLength(5);
     expect(JSON.parse(evidence.split('\n')[0] ?? '')).toMatchObject({ passage: 1, offset: 0, quote: quoted.profile });
     expect(ran.out).toContain('writer: 3 calls, 33 tokens read, 21 written');
-    const again = await draft(server, 'good', book, '--name', 'Ada Finch');
-    expect(again).toMatchObject({ status: 1, err: expect.stringContaining('give --replace, or another --id') });
-    expect(server.requests).toHaveLength(3);
-    const other = await draft(server, 'good', book, '--name', 'Ada Finch', '--id', 'Ada');
-    expect(other).toMatchObject({ status: 2, err: expect.stringContaining('lower-case words') });
     expect(JSON.stringify(character)).not.toContain('duchess');
     expect(readdirSync(path.dirname(pack))).toEqual(['ada-finch']);
   });
@@ -116,16 +111,31 @@ describe('dramatis characters new', () => {
     expect(mended.requests).toHaveLength(3);
   });
 
-  it('gives up on a model that writes no JSON, and on a name that the text lacks', async () => {
+  it('gives up on a model that writes no JSON', async () => {
     await using mumbling = await openChatServer(says(['Hm.']));
     const ran = await draft(mumbling, 'bad', book, '--name', 'Ada Finch');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('no usable JSON in 3 answers') });
     expect(mumbling.requests).toHaveLength(3);
-    await using lying = await openChatServer(json({ name: 'Hamlet' }));
-    expect((await draft(lying, 'bad')).err).toContain('somebody who is not in the text');
-    await using empty = await openChatServer(json({ statements: [] }));
-    expect((await draft(empty, 'bad', book, '--name', 'Bo')).err).toContain('tells nothing about "Bo"');
-    expect((await draft(empty, 'bad', '  ')).err).toContain('is empty');
+  });
+
+  it.each([
+    ['a main character who is not in the text', { name: 'Hamlet' }, [], 'somebody who is not in the text'],
+    ['a name of which the text tells nothing', { statements: [] }, ['--name', 'Bo'], 'tells nothing about "Bo"'],
+    ['an id that is none', {}, ['--name', 'Bo', '--id', 'Bo'], 'lower-case words'],
+  ])('gives up on %s', async (_, answer, args, said) => {
+    await using server = await openChatServer(json(answer));
+    expect((await draft(server, 'bad', book, ...args)).err).toContain(said);
+  });
+
+  it('asks nothing where the text is empty, or a character of the id is there', async () => {
+    await using server = await openChatServer(json(rest));
+    const there = path.join(folder, 'taken', 'characters', 'ada-finch');
+    await mkdir(there, { recursive: true });
+    const name = ['--name', 'Ada Finch'];
+    const [empty, taken] = await Promise.all([draft(server, 'bad', '  '), draft(server, 'taken', book, ...name)]);
+    expect(empty.err).toContain('is empty');
+    expect(taken).toMatchObject({ status: 1, err: expect.stringContaining('give --replace, or another --id') });
+    expect(server.requests).toEqual([]);
   });
 });
 

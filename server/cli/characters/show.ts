@@ -17,11 +17,25 @@ export async function run(args: string[]): Promise<number> {
     console.log(JSON.stringify(character, undefined, 2));
     return 0;
   }
-  const { name, identity, profile, background, scenario = '', style, temperament, knowledge } = character;
+  const {
+    name,
+    identity,
+    profile,
+    background,
+    experiences = [],
+    scenario = '',
+    style,
+    temperament,
+    knowledge,
+  } = character;
   const sections: Readonly<Record<string, string>> = {
     Who: identity,
     Profile: profile,
     Life: background,
+    Experiences: [
+      ...experiences.slice(0, 3),
+      ...(experiences.length > 3 ? [`… ${experiences.length} in all`] : []),
+    ].join('\n'),
     Scene: scenario,
     Temperament: temperament.join(', '),
     Style: style,
