@@ -55,6 +55,7 @@ class OpenTalk {
   /** @type {(error: TalkError) => void} */
   #fail = () => {};
   #hasSession = false;
+  #isOver = false;
 
   /** @param {TalkOptions} options */
   constructor(options) {
@@ -159,7 +160,10 @@ class OpenTalk {
     const devices = await openDevices(this.#options, {
       listener: this.#player.listener,
       onChunk: ({ pcm }) => void this.sendAudio(pcm),
-      onEvent: (event) => this.#tell(event),
+      onEvent: (event) => {
+        // A loudspeaker that was closed with the talk has not failed.
+        if (!this.#isOver) this.#tell(event);
+      },
     });
     this.#player.speaker = devices.speaker;
     return devices;
@@ -196,6 +200,7 @@ class OpenTalk {
    * @param {string} message
    */
   #end(code, message) {
+    this.#isOver = true;
     this.#fail(new TalkError(code, message));
     this.#abandon();
     this.#stopWatching();

@@ -212,7 +212,7 @@ export class Talk {
     if (event.type === 'playback.progress') this.#options.onVoice(event.level);
     // The character is still the one who speaks: the reply may go on in a moment.
     if (event.type === 'x_dramatis.hold') this.#options.onVoice(0);
-    if (event.type === 'speaker.failed' && !this.#isOver()) {
+    if (event.type === 'speaker.failed') {
       const text = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
       this.#options.messages.show('speaker', text);
     }
