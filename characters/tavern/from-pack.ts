@@ -10,6 +10,17 @@ import { saying, toPack } from './to-pack.ts';
 export interface PackContents {
   readonly card: Card;
   readonly lines: readonly DialoguePair[];
+  /** Of the clip that `card.voice.reference` names, where it is at hand. */
+  readonly clip?: ClipFacts | undefined;
+}
+
+/** What travels with the name of a clip, so that whoever has the clip as well knows what it may be used for. */
+export interface ClipFacts {
+  readonly transcript: string;
+  readonly language: string;
+  readonly licence: string;
+  /** Who allowed the voice to be cloned, and how that is known. */
+  readonly consent: string;
 }
 
 /**
@@ -45,10 +56,10 @@ export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
 }
 
 function extensionsOf(pack: PackContents, data: JsonObject, others: JsonObject): JsonObject {
-  const { card, lines } = pack;
+  const { card, lines, clip } = pack;
   return {
     ...others,
-    x_voice: card.voice,
+    x_voice: { ...card.voice, ...(clip === undefined ? {} : { clip }) },
     x_speech: { ...card.speech, ...card.turnTaking },
     x_dramatis: { of: fingerprintOf(data), card, lines },
   };

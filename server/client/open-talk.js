@@ -55,6 +55,7 @@ class OpenTalk {
   /** @type {(error: TalkError) => void} */
   #fail = () => {};
   #hasSession = false;
+  #isOver = false;
 
   /** @param {TalkOptions} options */
   constructor(options) {
@@ -160,7 +161,10 @@ class OpenTalk {
     const devices = await openDevices(this.#options, {
       listener: this.#player.listener,
       onChunk: ({ pcm }) => void this.sendAudio(pcm),
-      onEvent: (event) => this.#tell(event),
+      onEvent: (event) => {
+        // A loudspeaker that was closed with the talk has not failed.
+        if (!this.#isOver) this.#tell(event);
+      },
     });
     this.#player.speaker = devices.speaker;
     return devices;
@@ -197,6 +201,7 @@ class OpenTalk {
    * @param {string} message
    */
   #end(code, message) {
+    this.#isOver = true;
     this.#fail(new TalkError(code, message));
     this.#abandon();
     this.#stopWatching();

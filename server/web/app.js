@@ -1,6 +1,7 @@
 import { openCastSearch } from './cast-search.js';
 import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './characters.js';
 import { element } from './dom.js';
+import { explainServer } from './explanations.js';
 import { MemoryPanel } from './memories.js';
 import { Messages } from './messages.js';
 import { MicrophonePicker } from './microphone-picker.js';
@@ -216,6 +217,12 @@ async function say(event) {
 function refused(error) {
   if (error === undefined) askForKey('The server refused the talk. If it needs a key, enter it here.');
   else if (error.code === 'invalid_api_key') askForKey('The server does not accept this key.');
+  else {
+    const text = explainServer(error);
+    if (text !== undefined) messages.show('server', text);
+    // Somebody has deleted it since the list was fetched.
+    if (error.code === 'unknown_character') void load();
+  }
 }
 
 /** @param {string} reason */

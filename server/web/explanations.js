@@ -16,6 +16,7 @@ const MICROPHONE_ERRORS = {
 /** @type {Readonly<Record<string, string>>} */
 const SERVER_ERRORS = {
   invalid_api_key: 'The server does not accept this key.',
+  unknown_character: 'This character is no longer here. Choose another.',
   session_expired: 'This talk reached the time limit of the server. Tap the button to begin another.',
   low_confidence: 'Not understood. Please say it again, closer to the microphone.',
   insufficient_quota: 'The allowance of this key is used up.',

@@ -98,6 +98,8 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     const came = readCard(JSON.parse(mara), 'came');
     expect(out.data.character_book?.entries[0]).toEqual(came.data.character_book?.entries[0]);
     expect(out.data.assets).toEqual(came.data.assets);
+    const clip = { transcript: 'Mind the tide.', language: 'en', licence: 'CC0', consent: clipOfMara.consent.note };
+    expect(out.data.extensions['x_voice']).toEqual({ ...card.voice, clip });
     await page.close();
   }, 60_000);
 

@@ -38,4 +38,21 @@ describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a
     expect(await page.locator('#name').innerText()).toBe('Old Mara');
     await page.close();
   }, 60_000);
+
+  it('says so where somebody has deleted the character meanwhile', async () => {
+    const { server, bringIn, ask } = await serveCharacters();
+    await bringIn(JSON.stringify(cards['V3, every field']));
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    page.setDefaultTimeout(15_000);
+    await page.goto(server.url);
+    await page.click('#characters >> text=Old Mara');
+    await ask('/characters/old-mara', { method: 'DELETE' });
+    await page.fill('#text', 'Good evening.');
+    await page.click('#send');
+    await page.locator('#message >> text=no longer here').waitFor();
+    expect(await page.locator('#text').inputValue()).toBe('Good evening.');
+    await page.click('#change');
+    expect(await page.locator('#characters').innerText()).not.toContain('Old Mara');
+    await page.close();
+  }, 60_000);
 });

@@ -7,6 +7,7 @@ import { cardFormats, writeCardBytes, type CardFormat } from '../../../character
 import { findCharacter } from '../../cast.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, requireFolderOf, UsageError } from '../usage.ts';
+import { clipFacts } from '../../library-clip.ts';
 
 /** `dramatis characters export ID`: a card that other programs open. */
 export async function run(args: string[]): Promise<number> {
@@ -29,7 +30,8 @@ export async function run(args: string[]): Promise<number> {
   const { character, folder } = await findCharacter(parsed.config, id);
   const { lines, ...card } = character;
   const source = await readSource(folder);
-  const tavern = fromPack({ card, lines }, source === undefined ? undefined : readCardJson(source, folder));
+  const clip = await clipFacts(parsed.config.dataDir, card.voice.reference);
+  const tavern = fromPack({ card, lines, clip }, source === undefined ? undefined : readCardJson(source, folder));
   const picture = await readPicture(folder);
   const files = await readAssets(folder);
   const file = typeof out === 'string' ? out : `${id}.${format}`;

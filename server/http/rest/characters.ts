@@ -6,6 +6,7 @@ import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, readCardBytes, withoutCard, writeCardBytes } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { slugOf } from '../../../characters/slug.ts';
+import { clipFacts } from '../../library-clip.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Door } from '../door.ts';
 import { sendProblem } from '../problem.ts';
@@ -36,7 +37,7 @@ export async function addCharacters(
     addReading(scope, shelf);
     addPicture(scope, shelf);
     addEditing(scope, shelf);
-    addExport(scope, shelf);
+    addExport(scope, shelf, config.dataDir);
     addImport(scope, shelf);
     addDraft(scope, secrets, door);
   });
@@ -121,7 +122,7 @@ function addEditing(scope: FastifyInstance, shelf: Shelf): void {
   );
 }
 
-function addExport(scope: FastifyInstance, shelf: Shelf): void {
+function addExport(scope: FastifyInstance, shelf: Shelf, dataDir: string): void {
   scope.get<ById>('/characters/:id/export', async (request, reply) =>
     told(reply, async () => {
       const { lines, ...card } = shelf.find(request.params.id);
@@ -129,7 +130,8 @@ function addExport(scope: FastifyInstance, shelf: Shelf): void {
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
       const { format, spec } = parsed.body;
       const { source, picture, files = new Map() } = await shelf.extrasOf(card.id);
-      const tavern = fromPack({ card, lines }, source === undefined ? undefined : readCardJson(source, card.id));
+      const clip = await clipFacts(dataDir, card.voice.reference);
+      const tavern = fromPack({ card, lines, clip }, source === undefined ? undefined : readCardJson(source, card.id));
       const file = { card: tavern, files, ...(picture === undefined ? {} : { picture }) };
       reply.type(mimeTypes[format]).header('content-disposition', `attachment; filename="${card.id}.${format}"`);
       return Buffer.from(writeCardBytes(file, format, spec));

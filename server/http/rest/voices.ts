@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { VoiceError } from '../../../voices/library/record.ts';
-import { openVoiceStore, type VoiceStore } from '../../../voices/library/store.ts';
+import { openVoiceStore } from '../../../voices/library/store.ts';
 import type { Config } from '../../config.ts';
+import { readyVoice } from '../../library-clip.ts';
 import type { Door } from '../door.ts';
 import { sendProblem } from '../problem.ts';
 
@@ -15,7 +15,7 @@ export function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataD
   const guard = { onRequest: door.serverKey };
 
   app.get('/voices', guard, async () => {
-    const found = await Promise.all((await store.list()).map((id) => usable(store, id)));
+    const found = await Promise.all((await store.list()).map((id) => readyVoice(store, id)));
     return {
       voices: found.flatMap((voice) => {
         if (voice === undefined) return [];
@@ -28,7 +28,7 @@ export function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataD
 
   app.get<{ Params: { id: string } }>('/voices/:id/clip', guard, async (request, reply) => {
     const { id } = request.params;
-    const voice = await usable(store, id);
+    const voice = await readyVoice(store, id);
     if (voice === undefined) {
       const message = `There is no voice "${id.slice(0, 64)}" with a clip.`;
       return sendProblem(reply, 404, { code: 'not_found', message });
@@ -36,14 +36,4 @@ export function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataD
     reply.type('audio/wav').header('cache-control', 'no-store');
     return readFile(store.place(id, voice.reference.file));
   });
-}
-
-async function usable(store: VoiceStore, id: string) {
-  try {
-    const voice = await store.read(id);
-    return voice.reference === null ? undefined : { ...voice, reference: voice.reference };
-  } catch (fault) {
-    if (fault instanceof VoiceError) return undefined;
-    throw fault;
-  }
 }

@@ -1,7 +1,7 @@
 import { recall } from '../remember.js';
 
 /** What a card may weigh on its way to the server. */
-export const MOST_BYTES = 25 * 2 ** 20;
+const MOST_BYTES = 25 * 2 ** 20;
 
 /** @typedef {{ readonly param: string, readonly message: string }} Issue */
 
@@ -48,8 +48,22 @@ export async function ask(path, options = {}) {
  * @param {unknown} body
  * @param {Record<string, string>} [headers]
  */
-export function sendJson(method, path, body, headers = {}) {
-  return ask(path, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+export async function sendJson(method, path, body, headers = {}) {
+  const json = new Blob([JSON.stringify(body)], { type: 'application/json' });
+  checkSize(json, 'The card');
+  return ask(path, { method, headers: { 'content-type': 'application/json', ...headers }, body: json });
+}
+
+/**
+ * Throws a {@link Refusal} for what the server would not take: it hangs up in the midst of it, and the browser does not tell why.
+ *
+ * @param {Blob} sent
+ * @param {string} name
+ */
+export function checkSize({ size }, name) {
+  if (size <= MOST_BYTES) return;
+  const message = `${name} has ${Math.ceil(size / 2 ** 20)} MB; a card may have ${MOST_BYTES / 2 ** 20}.`;
+  throw new Refusal(413, 'message_too_large', message);
 }
 
 /** @param {string} id */

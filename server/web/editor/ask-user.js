@@ -34,6 +34,8 @@ export function askUser({ title, text, fields = [], buttons }) {
   });
   const cancel = make('button', 'plain', 'Cancel');
   cancel.type = 'button';
+  // Enter does no harm.
+  cancel.autofocus = fields.length === 0 && !buttons.some(({ isMain }) => isMain);
   cancel.addEventListener('click', () => dialog.close());
   const form = make(
     'form',

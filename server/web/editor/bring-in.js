@@ -1,5 +1,5 @@
 import { element } from '../dom.js';
-import { ask, MOST_BYTES, Refusal } from './api.js';
+import { ask, checkSize, Refusal } from './api.js';
 import { askUser } from './ask-user.js';
 
 const curtain = element('drop', HTMLElement);
@@ -40,10 +40,7 @@ export function watchFiles(take) {
  * @returns {Promise<{ id: string, notes: readonly string[] } | undefined>} undefined where the person thought better of it
  */
 export async function bringIn(file, name) {
-  if (file.size > MOST_BYTES) {
-    const size = (file.size / 2 ** 20).toFixed(0);
-    throw new Refusal(413, 'message_too_large', `${name} has ${size} MB; a card may have ${MOST_BYTES / 2 ** 20}.`);
-  }
+  checkSize(file, name);
   try {
     return await send(file, '');
   } catch (fault) {

@@ -94,7 +94,7 @@ async function open(id) {
 /** @returns {Promise<boolean>} whether what is not saved may be left behind */
 async function mayLeave() {
   if (!sheet.isChanged) return true;
-  const answer = await askAboutChanges(sheet.name, sheet.isEditable);
+  const answer = await askAboutChanges(sheet.name || 'this character', sheet.isEditable);
   if (answer === 'save') await save();
   return answer === 'discard' || (answer === 'save' && !sheet.isChanged);
 }
@@ -257,7 +257,7 @@ watchFiles((files) => attempt(() => bringInAll(files)));
 
 async function begin() {
   await showList();
-  const wanted = decodeURIComponent(location.hash.slice(1));
+  const wanted = location.hash.slice(1);
   if (list.has(wanted)) await open(wanted);
 }
 attempt(begin);

@@ -26,9 +26,6 @@ import { make } from '../dom.js';
 
 /** @typedef {Record<string, any>} Values */
 
-/** @type {'input'} what can be written into */
-const FOCUSABLE = /** @type {any} */ ('input, textarea, select, button');
-
 let fields = 0;
 
 /** An id that no other element has. */
@@ -113,7 +110,10 @@ export function group(node, label, parts, show) {
       return (key === undefined ? undefined : parts[key])?.at(rest) ?? field;
     },
     complain: (message) => complainIn(node, message),
-    focus: () => node.querySelector(FOCUSABLE)?.focus(),
+    focus() {
+      const first = node.querySelector('input, textarea, select, button');
+      if (first instanceof HTMLElement) first.focus();
+    },
   };
   return field;
 }

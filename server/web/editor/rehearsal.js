@@ -1,4 +1,5 @@
 import { element } from '../dom.js';
+import { explainServer } from '../explanations.js';
 import { Messages } from '../messages.js';
 import { captions, loudness } from '../talk-button.js';
 import { Talk } from '../talk.js';
@@ -116,7 +117,7 @@ export class Rehearsal {
       thoughts: false,
       onScene: () => undefined,
       onRefused: whileCurrent((error) => {
-        this.#messages.show('server', error?.message ?? 'The server refused the talk.');
+        this.#messages.show('server', explainServer(error) ?? 'The server refused the talk.');
         this.#end();
       }),
     });

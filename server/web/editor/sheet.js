@@ -30,6 +30,7 @@ export class Sheet {
   #form;
   #saved = '';
   #revision = '';
+  #hasPicture = false;
   isEditable = false;
 
   /** @param {() => void} onChange something was written */
@@ -102,6 +103,8 @@ export class Sheet {
     this.#revision = reply.headers.get('etag') ?? '';
     this.#saved = JSON.stringify(this.#pack);
     this.#showStanding(false);
+    // Its initials may be others now.
+    if (!this.#hasPicture) this.#showPortrait(false);
   }
 
   /**
@@ -195,6 +198,7 @@ export class Sheet {
 
   /** @param {boolean} picture whether there is one */
   #showPortrait(picture) {
+    this.#hasPicture = picture;
     const { id, name, tagline } = this.pack.card;
     showPortrait(page.portrait, { id, name, tagline, picture }, recall('tab', 'key'));
   }
