@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
+import type { SessionMemory } from '../memory/session-memory.ts';
 import type { Clock } from '../session/clock.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../session/events.ts';
-import type { Conversation, Item } from '../session/conversation.ts';
+import type { Item, MessageItem } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import type { ProbeLine } from '../session/silence.ts';
@@ -72,6 +72,8 @@ export interface ConnectionParts {
     readonly id: string;
     readonly session: WireSession | undefined;
     readonly items: readonly Item[];
+    /** Its server did not live to end them. */
+    readonly openReplies: readonly { readonly item: MessageItem | undefined }[];
   };
   /** Asked about every message before it is taken: whether it is new and meant for the session. All are by default. */
   readonly admit?: (message: unknown) => boolean;
@@ -91,16 +93,6 @@ export interface Inflow {
 
 /** Take it, drop it, or drop it and tell the client why. */
 export type Verdict = 'take' | 'drop' | Problem;
-
-/** Keeps what was heard, and recalls it. Nothing it does may throw. */
-export interface SessionMemory {
-  begin(session: { readonly id: string; readonly conversation: Conversation; readonly user: string | undefined }): void;
-  nameUser(user: string | undefined): void;
-  /** Settles when it is kept; undefined where there is nothing to keep. */
-  note(event: SessionEvent): Promise<void> | undefined;
-  recall(history: readonly Message[]): readonly string[];
-  close(): Promise<void>;
-}
 
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
 export interface Connection {
@@ -147,7 +139,8 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
     ...(parts.memory === undefined ? {} : { recall: (history) => parts.memory?.recall(history) ?? [] }),
     onFault: parts.onFault,
   });
-  parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
+  const openReplies = restored?.openReplies.flatMap(({ item }) => item ?? []) ?? [];
+  parts.memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined, openReplies });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });
