@@ -9,15 +9,10 @@ import { hashOf, type Lobby, type Seat } from '../link/lobby.ts';
 import type { RestoredSession } from '../link/restore.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Memories } from '../memory/memories.ts';
+import type { SessionMemory } from '../memory/session-memory.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { openBetaConnection } from '../realtime/beta.ts';
-import {
-  openConnection,
-  type ConnectionParts,
-  type Peer,
-  type ServerEvent,
-  type SessionMemory,
-} from '../realtime/connection.ts';
+import { openConnection, type ConnectionParts, type Peer, type ServerEvent } from '../realtime/connection.ts';
 import type { CuesTold } from '../realtime/encode-response.ts';
 import { newId } from '../realtime/new-id.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';

@@ -19,7 +19,7 @@ export interface ExportPage {
   readonly last?: string;
 }
 
-const pageSize = 500;
+const pageSize = 200;
 const recordOf = {
   turns: (row: unknown) => turnRecord(row as TurnRow),
   facts: (row: unknown) => factRecord(row as FactRow),

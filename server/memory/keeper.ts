@@ -20,6 +20,8 @@ export interface KeeperParts {
   readonly bond: Bond;
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
+  /** Of a session that is taken up again: the replies that its server did not live to end. Absent where its user was named later. */
+  readonly openReplies?: readonly MessageItem[] | undefined;
   /** Unix time in milliseconds. */
   readonly now: () => number;
   /** Told that the store could not be written, without content. What could not be written is tried again. */
@@ -44,8 +46,13 @@ export class Keeper {
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
-    // Of a session that is taken up again, the old turns are kept already.
-    for (const item of parts.conversation.items) this.#known.add(item.id);
+    const { conversation, openReplies } = parts;
+    // What was said before its user was named is not kept; of a session that is taken up again, turns that ended are kept already.
+    const isKept = (item: Item): boolean =>
+      openReplies === undefined || (isReply(item) && openReplies.every(({ id }) => id !== item.id));
+    for (const item of conversation.items.slice(0, conversation.items.findLastIndex(isKept) + 1))
+      this.#known.add(item.id);
+    for (const reply of openReplies ?? []) this.#endTurn(reply);
   }
 
   /** Settles when all is written that can be; undefined where there is nothing to write. */
@@ -114,6 +121,10 @@ export class Keeper {
   #textOf(item: MessageItem): string {
     return this.#parts.conversation.get(item.id) === undefined ? '' : textOf(item);
   }
+}
+
+function isReply(item: Item): boolean {
+  return item.type === 'message' && item.role === 'assistant';
 }
 
 type Words = Pick<Turn, 'asked' | 'answered'>;

@@ -1,7 +1,7 @@
 import type { Message } from '../../agents/chat.ts';
 import type { Meanings } from '../../agents/embeddings/meanings.ts';
 import type { CallOptions } from '../../voices/engine.ts';
-import type { Conversation } from '../session/conversation.ts';
+import type { Conversation, MessageItem } from '../session/conversation.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { Keeper } from './keeper.ts';
 import { openRecall, type Recall } from './recall.ts';
@@ -31,7 +31,13 @@ interface Begun {
   readonly conversation: Conversation;
 }
 
-/** What one session remembers: nothing until it is told who its user is. A store that fails costs memories, never the talk. */
+interface Beginning extends Begun {
+  readonly user: string | undefined;
+  /** Of a session that is taken up again, what its server did not live to end. */
+  readonly openReplies: readonly MessageItem[];
+}
+
+/** What one session remembers: nothing until it is told who its user is. A store that fails costs memories, never the talk: nothing throws. */
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
@@ -46,13 +52,17 @@ export class SessionMemory {
     this.#parts = parts;
   }
 
-  begin({ id, conversation, user }: Begun & { readonly user: string | undefined }): void {
+  begin({ id, conversation, user, openReplies }: Beginning): void {
     this.#session = { id, conversation };
-    this.nameUser(user);
+    this.#follow(user, openReplies);
   }
 
   /** From now on this is who talks; what was said before is not kept. */
   nameUser(user: string | undefined): void {
+    this.#follow(user, undefined);
+  }
+
+  #follow(user: string | undefined, openReplies: readonly MessageItem[] | undefined): void {
     if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
     const { store, reader, owner, character, now, meanings, onTurn } = this.#parts;
     const { id: session, conversation } = this.#session;
@@ -68,7 +78,7 @@ export class SessionMemory {
       this.#isFailing = false;
       onTurn(bond);
     };
-    this.#keeper = new Keeper({ store, bond, session, conversation, now, onFault, onTurn: onKept });
+    this.#keeper = new Keeper({ store, bond, session, conversation, openReplies, now, onFault, onTurn: onKept });
     this.#guarded(() => this.#recall?.read());
     onTurn(bond);
   }

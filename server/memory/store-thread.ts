@@ -2,7 +2,9 @@ import { openWorkerPool } from '../../voices/worker-pool.ts';
 import { MemoryError } from './record.ts';
 import type { MemoryStore } from './store.ts';
 
-type Method = Exclude<keyof MemoryStore, 'close' | 'points' | 'recall' | 'summary' | 'unsummarised'>;
+type Reading = 'get' | 'list' | 'page' | 'people' | 'outgrown';
+type Writing = 'record' | 'keepPoint' | 'summarise' | 'correct' | 'remove' | 'move';
+type Method = Reading | Writing | 'erase' | 'tidy';
 
 /** One call of a method of the store. */
 export interface StoreJob {
@@ -21,7 +23,7 @@ export type StoreAnswer =
  * promises hold.
  */
 export type StoreThread = {
-  readonly [Name in Exclude<Method, 'erase' | 'tidy'>]: (
+  readonly [Name in Reading | Writing]: (
     ...args: Parameters<MemoryStore[Name]>
   ) => Promise<ReturnType<MemoryStore[Name]>>;
 } & {

@@ -1,14 +1,13 @@
-import type { Message } from '../../agents/chat.ts';
 import type { Character } from '../../characters/character.ts';
-import type { CallOptions } from '../../voices/engine.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
+import type { SessionMemory } from '../memory/session-memory.ts';
 import type { Clock } from '../session/clock.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../session/events.ts';
-import type { Conversation, Item } from '../session/conversation.ts';
+import type { Item, MessageItem } from '../session/conversation.ts';
 import type { Responder } from '../session/responder.ts';
 import { Session } from '../session/session.ts';
 import type { ProbeLine } from '../session/silence.ts';
@@ -73,7 +72,7 @@ export interface ConnectionParts {
   /** Told of everything the client is about to be told; see `link/journal.ts`. */
   readonly journal?: { note(event: SessionEvent): void; heard(replyId: string, heardMs: number): void };
   /** What the character remembers of the user, told of the same; see `memory/session-memory.ts`. */
-  readonly memory?: SessionMemory | undefined;
+  readonly memory?: Pick<SessionMemory, keyof SessionMemory> | undefined;
   /** Told of the same; see `telemetry/telemetry.ts`. */
   readonly observe?: (event: SessionEvent) => void;
   /** A session to go on with, instead of a new one. */
@@ -83,6 +82,8 @@ export interface ConnectionParts {
     readonly items: readonly Item[];
     /** Of these, the ones from before who plays now came. */
     readonly before?: ReadonlySet<string>;
+    /** Its server did not live to end them. */
+    readonly openReplies: readonly { readonly item: MessageItem | undefined }[];
   };
   /** Casts the scenes that the client may choose; without it there are none. */
   readonly castScene?: CastScene;
@@ -104,16 +105,6 @@ export interface Inflow {
 
 /** Take it, drop it, or drop it and tell the client why. */
 export type Verdict = 'take' | 'drop' | Problem;
-
-/** Keeps what was heard, and recalls it. Nothing it does may throw. */
-export interface SessionMemory {
-  begin(session: { readonly id: string; readonly conversation: Conversation; readonly user: string | undefined }): void;
-  nameUser(user: string | undefined): void;
-  /** Settles when it is kept; undefined where there is nothing to keep. */
-  note(event: SessionEvent): Promise<void> | undefined;
-  recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
 
 /** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
 export interface Connection {
@@ -145,7 +136,8 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const { castScene = noScenes, nods = false } = parts;
   const staged = stagedBy(parts, wire);
   const session = openEngine(parts, peer, { casting, wire, staged });
-  memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined });
+  const openReplies = restored?.openReplies.flatMap(({ item }) => item ?? []) ?? [];
+  memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined, openReplies });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
   if (restored === undefined) tell({ type: 'session.created', session: echoOf(wire) });

@@ -17,6 +17,7 @@ const verbs = 'saw lost found painted carried heard forgot followed sold dreamt'
 const bond = { owner: '', user: 'bob', character: 'alice' };
 const eve = { ...bond, user: 'eve' };
 const talkers = 8;
+const idleMs = 10_000;
 
 /**
  * What memory costs those who talk: keeping a turn, recalling among 2,000, beginning a talk with so many; and how late the event loop
@@ -30,6 +31,9 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const reader = new MemoryStore(file, true);
   const loop = watchOwnDelay();
   try {
+    // What the machine itself does to it.
+    await pause(idleMs);
+    yield* lateness('with nothing to do', loop.take());
     const keepMs = await keep(thread, count);
     yield summarize('memory', 'keeping a turn with its facts', 'ms', keepMs);
     yield summarize('memory', 'the longest of these', 'ms', [Math.max(...keepMs)]);

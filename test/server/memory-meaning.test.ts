@@ -54,7 +54,7 @@ function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): S
   const told = { onTurn: () => undefined, onEnd: () => undefined };
   const parts = { store: written, reader: store, owner: '', character: 'alice', now: () => 0, meanings, ...told };
   const memory = new SessionMemory({ ...parts, onFault: (fault) => faults.push(fault) });
-  memory.begin({ id: 'now', conversation: new Conversation(0), user: 'bob' });
+  memory.begin({ id: 'now', conversation: new Conversation(0), user: 'bob', openReplies: [] });
   return memory;
 }
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
 import { Conversation, userMessage, type MessageItem, type SpokenContent } from '../../server/session/conversation.ts';
 import type { SessionEvent } from '../../server/session/events.ts';
-import { Keeper } from '../../server/memory/keeper.ts';
+import { Keeper, type KeeperParts } from '../../server/memory/keeper.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
 import { openRig } from './session-rig.ts';
@@ -231,5 +231,44 @@ describe('what is kept of a reply', () => {
       ['', 'Indeed.', 0],
       ['I live in Leeds.', 'Indeed.', 1],
     ]);
+  });
+
+  it('is kept of a session that is taken up again: what its server did not live to keep, and nothing twice', async () => {
+    const said = (id: string, role: 'user' | 'assistant', text: string): MessageItem => ({
+      ...userMessage(id),
+      role,
+      content: [{ type: 'text', text }],
+    });
+    const cut = said('a2', 'assistant', 'One two');
+    const before = [
+      said('u1', 'user', 'Hello.'),
+      said('a1', 'assistant', 'Indeed.'),
+      said('u2', 'user', 'Count.'),
+      cut,
+    ];
+    const talk = async (parts: Pick<KeeperParts, 'openReplies'>): Promise<string[][]> => {
+      const conversation = new Conversation(0, before);
+      const kept: string[][] = [];
+      const keeper = new Keeper({
+        store: { record: async (_bond, { item, asked, answered }) => void kept.push([item, asked, answered]) },
+        bond: { owner: '', user: 'bob', character: 'alice' },
+        session: 's',
+        conversation,
+        ...parts,
+        now: () => 0,
+        onFault: (fault) => expect.fail(String(fault)),
+      });
+      const reply = said('a3', 'assistant', 'Go on?');
+      conversation.insert(said('u3', 'user', 'Well?'));
+      conversation.insert(reply);
+      await keeper.note({ type: 'reply-ended', item: reply } as SessionEvent);
+      await keeper.close();
+      return kept;
+    };
+    const next = ['u3', 'Well?', 'Go on?'];
+    expect(await talk({ openReplies: [cut] })).toEqual([['u2', 'Count.', 'One two'], next]);
+    expect(await talk({ openReplies: [] })).toEqual([next]);
+    // Its user was named only now.
+    expect(await talk({})).toEqual([next]);
   });
 });

@@ -185,7 +185,7 @@ describe('a scene that is chosen in the middle of a session', () => {
       content: [{ type: 'text', text }],
     });
     const items = [message('a', 'I am the mayor.'), message('b', 'Alice, hello.')];
-    const wire = connect({ restored: { id: 'sess_1', session, items, before: new Set(['a']) } });
+    const wire = connect({ restored: { id: 'sess_1', session, items, before: new Set(['a']), openReplies: [] } });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(1_500);
     expect(wire.speakers()[0]).toBe('alice');
