@@ -3,6 +3,14 @@ import { emotions } from '../characters/emotion.ts';
 /** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
 export const notesTag = 'notes';
 
+const forgedTag = new RegExp(`<\\s*/?\\s*${notesTag}\\s*>`, 'giu');
+
+/** Nobody but us writes notes: what others wrote without their tags, and where those were nested on purpose, without any angle. */
+export function withoutNotesTags(text: string): string {
+  const bare = text.replaceAll(forgedTag, '');
+  return bare.search(forgedTag) < 0 ? bare : bare.replaceAll(/[<>]/gu, '');
+}
+
 /** All that we say in a prompt, in the language that a character is told in; the card's own words stand between. */
 export interface PersonaWords {
   readonly isChinese: boolean;
