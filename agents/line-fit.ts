@@ -25,7 +25,7 @@ const frameShare = 0.4;
 /** Both the remark and the ask must be matched to this share. */
 const leastCover = 0.3;
 /** The same for an ask that everybody knows: such talk is said as a whole, or is part of something else ("keep talking", "keep bees"). */
-const leastParaphraseCover = 0.55;
+const leastParaphraseCover = 0.62;
 /** The same for a remark without a topic. */
 const leastFrameCover = 0.75;
 /** What is left of a fit when one of the two says "not" or "no". */
@@ -103,7 +103,7 @@ export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fi
       ids: ask,
       total: ask.reduce((sum, id) => sum + (weights[id] ?? 0), 0),
       negates: negations.some((id) => ask.includes(id)),
-      leastCover: index < ownCount ? leastCover : leastParaphraseCover,
+      leastCover: index >= ownCount ? leastParaphraseCover : leastCover,
     })),
   }));
   const marks = { ask: new Marks(ids.size), own: new Marks(ids.size), reply: new Marks(ids.size) };

@@ -12,6 +12,7 @@ who are you | what is your name | and who might you be | who am i talking to | w
 what do you do | what is your job | what do you do for a living | what is your profession | what is your occupation | what exactly is it that you do
 what is your daily life like | what do you do all day | describe your day | describe a normal day | what is a normal day like for you | how do you spend your days
 where do you live | where is your home | what is your address
+where are you from | where do you come from | where did you grow up | where were you born | what country are you from
 how old are you | what is your age | when were you born | when is your birthday
 do you have any brothers or sisters | do you have siblings | tell me about your family | do you have a family
 tell me about your parents | who are your parents | where are your parents | what about your mother and father
@@ -52,7 +53,7 @@ what do you think about artificial intelligence | have you heard of artificial i
 have you flown in an aeroplane | have you ever flown in a plane | can you drive a car | what about cars and aeroplanes
 do you watch television | do you watch movies | have you seen a film | i watched you on netflix | have you seen that film about you | what is your favourite film | have you seen the new movie
 what year is it | what year are we in | what is the date today | when do you live
-what time is it | do you know what time it is | do you have the time
+what time is it | do you know what time it is | do you have the time | what is the time
 can you help me | i need your help | i need help | please help me | could you help me | i have a problem | help
 what should i do | give me some advice | can you give me some advice | i need advice | can you give me a piece of advice | what would you do | what would you do in my place | what would you do if you were me | what do you advise
 thank you | thanks | thanks a lot | thank you so much | i appreciate it | that was kind of you | thank you for your help | many thanks | thank you for everything
@@ -81,7 +82,7 @@ you are right | i agree with you | i agree | that makes sense | good point | fai
 i do not know | i am not sure | i have no idea | maybe | perhaps | i am not sure about that | it depends
 say something | talk to me | are you there | can you hear me | is anybody there | hello are you there | never mind | forget it | i have nothing to say | i do not know what to say
 wait a moment | hold on a second | let me think | one moment | give me a second
-you are amazing | you are brilliant | you are a genius | you are so smart | you are great | you are wonderful | well done | that is incredible | that is impressive | i admire you
+you are amazing | you are brilliant | you are a genius | you are so smart | you are great | you are wonderful | well done | that is incredible | that is impressive | i admire you | you are my hero | you are a hero to me
 you are stupid | you are an idiot | shut up | i hate you | you are a fool | be quiet
 you are rude | you are arrogant | you are mean | you monster | you are a monster | you are evil | you are a terrible person | you are horrible | you look terrible | you are kind of a jerk
 你好 | 嗨 | 喂 | 你好啊 | 在吗 | 大家好 | 喂 猴哥 | 大圣好 | 大圣好啊 | 猴哥好 | 嗨大圣

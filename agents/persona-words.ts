@@ -3,6 +3,14 @@ import { emotions } from '../characters/emotion.ts';
 /** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
 export const notesTag = 'notes';
 
+const forgedTag = new RegExp(`<\\s*/?\\s*${notesTag}\\s*>`, 'giu');
+
+/** Nobody but us writes notes: what others wrote without their tags, and where those were nested on purpose, without any angle. */
+export function withoutNotesTags(text: string): string {
+  const bare = text.replaceAll(forgedTag, '');
+  return bare.search(forgedTag) < 0 ? bare : bare.replaceAll(/[<>]/gu, '');
+}
+
 /** All that we say in a prompt, in the language that a character is told in; the card's own words stand between. */
 export interface PersonaWords {
   readonly isChinese: boolean;
@@ -75,7 +83,7 @@ const english: PersonaWords = {
   visitor: 'Visitor',
   you: 'You',
   rules: `- Your answer is spoken aloud as it is. Write only the words that you say: no stage directions, no markup, no lists, no emoji, no name in front.
-- One to three short sentences, forty words at most, one thought, then stop, as a person does in talk. Ask something back now and then, not every time.
+- One to three short sentences, fifty words at most, one thought, then stop, as a person does in talk. Ask something back now and then, not every time.
 - Begin with what you have to say: do not say your visitor's words over, and praise no question.
 - Where you say a sentence with plain feeling, you may put one of these tags in front of it: ${tags}. So: [sad] He never came back. A tag is not heard. No other brackets.
 - Write numbers, dates and abbreviations as they are spoken.

@@ -1,7 +1,7 @@
 import type { Character } from '../characters/character.ts';
 import type { DialoguePair } from '../characters/card.ts';
 import { constantLore } from './lorebook.ts';
-import { notesTag, personaWords, type PersonaWords } from './persona-words.ts';
+import { personaWords, withoutNotesTags, type PersonaWords } from './persona-words.ts';
 
 const written = new WeakMap<Character, string>();
 
@@ -63,5 +63,5 @@ function samples(character: Character): DialoguePair[] {
 
 /** A card comes from strangers: it cannot write headings or notes of ours. */
 export function withoutForgery(text: string): string {
-  return text.replaceAll(/^[ \t]*#+[ \t]*/gm, '').replaceAll(new RegExp(`</?\\s*${notesTag}\\s*>`, 'giu'), '');
+  return withoutNotesTags(text).replaceAll(/^[ \t]*#+[ \t]*/gm, '');
 }

@@ -40,7 +40,7 @@ export function openGuard(character: Character, history: readonly Message[], sec
     if (leaks(sentence) || runsOf(sentence).some((run) => secrets.has(run))) return 'prompt-leak';
     if (inventions(sentence, mentioned)) return 'anachronism';
     if (isForeign(sentence, character, said) || leavesLanguage(sentence, history)) return 'language';
-    if (echoes(sentence, remark)) return 'echo';
+    if (echoes(sentence, remark, character)) return 'echo';
     return style(sentence) ? 'style' : undefined;
   };
 }
@@ -128,10 +128,12 @@ function leavesLanguage(sentence: string, history: readonly Message[]): boolean 
 /** Fewer words may be taken up in earnest: "Afraid? I?" */
 const leastEcho = 5;
 
-/** A sentence that is the visitor's last remark over again. */
-function echoes(sentence: string, remark: string): boolean {
-  const words = wordsIn(sentence);
-  return words.length >= leastEcho && words.join(' ') === wordsIn(remark).join(' ');
+/** A sentence that is the visitor's last remark over again, and none of the character's own: "All for one, and one for all!" */
+function echoes(sentence: string, remark: string, { catchphrases, lines }: Character): boolean {
+  const said = wordsIn(sentence);
+  const words = said.join(' ');
+  if (said.length < leastEcho || words !== wordsIn(remark).join(' ')) return false;
+  return ![...catchphrases, ...lines.map(({ reply }) => reply)].some((own) => wordsIn(own).join(' ').includes(words));
 }
 
 function wordsIn(text: string): string[] {

@@ -1,5 +1,5 @@
 import type { Message } from './chat.ts';
-import { notesTag } from './persona-words.ts';
+import { withoutNotesTags } from './persona-words.ts';
 import { estimateTokens } from './token-estimate.ts';
 
 /** How much of a talk is sent unless somebody says otherwise, in estimated tokens. */
@@ -36,7 +36,7 @@ export function talkWindow(history: readonly Message[], budgetTokens: number): r
 function alternating(messages: readonly Message[]): Message[] {
   const merged: Message[] = [];
   for (const message of messages) {
-    const text = message.text.replaceAll(new RegExp(`</?${notesTag}>`, 'gi'), '').trim();
+    const text = withoutNotesTags(message.text).trim();
     const last = merged.at(-1);
     if (last?.role === message.role && message.role !== 'tool' && !('calls' in last)) {
       merged[merged.length - 1] = { ...message, text: [last.text, text].filter(Boolean).join('\n') };

@@ -76,7 +76,7 @@ const driftsIn: Readonly<Record<'en' | 'zh', readonly (readonly [drift: string, 
 };
 
 /**
- * Twenty turns with each shipped character, by its own lines (three talks: one that any may meet and two of its own) and by a scripted
+ * Twenty turns with each shipped character, by its own lines (four talks: one that any may meet and three of its own) and by a scripted
  * model that slips out of its part at every fourth turn.
  * `--transcripts` prints them; `--only ID` is for one character. Rows: remarks answered by a line of the pack, no reply said twice, slips caught.
  */
