@@ -113,12 +113,14 @@ export async function openEngines(
       // A mind indexes its character's lines when it is made: not in somebody's first turn.
       for (const character of characters) thinkAs(character);
       const stream = vad.open();
-      await Promise.all([
+      // All are waited for, also where one fails: a thread that is ended in native code takes the whole process along.
+      const warmed = await Promise.allSettled([
         stream.score(new Float32Array(vad.windowSamples)),
         turnDetector.warm?.(signal),
         ...parts.map((part) => part.warm(signal)),
       ]);
       stream.close();
+      for (const part of warmed) if (part.status === 'rejected') throw part.reason;
     },
     async close() {
       execution.close();

@@ -2,6 +2,7 @@ import { printableConfig } from '../config.ts';
 import { missingVoices } from '../engine-config/library-voice.ts';
 import { startServer } from '../serve.ts';
 import { trustAdvice } from '../tls/credentials.ts';
+import { wrapped } from './help-text.ts';
 import { parseCommand, requireNone } from './usage.ts';
 
 /** `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients go; a second signal ends it at once. */
@@ -19,13 +20,17 @@ export async function run(args: string[]): Promise<number> {
   const server = await startServer(config);
   console.log(`\nDramatis is ready: ${server.url}\n`);
   const scenes = [...server.characters.values()].filter(({ stage }) => stage !== undefined).length;
-  console.log(
-    `  ${server.characters.size - scenes} characters, ${scenes} scenes; ${server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ')}`,
-  );
-  for (const note of server.engines.notes) console.log(`  ${note}`);
-  for (const note of missingVoices(server.characters.values(), config.dataDir)) console.log(`  ${note}`);
-  if (config.tlsDev) console.log(`  ${trustAdvice(config.dataDir)}`);
-  console.log('  Open the address in a browser, pick a character, and speak. Ctrl-C stops the server.\n');
+  for (const line of [
+    `${server.characters.size - scenes} characters, ${scenes} scenes`,
+    server.engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', '),
+    ...server.engines.notes,
+    ...missingVoices(server.characters.values(), config.dataDir),
+    ...(config.tlsDev ? [trustAdvice(config.dataDir)] : []),
+    'Open the address in a browser, pick a character, and speak.',
+    'Ctrl-C stops the server.',
+  ])
+    console.log(wrapped(`  ${line}`, 4));
+  console.log();
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
