@@ -17,8 +17,6 @@ import { watchVoices } from './telemetry/open-voice-watch.ts';
 import { openTls } from './tls/credentials.ts';
 import { sweepJournals } from './link/journal.ts';
 
-export { builtInCharacters, findCharacter, importedCharacters, readCast, readCharacters } from './cast.ts';
-
 /** A running server. */
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:8080`; `https:` where it has a certificate. */

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { makeDataDir } from '../data-dir.ts';
 import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
-import { readCharacters } from '../serve.ts';
+import { readCharacters } from '../cast.ts';
 import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
 import { checkProviders, gpuTable } from './doctor-gpu.ts';
 import { checkVoices } from './doctor-voices.ts';

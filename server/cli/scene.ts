@@ -7,7 +7,7 @@ import { resample } from '../../voices/resampler.ts';
 import { writeWav } from '../../voices/wav.ts';
 import { openEngines } from '../engines.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
-import { readCast } from '../serve.ts';
+import { readCast } from '../cast.ts';
 import { systemClock } from '../session/clock.ts';
 import type { MessageItem, Speaker } from '../session/conversation.ts';
 import { Moods } from '../session/moods.ts';

@@ -7,7 +7,7 @@ import { retrievalAgent } from '../../agents/retrieval.ts';
 import { cardSchema } from '../../characters/card.ts';
 import { openGuard } from '../../agents/role-guard.ts';
 import { loadCharacters } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { attacks, type Attack } from './attacks.ts';
 import { innocent, moreAttacks } from './more-attacks.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';

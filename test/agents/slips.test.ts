@@ -5,7 +5,7 @@ import type { ChatModel, ChatPart } from '../../agents/chat.ts';
 import { spokenText } from '../../agents/chats/spoken-text.ts';
 import { inRole } from '../../agents/in-role.ts';
 import { loadCharacter, type Character } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/serve.ts';
+import { builtInCharacters } from '../../server/cast.ts';
 import { speakable } from '../../voices/speakable.ts';
 import { asHistory } from './stand-ins.ts';
 

@@ -1,7 +1,7 @@
 import type { ChatModel, Message } from '../../agents/chat.ts';
 import { openMind } from '../../agents/open.ts';
 import { loadStages } from '../../characters/scene.ts';
-import { readCharacters } from '../../server/serve.ts';
+import { readCharacters } from '../../server/cast.ts';
 import { cascade } from '../../server/session/responder.ts';
 import { sceneResponder } from '../../server/session/scene-responder.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';

@@ -4,7 +4,7 @@ import type { Finding } from '../../../agents/alignment/finding.ts';
 import { judgeLines } from '../../../agents/alignment/judge-lines.ts';
 import type { ChatModel } from '../../../agents/chat.ts';
 import type { Character } from '../../../characters/character.ts';
-import { findCharacter, readCharacters } from '../../serve.ts';
+import { findCharacter, readCharacters } from '../../cast.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { openProgressBar } from '../progress-bar.ts';
 import { parseCommand } from '../usage.ts';

@@ -6,7 +6,7 @@ import { writePack } from '../../../characters/pack-folder.ts';
 import type { ImportedPack, Problem } from '../../../characters/importers/draft.ts';
 import { importers } from '../../../characters/importers/open-importer.ts';
 import type { Config } from '../../config.ts';
-import { importedCharacters } from '../../serve.ts';
+import { importedCharacters } from '../../cast.ts';
 import { printable } from '../printable.ts';
 import { UsageError } from '../usage.ts';
 import { placeNotes } from './place-notes.ts';

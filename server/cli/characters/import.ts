@@ -6,7 +6,7 @@ import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
 import { makeDataDir } from '../../data-dir.ts';
-import { importedCharacters } from '../../serve.ts';
+import { importedCharacters } from '../../cast.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 import { importDataset } from './import-dataset.ts';

@@ -13,7 +13,7 @@ import { estimateTokens } from '../../../agents/token-estimate.ts';
 import { CharacterError } from '../../../characters/character-error.ts';
 import { writePack } from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
-import { importedCharacters } from '../../serve.ts';
+import { importedCharacters } from '../../cast.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printable } from '../printable.ts';
 import { openProgressBar, type ProgressBar } from '../progress-bar.ts';
