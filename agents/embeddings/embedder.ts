@@ -13,9 +13,10 @@ export interface Embedder {
 export function unitOf(point: readonly number[]): Float32Array {
   let squares = 0;
   for (const value of point) squares += value * value;
-  const length = Math.sqrt(squares);
+  // A point at the origin is divided by 1.
+  const length = Math.sqrt(squares) || 1;
   const unit = new Float32Array(point.length);
-  for (let at = 0; at < point.length && length > 0; at += 1) unit[at] = (point[at] as number) / length;
+  for (let at = 0; at < point.length; at += 1) unit[at] = (point[at] as number) / length;
   return unit;
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../agents/actor.ts';
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
@@ -140,7 +140,7 @@ describe('what a model is shown', () => {
   const character = withMoney();
   const settled = async (find: ReturnType<typeof openMeaning>): Promise<void> => {
     await find('', { signal });
-    await pause(0);
+    for (let round = 0; round < 10; round += 1) await turn();
   };
 
   it('is found by meaning too, and by words alone while the embedder fails or is late', async () => {
