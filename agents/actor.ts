@@ -27,6 +27,12 @@ export interface ActorSettings {
 /** The longest reply that may hold calls: arguments are written, and cost no listener's time. */
 const maxTokensWithTools = 1_000;
 
+/** A character's own words among those whom it knows, and those who are there. */
+function wordsOf({ id, name, relationships }: Character, circumstance: AgentOptions['circumstance']): OwnWords {
+  const others = [...relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
+  return ownWords(name, others, id === environmentId ? environmentNames : []);
+}
+
 /** A chat model that plays a character, told how by a recipe. */
 export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
   const { maxTokens, temperature } = settings;
@@ -38,8 +44,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
       const recipe = options.recipe ?? settings.recipe;
       const prompted = await promptFor(character, history, options, settings);
       const prompt = prompted.messages;
-      const others = [...character.relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
-      const plain = ownWords(character.name, others, character.id === environmentId ? environmentNames : []);
+      const plain = wordsOf(character, circumstance);
       const words = recipe === 'chatharuhi' ? quotedWords(plain) : plain;
       const script = performanceScript(recipe === 'coser' ? 'marked' : 'spoken');
       let acted = false;
