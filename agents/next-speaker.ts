@@ -24,6 +24,8 @@ export interface Choice<Who extends Candidate> {
   readonly turns: number;
   /** What the user is called in the talk. */
   readonly userName: string;
+  /** Whether the user may be chosen. */
+  readonly mayBeUser?: boolean;
 }
 
 /** A model may end a scene from this turn on (CoSER). */
@@ -73,21 +75,22 @@ export function nextByAddress<Who extends Candidate>({
 }
 
 /**
- * Asks a model who speaks next; where it names nobody there, who has just spoken or the user, fails, or thinks for longer than
- * `longestMs`, they are found by address. `end`: the scene is over.
+ * Asks a model who speaks next; where it names nobody who may, who has just spoken, fails, or thinks for longer than `longestMs`,
+ * they are found by address. `end`: the scene is over; `user`: they wait for the user.
  */
 export async function nextSpeaker<Who extends Candidate>(
   choice: Choice<Who>,
   model: ChatModel,
   signal: AbortSignal,
   longestMs = longestChoiceMs,
-): Promise<Who | 'end' | undefined> {
-  const names = choice.candidates.map(({ name }) => name);
+): Promise<Who | 'end' | 'user' | undefined> {
+  const names = namesIn(choice);
   try {
     const answer = await answerOf(model, choice, AbortSignal.any([signal, AbortSignal.timeout(longestMs)]));
     const aliases = choice.candidates.flatMap(({ name, aliases: also = [] }) => also.map((alias) => ({ name, alias })));
     const named = speakerNamed(answer, names, aliases);
     if (named === 'end' && choice.turns >= endFromTurn) return 'end';
+    if (choice.mayBeUser === true && named === choice.userName) return 'user';
     const chosen = choice.candidates.find(({ name }) => name === named && name !== choice.last);
     return chosen ?? nextByAddress(choice);
   } catch (cause) {
@@ -98,6 +101,10 @@ export async function nextSpeaker<Who extends Candidate>(
   }
 }
 
+function namesIn({ candidates, userName, mayBeUser = false }: Choice<Candidate>): string[] {
+  return [...candidates.map(({ name }) => name), ...(mayBeUser ? [userName] : [])];
+}
+
 async function answerOf(model: ChatModel, choice: Choice<Candidate>, signal: AbortSignal): Promise<string> {
   let answer = '';
   for await (const part of model.chat(promptFor(choice), { signal, temperature: 0, maxTokens: 120 }))
@@ -105,8 +112,11 @@ async function answerOf(model: ChatModel, choice: Choice<Candidate>, signal: Abo
   return answer;
 }
 
-function promptFor({ circumstance, candidates, history, userName }: Choice<Candidate>): Message[] {
-  const names = candidates.map(({ name }) => `- ${name}`).join('\n');
+function promptFor(choice: Choice<Candidate>): Message[] {
+  const { circumstance, history, userName } = choice;
+  const names = namesIn(choice)
+    .map((name) => `- ${name}`)
+    .join('\n');
   const talk = history
     .map(({ name, role, text }) => `${role === 'user' ? userName : (name ?? '')}: ${text}`)
     .join('\n');

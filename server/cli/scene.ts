@@ -98,7 +98,7 @@ async function play(
   let speaker: Speaker = { id: '', name: '' };
   let [text, emotion]: [string, Emotion | undefined] = ['', undefined];
   const feelingsOf = (id: string): Feelings => moods.now(id);
-  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(systemClock), feelingsOf };
+  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(systemClock), feelingsOf, passesUser: true };
   for await (const part of responder.reply(history, options)) {
     if (part.type === 'scene-end') return undefined;
     if (part.type === 'speaker') speaker = part.speaker;

@@ -78,6 +78,8 @@ export interface Response {
     readonly cast_feelings?: Readonly<Record<string, Readonly<Record<string, number>>>>;
     /** Nobody spoke, for the scene is over. */
     readonly scene_ended?: boolean;
+    /** Nobody spoke, for those of the scene wait for the user; `response.create` has them go on. */
+    readonly users_turn?: boolean;
   };
 }
 

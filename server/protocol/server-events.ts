@@ -70,6 +70,7 @@ const response = z.looseObject({
       cast_feelings: z.record(z.string(), feelings).optional(),
       latency: latency.optional(),
       scene_ended: z.boolean().optional(),
+      users_turn: z.boolean().optional(),
       slips: z.array(z.string()).optional(),
     })
     .optional(),

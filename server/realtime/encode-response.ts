@@ -217,7 +217,8 @@ function closeResponse(
       ...castFeelings(end),
       latency: end.latency,
       speculation: speculationOf(end),
-      ...(end.endsScene === true ? { scene_ended: true } : {}),
+      ...(end.rest === 'scene-end' ? { scene_ended: true } : {}),
+      ...(end.rest === 'users-turn' ? { users_turn: true } : {}),
       ...(end.slips === undefined ? {} : { slips: end.slips }),
     },
   };

@@ -81,8 +81,8 @@ export interface ReplyEnd {
   readonly tookMs: number;
   /** Sentences that were kept back because the character would not say them, each by what was wrong; absent where there were none. */
   readonly slips?: readonly Slip[];
-  /** Nobody spoke, for the scene is over. */
-  readonly endsScene?: true;
+  /** Why nobody spoke: the scene is over, or the user is to speak. */
+  readonly rest?: 'scene-end' | 'users-turn';
   /** Absent where no drafts are made. */
   readonly speculation?: Speculation;
 }

@@ -20,7 +20,7 @@ import type { Trace } from './trace.ts';
 export type ReplyStep =
   | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
   | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
-  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' }>;
+  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }>;
 
 /** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
 export class Reply {
@@ -32,9 +32,9 @@ export class Reply {
   item: MessageItem | undefined;
   /** What it calls, after all it says. */
   readonly calls: CallItem[] = [];
-  /** Who of several speaks, in a scene; and whether nobody does, because it is over. */
+  /** Who of several speaks, in a scene; and why nobody does: it is over, or the user is to speak. */
   speaker: Speaker | undefined;
-  endsScene = false;
+  rest: 'scene-end' | 'users-turn' | undefined;
   /** What it does and thinks, beside what it says. */
   readonly cues = new WaitingCues();
   /** What was prepared for it and thrown away, if drafts are made. */
@@ -155,7 +155,7 @@ export class Reply {
     history: readonly Message[],
     settings: SessionSettings,
     situation: Situation | undefined,
-    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories'>,
+    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories' | 'passesUser'>,
   ): AsyncIterable<ReplyStep> {
     const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
     const toolbox = this.request.toolbox ?? settings.toolbox;
@@ -188,8 +188,8 @@ export class Reply {
   note(step: ReplyStep): void {
     if (step.type === 'speaker') {
       this.speaker = step.speaker;
-    } else if (step.type === 'scene-end') {
-      this.endsScene = true;
+    } else if (step.type === 'scene-end' || step.type === 'users-turn') {
+      this.rest = step.type;
     } else if (step.type === 'cue') {
       this.cues.add(step);
     } else if (step.type === 'mind') {
@@ -223,7 +223,7 @@ export class Reply {
       ...(moods.ofCast === undefined ? {} : { castFeelings: moods.ofCast }),
       latency: this.trace.latency(),
       tookMs: this.trace.tookMs,
-      ...(this.endsScene ? { endsScene: true as const } : {}),
+      ...(this.rest === undefined ? {} : { rest: this.rest }),
       ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),
       ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
     };

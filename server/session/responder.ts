@@ -25,6 +25,8 @@ export type SpokenPart =
   | { readonly type: 'speaker'; readonly speaker: Speaker }
   /** Nobody has anything more to say. */
   | { readonly type: 'scene-end' }
+  /** They wait for the user, who is to speak next. */
+  | { readonly type: 'users-turn' }
   | ({ readonly type: 'text' } & FeltPhrase)
   | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
 
@@ -42,6 +44,8 @@ export interface ReplyOptions extends CallOptions {
   readonly circumstance?: Circumstance;
   /** How the character feels by now: what its mind does not say, its voice tells. */
   readonly feelings?: Feelings;
+  /** In a scene, the user was to speak and has not: somebody else does. */
+  readonly passesUser?: boolean;
   /** How one of several feels, where they are not known before it is chosen who speaks. */
   readonly feelingsOf?: (id: string) => Feelings;
   readonly sampling?: Sampling;

@@ -26,7 +26,7 @@ const mostSilentTurns = 3;
 
 /**
  * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. Who only acts has had
- * its turn, and the next one speaks. When the scene is over it says so, and nobody speaks. History tells the characters apart by
+ * its turn, and the next one speaks. When the scene is over, or the user is to speak, it says so, and nobody speaks. History tells the characters apart by
  * `name`; a line that breaks off was cut short by whoever comes next.
  */
 export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
@@ -45,8 +45,14 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
       const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : [...talk];
       const done: CuePart[] = [];
       for (let silent = 0; silent < mostSilentTurns; silent += 1) {
-        const turn = await turnOf(history, players, { stage, model, signal: options.signal, silent });
+        const { signal, passesUser = false } = options;
+        const turn = await turnOf(history, players, { stage, model, signal, silent, passesUser });
         if (turn === undefined) break;
+        if (turn === 'user') {
+          yield* done;
+          yield { type: 'users-turn' };
+          return;
+        }
         const { player, line } = turn;
         yield { type: 'speaker', speaker: { id: player.id, name: player.name } };
         const seen = seenBy(player, history, stage.scene);
@@ -83,14 +89,15 @@ interface Direction {
   readonly signal: AbortSignal;
   /** Of the last turns, how many had no words: they count for nothing. */
   readonly silent: number;
+  readonly passesUser: boolean;
 }
 
 /** Whose turn it is, and what the script has them say; undefined where the scene is over. */
 async function turnOf(
   history: readonly Message[],
   players: readonly Player[],
-  { stage: { scene }, model, signal, silent }: Direction,
-): Promise<{ readonly player: Player; readonly line?: string } | undefined> {
+  { stage: { scene }, model, signal, silent, passesUser }: Direction,
+): Promise<{ readonly player: Player; readonly line?: string } | 'user' | undefined> {
   const turns = history.filter(({ name }) => name !== undefined);
   if (turns.length - silent >= scene.turns) return undefined;
   const last = history.at(-1);
@@ -110,6 +117,7 @@ async function turnOf(
     history,
     turns: turns.length,
     userName: userNameIn(scene),
+    mayBeUser: scene.user !== 'listener' && !isToUser && turns.length > 0 && !passesUser,
   };
   if (model === undefined) {
     if (scene.script.length > 0 && !isToUser) return undefined;
@@ -119,6 +127,7 @@ async function turnOf(
   // Who has broken in speaks at once.
   const isCut = isBrokenOff(last?.text ?? '');
   const chosen = isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
+  if (chosen === 'user') return chosen;
   return chosen === 'end' || chosen === undefined ? undefined : withLine(chosen);
 }
 

@@ -199,7 +199,8 @@ export class Speaking {
       // What a draft answers has not been heard by then.
       const feelings = company.moods.now(undefined, given?.at(-1)?.text);
       const feelingsOf = (id: string): Feelings => company.moods.now(id);
-      const knowing = { feelings, feelingsOf, ...(memories.length === 0 ? {} : { memories }) };
+      const passesUser = this.#last?.reply.rest === 'users-turn';
+      const knowing = { feelings, feelingsOf, passesUser, ...(memories.length === 0 ? {} : { memories }) };
       for await (const step of reply.run(company.players.responder, history, settings(), situation, knowing))
         post({ type: 'reply-step', reply, step });
       post({ type: 'reply-finish', reply });

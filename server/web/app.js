@@ -62,8 +62,8 @@ const memories = new MemoryPanel({ character: () => chosen, key: () => key });
 function showState(state) {
   const hasMicrophone = talk?.hasMicrophone ?? false;
   const isMuted = talk?.isMuted ?? false;
-  const { part, speaker, isOver } = scene;
-  const facts = part === 'none' ? {} : { scene: { listens: part === 'listens', speaker, isOver } };
+  const { part, speaker, isYours, isOver } = scene;
+  const facts = part === 'none' ? {} : { scene: { listens: part === 'listens', speaker, isYours, isOver } };
   const about = { name: chosen?.name ?? 'a character', hasMicrophone, isMuted, ...facts };
   const { action, status, hint } = captions(state, about);
   document.documentElement.dataset.state = state;

@@ -124,6 +124,7 @@ export class Replies {
     turn.isDone = true;
     turn.learn(about);
     if (about?.cast_feelings !== undefined) this.#options.onScene({ type: 'feelings', of: about.cast_feelings });
+    if (about?.users_turn === true) this.#options.onScene({ type: 'yours' });
     if (about?.scene_ended === true) this.#options.onScene({ type: 'over' });
     if (status === 'failed') this.#options.onFailed(details?.error);
     turn.draw(this.#all());

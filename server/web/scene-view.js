@@ -5,10 +5,11 @@ import { stirred } from './turn.js';
 /** @import { Scene, Speaker } from '../client/events.d.ts' */
 
 /**
- * What happens in a scene: somebody begins or stops to be heard, how all of them feel, or that it is over.
+ * What happens in a scene: somebody begins or stops to be heard, how all of them feel, that they wait for the person, or that it is over.
  *
  * @typedef {{ type: 'speaks', id: string | undefined }
  *   | { type: 'feelings', of: Readonly<Record<string, Readonly<Record<string, number>>>> }
+ *   | { type: 'yours' }
  *   | { type: 'over' }} SceneNews
  */
 
@@ -22,6 +23,8 @@ export class SceneView {
   /** Who is heard now; the environment too. @type {string | undefined} */
   #speaks;
   isOver = false;
+  /** They wait for the person. */
+  isYours = false;
 
   /** @param {HTMLUListElement} list */
   constructor(list) {
@@ -57,6 +60,7 @@ export class SceneView {
   /** Everybody is calm and silent again. */
   restart() {
     this.isOver = false;
+    this.isYours = false;
     this.take({ type: 'speaks', id: undefined });
     this.take({ type: 'feelings', of: {} });
   }
@@ -64,7 +68,11 @@ export class SceneView {
   /** @param {SceneNews} news */
   take(news) {
     if (news.type === 'over') this.isOver = true;
-    if (news.type === 'speaks') this.#speaks = news.id;
+    if (news.type === 'yours') this.isYours = true;
+    if (news.type === 'speaks') {
+      this.#speaks = news.id;
+      if (news.id !== undefined) this.isYours = false;
+    }
     for (const [id, { row, mood }] of this.#rows) {
       if (news.type === 'speaks') row.dataset.speaks = String(news.id === id);
       if (news.type === 'feelings') mood.textContent = stirred(news.of[id]).join(', ') || 'calm';

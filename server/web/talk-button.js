@@ -52,9 +52,10 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
 }
 
 /**
- * What the words follow from in a scene: whether the person only listens, who speaks, and whether it is over.
+ * What the words follow from in a scene: whether the person only listens, who speaks, whether they wait for the
+ * person, and whether it is over.
  *
- * @typedef {{ listens: boolean, speaker: string, isOver: boolean }} SceneFacts
+ * @typedef {{ listens: boolean, speaker: string, isYours: boolean, isOver: boolean }} SceneFacts
  */
 
 /**
@@ -63,9 +64,11 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
  * @param {SceneFacts} scene
  * @returns {Captions | undefined} undefined where the usual words will do
  */
-function sceneCaptions(state, name, { listens, speaker, isOver }) {
+function sceneCaptions(state, name, { listens, speaker, isYours, isOver }) {
   if (isOver && (state === 'muted' || state === 'listening'))
     return { action: `Play ${name} again`, status: 'The end', hint: 'tap to play it again' };
+  if (isYours && state === 'listening')
+    return { action: 'Mute the microphone', status: 'Your turn', hint: 'they wait for you · speak, or let them go on' };
   if (!listens) return undefined;
   const pause = { action: 'Pause the scene', hint: 'you listen · tap to pause' };
   switch (state) {

@@ -10,7 +10,7 @@ async function playedBy(model: ChatModel, stage = unscripted) {
   rig.begin();
   await rig.clock.advance(200_000);
   const said = rig.said();
-  const ended = rig.of('reply-ended').at(-1)?.end.endsScene === true;
+  const ended = rig.of('reply-ended').at(-1)?.end.rest === 'scene-end';
   const slips = rig.of('reply-ended').flatMap(({ end }) => end.slips ?? []);
   const cues = rig.of('reply-cue').map(({ cue }) => cue.text);
   const { faults } = rig;
@@ -25,7 +25,6 @@ describe('a scene whose model', () => {
   it.each([
     ['never ends it', many('Alice')],
     ['always picks the same speaker', many('Sherlock Holmes')],
-    ['picks the user', many('The host')],
     ['picks nobody', many('')],
     ['talks at length', many('I think, on reflection, that somebody ought to say something now.')],
     ['ends it at once', many('<END CHAT>')],

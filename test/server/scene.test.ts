@@ -19,7 +19,7 @@ describe('a scene', () => {
         .map(([, text]) => text)
         .join(' '),
     ).not.toMatch(/[()[\]]/);
-    expect(rig.of('reply-ended').at(-1)?.end.endsScene).toBe(true);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('scene-end');
     const cues = rig.of('reply-cue').map(({ cue }) => cue.text);
     expect(cues).toContain('kneels by the fountain');
     expect(rig.faults).toEqual([]);
@@ -37,7 +37,29 @@ describe('a scene', () => {
     const cut = rig.of('reply-item-ended').find((event) => event.cut);
     expect(cut).toBeDefined();
     expect(rig.said()[before + 1]?.[0]).toBe('alice');
-    expect(rig.of('reply-ended').at(-1)?.end.endsScene).toBe(true);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('scene-end');
+    await rig.close();
+  });
+
+  it('waits for a user whom the model has speak next, and goes on without them where the client says so', async () => {
+    const stage = { ...garden, scene: { ...garden.scene, script: [] } };
+    const who = ['Alice', 'The host', 'The host', 'The host', 'Abraham Lincoln', 'The host'];
+    const rig = openScene({ model: actingModel(who, 'So it is.'), stage, hears: ['Mr Lincoln, who has the key?'] });
+    const said = () => rig.said().map(([speaker]) => speaker);
+    rig.begin();
+    await rig.clock.advance(60_000);
+    expect(said()).toEqual(['alice']);
+    expect(rig.of('reply-ended').at(-1)?.end).toMatchObject({ status: 'completed', rest: 'users-turn' });
+    rig.send({ type: 'reply', request: { inConversation: true } });
+    await rig.clock.advance(60_000);
+    expect(said()).toEqual(['alice', 'sherlock-holmes']);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('users-turn');
+    await rig.speak(1_200);
+    await rig.silence(1_500);
+    await rig.clock.advance(60_000);
+    expect(said()).toEqual(['alice', 'sherlock-holmes', 'abraham-lincoln']);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('users-turn');
+    expect(rig.faults).toEqual([]);
     await rig.close();
   });
 
@@ -55,7 +77,7 @@ describe('a scene', () => {
     const who = rig.said().map(([speaker]) => speaker);
     expect(who.slice(0, 3)).toEqual(['environment', 'alice', 'abraham-lincoln']);
     expect(who).toHaveLength(6);
-    expect(rig.of('reply-ended').at(-1)?.end.endsScene).toBe(true);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('scene-end');
     const toAlice = model.prompts.findLast(([system]) => system?.text.startsWith('You are Alice'));
     expect(toAlice?.[0]?.text).toContain('You found the key under the table');
     expect(toAlice?.[0]?.text).toContain('The host');
