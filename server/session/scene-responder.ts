@@ -117,18 +117,22 @@ async function turnOf(
     history,
     turns: turns.length,
     userName: userNameIn(scene),
-    mayBeUser: scene.user !== 'listener' && !isToUser && turns.length > 0 && !passesUser,
+    mayBeUser: last?.name !== undefined && scene.user !== 'listener' && !passesUser,
   };
   if (model === undefined) {
     if (scene.script.length > 0 && !isToUser) return undefined;
     const player = nextByAddress(choice);
     return player === undefined ? undefined : { player };
   }
-  // Who has broken in speaks at once.
-  const isCut = isBrokenOff(last?.text ?? '');
-  const chosen = isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
+  const chosen = await chosenBy(model, choice, signal);
   if (chosen === 'user') return chosen;
   return chosen === 'end' || chosen === undefined ? undefined : withLine(chosen);
+}
+
+/** Who has broken in speaks at once; anybody else is chosen. */
+async function chosenBy(model: ChatModel, choice: Choice<Player>, signal: AbortSignal) {
+  const isCut = isBrokenOff(choice.history.at(-1)?.text ?? '');
+  return isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
 }
 
 /** How many lines of the script have been said, whole or in part. */
