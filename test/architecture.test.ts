@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -18,6 +18,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   test: ['characters', 'voices', 'agents', 'server', 'eval'],
 };
 
+function read(file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
+}
+
+function linesOf(file: string): number {
+  return read(file).split('\n').length - 1;
+}
+
 interface Import {
   readonly from: string;
   readonly to: string;
@@ -30,8 +38,11 @@ const files = Object.keys(allowed).flatMap((folder) =>
     .map((name) => path.join(folder, name)),
 );
 
+/** The README that each folder with code has. Character packs and characters/scenes hold data alone and need none. */
+const readmes = [...new Set(files.map((file) => path.join(path.dirname(file), 'README.md')))];
+
 const imports: readonly Import[] = files.flatMap((file) => {
-  const source = readFileSync(path.join(root, file), 'utf8');
+  const source = read(file);
   const found = source.matchAll(
     /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
   );
@@ -76,11 +87,22 @@ describe('the architecture', () => {
     expect(cycles).toEqual([]);
   });
 
-  it('keeps every source file under 300 lines, and every folder README under 60', () => {
-    const readmes = Object.keys(allowed).map((folder) => path.join(folder, 'README.md'));
-    const lines = (file: string): number => readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
-    expect(files.filter((file) => lines(file) > 300)).toEqual([]);
-    expect(readmes.filter((file) => lines(file) > 60)).toEqual([]);
+  it('keeps every source file under 300 lines', () => {
+    expect(files.filter((file) => linesOf(file) > 300)).toEqual([]);
+  });
+
+  it('has a README of at most 60 lines in every folder with code', () => {
+    expect(readmes.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+    expect(readmes.filter((file) => linesOf(file) > 60)).toEqual([]);
+  });
+
+  it('tells in the READMEs of folders only of files that are there', () => {
+    const gone = readmes.flatMap((readme) => {
+      const named = [...read(readme).matchAll(/`(?:\.{1,2}\/)*([\w./-]+\.[jt]s)`/g)].map((match) => match[1] ?? '');
+      const isThere = (name: string): boolean => files.some((file) => `/${file}`.endsWith(`/${name}`));
+      return named.filter((name) => !isThere(name)).map((name) => `${readme}: ${name}`);
+    });
+    expect(gone).toEqual([]);
   });
 
   it('keeps the session pure of engines: server/session imports no engine of voices/', () => {
