@@ -28,8 +28,12 @@ export async function loadCharacter(folder: string): Promise<Character> {
 }
 
 /** Reads every pack in a folder of packs, sorted by id. Sub-folders without a `card.json`, and those
- * that begin with a dot (packs half written), are passed over. */
-export async function loadCharacters(folder: string): Promise<readonly Character[]> {
+ * that begin with a dot (packs half written), are passed over. `onBroken`: is told of a pack that cannot be read, which is
+ * left out; without it, that is thrown. */
+export async function loadCharacters(
+  folder: string,
+  onBroken: (fault: unknown) => void = rethrow,
+): Promise<readonly Character[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     throw new CharacterError(`${folder}: there is no such folder; check the path`, { cause });
   });
@@ -38,11 +42,20 @@ export async function loadCharacters(folder: string): Promise<readonly Character
     .map((entry) => entry.name);
   const packs = await Promise.all(
     names.toSorted().map(async (name) => {
-      const files = await readdir(path.join(folder, name));
-      return files.includes('card.json') ? loadCharacter(path.join(folder, name)) : undefined;
+      try {
+        const files = await readdir(path.join(folder, name));
+        return files.includes('card.json') ? await loadCharacter(path.join(folder, name)) : undefined;
+      } catch (fault) {
+        onBroken(fault);
+        return undefined;
+      }
     }),
   );
   return packs.filter((pack) => pack !== undefined);
+}
+
+function rethrow(fault: unknown): never {
+  throw fault;
 }
 
 async function readText(file: string): Promise<string> {

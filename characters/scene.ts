@@ -78,18 +78,30 @@ export const sceneModel = (sceneId: string): string => `scene:${sceneId}`;
 
 /**
  * The scenes of a folder of packs (`scenes/*.json`), each as a character to talk with whose `stage` says who plays. Throws
- * `CharacterError` naming the file that is wrong, or the character that a scene lacks.
+ * `CharacterError` naming the file that is wrong, or the character that a scene lacks; `onBroken`: is told so instead, and the
+ * scene is left out.
  */
-export async function loadStages(folder: string, characters: ReadonlyMap<string, Character>): Promise<Character[]> {
+export async function loadStages(
+  folder: string,
+  characters: ReadonlyMap<string, Character>,
+  onBroken?: (fault: unknown) => void,
+): Promise<Character[]> {
   const home = path.join(folder, 'scenes');
   if (!existsSync(home)) return [];
   const files = (await readdir(home)).filter((name) => name.endsWith('.json')).toSorted();
-  return Promise.all(
+  const stages = await Promise.all(
     files.map(async (name) => {
       const file = path.join(home, name);
-      return stageOf(path.basename(name, '.json'), await readScene(file), characters, file);
+      try {
+        return stageOf(path.basename(name, '.json'), await readScene(file), characters, file);
+      } catch (fault) {
+        if (onBroken === undefined) throw fault;
+        onBroken(fault);
+        return undefined;
+      }
     }),
   );
+  return stages.filter((stage) => stage !== undefined);
 }
 
 async function readScene(file: string): Promise<Scene> {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { makeDataDir } from '../data-dir.ts';
 import { planEngines } from '../engine-config/engine-plan.ts';
 import { openEngines } from '../engines.ts';
-import { readCharacters } from '../cast.ts';
+import { readCast, readCharacters } from '../cast.ts';
 import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './doctor-engines.ts';
 import { checkProviders, gpuTable } from './doctor-gpu.ts';
 import { checkVoices } from './doctor-voices.ts';
@@ -66,11 +66,16 @@ async function checkNode(): Promise<Finding[]> {
 }
 
 async function checkCharacters(config: Config): Promise<Finding[]> {
-  return tried('characters', 'Mend the file that the message names.', async () => {
-    const characters = await readCharacters(config);
-    const pairs = [...characters.values()].reduce((sum, character) => sum + character.lines.length, 0);
-    return `${characters.size} characters, ${pairs} dialogue pairs`;
+  const what = 'characters';
+  const remedy = 'Mend the file that the message names, or take it away (`dramatis characters remove ID`).';
+  const leftOut: string[] = [];
+  const findings = await tried(what, remedy, async () => {
+    const cast = [...(await readCast(config, (line) => leftOut.push(line))).values()];
+    const characters = cast.filter(({ stage }) => stage === undefined);
+    const pairs = characters.reduce((sum, character) => sum + character.lines.length, 0);
+    return `${characters.length} characters, ${pairs} dialogue pairs, ${cast.length - characters.length} scenes`;
   });
+  return [...findings, ...leftOut.map((line) => ({ what, ok: false, says: `left out: ${line}`, remedy }))];
 }
 
 async function checkEngines(config: Config): Promise<Finding[]> {
@@ -127,7 +132,7 @@ async function checkSound(): Promise<Finding[]> {
 }
 
 async function checkCast(config: Config): Promise<Finding[]> {
-  return checkVoices(config, (await readCharacters(config)).values());
+  return checkVoices(config, (await readCharacters(config, () => undefined)).values());
 }
 
 /** The engines of the configuration that are not embedded, one line each. */
@@ -139,7 +144,7 @@ async function checkServers(config: Config): Promise<Finding[]> {
   } catch (fault) {
     return [{ what, ok: false, says: fault instanceof Error ? fault.message : String(fault) }];
   }
-  const characters = await readCharacters(config);
+  const characters = await readCharacters(config, () => undefined);
   const character = characters.get(config.defaultCharacter) ?? [...characters.values()][0];
   if (character === undefined) return [{ what, ok: false, says: 'there is nobody to speak as' }];
   const findings = [...(await checkPlannedEngines(plan, character)), ...(await checkEmbeddings(config))];

@@ -1,4 +1,4 @@
-import { readCharacters } from '../../cast.ts';
+import { readCast } from '../../cast.ts';
 import { table } from '../table.ts';
 import { parseCommand } from '../usage.ts';
 
@@ -13,7 +13,7 @@ export async function run(args: string[]): Promise<number> {
     },
   );
   if (parsed === undefined) return 0;
-  const characters = [...(await readCharacters(parsed.config)).values()];
+  const characters = [...(await readCast(parsed.config)).values()].filter(({ stage }) => stage === undefined);
   if (parsed.values.json === true) {
     const rows = characters.map(({ id, name, tagline, languages, work, lines }) => ({
       id,

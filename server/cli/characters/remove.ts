@@ -1,20 +1,25 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { CharacterError } from '../../../characters/character-error.ts';
-import { findCharacter, importedCharacters } from '../../cast.ts';
+import { cardSchema } from '../../../characters/card.ts';
+import { importedCharacters, readCast } from '../../cast.ts';
+import { Shelf } from '../../http/rest/shelf.ts';
 import { printable } from '../printable.ts';
 import { parseCommand, UsageError } from '../usage.ts';
 
-/** `dramatis characters remove ID`: takes an imported character away. */
+/** `dramatis characters remove ID`: takes an imported character away, as the page and REST do; one that cannot be read as well. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'remove ID', args, {});
   if (parsed === undefined) return 0;
   const [id] = parsed.positionals;
   if (id === undefined) throw new UsageError('Which one? dramatis characters remove ID');
-  const { character, folder } = await findCharacter(parsed.config, id);
-  if (path.dirname(folder) !== importedCharacters(parsed.config))
-    throw new CharacterError(`${id} was not imported; it lies in ${folder}`);
-  await rm(folder, { recursive: true });
-  console.log(printable(`${character.name} is gone.`));
+  const { config } = parsed;
+  const characters = await readCast(config, () => undefined);
+  const found = characters.get(id);
+  const folder = path.join(importedCharacters(config), id);
+  const isBroken = found === undefined && cardSchema.shape.id.safeParse(id).success;
+  if (isBroken && existsSync(path.join(folder, 'card.json'))) await rm(folder, { recursive: true });
+  else await new Shelf(characters, config).remove(id, undefined);
+  console.log(printable(`${found?.name ?? id} is gone.`));
   return 0;
 }

@@ -16,7 +16,7 @@ import { slugOf } from '../../../characters/slug.ts';
 import type { Config } from '../../config.ts';
 import type { Problem } from '../../session/events.ts';
 
-/** Thrown by a shelf that does not do what was asked; answered as it stands. */
+/** Thrown by a shelf that does not do what was asked; answered, or said on the terminal, as it stands. */
 export class ShelfError extends Error {
   readonly status: 403 | 404 | 409 | 412;
   readonly problem: Problem;
@@ -25,6 +25,10 @@ export class ShelfError extends Error {
     super(problem.message);
     this.status = status;
     this.problem = problem;
+  }
+
+  get code(): Problem['code'] {
+    return this.problem.code;
   }
 }
 
