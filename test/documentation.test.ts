@@ -102,6 +102,11 @@ describe('the README and the pages it leads to', () => {
     expect(tableKeys('server/ERRORS.md', 'Errors').toSorted()).toEqual(Object.keys(errorTable).toSorted());
   });
 
+  it('says of every error what the program says', () => {
+    const page = read('server/ERRORS.md');
+    for (const [code, [, remedy]] of Object.entries(errorTable)) expect(page).toContain(`| \`${code}\` | ${remedy} |`);
+  });
+
   it('lists every setting by its environment name, and no other', () => {
     expect(tableKeys('server/SETTINGS.md', 'Settings').toSorted()).toEqual(
       Object.values(settingFacts)
