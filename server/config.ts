@@ -35,7 +35,7 @@ const flag = z.preprocess(
 const count = z.number().int().min(1);
 const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share'), 'dramatis');
 
-/** Every setting: its type and range, its default, and its names. The README's table is checked against this one. */
+/** Every setting: its type and range, its default, and its names. The table of `SETTINGS.md` is checked against this one. */
 const schema = z.strictObject({
   host: z.string().min(1).transform(withoutBrackets).default('127.0.0.1'),
   port: numeric(z.number().int().min(0).max(65_535)).default(8080),

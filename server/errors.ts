@@ -1,5 +1,5 @@
 /**
- * Every error code a client can meet, and what to do about it. The README's table is checked against this one.
+ * Every error code a client can meet, and what to do about it. The table of `ERRORS.md` is checked against this one.
  * `invalid_request_error` and the like are the types of the OpenAI error object.
  */
 export const errorTable = {

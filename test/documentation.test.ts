@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chatKinds } from '../agents/open.ts';
@@ -15,7 +15,18 @@ const read = (page: string): string => readFileSync(path.join(root, page), 'utf8
 const readme = read('README.md');
 
 /** What is too long for the README. */
-const pages = ['voices/ENGINES.md', 'eval/SPEECHROLE.md', 'server/CLIENTS.md', 'test/bench/MEASURED.md'];
+const pages = [
+  'voices/ENGINES.md',
+  'voices/MODELS.md',
+  'voices/VOICES.md',
+  'characters/CHARACTERS.md',
+  'server/CLIENTS.md',
+  'server/ERRORS.md',
+  'server/SETTINGS.md',
+  'server/memory/MEMORY.md',
+  'eval/SPEECHROLE.md',
+  'test/bench/MEASURED.md',
+];
 
 /** The cells of the rows of a table of the page on engines whose heading begins like this. */
 function rowsOf(tableHead: string): string[][] {
@@ -31,11 +42,25 @@ function rowsOf(tableHead: string): string[][] {
   );
 }
 
-/** The first cells of the rows of the table under a heading, code marks removed. */
-function tableKeys(heading: string): string[] {
-  const section = readme.split(/^#{2,3} /m).find((part) => part.startsWith(heading)) ?? '';
+/** The first cells of the rows of the table under a heading of a page, code marks removed. */
+function tableKeys(page: string, heading: string): string[] {
+  const sections = read(page).split(/^#{1,3} /m);
+  const section = sections.find((part) => part.startsWith(heading)) ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| `'));
   return rows.map((row) => (row.split('|')[1] ?? '').replaceAll('`', '').trim());
+}
+
+/** The headings of the README that messages of the program send readers to, as in `(README, “Languages”)`, each once. */
+function headingsTold(): string[] {
+  const files = ['server', 'voices', 'agents', 'characters', 'eval'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.[jt]s$/.test(name))
+      .map((name) => path.join(folder, name)),
+  );
+  const told = files.flatMap((file) => [
+    ...read(file).matchAll(/README, ["“](?<heading>[^"”]+)["”]|“(?<heading>[^”]+)” (?:in|of) the README/g),
+  ]);
+  return [...new Set(told.map((match) => match.groups?.['heading'] ?? ''))];
 }
 
 /** The names that links give to the headings of a page. */
@@ -49,7 +74,7 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-describe('the README', () => {
+describe('the README and the pages it leads to', () => {
   it('opens with the two commands', () => {
     expect(readme.slice(0, 1_000)).toContain('npm ci && npm start');
   });
@@ -67,12 +92,23 @@ describe('the README', () => {
     }
   });
 
+  it('has each section that messages send readers to', () => {
+    const headings = [...readme.matchAll(/^#+ ([^:\n]+)/gm)].map((match) => match[1]);
+    expect(headingsTold().length).toBeGreaterThan(5);
+    expect(headings).toEqual(expect.arrayContaining(headingsTold()));
+  });
+
   it('lists every error code, and no other', () => {
-    expect(tableKeys('Errors').toSorted()).toEqual(Object.keys(errorTable).toSorted());
+    expect(tableKeys('server/ERRORS.md', 'Errors').toSorted()).toEqual(Object.keys(errorTable).toSorted());
+  });
+
+  it('says of every error what the program says', () => {
+    const page = read('server/ERRORS.md');
+    for (const [code, [, remedy]] of Object.entries(errorTable)) expect(page).toContain(`| \`${code}\` | ${remedy} |`);
   });
 
   it('lists every setting by its environment name, and no other', () => {
-    expect(tableKeys('Settings').toSorted()).toEqual(
+    expect(tableKeys('server/SETTINGS.md', 'Settings').toSorted()).toEqual(
       Object.values(settingFacts)
         .map(({ env }) => env)
         .toSorted(),
@@ -80,11 +116,12 @@ describe('the README', () => {
   });
 
   it('names the flag of every setting', () => {
-    for (const name of Object.keys(settingFacts)) expect(readme).toContain(`\`--${flagOf(name)}\``);
+    const settings = read('server/SETTINGS.md');
+    for (const name of Object.keys(settingFacts)) expect(settings).toContain(`\`--${flagOf(name)}\``);
   });
 
   it('lists every command, and no other', () => {
-    expect(tableKeys('Commands')).toEqual(Object.keys(commandHelp));
+    expect(tableKeys('README.md', 'Commands')).toEqual(Object.keys(commandHelp));
   });
 
   it('tells of every kind of engine what it is, how it is reached, what it can, its licence, and what was verified', () => {
@@ -107,6 +144,6 @@ describe('the README', () => {
   it('gives the reason for every dependency', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
     const all = { ...manifest['dependencies'], ...manifest['optionalDependencies'], ...manifest['devDependencies'] };
-    expect(tableKeys('Dependencies').toSorted()).toEqual(Object.keys(all).toSorted());
+    expect(tableKeys('README.md', 'Dependencies').toSorted()).toEqual(Object.keys(all).toSorted());
   });
 });
