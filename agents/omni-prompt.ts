@@ -2,6 +2,7 @@ import type { Character } from '../characters/character.ts';
 import type { OmniMessage, OmniSound } from '../voices/omni.ts';
 import type { Situation } from './agent.ts';
 import type { Message } from './chat.ts';
+import { personaWords } from './persona-words.ts';
 import { buildPrompt } from './prompt.ts';
 import { recalledOf } from './recalled.ts';
 
@@ -35,9 +36,7 @@ export function omniPrompt(character: Character, history: readonly Message[], tu
 }
 
 function directionFor(character: Character, situation: Situation | undefined): string {
-  if (situation === 'greeting') {
-    const [greeting] = character.greetings;
-    return `Your visitor has just come in. Greet them${greeting === undefined ? '' : `, such as: ${greeting}`}`;
-  }
-  return situation === 'unclear' ? 'You did not understand what your visitor just said. Ask them to say it again.' : '';
+  const { greet, unclear } = personaWords(character);
+  if (situation === 'greeting') return greet(character.greetings[0]);
+  return situation === 'unclear' ? unclear : '';
 }

@@ -63,7 +63,7 @@ export function omniResponder({ model, voice, character, recognizer, backup }: O
       let slip: Slip | undefined;
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const stop = new AbortController();
-        const said = [...messages, ...(slip === undefined ? [] : correctionOf(slip, made.text))];
+        const said = [...messages, ...(slip === undefined ? [] : correctionOf(character, slip, made.text))];
         const asked = model.reply(said, {
           signal: AbortSignal.any([signal, stop.signal]),
           speaks,
