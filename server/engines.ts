@@ -144,7 +144,10 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
   return { ear, mind, omnis, encoder, mouth };
 }
 
-/** Who answers as a character: made when it is asked for first, and by the character itself: one that was edited is another. */
+/**
+ * Who answers as a character: made when it is asked for first, and by the character itself: one that was edited is another. What
+ * hears and speaks by itself keeps the sound of a user, so each session has one of its own.
+ */
 function respondersOf(
   { ear, mind, omnis, mouth }: Pick<OpenedStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
   thinkAs: ReturnType<typeof openMind>,
@@ -156,17 +159,16 @@ function respondersOf(
   const made = (character: Character): Responder => {
     const { stage } = character;
     if (stage !== undefined) return sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model });
-    return omnis
-      .castFor(character)
-      .reduceRight<Responder>(
-        (backup, cast) => omniResponder({ ...cast, character, recognizer, backup }),
-        playedBy(character),
-      );
+    return playedBy(character);
   };
   return (character) => {
     const responder = known.get(character) ?? made(character);
     known.set(character, responder);
-    return responder;
+    const cast = character.stage === undefined ? omnis.castFor(character) : [];
+    return cast.reduceRight<Responder>(
+      (backup, each) => omniResponder({ ...each, character, recognizer, backup }),
+      responder,
+    );
   };
 }
 
