@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../agents/chat.ts';
+import type { FindNear } from '../../agents/meaning.ts';
 import { planEngines } from '../../server/engine-config/engine-plan.ts';
 import { openEngines } from '../../server/engines.ts';
 import { omniResponder } from '../../server/session/omni-responder.ts';
@@ -96,6 +97,13 @@ describe('a session on a model that hears and speaks', () => {
     await hear(responder);
     await reply(responder, [{ role: 'user', text: 'typed words' }]);
     expect(lastMessageOf(server).content).toContain('typed words');
+  });
+
+  it('is told what is near the remark in meaning', async () => {
+    const model = talker(['Aye.']);
+    const meaning: FindNear = async () => ({ lines: [], lore: ['A grey lady walks in the cellar.'], experiences: [] });
+    await reply(omniResponder({ model, character: character!, recognizer, backup, meaning }));
+    expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });
 
   it('writes where nobody listens', async () => {
