@@ -4,7 +4,7 @@ import { EngineError } from '../voices/engine.ts';
 import type { AgentOptions, CharacterAgent, CutShort, ReplyPart } from './agent.ts';
 import type { ChatModel, ChatPart, Message } from './chat.ts';
 import { costMeter } from './cost.ts';
-import type { FindNear, Near } from './meaning.ts';
+import { nearLast, type FindNear } from './meaning.ts';
 import { ownWords, quotedWords, type OwnWords } from './own-words.ts';
 import { performanceScript, type Performance, type PerformancePart } from './performance.ts';
 import type { RecipeName } from './recipe-names.ts';
@@ -86,7 +86,7 @@ async function promptFor(
   settings: ActorSettings,
 ): Promise<Prompted> {
   const { historyTokens } = settings;
-  const near = await nearOf(history, settings, signal);
+  const near = await nearLast(history, settings.meaning, signal);
   return recipeFor(character, recipe ?? settings.recipe)(history, {
     hasTools: toolbox !== undefined,
     ...circumstance,
@@ -94,19 +94,8 @@ async function promptFor(
     ...(feelings === undefined ? {} : { feelings }),
     ...(historyTokens === undefined ? {} : { historyTokens }),
     ...(memories === undefined ? {} : { memories }),
-    ...near,
+    ...(near === undefined ? {} : { near }),
   });
-}
-
-/** What of the pack is near the last remark in meaning, where that can be told in time. */
-async function nearOf(
-  history: readonly Message[],
-  { meaning }: ActorSettings,
-  signal: AbortSignal,
-): Promise<{ readonly near?: Near }> {
-  const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
-  const near = remark === '' ? undefined : await meaning?.(remark, { signal });
-  return near === undefined ? {} : { near };
 }
 
 function cutShortAt(part: ChatPart): CutShort {

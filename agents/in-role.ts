@@ -1,7 +1,9 @@
+import type { Character } from '../characters/character.ts';
 import type { AgentOptions, CharacterAgent, Cost, CutShort, ReplyPart } from './agent.ts';
 import type { Message } from './chat.ts';
 import { openClauses } from './clauses.ts';
 import { languageOf } from './language.ts';
+import { personaWords } from './persona-words.ts';
 import type { RecipeName } from './recipe-names.ts';
 import { evasion } from './retrieval.ts';
 import { openGuard, type RoleGuard, type Slip } from './role-guard.ts';
@@ -9,16 +11,6 @@ import { openGuard, type RoleGuard, type Slip } from './role-guard.ts';
 type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
 
 const attempts = 2;
-
-const corrections: Readonly<Record<Slip, string>> = {
-  assistant: 'You answered like a computer program.',
-  'out-of-role': 'You spoke of the part as a part.',
-  'prompt-leak': 'You told what your director says to you alone.',
-  anachronism: 'You spoke of things that do not exist in your time.',
-  language: 'You left the language of this talk.',
-  echo: 'You said the words of your visitor over again.',
-  style: 'You did not sound like yourself.',
-};
 
 /**
  * Keeps an agent in its part: no clause is let out before it was looked at. A sentence in which the character slips is not spoken;
@@ -80,10 +72,13 @@ async function* oneAttempt(
     talk.cost = cost;
     options.onCost?.(sum(before, cost));
   };
-  for await (const part of agent.reply(isFirst ? history : [...history, ...correctionOf(talk.slip, talk.told)], {
-    ...options,
-    onCost,
-  })) {
+  for await (const part of agent.reply(
+    isFirst ? history : [...history, ...correctionOf(agent.character, talk.slip, talk.told)],
+    {
+      ...options,
+      onCost,
+    },
+  )) {
     if (part.type === 'mind') {
       if (isFirst) yield part;
       continue;
@@ -143,14 +138,17 @@ function mayBeShown(slip: Slip | undefined): boolean {
   return slip === undefined || slip === 'style' || slip === 'language';
 }
 
-/** What was said so far, and what the director has to say about the rest. */
+/** What was said so far, and what the director has to say about the rest, in the language that the character is told in. */
 export function correctionOf(
+  character: Pick<Character, 'languages'>,
   slip: Slip | undefined,
   told: string,
 ): { readonly role: 'assistant' | 'system'; readonly text: string }[] {
+  const { isChinese, slips, goOn, answerAgain } = personaWords(character);
   const isBegun = told.trim() !== '';
-  const text = `${slip === undefined ? '' : corrections[slip]} ${isBegun ? 'Go on from where you are' : 'Answer again'}, as yourself, and do not mention this.`;
-  return [...(isBegun ? [{ role: 'assistant', text: told } as const] : []), { role: 'system', text: text.trim() }];
+  const said = [slip === undefined ? '' : slips[slip], isBegun ? goOn : answerAgain];
+  const text = said.filter(Boolean).join(isChinese ? '' : ' ');
+  return [...(isBegun ? [{ role: 'assistant', text: told } as const] : []), { role: 'system', text }];
 }
 
 function sum(left: Cost, right: Cost & { readonly cutShort?: CutShort }): Cost {

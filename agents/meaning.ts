@@ -1,6 +1,7 @@
 import type { DialoguePair } from '../characters/card.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallOptions } from '../voices/engine.ts';
+import type { Message } from './chat.ts';
 import type { Meanings } from './embeddings/meanings.ts';
 import { openHybrid, type Hybrid } from './hybrid.ts';
 import { decoratorsOf } from './lore-decorators.ts';
@@ -16,6 +17,16 @@ export interface Near {
 
 /** Finds what is near a remark; undefined where the embedder is not ready, fails or is late: then words alone decide. */
 export type FindNear = (remark: string, options: CallOptions) => Promise<Near | undefined>;
+
+/** What is near the last remark of a talk, where that can be told in time. */
+export async function nearLast(
+  talk: readonly Message[],
+  meaning: FindNear | undefined,
+  signal: AbortSignal,
+): Promise<Near | undefined> {
+  const remark = talk.findLast(({ role }) => role === 'user')?.text ?? '';
+  return remark === '' ? undefined : meaning?.(remark, { signal });
+}
 
 /** After a failure the character is not embedded again before this much time. */
 const restMs = 30_000;

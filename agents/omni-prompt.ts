@@ -2,6 +2,8 @@ import type { Character } from '../characters/character.ts';
 import type { OmniMessage, OmniSound } from '../voices/omni.ts';
 import type { Situation } from './agent.ts';
 import type { Message } from './chat.ts';
+import type { Near } from './meaning.ts';
+import { personaWords } from './persona-words.ts';
 import { buildPrompt } from './prompt.ts';
 import { recalledOf } from './recalled.ts';
 
@@ -11,17 +13,19 @@ export interface OmniTurn {
   readonly situation?: Situation | undefined;
   /** What the character remembers of the visitor, one line each. */
   readonly memories?: readonly string[] | undefined;
+  /** What of the character is near the last remark in meaning. */
+  readonly near?: Near | undefined;
   /** What the visitor said last, in place of its words: how they said it counts too. */
   readonly sound?: OmniSound | undefined;
 }
 
 /** What a model that hears and speaks is sent: the prompt of any model, with sound where there is some. */
 export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
-  const { scene = '', situation, sound, memories = [] } = turn;
+  const { scene = '', situation, sound, memories = [], near } = turn;
   const direction = directionFor(character, situation);
   const prompt = buildPrompt(character, history, {
     scene: [scene, direction].filter(Boolean).join('\n'),
-    recalled: recalledOf(character)(history),
+    recalled: recalledOf(character)(history, near),
     memories,
   });
   const messages = prompt.flatMap((message): OmniMessage[] =>
@@ -35,9 +39,7 @@ export function omniPrompt(character: Character, history: readonly Message[], tu
 }
 
 function directionFor(character: Character, situation: Situation | undefined): string {
-  if (situation === 'greeting') {
-    const [greeting] = character.greetings;
-    return `Your visitor has just come in. Greet them${greeting === undefined ? '' : `, such as: ${greeting}`}`;
-  }
-  return situation === 'unclear' ? 'You did not understand what your visitor just said. Ask them to say it again.' : '';
+  const { greet, unclear } = personaWords(character);
+  if (situation === 'greeting') return greet(character.greetings[0]);
+  return situation === 'unclear' ? unclear : '';
 }

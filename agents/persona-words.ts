@@ -1,4 +1,5 @@
 import { emotions } from '../characters/emotion.ts';
+import type { Slip } from './role-guard.ts';
 
 /** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
 export const notesTag = 'notes';
@@ -52,6 +53,13 @@ export interface PersonaWords {
     readonly comesIn: string;
     readonly silent: string;
   };
+  /** What a model is told where a reply has slipped out of the part, and how to go on. */
+  readonly slips: Readonly<Record<Slip, string>>;
+  readonly goOn: string;
+  readonly answerAgain: string;
+  /** What a model that speaks by itself is told where nothing was said to answer. */
+  readonly greet: (greeting: string | undefined) => string;
+  readonly unclear: string;
 }
 
 const tags = emotions.map((each) => `[${each}]`).join(' ');
@@ -105,6 +113,20 @@ const english: PersonaWords = {
     comesIn: 'Your visitor comes in.',
     silent: 'Your visitor says nothing. Go on.',
   },
+  slips: {
+    assistant: 'You answered like a computer program.',
+    'out-of-role': 'You spoke of the part as a part.',
+    'prompt-leak': 'You told what your director says to you alone.',
+    anachronism: 'You spoke of things that do not exist in your time.',
+    language: 'You left the language of this talk.',
+    echo: 'You said the words of your visitor over again.',
+    style: 'You did not sound like yourself.',
+  },
+  goOn: 'Go on from where you are, as yourself, and do not mention this.',
+  answerAgain: 'Answer again, as yourself, and do not mention this.',
+  greet: (greeting) =>
+    `Your visitor has just come in. Greet them${greeting === undefined ? '' : `, such as: ${greeting}`}`,
+  unclear: 'You did not understand what your visitor just said. Ask them to say it again.',
 };
 
 const chinese: PersonaWords = {
@@ -153,6 +175,19 @@ const chinese: PersonaWords = {
     comesIn: '你的客人进来了。',
     silent: '客人没有说话。你接着说。',
   },
+  slips: {
+    assistant: '你答得像个电脑程序。',
+    'out-of-role': '你把自己当成角色来谈了。',
+    'prompt-leak': '你说出了导演只对你一个人说的话。',
+    anachronism: '你说到了你那个时代没有的东西。',
+    language: '你没有用这场谈话的语言。',
+    echo: '你把客人的话又说了一遍。',
+    style: '这不像你说话的样子。',
+  },
+  goOn: '从断的地方接着说，说你自己的话，不要提这件事。',
+  answerAgain: '重新回答，说你自己的话，不要提这件事。',
+  greet: (greeting) => `你的客人刚进来。跟他打个招呼${greeting === undefined ? '。' : `，比如：${greeting}`}`,
+  unclear: '你没听懂客人刚才说的话。请他再说一遍。',
 };
 
 /** Chinese for a character whose first language that is, English for all others. */

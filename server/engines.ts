@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../agents/chat.ts';
 import { openMeanings, type Meanings } from '../agents/embeddings/meanings.ts';
+import { openMeaning, type FindNear } from '../agents/meaning.ts';
 import { gated, openMind } from '../agents/open.ts';
 import type { Character } from '../characters/character.ts';
 import type { CallsHealth } from '../voices/calls/calls.ts';
@@ -101,7 +102,7 @@ export async function openEngines(
     chatModel: mind.models[0] && gated(mind.models[0]),
     ...(meanings === undefined ? {} : { meanings }),
     voiceOf: (character) => mouth.voiceOf(character),
-    responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs),
+    responderFor: respondersOf({ ear, mind, omnis, mouth }, thinkAs, meanings),
     notes: plan.notes,
     get providers() {
       return Object.fromEntries(serving);
@@ -144,29 +145,35 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
   return { ear, mind, omnis, encoder, mouth };
 }
 
-/** Who answers as a character: made when it is asked for first, and by the character itself: one that was edited is another. */
+/**
+ * Who answers as a character: made when it is asked for first, and by the character itself: one that was edited is another. What
+ * hears and speaks by itself keeps the sound of a user, so each session has one of its own.
+ */
 function respondersOf(
   { ear, mind, omnis, mouth }: Pick<OpenedStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
   thinkAs: ReturnType<typeof openMind>,
+  meanings: Meanings | undefined,
 ): (character: Character) => Responder {
-  const known = new WeakMap<Character, Responder>();
+  const known = new WeakMap<Character, { readonly responder: Responder; readonly meaning?: FindNear | undefined }>();
   const { recognizer } = ear;
   const playedBy = (character: Character): Responder =>
     cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
-  const made = (character: Character): Responder => {
+  const made = (character: Character) => {
     const { stage } = character;
-    if (stage !== undefined) return sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model });
-    return omnis
-      .castFor(character)
-      .reduceRight<Responder>(
-        (backup, cast) => omniResponder({ ...cast, character, recognizer, backup }),
-        playedBy(character),
-      );
+    if (stage !== undefined)
+      return { responder: sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model }) };
+    const meaning = meanings === undefined || omnis.name === '' ? undefined : openMeaning(character, meanings);
+    return { responder: playedBy(character), meaning };
   };
   return (character) => {
-    const responder = known.get(character) ?? made(character);
-    known.set(character, responder);
-    return responder;
+    const one = known.get(character) ?? made(character);
+    known.set(character, one);
+    const { responder, meaning } = one;
+    const cast = character.stage === undefined ? omnis.castFor(character) : [];
+    return cast.reduceRight<Responder>(
+      (backup, each) => omniResponder({ ...each, character, recognizer, backup, meaning }),
+      responder,
+    );
   };
 }
 

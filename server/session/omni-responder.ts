@@ -1,6 +1,7 @@
 import { omniPrompt } from '../../agents/omni-prompt.ts';
 import type { Message } from '../../agents/chat.ts';
 import { correctionOf } from '../../agents/in-role.ts';
+import { nearLast, type FindNear } from '../../agents/meaning.ts';
 import { openGuard, type Slip } from '../../agents/role-guard.ts';
 import type { Character } from '../../characters/character.ts';
 import { concatSamples, durationMs, type AudioFrame } from '../../voices/audio.ts';
@@ -21,6 +22,8 @@ export interface OmniResponderParts {
   readonly recognizer: SpeechRecognizer;
   /** Answers where the model fails before it is heard. */
   readonly backup: Pick<Responder, 'reply'>;
+  /** Finds lore and experiences by meaning too. */
+  readonly meaning?: FindNear | undefined;
 }
 
 /** Utterances whose sound is kept: what is answered is the last, or the one before. */
@@ -35,7 +38,7 @@ const attempts = 2;
  * character slips, it stops before that, as far as nothing of it was heard, and the model goes on from there, corrected; slips it
  * again, the reply ends, or, unheard yet, is the backup's.
  */
-export function omniResponder({ model, voice, character, recognizer, backup }: OmniResponderParts): Responder {
+export function omniResponder({ model, voice, character, recognizer, backup, meaning }: OmniResponderParts): Responder {
   const heard: Utterance[] = [];
   const pace: OmniPace = { msPerUnit: undefined };
   return {
@@ -56,6 +59,7 @@ export function omniResponder({ model, voice, character, recognizer, backup }: O
         situation: options.situation,
         sound,
         memories: options.memories,
+        near: await nearLast(history, meaning, options.signal),
       });
       const guard = character.persona === 'instructions' ? () => undefined : openGuard(character, history);
       const { signal, speaks, maxTokens, onSlip } = options;
@@ -63,7 +67,7 @@ export function omniResponder({ model, voice, character, recognizer, backup }: O
       let slip: Slip | undefined;
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const stop = new AbortController();
-        const said = [...messages, ...(slip === undefined ? [] : correctionOf(slip, made.text))];
+        const said = [...messages, ...(slip === undefined ? [] : correctionOf(character, slip, made.text))];
         const asked = model.reply(said, {
           signal: AbortSignal.any([signal, stop.signal]),
           speaks,

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../agents/chat.ts';
+import type { FindNear } from '../../agents/meaning.ts';
 import { planEngines } from '../../server/engine-config/engine-plan.ts';
+import { openEngines } from '../../server/engines.ts';
 import { omniResponder } from '../../server/session/omni-responder.ts';
 import { cascade, type ReplyOptions, type Responder, type SpokenPart } from '../../server/session/responder.ts';
 import { Trace } from '../../server/session/trace.ts';
@@ -18,8 +20,10 @@ import { ManualClock } from '../fakes/clock.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
+import { openTranscriptionServer } from '../fakes/transcription-server.ts';
 import { tone } from '../fakes/vad.ts';
 import { characters } from './serve-rig.ts';
+import { enginesFile } from './engine-rig.ts';
 import { openRig } from './session-rig.ts';
 
 const [character] = characters.values();
@@ -93,6 +97,13 @@ describe('a session on a model that hears and speaks', () => {
     await hear(responder);
     await reply(responder, [{ role: 'user', text: 'typed words' }]);
     expect(lastMessageOf(server).content).toContain('typed words');
+  });
+
+  it('is told what is near the remark in meaning', async () => {
+    const model = talker(['Aye.']);
+    const meaning: FindNear = async () => ({ lines: [], lore: ['A grey lady walks in the cellar.'], experiences: [] });
+    await reply(omniResponder({ model, character: character!, recognizer, backup, meaning }));
+    expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });
 
   it('writes where nobody listens', async () => {
@@ -215,6 +226,23 @@ describe('a model that speaks by itself and slips out of its role', () => {
 });
 
 describe('an engines file with an omni model', () => {
+  it('gives a session the sound of no other, though both talk to one character and the words are the same', async () => {
+    await using ear = await openTranscriptionServer();
+    await using server = await openChatAudioServer();
+    const hears = { kind: 'openai-transcriptions', dialect: 'speaches', baseUrl: `${ear.url}/v1`, model: 'whisper' };
+    const talker = { kind: 'openai-chat-audio', baseUrl: `${server.url}/v1`, model: 'gpt-audio' };
+    const file = await enginesFile({ engines: { ear: hears, talker }, recognizer: 'ear', omni: 'talker' });
+    const engines = await openEngines({ engines: file });
+    const [one, other] = [engines.responderFor(character), engines.responderFor(character)];
+    await hear(one);
+    await reply(other);
+    const hasSound = (): boolean => JSON.stringify(lastMessageOf(server).content).includes('input_audio');
+    expect(hasSound()).toBe(false);
+    await reply(one);
+    expect(hasSound()).toBe(true);
+    await engines.close();
+  });
+
   it('plans it before mind and synthesizer, which step in', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-omni-'));
     const file = path.join(folder, 'engines.json');
