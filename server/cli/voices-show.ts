@@ -2,20 +2,24 @@ import { VoiceError, type VoiceRecord } from '../../voices/library/record.ts';
 import { areEmbedded } from '../../voices/library/choose.ts';
 import { measuredClips, type SourceClip } from '../../voices/library/pick-reference.ts';
 import { tellSpeakers } from '../../voices/library/tell-speakers.ts';
+import { faultText } from './fault-text.ts';
 import { table, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/** `dramatis voices list`. */
+/** `dramatis voices list`: those that can be read; the others are said behind them, and the status is 1. */
 export async function list({ store, json }: VoicesCommand): Promise<number> {
-  const records = await Promise.all((await store.list()).map((id) => store.read(id)));
-  if (json) {
-    console.log(JSON.stringify(records.map(shownVoice), undefined, 2));
-    return 0;
-  }
-  if (records.length === 0) console.log('There are no voices yet. `dramatis voices add FILE… --consent "…"` adds one.');
-  else console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'says'], records.map(rowOf)));
-  return 0;
+  const ids = await store.list();
+  const read = await Promise.allSettled(ids.map((id) => store.read(id)));
+  const records = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  if (json) console.log(JSON.stringify(records.map(shownVoice), undefined, 2));
+  else if (records.length > 0)
+    console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'says'], records.map(rowOf)));
+  else if (ids.length === 0)
+    console.log('There are no voices yet. `dramatis voices add FILE… --consent "…"` adds one.');
+  const faults = read.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  for (const fault of faults) console.error(`dramatis voices: ${faultText(fault).text}`);
+  return faults.length === 0 ? 0 : 1;
 }
 
 function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {

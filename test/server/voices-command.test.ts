@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,18 @@ const run = promisify(execFile);
 
 describe('the command `voices`', () => {
   beforeAll(() => added(path.join(folder, 'whole')));
+
+  it('hid every voice behind one that is damaged', async () => {
+    const dataDir = path.join(folder, 'whole');
+    const record = path.join(dataDir, 'voices/broken/voice.json');
+    await mkdir(path.dirname(record));
+    await writeFile(record, '{');
+    const listed = (...more: string[]) => run(process.execPath, argumentsFor(dataDir, 'list', ...more));
+    const saying = (stdout: unknown) => ({ code: 1, stdout, stderr: expect.stringContaining(record) });
+    await expect(listed()).rejects.toMatchObject(saying(expect.stringContaining('sailor')));
+    await expect(listed('--json')).rejects.toMatchObject(saying(expect.stringContaining('"sailor"')));
+    await rm(path.dirname(record), { recursive: true });
+  });
 
   it('lists, shows, compares and removes, as text and as JSON', { timeout: 60_000 }, async () => {
     const dataDir = path.join(folder, 'whole');
