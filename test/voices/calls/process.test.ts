@@ -102,7 +102,7 @@ describe('an engine in a process of its own', () => {
 
   it('is held to the timeouts of its calls once it is loaded', async () => {
     const engine = open();
-    const { timeouts } = openContext('fake', { care: [{ timeouts: { firstByteMs: 20, betweenBytesMs: 20 } }] });
+    const { timeouts } = openContext('fake', { care: [{ timeouts: { firstByteMs: 500, betweenBytesMs: 500 } }] });
     const ask = (request: string): Promise<string[]> =>
       Array.fromAsync(timely(engine, { load: 'hello', request }, { name: 'fake', timeouts, signal }));
     await expect(ask('hang')).rejects.toMatchObject({
