@@ -16,7 +16,8 @@ import type { Vad } from '../voices/vad.ts';
 import type { Config } from './config.ts';
 import { watchExecution, type ExecutionReport } from '../voices/execution.ts';
 import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
-import { planEngines, type EnginePlan, type PlanSettings } from './engine-config/engine-plan.ts';
+import type { EnginePlan, PlanSettings } from './engine-config/engine-plan.ts';
+import { planWhole } from './engine-config/plan-whole.ts';
 import { openEmbedder, type EmbedderSettings } from './engine-config/open-embedder.ts';
 import type { CostLog } from './engine-config/open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './engine-config/open-stages.ts';
@@ -79,14 +80,16 @@ export async function openEngines(
 ): Promise<Engines> {
   applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
-  const plan = planEngines(config);
+  const { plan, settings } = await planWhole(config);
   // Before anything is opened: the speaker encoder is loaded at once.
   const execution = watchExecution(onExecution);
   const { serving } = execution;
-  const { ear, mind, omnis, encoder, mouth } = await openStages(plan, config, workers, log).catch((fault: unknown) => {
-    execution.close();
-    throw fault;
-  });
+  const { ear, mind, omnis, encoder, mouth } = await openStages(plan, settings, workers, log).catch(
+    (fault: unknown) => {
+      execution.close();
+      throw fault;
+    },
+  );
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);

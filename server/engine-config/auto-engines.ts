@@ -5,7 +5,10 @@ import type { Config } from '../config.ts';
 import type { EngineSettings, Turns } from './engines-file.ts';
 
 /** The settings that bear on what is installed. */
-export type InstalledSettings = Partial<Pick<Config, 'auto' | 'dataDir' | 'modelCatalogue'>>;
+export type InstalledSettings = Partial<Pick<Config, 'auto' | 'dataDir' | 'modelCatalogue'>> & {
+  /** Ids of models that are passed over. */
+  readonly damaged?: readonly string[];
+};
 
 /** What is installed, as an engines file would say it. */
 export interface AutoEngines {
@@ -27,7 +30,7 @@ const behind = { recognizer: 'moonshine', mind: 'retrieval', synthesizer: 'embed
 
 /**
  * The best installed model for each stage, by the catalogue's order; undefined without `--auto`. Its hash is checked once more when
- * the engine loads it, and the embedded engine steps in where that fails.
+ * the engine loads it, and the embedded engine steps in where that fails; see `planWhole`.
  */
 export function autoEngines(settings: InstalledSettings): AutoEngines | undefined {
   if (settings.auto !== true) return undefined;
@@ -65,11 +68,11 @@ export function withInstalledJudges<
 }
 
 function bestInstalled(
-  { dataDir = '', modelCatalogue }: InstalledSettings,
+  { dataDir = '', modelCatalogue, damaged = [] }: InstalledSettings,
   role: CatalogueModel['role'],
 ): Found | undefined {
   const candidates = readCatalogue(modelCatalogue)
-    .filter((model) => model.role === role && model.auto !== undefined)
+    .filter((model) => model.role === role && model.auto !== undefined && !damaged.includes(model.id))
     .toSorted((one, other) => (one.auto ?? 0) - (other.auto ?? 0));
   for (const model of candidates) {
     const installed = findInstalled(dataDir, model);

@@ -12,7 +12,7 @@ import {
   type Reference,
   type Turns,
 } from './engines-file.ts';
-import { autoEngines } from './auto-engines.ts';
+import { autoEngines, type InstalledSettings } from './auto-engines.ts';
 import { libraryReference } from './library-voice.ts';
 
 /** What a conversation is made of. */
@@ -56,7 +56,6 @@ export interface EnginePlan {
 export type PlanSettings = Partial<
   Pick<
     Config,
-    | 'dataDir'
     | 'engines'
     | 'preset'
     | 'recognizer'
@@ -67,10 +66,9 @@ export type PlanSettings = Partial<
     | 'llmApiKey'
     | 'smartTurn'
     | 'smartTurnHash'
-    | 'auto'
-    | 'modelCatalogue'
   >
->;
+> &
+  InstalledSettings;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The engines that need no server; each is the last resort of its stage. */

@@ -1,13 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { synthesizerSettings } from '../../voices/sherpa/synthesizer-settings.ts';
 import { recognizerSettings } from '../../voices/sherpa/recognizer-settings.ts';
 import { findModel, readCatalogue, type CatalogueModel } from '../../voices/models/catalogue.ts';
 import { describeFiles } from '../../voices/models/installed.ts';
 import { withInstalledJudges } from '../../server/engine-config/auto-engines.ts';
 import { planEngines } from '../../server/engine-config/engine-plan.ts';
+import { planWhole } from '../../server/engine-config/plan-whole.ts';
 import { readConfig } from '../../server/config.ts';
 
 const catalogue = readCatalogue();
@@ -101,3 +102,50 @@ it('describes every model of the catalogue as its engine wants it', async () => 
   expect(() => recognizerSettings.parse(ear?.settings)).not.toThrow();
   expect(ear?.settings['punctuation']).toMatchObject({ family: 'ct-transformer' });
 });
+
+describe('a damaged model', () => {
+  it('is passed over for the next best, in one line with how to mend it', async () => {
+    const dataDir = await dataDirWith('moonshine-base-en', 'sense-voice', 'smart-turn-v3.2', 'campplus-zh-en');
+    const [best] = namesOf(planEngines({ auto: true, dataDir }, {})).recognizer;
+    const { plan: whole } = await planWhole({ auto: true, dataDir });
+    expect(whole.notes).toHaveLength(1);
+    for (const id of [best ?? '', 'smart-turn-v3.2', 'campplus-zh-en']) await damage(dataDir, id);
+    const { plan, settings } = await planWhole({ auto: true, dataDir });
+    const next = best === 'sense-voice' ? 'moonshine-base-en' : 'sense-voice';
+    expect(namesOf(plan).recognizer).toEqual([next, 'moonshine']);
+    expect(plan.turns).toEqual({ kind: 'prosody' });
+    expect(withInstalledJudges(settings)).not.toHaveProperty('speakerEncoder');
+    const told = plan.notes
+      .slice(1)
+      .map(
+        (note) => /^--auto passed over (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1],
+      );
+    expect(new Set(told)).toEqual(new Set([best, 'smart-turn-v3.2', 'campplus-zh-en']));
+    expect(plan.notes).toHaveLength(4);
+  });
+
+  it('that is cut short is told too', async () => {
+    const dataDir = await dataDirWith('sense-voice');
+    await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
+    const { plan } = await planWhole({ auto: true, dataDir });
+    expect(plan.notes[1]).toMatch(/^--auto passed over sense-voice, which is damaged/);
+  });
+
+  it('is not hashed where it is not used, and left to its engine where the user named it', async () => {
+    const dataDir = await dataDirWith('sense-voice', 'smart-turn-v3.2');
+    await damage(dataDir, 'sense-voice');
+    await damage(dataDir, 'smart-turn-v3.2');
+    const [file = ''] = Object.values(findModel(catalogue, 'smart-turn-v3.2').files);
+    const smartTurn = path.join(dataDir, 'models', 'smart-turn-v3.2', file);
+    const { plan } = await planWhole({ auto: true, dataDir, recognizer: ['moonshine'], smartTurn });
+    expect(plan.turns).toMatchObject({ model: smartTurn });
+    expect(plan.notes).toHaveLength(1);
+  });
+});
+
+/** Other bytes of the same length. */
+async function damage(dataDir: string, id: string): Promise<void> {
+  const [file = ''] = Object.values(findModel(catalogue, id).files);
+  const place = path.join(dataDir, 'models', id, file);
+  await writeFile(place, 'x'.repeat((await stat(place)).size));
+}

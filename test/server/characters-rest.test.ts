@@ -165,6 +165,11 @@ describe('copies, pictures and what plays in scenes', () => {
     expect(await refused).toMatchObject({ status: 400, param: 'card.evasions' });
   });
 
+  it('one that comes in where no folder can be made is refused at once', async () => {
+    const { bringIn } = await serveCharacters(undefined, '/proc/nowhere');
+    expect(await refusal(bringIn(JSON.stringify(card)))).toMatchObject({ status: 500, code: 'internal_error' });
+  });
+
   it('shipped ones are not deleted', async () => {
     const { ask } = await serveCharacters();
     const refused = refusal(ask('/characters/alice', { method: 'DELETE' }));

@@ -93,15 +93,23 @@ describe('an option that is none, or is used as it cannot be', () => {
 });
 
 describe('a data folder that cannot be made', () => {
+  const writer = ['--llm-base-url', 'http://127.0.0.1:9/v1', '--llm-model', 'x'];
   // Node's own recursive mkdir never comes back there.
   it.each([
     ['serve', ['--port', '0', '--memory']],
     ['models', ['pull', 'dnsmos']],
     ['voices', ['add', 'talk.wav', '--consent', 'x']],
+    ['characters', ['import', 'card.json']],
+    ['characters', ['new', '--text', 'package.json', '--name', 'x', ...writer]],
   ])('is told at once, with what to do: %s %j', async (command, args) => {
     const fault = await faultOf(command, [...args, '--data-dir', '/proc/nowhere']);
-    const said = /\/proc(\/nowhere)?: no data folder can be made there \(\w+\)\. Choose another with --data-dir/;
+    const said = /\/proc(\/\w+)*: no folder can be made there \(\w+\)\. Choose another with --data-dir/;
     expect(faultText(fault)).toEqual({ text: expect.stringMatching(said), status: 1 });
+  });
+
+  it('nor a folder for a draft', async () => {
+    const args = ['new', '--text', 'package.json', '--name', 'x', ...writer, '--out', '/proc/nowhere'];
+    expect(faultText(await faultOf('characters', args)).text).toMatch(/no folder can be made .* with --out\.$/);
   });
 });
 

@@ -102,7 +102,7 @@ describe('a session on a model that hears and speaks', () => {
   it('is told what is near the remark in meaning', async () => {
     const model = talker(['Aye.']);
     const meaning: FindNear = async () => ({ lines: [], lore: ['A grey lady walks in the cellar.'], experiences: [] });
-    await reply(omniResponder({ model, character: character!, recognizer, backup, meaning }));
+    await reply(omniResponder({ model, character, recognizer, backup, meaning }));
     expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });
 

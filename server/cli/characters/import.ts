@@ -31,9 +31,9 @@ export async function run(args: string[]): Promise<number> {
   if (id !== undefined && !cardSchema.shape.id.safeParse(id).success)
     throw new UsageError('--id is lower-case words joined by hyphens.');
   const replace = values.replace === true;
-  makeDataDir(config.dataDir);
-  if (values.from !== undefined) return importDataset(config, files, { from: String(values.from), id, replace });
   const parent = importedCharacters(config);
+  makeDataDir(parent);
+  if (values.from !== undefined) return importDataset(config, files, { from: String(values.from), id, replace });
   let failed = 0;
   for (const file of files) {
     try {

@@ -14,6 +14,7 @@ import { CharacterError } from '../../../characters/character-error.ts';
 import { writePack } from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
 import { importedCharacters } from '../../cast.ts';
+import { makeDataDir } from '../../data-dir.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printable } from '../printable.ts';
 import { openProgressBar, type ProgressBar } from '../progress-bar.ts';
@@ -57,6 +58,8 @@ export async function run(args: string[]): Promise<number> {
     const id = typeof values.id === 'string' ? values.id : slugOf(name);
     const replace = values.replace === true;
     // Now, and not after an hour of reading.
+    if (values.out === undefined) makeDataDir(parent);
+    else makeDataDir(parent, undefined, '--out');
     if (!replace && existsSync(path.join(parent, id)))
       throw new CharacterError(
         `${path.join(parent, id)}: there is a character of this id; give --replace, or another --id`,

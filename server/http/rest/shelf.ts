@@ -14,6 +14,7 @@ import {
 } from '../../../characters/pack-folder.ts';
 import { slugOf } from '../../../characters/slug.ts';
 import type { Config } from '../../config.ts';
+import { makeDataDir } from '../../data-dir.ts';
 import type { Problem } from '../../session/events.ts';
 
 /** Thrown by a shelf that does not do what was asked; answered, or said on the terminal, as it stands. */
@@ -78,6 +79,7 @@ export class Shelf {
     return this.#inTurn(async () => {
       const taken = this.#characters.has(pack.card.id);
       if (taken && !beside) throw exists(pack.card.id);
+      makeDataDir(this.#imported);
       const id = taken ? freeId(pack.card.id, this.#characters) : pack.card.id;
       await writePack(this.#imported, { ...pack, card: { ...pack.card, id } });
       return this.#put(this.#imported, id);
