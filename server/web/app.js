@@ -258,7 +258,7 @@ async function load() {
   }
   messages.clear('characters');
   characters = found.characters;
-  showCast(page.cast, characters, choose);
+  showCast(page.cast, characters, key, choose);
   searchCast();
   const known = byId(location.hash.slice(1)) ?? byId(recall('visits', 'character'));
   if (known !== undefined) choose(known);

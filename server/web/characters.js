@@ -1,4 +1,5 @@
 import { make } from './dom.js';
+import { lazyPortrait } from './portrait.js';
 
 /** @import { Scene } from '../client/events.d.ts' */
 
@@ -36,9 +37,10 @@ export async function fetchCharacters(key) {
  *
  * @param {HTMLElement} list
  * @param {readonly Character[]} characters
+ * @param {string} key of the server; the empty string where it needs none
  * @param {(character: Character) => void} onChoose
  */
-export function showCast(list, characters, onChoose) {
+export function showCast(list, characters, key, onChoose) {
   list.replaceChildren(
     ...characters.map((character) => {
       const words = make(
@@ -48,7 +50,7 @@ export function showCast(list, characters, onChoose) {
         make('span', 'work', workOf(character)),
         make('span', 'tagline', character.tagline),
       );
-      const card = make('button', 'card', portrait(character), words);
+      const card = make('button', 'card', lazyPortrait(character, key), words);
       card.type = 'button';
       words.lang = languageOf(character);
       card.dataset.id = character.id;
@@ -71,19 +73,6 @@ export function markChosen(list, id) {
   }
 }
 
-/**
- * Initials on a colour of the character's own.
- *
- * @param {{ id: string, name: string }} character
- * @returns {HTMLElement}
- */
-export function portrait({ id, name }) {
-  const made = make('span', 'portrait', initials(name));
-  made.setAttribute('aria-hidden', 'true');
-  made.style.setProperty('--hue', String(hue(id)));
-  return made;
-}
-
 /** @param {Character} character */
 export function workOf({ work }) {
   if (work === undefined) return '';
@@ -97,22 +86,4 @@ export function workOf({ work }) {
  */
 export function languageOf({ languages }) {
   return languages?.[0] ?? 'en';
-}
-
-/** @param {string} name */
-function initials(name) {
-  const words = name.split(/[\s'’-]+/).filter((word) => /^\p{Lu}/u.test(word));
-  const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0] ?? name];
-  return letters.map((word) => Array.from(word ?? '')[0] ?? '').join('');
-}
-
-/**
- * In degrees; similar ids differ widely.
- *
- * @param {string} id
- */
-export function hue(id) {
-  let hash = 0x811c9dc5;
-  for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
-  return (hash >>> 0) % 360;
 }

@@ -1,13 +1,43 @@
-import { portrait } from './characters.js';
 import { make } from './dom.js';
 
-/** @typedef {import('./characters.js').Character} Character */
+/** @typedef {{ id: string, name: string, picture?: boolean }} Pictured whose picture there is, if any */
+
+/**
+ * Initials on a colour of the character's own.
+ *
+ * @param {{ id: string, name: string }} character
+ * @returns {HTMLElement}
+ */
+export function portrait({ id, name }) {
+  const made = make('span', 'portrait', initials(name));
+  made.setAttribute('aria-hidden', 'true');
+  made.style.setProperty('--hue', String(hue(id)));
+  return made;
+}
+
+/**
+ * A place with a character's initials, and its picture as soon as the place comes into sight: a list may be long.
+ *
+ * @param {Pictured} character
+ * @param {string} key of the server; the empty string where it needs none
+ */
+export function lazyPortrait(character, key) {
+  const place = make('span', 'portrait-place', portrait(character));
+  if (character.picture !== true) return place;
+  const sight = new IntersectionObserver(([entry]) => {
+    if (entry?.isIntersecting !== true) return;
+    sight.disconnect();
+    showPortrait(place, character, key);
+  });
+  sight.observe(place);
+  return place;
+}
 
 /**
  * Shows a character's initials, and its picture in their place as soon as that is here.
  *
  * @param {HTMLElement} place
- * @param {Character} character
+ * @param {Pictured} character
  * @param {string} key of the server; the empty string where it needs none
  */
 export function showPortrait(place, character, key) {
@@ -40,4 +70,22 @@ async function fetchPicture(id, key) {
   } finally {
     URL.revokeObjectURL(image.src);
   }
+}
+
+/** @param {string} name */
+function initials(name) {
+  const words = name.split(/[\s'’-]+/).filter((word) => /^\p{Lu}/u.test(word));
+  const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0] ?? name];
+  return letters.map((word) => Array.from(word ?? '')[0] ?? '').join('');
+}
+
+/**
+ * In degrees; similar ids differ widely.
+ *
+ * @param {string} id
+ */
+export function hue(id) {
+  let hash = 0x811c9dc5;
+  for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  return (hash >>> 0) % 360;
 }

@@ -1,6 +1,6 @@
-import { portrait } from './characters.js';
+import { portrait } from './portrait.js';
 import { make } from './dom.js';
-import { stirred } from './turn.js';
+import { moodChips } from './mood.js';
 
 /** @import { Scene, Speaker } from '../client/events.d.ts' */
 
@@ -75,9 +75,15 @@ export class SceneView {
     }
     for (const [id, { row, mood }] of this.#rows) {
       if (news.type === 'speaks') row.dataset.speaks = String(news.id === id);
-      if (news.type === 'feelings') mood.textContent = stirred(news.of[id]).join(', ') || 'calm';
+      if (news.type === 'feelings') mood.replaceChildren(...moodOf(news.of[id]));
     }
   }
+}
+
+/** @param {Readonly<Record<string, number>> | undefined} feelings */
+function moodOf(feelings) {
+  const chips = moodChips(feelings);
+  return chips.length === 0 ? ['calm'] : chips;
 }
 
 /** @param {Speaker} player */

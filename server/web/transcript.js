@@ -1,5 +1,5 @@
-import { hue, portrait } from './characters.js';
 import { make } from './dom.js';
+import { hue, portrait } from './portrait.js';
 
 /** How near its end, in pixels, the transcript must be to follow what is added. */
 const FOLLOW_WITHIN = 80;
@@ -49,13 +49,13 @@ export class Entry {
    * Puts a small line under the words; notes of the same kind replace each other.
    *
    * @param {string} kind
-   * @param {string} text
+   * @param {...(Node | string)} content
    */
-  note(kind, text) {
+  note(kind, ...content) {
     const note = this.#notes.get(kind) ?? make('p', `note ${kind}`);
     this.#notes.set(kind, note);
     this.#owner.keepPlace(() => {
-      note.textContent = text;
+      note.replaceChildren(...content);
       this.#words.after(note);
     });
   }

@@ -1,4 +1,6 @@
 import { median, withHeard } from './latency.js';
+import { make } from './dom.js';
+import { moodChips } from './mood.js';
 import { waterfall } from './waterfall.js';
 
 /** @import { Latency, Response, WordsEvent } from '../client/api.d.ts' */
@@ -69,8 +71,8 @@ export class Turn {
     if (entry === undefined) return;
     const mind = this.#about?.mind;
     if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
-    const mood = inWords(this.#about?.feelings);
-    if (mood !== '') entry.note('feelings', mood);
+    const mood = moodChips(this.#about?.feelings);
+    if (mood.length > 0) entry.note('feelings', make('span', 'unseen', 'Feels '), ...mood);
     // Who asked for nothing waits for nothing: in a scene one turn follows the other.
     const isAnswer = this.start?.kind === 'speech' || this.start?.kind === 'text';
     if (latency === undefined || (entry.isOfScene && !isAnswer)) return;
@@ -83,25 +85,4 @@ export class Turn {
     entry.attach(drawing, this.#drawing);
     this.#drawing = drawing;
   }
-}
-
-/** What is not told: a character at rest is about so happy and close. @type {Readonly<Record<string, number>>} */
-const REST = { happiness: 4, intimacy: 4 };
-
-/**
- * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
- * @returns {string} empty where the character is calm
- */
-function inWords(feelings) {
-  const words = stirred(feelings).join(', ');
-  return words === '' ? '' : `Feels: ${words} of 10`;
-}
-
-/**
- * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
- * @returns {string[]} those above rest, such as "anger 4"
- */
-export function stirred(feelings = {}) {
-  const above = Object.entries(feelings).filter(([name, value]) => value > (REST[name] ?? 1));
-  return above.map(([name, value]) => `${name} ${value}`);
 }

@@ -226,6 +226,12 @@ describe.skipIf(!hasBrowser('the page of characters'))('the page of characters, 
     const buffer = await page.locator('#portrait').screenshot();
     await page.setInputFiles('#picture', { name: 'b.png', mimeType: 'image/png', buffer });
     await page.waitForFunction(() => document.querySelector<HTMLImageElement>('#portrait img')?.naturalHeight !== 600);
+    // The list has it too.
+    const listed = '#list button[aria-pressed="true"] img';
+    await page.waitForFunction((place) => {
+      const image = document.querySelector<HTMLImageElement>(place);
+      return image !== null && image.naturalHeight !== 600;
+    }, listed);
     await keep(page, 'editor-picture');
     await page.dispatchEvent('body', 'drop', { dataTransfer: data });
     await page.click('#question >> text=Bring it in beside');

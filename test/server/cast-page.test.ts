@@ -1,3 +1,5 @@
+import path from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCard } from '../../characters/tavern/card-file.ts';
 import { writeCardBytes } from '../../characters/tavern/open-card.ts';
@@ -32,10 +34,48 @@ describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a
     expect(await page.locator('#characters li:visible').count()).toBe(4);
     await page.locator('#characters li:visible').first().click();
     await page.locator('#portrait img').waitFor();
+    await page.locator('#characters li:visible img').nth(3).waitFor();
+    await keep(page, 'list');
     expect(new URL((await page.locator('#edit').getAttribute('href')) ?? '', server.url).hash).toBe('#old-mara');
     await page.click('#edit');
     await page.locator('#card [name="tagline"]').waitFor();
     expect(await page.locator('#name').innerText()).toBe('Old Mara');
+    await page.close();
+  }, 60_000);
+
+  it('fetches the pictures of those alone who are in sight', async () => {
+    const { server, bringIn } = await serveCharacters();
+    const card = readCard(cards['V3, every field'], 'mara');
+    const png = Buffer.from(writeCardBytes({ card, files: new Map() }, 'png', 'v3'));
+    for (let count = 0; count < 6; count += 1) await bringIn(png, '?as=copy');
+    const page = await browser.newPage({ viewport: { width: 1280, height: 320 } });
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/picture')) asked.push(request.url());
+    });
+    await page.goto(`${server.url}/#alice`);
+    await page.locator('#characters button').first().waitFor();
+    await page.locator('#characters li').last().scrollIntoViewIfNeeded();
+    await page.locator('#characters li:last-child img').waitFor();
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThan(6);
+    await page.close();
+  }, 60_000);
+
+  it('shows how the character feels as chips, with the numbers for those who do not see them', async () => {
+    const { server } = await serveCharacters();
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(15_000);
+    await page.goto(`${server.url}/#alice`);
+    await page.fill('#text', 'My friend is dead! You are a liar and a fool! Shut up!');
+    await page.click('#send');
+    const chip = page.locator('#transcript .feelings .feeling').first();
+    await chip.waitFor();
+    await keep(page, 'mood');
+    expect(await page.locator('#transcript .feelings').innerText()).toMatch(/^Feels[\s\S]*anger\s*\d of 10\./);
+    expect(await chip.evaluate((element) => getComputedStyle(element).getPropertyValue('--share'))).toMatch(
+      /^0\.[2-9]$/,
+    );
     await page.close();
   }, 60_000);
 
@@ -56,3 +96,8 @@ describe.skipIf(!hasBrowser('the cast of the page'))('the cast of the page, in a
     await page.close();
   }, 60_000);
 });
+
+async function keep(page: Page, name: string): Promise<void> {
+  const screenshots = process.env['DRAMATIS_SCREENSHOTS'];
+  if (screenshots !== undefined) await page.screenshot({ path: path.join(screenshots, `cast-${name}.png`) });
+}

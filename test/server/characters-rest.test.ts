@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadCharacters } from '../../characters/character.ts';
@@ -168,6 +168,16 @@ describe('copies, pictures and what plays in scenes', () => {
   it('one that comes in where no folder can be made is refused at once', async () => {
     const { bringIn } = await serveCharacters(undefined, '/proc/nowhere');
     expect(await refusal(bringIn(JSON.stringify(card)))).toMatchObject({ status: 500, code: 'internal_error' });
+  });
+
+  it('one beside a pack that could not be read takes a free id, and never its place', async () => {
+    const { bringIn, home } = await serveCharacters();
+    const broken = path.join(home, 'characters', 'old-mara', 'card.json');
+    await mkdir(path.dirname(broken), { recursive: true });
+    await writeFile(broken, '{');
+    expect(await refusal(bringIn(JSON.stringify(card)))).toMatchObject({ status: 409, code: 'character_exists' });
+    expect(await (await bringIn(JSON.stringify(card), '?as=copy')).json()).toMatchObject({ id: 'old-mara-2' });
+    expect(await readFile(broken, 'utf8')).toBe('{');
   });
 
   it('shipped ones are not deleted', async () => {

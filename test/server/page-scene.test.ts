@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser('a scene in the page'))('a scene in the page', () =>
     await page.locator('#talk-status >> text=The end').waitFor({ timeout: 20_000 });
     await keep(page, 'scene-end');
     const moods = await page.locator('#players li').allInnerTexts();
-    expect(moods.find((text) => text.includes('Artagnan'))).toMatch(/anger [3-9]/);
+    expect(moods.find((text) => text.includes('Artagnan'))).toMatch(/anger\s[3-9] of 10/);
     expect(await page.locator('#stop').isVisible()).toBe(false);
     await page.click('#talk');
     await page.locator('.curtain').waitFor({ state: 'detached' });

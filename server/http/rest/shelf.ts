@@ -77,10 +77,12 @@ export class Shelf {
   /** Puts a new one there. `beside`: an id that is taken gives way to a free one; else throws `character_exists`. */
   async add(pack: PackFiles, beside = false): Promise<Character> {
     return this.#inTurn(async () => {
-      const taken = this.#characters.has(pack.card.id);
+      // A pack that cannot be read has its place all the same.
+      const isTaken = (id: string): boolean => this.#characters.has(id) || isIn(this.#imported, id);
+      const taken = isTaken(pack.card.id);
       if (taken && !beside) throw exists(pack.card.id);
       makeDataDir(this.#imported);
-      const id = taken ? freeId(pack.card.id, this.#characters) : pack.card.id;
+      const id = taken ? freeId(pack.card.id, isTaken) : pack.card.id;
       await writePack(this.#imported, { ...pack, card: { ...pack.card, id } });
       return this.#put(this.#imported, id);
     });
@@ -149,11 +151,11 @@ export function revisionOf({ lines, ...card }: { readonly lines: readonly Dialog
 }
 
 /** An id like this one that nobody has. */
-function freeId(name: string, characters: { has(id: string): boolean }): string {
+function freeId(name: string, isTaken: (id: string) => boolean): string {
   const slug = slugOf(name);
   for (let number = 1; ; number += 1) {
     const id = number === 1 ? slug : `${slug.slice(0, 58).replace(/-$/, '')}-${number}`;
-    if (!characters.has(id)) return id;
+    if (!isTaken(id)) return id;
   }
 }
 

@@ -1,5 +1,7 @@
-import { languageOf, portrait, workOf } from '../characters.js';
+import { languageOf, workOf } from '../characters.js';
 import { element, make } from '../dom.js';
+import { lazyPortrait } from '../portrait.js';
+import { recall } from '../remember.js';
 
 /** @typedef {import('../characters.js').Character} Character */
 
@@ -12,6 +14,8 @@ export class CastList {
   /** @type {readonly Character[]} */
   #characters = [];
   #chosen = '';
+  /** Kept while the list is searched: a picture is fetched once. @type {Map<Character, HTMLElement>} */
+  #portraits = new Map();
   #onChoose;
 
   /** @param {(id: string) => void} onChoose */
@@ -23,6 +27,8 @@ export class CastList {
   /** @param {readonly Character[]} characters scenes among them are left out: they have no card */
   show(characters) {
     this.#characters = characters.filter(({ id }) => !id.startsWith('scene:'));
+    const key = recall('tab', 'key');
+    this.#portraits = new Map(this.#characters.map((each) => [each, lazyPortrait(each, key)]));
     this.#render();
   }
 
@@ -65,7 +71,7 @@ export class CastList {
       make('span', 'tagline', character.tagline),
     );
     words.lang = languageOf(character);
-    const button = make('button', 'card', portrait(character), words);
+    const button = make('button', 'card', this.#portraits.get(character) ?? '', words);
     Object.assign(button, { type: 'button' });
     button.dataset.id = character.id;
     button.addEventListener('click', () => this.#onChoose(character.id));

@@ -251,7 +251,11 @@ const picture = element('picture', HTMLInputElement);
 picture.addEventListener('change', () => {
   const [file] = picture.files ?? [];
   picture.value = '';
-  if (file !== undefined) attempt(async () => sheet.setPicture(await pngOf(file)));
+  if (file === undefined) return;
+  attempt(async () => {
+    await sheet.setPicture(await pngOf(file));
+    await showList();
+  });
 });
 watchFiles((files) => attempt(() => bringInAll(files)));
 

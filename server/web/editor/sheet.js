@@ -199,8 +199,8 @@ export class Sheet {
   /** @param {boolean} picture whether there is one */
   #showPortrait(picture) {
     this.#hasPicture = picture;
-    const { id, name, tagline } = this.pack.card;
-    showPortrait(page.portrait, { id, name, tagline, picture }, recall('tab', 'key'));
+    const { id, name } = this.pack.card;
+    showPortrait(page.portrait, { id, name, picture }, recall('tab', 'key'));
   }
 }
 
