@@ -20,7 +20,7 @@ export interface KeeperParts {
   readonly bond: Bond;
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
-  /** Of a session that is taken up again: the replies that its server did not live to end. Absent where its user was named later. */
+  /** Of a session that is taken up again: the replies that its server did not live to end. Absent where its user was named later, or others were on stage. */
   readonly openReplies?: readonly MessageItem[] | undefined;
   /** Unix time in milliseconds. */
   readonly now: () => number;
@@ -55,10 +55,14 @@ export class Keeper {
     for (const reply of openReplies ?? []) this.#endTurn(reply);
   }
 
-  /** Settles when all is written that can be; undefined where there is nothing to write. */
-  note(event: SessionEvent): Promise<void> | undefined {
+  /**
+   * Settles when all is written that can be; undefined where there is nothing to write. What is said while others are `onStage` is
+   * no turn of this character's, then or later.
+   */
+  note(event: SessionEvent, onStage = false): Promise<void> | undefined {
     if (passing.has(event.type)) return undefined;
-    if (event.type === 'reply-ended' && event.item !== undefined) this.#endTurn(event.item);
+    if (onStage) for (const { id } of this.#parts.conversation.items) this.#known.add(id);
+    else if (event.type === 'reply-ended' && event.item !== undefined) this.#endTurn(event.item);
     const latest = this.#turns.length - openTurns;
     return this.#settle(
       this.#turns.filter((turn, place) => place >= latest || !turn.isKept || event.type === 'item-deleted'),

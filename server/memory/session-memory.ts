@@ -33,8 +33,8 @@ interface Begun {
 
 interface Beginning extends Begun {
   readonly user: string | undefined;
-  /** Of a session that is taken up again, what its server did not live to end. */
-  readonly openReplies: readonly MessageItem[];
+  /** Of a session that is taken up again, what its server did not live to end; absent where others than the character spoke it. */
+  readonly openReplies: readonly MessageItem[] | undefined;
 }
 
 /** What one session remembers: nothing until it is told who its user is. A store that fails costs memories, never the talk: nothing throws. */
@@ -83,8 +83,9 @@ export class SessionMemory {
     onTurn(bond);
   }
 
-  note(event: SessionEvent): Promise<void> | undefined {
-    return this.#guarded(() => this.#keeper?.note(event));
+  /** `onStage`: others play than the character whose memories these are. */
+  note(event: SessionEvent, onStage: boolean): Promise<void> | undefined {
+    return this.#guarded(() => this.#keeper?.note(event, onStage));
   }
 
   /** Takes `longestWaitMs` at most, where meanings are asked for; throws `signal.reason` alone. */

@@ -136,7 +136,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const { castScene = noScenes, nods = false } = parts;
   const staged = stagedBy(parts, wire);
   const session = openEngine(parts, peer, { casting, wire, staged });
-  const openReplies = restored?.openReplies.flatMap(({ item }) => item ?? []) ?? [];
+  const openReplies = staged.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
   memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined, openReplies });
   const encode = createEncoder(wire, parts.holds, parts.cues);
   const tell = tellerOf(peer);
@@ -261,7 +261,7 @@ async function deliver(
         memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
       }
       // Before the journal: a session that is taken up again counts what that holds as remembered.
-      const kept = staged.is ? undefined : memory?.note(event);
+      const kept = memory?.note(event, staged.is);
       if (kept !== undefined) await kept;
       journal?.note(event);
       if (event.type === 'reply-started') await peer.beforeReply?.(event.replyId);

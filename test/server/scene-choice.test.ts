@@ -155,22 +155,26 @@ describe('a scene that is chosen in the middle of a session', () => {
   });
 
   it('is none of the memories of who was left', async () => {
-    const noted: string[] = [];
+    const ended: boolean[] = [];
     const memory = {
       begin: () => undefined,
       nameUser: () => undefined,
-      note: (event: { type: string }) => {
-        noted.push(event.type);
+      note: (event: { type: string }, onStage: boolean) => {
+        if (event.type === 'reply-ended') ended.push(onStage);
         return undefined;
       },
       recall: () => Promise.resolve([]),
       close: () => Promise.resolve(),
     };
     const wire = connect({ memory });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(100);
     wire.choose({ id: 'the-locked-garden' });
     wire.send({ type: 'response.create' });
     await wire.clock.advance(5_000);
-    expect(noted).not.toContain('reply-ended');
+    // The character's own, which the scene cut short, then those of the scene.
+    expect(ended.slice(0, 2)).toEqual([false, true]);
+    expect(new Set(ended.slice(1))).toEqual(new Set([true]));
     await wire.hangUp();
   });
 
