@@ -37,13 +37,14 @@ export function retrievalAgent(character: Character): CharacterAgent {
 
   return {
     character,
-    async *reply(history, { signal, situation, circumstance }) {
+    async *reply(talk, { signal, situation, circumstance }) {
       signal.throwIfAborted();
       yield { type: 'mind', name: 'retrieval' };
       if (circumstance?.line !== undefined) {
         yield* performed(circumstance.line);
         return;
       }
+      const history = circumstance === undefined ? talk : talk.map(withoutSpeaker);
       const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
       const language = languageOf(remark, languages);
       const find = finders.get(language);
@@ -54,6 +55,11 @@ export function retrievalAgent(character: Character): CharacterAgent {
       yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
     },
   };
+}
+
+/** In a scene, what others say comes with who says it in front, which is no part of the remark. */
+function withoutSpeaker(message: Message): Message {
+  return message.role === 'user' ? { ...message, text: message.text.replace(/^[^:\n]{1,80}: /u, '') } : message;
 }
 
 /** A line of a scene's script. */

@@ -106,7 +106,7 @@ export function shownVoice({ reference, ...rest }: VoiceRecord): Record<string, 
 
 function chosenLine({ by, score, clips, speaker }: NonNullable<VoiceRecord['reference']>['choice']): string {
   const whose = speaker === undefined || speaker.of === 1 ? '' : ` of speaker ${speaker.number} of ${speaker.of}`;
-  return `${choices[by]}: ${score}, of ${clips} ${clips === 1 ? 'clip' : 'clips'}${whose}`;
+  return clips === 1 ? `the only clip that is fit${whose}` : `${choices[by]}: ${score}, of ${clips} clips${whose}`;
 }
 
 const choices = {

@@ -18,7 +18,7 @@ export function problemOf({ issues: [issue] }: z.ZodError): Problem {
     return { code: 'text_too_long', message, param };
   }
   const isValue = issue?.code === 'too_big' || issue?.code === 'too_small' || issue?.code === 'invalid_value';
-  const message = `${param}: ${issue?.message ?? 'invalid'}`.slice(0, 300);
+  const message = `${param === '' ? 'The body' : param}: ${issue?.message ?? 'invalid'}`.slice(0, 300);
   const code = isValue ? 'invalid_value' : 'invalid_event';
   return { code, message, ...(param === '' ? {} : { param }) };
 }

@@ -115,6 +115,7 @@ describe('dramatis characters new', () => {
     await using mumbling = await openChatServer(says(['Hm.']));
     const ran = await draft(mumbling, 'bad', book, '--name', 'Ada Finch');
     expect(ran).toMatchObject({ status: 1, err: expect.stringContaining('no usable JSON in 3 answers') });
+    expect(ran.err).toContain(': one passage, about');
     expect(mumbling.requests).toHaveLength(3);
   });
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -22,6 +22,18 @@ describe('the command `voices`', () => {
     await expect(listed()).rejects.toMatchObject(saying(expect.stringContaining('sailor')));
     await expect(listed('--json')).rejects.toMatchObject(saying(expect.stringContaining('"sailor"')));
     await rm(path.dirname(record), { recursive: true });
+  });
+
+  it('called the only clip most like the others', async () => {
+    const dataDir = path.join(folder, 'whole');
+    const placeOf = (id: string) => path.join(dataDir, 'voices', id, 'voice.json');
+    const record = JSON.parse(await readFile(placeOf('sailor'), 'utf8')) as { reference: { choice: object } };
+    record.reference.choice = { by: 'embedding', score: 1, clips: 1 };
+    await mkdir(path.dirname(placeOf('lonely')));
+    await writeFile(placeOf('lonely'), JSON.stringify({ ...record, id: 'lonely' }));
+    const { stdout } = await run(process.execPath, argumentsFor(dataDir, 'show', 'lonely'));
+    expect(stdout).toMatch(/^chosen +the only clip that is fit$/m);
+    await rm(path.dirname(placeOf('lonely')), { recursive: true });
   });
 
   it('lists, shows, compares and removes, as text and as JSON', { timeout: 60_000 }, async () => {

@@ -112,9 +112,8 @@ async function make(
   const store = openDraftStore(parent, [book.text, name, model.name]);
   const passages = passagesOf(book.text);
   const tokens = estimateTokens(book.text) + tokensBeside * passages.length;
-  process.stderr.write(
-    printable(`${name}, ${work}: ${passages.length} passages, about ${tokens.toLocaleString('en')} tokens to read\n`),
-  );
+  const pieces = passages.length === 1 ? 'one passage' : `${passages.length} passages`;
+  process.stderr.write(printable(`${name}, ${work}: ${pieces}, about ${tokens.toLocaleString('en')} tokens to read\n`));
   let bar: ProgressBar | undefined;
   try {
     const read = await readPassages(passages, {
