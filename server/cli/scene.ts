@@ -54,7 +54,9 @@ export async function run(args: string[]): Promise<number> {
     }
     if (typeof out === 'string') {
       await writeWav(out, concatSamples(blocks), wireSampleRate);
-      console.log(`${out}: ${(samples / wireSampleRate).toFixed(1)} s, ${history.length} turns`);
+      console.log(
+        `${out}: ${(samples / wireSampleRate).toFixed(1)} s, ${history.length} turn${history.length === 1 ? '' : 's'}`,
+      );
     }
     return 0;
   } finally {

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { Character } from '../../characters/character.ts';
+import { sceneModel } from '../../characters/scene.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { decodeFrame } from '../protocol/binary-frame.ts';
 import { journalFile, keptMessageOf, readJournal } from '../link/journal.ts';
@@ -31,10 +32,10 @@ export function characterFor(
 /** Says that nobody has this name, and who there is. */
 export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps, 'characters'>): Problem {
   const known = [...deps.characters.keys()].join(', ');
-  return {
-    code: 'unknown_character',
-    message: `There is no character "${(model ?? '').slice(0, 64)}". Known: ${known}.`,
-  };
+  const isScene = model?.startsWith(sceneModel('')) === true;
+  const code = isScene ? 'unknown_scene' : 'unknown_character';
+  const what = isScene ? 'scene' : 'character';
+  return { code, message: `There is no ${what} "${(model ?? '').slice(0, 64)}". Known: ${known}.` };
 }
 
 /** Who a client talks to; with a client secret, only the character it was made for. */

@@ -145,6 +145,7 @@ describe('a chat with a character', () => {
     expect((await ask('gpt-4o-mini')).choices[0]?.message.content).toBe('I am sherlock-holmes.');
     expect((await ask('alice')).choices[0]?.message.content).toBe('I am alice.');
     expect(await failureOf(ask('nobody'))).toEqual({ status: 404, code: 'unknown_character', param: 'model' });
+    expect(await failureOf(ask('scene:nowhere'))).toEqual({ status: 404, code: 'unknown_scene', param: 'model' });
   });
 
   const bad: [what: string, body: unknown, code: string, param: string][] = [
