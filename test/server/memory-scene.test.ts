@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
+import { keptIn, say, type Call } from './memory-rig.ts';
 import { stages } from './scene-rig.ts';
 import { serve } from './serve-rig.ts';
 
@@ -22,22 +22,8 @@ async function startIn(dataDir: string) {
   return {
     ...server,
     dataDir,
-    kept: () => {
-      const store = new MemoryStore(memoryFile(dataDir));
-      const kept = store.list({ owner: '', user: 'bob' });
-      store.close();
-      return kept;
-    },
+    kept: () => keptIn(dataDir),
   };
-}
-
-type Call = ReturnType<Awaited<ReturnType<typeof serve>>['call']>;
-
-async function say(call: Call, text: string): Promise<void> {
-  const content = [{ type: 'input_text', text }];
-  call.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
-  call.send({ type: 'response.create', response: { output_modalities: ['text'] } });
-  await call.until('response.done');
 }
 
 async function choose(call: Call, id: string | null): Promise<void> {

@@ -7,6 +7,7 @@ import { Conversation, userMessage, type MessageItem, type SpokenContent } from 
 import type { SessionEvent } from '../../server/session/events.ts';
 import { Keeper, type KeeperParts } from '../../server/memory/keeper.ts';
 import { fakeEngines } from '../fakes/engines.ts';
+import { keptIn, say } from './memory-rig.ts';
 import { serve } from './serve-rig.ts';
 import { openRig } from './session-rig.ts';
 
@@ -17,23 +18,6 @@ function dataFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-'));
   folders.push(folder);
   return folder;
-}
-
-/** What the file holds now, read by somebody else. */
-function keptIn(dataDir: string, user = 'bob', owner = '') {
-  const store = new MemoryStore(memoryFile(dataDir));
-  const kept = store.list({ owner, user });
-  store.close();
-  return kept;
-}
-
-type Call = ReturnType<Awaited<ReturnType<typeof serve>>['call']>;
-
-async function say(call: Call, text: string): Promise<void> {
-  const content = [{ type: 'input_text', text }];
-  call.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
-  call.send({ type: 'response.create', response: { output_modalities: ['text'] } });
-  await call.until('response.done');
 }
 
 describe('a server with memory on', () => {
