@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ChatModel } from '../../agents/chat.ts';
 import { castScenes } from '../../server/http/cast-scene.ts';
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
 import { userMessage, type Item } from '../../server/session/conversation.ts';
@@ -8,13 +9,13 @@ import { fakeAgent } from '../fakes/agent.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { recordConnection, type ConnectionKind } from './connection-rig.ts';
-import { characters, stages } from './scene-rig.ts';
+import { actingModel, characters, stages } from './scene-rig.ts';
 
 const known = new Map([...characters, ...stages.map((stage) => [stage.id, stage] as const)]);
 const holmes = known.get('sherlock-holmes')!;
 
 /** A session with Holmes, who may leave for a scene whose characters each say their name. */
-function connect(kind: ConnectionKind = {}, { bound = false } = {}) {
+function connect(kind: ConnectionKind = {}, { bound = false, model }: { bound?: boolean; model?: ChatModel } = {}) {
   const seen: (readonly string[])[] = [];
   const responderFor = (character: typeof holmes) => {
     const { stage } = character;
@@ -22,6 +23,7 @@ function connect(kind: ConnectionKind = {}, { bound = false } = {}) {
     return sceneResponder({
       stage: { ...stage, scene: { ...stage.scene, script: [] } },
       responderOf: ({ name }) => speaking(name),
+      model,
     });
   };
   const speaking = (name: string) => {
@@ -151,6 +153,22 @@ describe('a scene that is chosen in the middle of a session', () => {
     wire.choose({ id: 'the-locked-garden' });
     await wire.clock.advance(1);
     expect(wire.last('error').error.code).toBe('character_not_allowed');
+    await wire.hangUp();
+  });
+
+  it('tells the client that they wait for the user, and that it is over', async () => {
+    const wire = connect(
+      {},
+      { model: actingModel(['Alice', 'The host', ...Array.from({ length: 9 }, () => '<END CHAT>')]) },
+    );
+    wire.choose({ id: 'the-locked-garden' });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(60_000);
+    expect(wire.last('response.done').response).toMatchObject({ output: [], x_dramatis: { users_turn: true } });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(120_000);
+    const { output, x_dramatis: about } = wire.last('response.done').response;
+    expect([output, about.scene_ended, about.users_turn]).toEqual([[], true, undefined]);
     await wire.hangUp();
   });
 
