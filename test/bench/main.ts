@@ -16,6 +16,7 @@ const benches: Readonly<
   protocol: () => import('./protocol.ts'),
   speculation: () => import('./speculation.ts'),
   simulator: () => import('./simulator.ts'),
+  oracle: () => import('./oracle.ts'),
   overhead: () => import('./overhead.ts'),
   capacity: () => import('./capacity.ts'),
   webrtc: () => import('./webrtc.ts'),
