@@ -3,9 +3,9 @@ import type { Emotion } from '../characters/emotion.ts';
 import type { CallOptions } from '../voices/engine.ts';
 import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Feelings } from './feelings.ts';
-import type { Cue } from './performance.ts';
+import type { Cue } from './output/performance.ts';
 import type { RecipeName } from './recipe-names.ts';
-import type { Slip } from './role-guard.ts';
+import type { Slip } from './violation.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**

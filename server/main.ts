@@ -1,24 +1,24 @@
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { faultText } from './cli/fault-text.ts';
-import { wrapped } from './cli/help-text.ts';
-import { usage } from './cli/usage.ts';
+import { faultText } from './terminal/fault-text.ts';
+import { wrapped } from './terminal/help-text.ts';
+import { usage } from './terminal/usage.ts';
 
 /** One module a command; each exports `run(args)`, which resolves to the exit status. */
 const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
   serve: () => import('./cli/serve.ts'),
-  talk: () => import('./cli/talk.ts'),
+  talk: () => import('./cli/talk/talk.ts'),
   replay: () => import('./cli/replay.ts'),
-  latency: () => import('./cli/latency.ts'),
+  latency: () => import('./cli/latency/latency.ts'),
   listen: () => import('./cli/listen.ts'),
   say: () => import('./cli/say.ts'),
   scene: () => import('./cli/scene.ts'),
-  characters: () => import('./cli/characters.ts'),
-  voices: () => import('./cli/voices.ts'),
+  characters: () => import('./cli/characters/characters.ts'),
+  voices: () => import('./cli/voices/voices.ts'),
   memory: () => import('./cli/memory.ts'),
-  models: () => import('./cli/models.ts'),
-  doctor: () => import('./cli/doctor.ts'),
+  models: () => import('./cli/models/models.ts'),
+  doctor: () => import('./cli/doctor/doctor.ts'),
   eval: () => import('./cli/eval.ts'),
 };
 

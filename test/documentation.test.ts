@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chatKinds } from '../agents/open.ts';
-import { commandHelp } from '../server/cli/usage.ts';
-import { flagOf, settingFacts } from '../server/config.ts';
-import { embeddedKinds } from '../server/engine-config/engine-plan.ts';
-import { turnKinds } from '../server/engine-config/engines-file.ts';
-import { errorTable } from '../server/errors.ts';
-import { omniKinds, recognizerKinds, synthesizerKinds } from '../voices/open.ts';
+import { chatKinds } from '../agents/actor/open.ts';
+import { commandHelp } from '../server/terminal/usage.ts';
+import { flagOf, settingFacts } from '../server/config/config.ts';
+import { embeddedKinds } from '../server/engines/engine-plan.ts';
+import { turnKinds } from '../server/engines/engines-file.ts';
+import { errorTable } from '../server/session/contract/errors.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from '../server/engines/voice-kinds.ts';
 import { speechDialects } from '../voices/synthesizers/openai-speech-dialects.ts';
 
 const root = path.resolve(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import { languageOf } from '../language.ts';
-import { isFrame, searchTerms } from '../words.ts';
+import { isFrame, searchTerms } from '../retrieval/words.ts';
 import { note, type Finding } from './finding.ts';
 
 /** Markup, links, placeholders and pictures: nothing that a voice could say. */

@@ -1,8 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 import type { DialoguePair } from '../../characters/card.ts';
-import { inventionsAfter } from '../inventions.ts';
-import { openGuard } from '../role-guard.ts';
-import { remarkKey } from '../paraphrases.ts';
+import { inventionsAfter } from '../guardrails/inventions.ts';
+import { openGuard } from '../guardrails/guardrail-rules.ts';
+import { remarkKey } from '../retrieval/paraphrases.ts';
 import { unspeakable } from './check-card.ts';
 import { contradiction, note, rowOf, shortened, type Finding } from './finding.ts';
 import { openKinship } from './kinship.ts';

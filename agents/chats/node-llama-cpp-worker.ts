@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ChatModelFunctions, LlamaChat, LlamaChatResponse } from 'node-llama-cpp';
 import { importOptional } from '../../voices/calls/optional-package.ts';
-import { serveProcess, type ProcessCall } from '../../voices/calls/process-serve.ts';
-import { checkWeights } from '../../voices/calls/weights.ts';
+import { serveProcess, type ProcessCall } from '../../voices/runtime/process-serve.ts';
+import { checkWeights } from '../../voices/models/weights.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { llamaFunctions, llamaHistory, sharedTurns } from './llama-history.ts';
 import type { LlamaData, LlamaReply, LlamaRequest } from './node-llama-cpp.ts';

@@ -2,14 +2,14 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { Adapter } from '../../voices/calls/context.ts';
 import { timely } from '../../voices/calls/process-call.ts';
-import { openProcess } from '../../voices/calls/process.ts';
-import { weightsSchema } from '../../voices/calls/weights.ts';
+import { openProcess } from '../../voices/runtime/process.ts';
+import { weightsSchema } from '../../voices/models/weights.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { ChatEnd, ChatModel, ChatPart, Message, Sampling } from '../chat.ts';
 import type { Toolbox, ToolCall } from '../tools.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector } from './tool-calls.ts';
-import { withCare } from './with-care.ts';
+import { withCare } from './with-policy.ts';
 
 const settings = z.strictObject({
   /** A GGUF file of a chat model, whose own template is used. */

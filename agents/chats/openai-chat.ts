@@ -10,7 +10,7 @@ import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../cha
 import { brokenOff, declinedParameter, faultOf, isRefusal, notAStream, retryPauseMs } from './openai-chat-faults.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
-import { withCare } from './with-care.ts';
+import { withCare } from './with-policy.ts';
 
 /** Where a chat server is, and how long it may keep us waiting. */
 export interface OpenaiChatOptions {

@@ -3,7 +3,7 @@ import type { CallOptions } from '../../voices/engine.ts';
 import type { Card } from '../../characters/card.ts';
 import { languageOfText, wholeSentences } from '../../characters/tavern/plain-text.ts';
 import { wayOut } from '../../characters/tavern/ways-out.ts';
-import { askForJson } from '../ask-json.ts';
+import { askForJson } from '../llm/ask-json.ts';
 import type { ChatModel } from '../chat.ts';
 import { languageRule } from './statements.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallOptions } from '../../voices/engine.ts';
-import { askForJson } from '../ask-json.ts';
+import { askForJson } from '../llm/ask-json.ts';
 import type { ChatModel } from '../chat.ts';
 import { languageRule } from './statements.ts';
 

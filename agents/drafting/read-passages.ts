@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
-import { atOnce } from '../at-once.ts';
+import { atOnce } from '../llm/map-concurrent.ts';
 import type { ChatModel } from '../chat.ts';
 import type { Passage } from './passages.ts';
 import { statementsIn, type PassageResult, type Statement } from './statements.ts';

@@ -1,4 +1,4 @@
-import { keepBest, type Ranked } from '../bm25.ts';
+import { keepBest, type Ranked } from '../retrieval/bm25.ts';
 import { likeness } from './embedder.ts';
 
 /** Points that are searched by nearness. All have the dimension of the first; others are passed over. */

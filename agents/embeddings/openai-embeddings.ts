@@ -4,7 +4,7 @@ import type { Adapter } from '../../voices/calls/context.ts';
 import { badReply } from '../../voices/calls/http-faults.ts';
 import { sendForJson } from '../../voices/calls/http.ts';
 import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
-import { firstTokens } from '../token-estimate.ts';
+import { firstTokens } from '../llm/token-estimate.ts';
 import { unitOf, type Embedder } from './embedder.ts';
 
 /** Texts in one request: what the small servers take; OpenAI takes 2,048. */

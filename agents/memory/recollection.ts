@@ -1,8 +1,8 @@
 import MiniSearch from 'minisearch';
-import type { Ranked } from '../bm25.ts';
+import type { Ranked } from '../retrieval/bm25.ts';
 import { openNearest } from '../embeddings/nearest.ts';
-import { fuse, rankingDepth } from '../hybrid.ts';
-import { searchTerms, topicTerms } from '../words.ts';
+import { fuse, rankingDepth } from '../embeddings/hybrid.ts';
+import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
 /** One memory as it is searched. */
 export interface Memory {

@@ -1,5 +1,5 @@
 import type { Message } from '../chat.ts';
-import { isFrame, searchTerms } from '../words.ts';
+import { isFrame, searchTerms } from '../retrieval/words.ts';
 import { factsIn, sentencesOf } from './facts.ts';
 
 /** What was said in one turn of an earlier talk. */

@@ -1,5 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from '../prompting/recipe.ts';
 import { calmFeelings, type Feelings } from '../feelings.ts';
 import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';

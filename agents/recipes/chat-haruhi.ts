@@ -1,11 +1,11 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { indexLines } from '../line-index.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
-import type { Recipe } from '../recipe.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
-import { estimateTokens } from '../token-estimate.ts';
+import { indexLines } from '../retrieval/line-index.ts';
+import { sceneOf, toolRules } from '../prompting/prompt.ts';
+import type { Recipe } from '../prompting/recipe.ts';
+import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window.ts';
+import { estimateTokens } from '../llm/token-estimate.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 
 const mostChunks = 19;

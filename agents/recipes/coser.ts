@@ -1,9 +1,9 @@
 import type { Character } from '../../characters/character.ts';
-import { feelingsInWords } from '../feel.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
-import type { Recipe } from '../recipe.ts';
-import { recalledOf } from '../recalled.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { feelingsInWords } from '../scene/feel.ts';
+import { sceneOf, toolRules } from '../prompting/prompt.ts';
+import type { Recipe } from '../prompting/recipe.ts';
+import { recalledOf } from '../prompting/recalled.ts';
+import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window.ts';
 import { isChinese, nameAndWork } from './second-person.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { DialoguePair } from '../../characters/card.ts';
-import type { Recipe } from '../recipe.ts';
-import { indexLines } from '../line-index.ts';
-import { buildPrompt } from '../prompt.ts';
-import { recalledOf } from '../recalled.ts';
+import type { Recipe } from '../prompting/recipe.ts';
+import { indexLines } from '../retrieval/line-index.ts';
+import { buildPrompt } from '../prompting/prompt.ts';
+import { recalledOf } from '../prompting/recalled.ts';
 
 const exampleCount = 3;
 const leastExampleFit = 0.3;

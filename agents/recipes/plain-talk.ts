@@ -1,6 +1,6 @@
 import type { Message } from '../chat.ts';
-import { sceneOf, toolRules } from '../prompt.ts';
-import { atLastRemark, directionsIn, talkWindow } from '../talk-window.ts';
+import { sceneOf, toolRules } from '../prompting/prompt.ts';
+import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window.ts';
 
 /** What stands around a talk that is sent as it is. */
 interface Frame {

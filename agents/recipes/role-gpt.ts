@@ -1,7 +1,7 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
-import { indexLines } from '../line-index.ts';
-import type { Recipe } from '../recipe.ts';
+import { indexLines } from '../retrieval/line-index.ts';
+import type { Recipe } from '../prompting/recipe.ts';
 import { plainTalk } from './plain-talk.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 

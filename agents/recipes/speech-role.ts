@@ -1,5 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from '../prompting/recipe.ts';
 import { plainTalk } from './plain-talk.ts';
 import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 

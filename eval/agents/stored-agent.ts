@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { readWav, wavBytes } from '../../voices/wav.ts';
-import type { StoredOutputs } from '../speechrole/outputs.ts';
-import type { DialogueAgent } from './dialogue-agent.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { readWav, wavBytes } from '../../voices/dsp/wav.ts';
+import type { StoredOutputs } from '../speechrole/data/outputs.ts';
+import type { DialogueAgent } from '../speechrole/data/dialogue-agent.ts';
 
 /** A system that has answered before: its recordings are read, and nobody is called. */
 export function storedAgent(name: string, outputs: StoredOutputs): DialogueAgent {

@@ -1,14 +1,14 @@
 import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { wavBytes } from '../../voices/wav.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { wavBytes } from '../../voices/dsp/wav.ts';
 import type { EvalClock } from '../clock.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { EvalError } from '../eval-error.ts';
-import type { Answer, DialogueOutput } from '../speechrole/answers.ts';
-import type { DialogueSample } from '../speechrole/test-data.ts';
+import type { Answer, DialogueOutput } from '../speechrole/data/answers.ts';
+import type { DialogueSample } from '../speechrole/data/test-data.ts';
 import type { EvalContext } from '../task.ts';
-import type { DialogueAgent } from './dialogue-agent.ts';
+import type { DialogueAgent } from '../speechrole/data/dialogue-agent.ts';
 import { WireConversation, type WireReply } from './wire-conversation.ts';
 
 export interface WireAgentSettings {

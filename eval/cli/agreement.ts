@@ -2,8 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { parseCsv, requireColumn } from '../csv.ts';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { agreement, type HumanVerdict, type JudgedRatios, type MetricAgreement } from '../speechrole/agreement.ts';
-import { metricKeys, metricShort, type MetricKey } from '../speechrole/metrics.ts';
+import {
+  agreement,
+  type HumanVerdict,
+  type JudgedRatios,
+  type MetricAgreement,
+} from '../speechrole/summary/agreement.ts';
+import { metricKeys, metricShort, type MetricKey } from '../speechrole/judging/metrics.ts';
 import { textTable } from '../text-table.ts';
 import { numberOf, parseFlags, textOf } from './flags.ts';
 

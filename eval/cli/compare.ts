@@ -1,8 +1,8 @@
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 import { runName } from '../speechrole/run-view.ts';
-import { compareRuns } from '../speechrole/score-table.ts';
-import { comparisonText } from '../speechrole/score-text.ts';
+import { compareRuns } from '../speechrole/summary/score-table.ts';
+import { comparisonText } from '../speechrole/summary/score-text.ts';
 import { parseFlags } from './flags.ts';
 import { readingFlags, readWith } from './rescore.ts';
 

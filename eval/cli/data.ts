@@ -1,6 +1,6 @@
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { checkData, type DataCheck } from '../speechrole/data-check.ts';
+import { checkData, type DataCheck } from '../speechrole/data/data-check.ts';
 import { parseFlags, textOf } from './flags.ts';
 
 /** `dramatis eval data check DIR`. */

@@ -7,12 +7,12 @@ import { openProgress } from '../progress.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
 import { nothingKnown, runTask } from '../runner.ts';
-import { resultsJson, writeWhole } from '../speechrole/export.ts';
+import { resultsJson, writeWhole } from '../speechrole/summary/export.ts';
 import { openRun } from '../speechrole/open-run.ts';
 import type { RunConfig } from '../speechrole/run-config.ts';
 import { readRun } from '../speechrole/run-view.ts';
-import { summaryText } from '../speechrole/score-text.ts';
-import { summarizeRun } from '../speechrole/summary.ts';
+import { summaryText } from '../speechrole/summary/score-text.ts';
+import { summarizeRun } from '../speechrole/summary/summary.ts';
 
 export interface ExecuteOptions {
   readonly config: RunConfig;

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { latexTable, resultsCsv, writeResultFiles, writeWhole } from '../speechrole/export.ts';
-import { writeOutputs } from '../speechrole/export-outputs.ts';
+import { latexTable, resultsCsv, writeResultFiles, writeWhole } from '../speechrole/summary/export.ts';
+import { writeOutputs } from '../speechrole/summary/export-outputs.ts';
 import { runName } from '../speechrole/run-view.ts';
-import { summarizeRun } from '../speechrole/summary.ts';
+import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { onlyPositional, parseFlags, textOf } from './flags.ts';
 import { readingFlags, readWith } from './rescore.ts';
 

@@ -1,7 +1,7 @@
 import type { EvalHost } from '../host.ts';
-import { leaderboard, paperRows, paperTables, type LeaderboardRow } from '../speechrole/leaderboard.ts';
-import { metricKeys, metricShort } from '../speechrole/metrics.ts';
-import { summarizeRun } from '../speechrole/summary.ts';
+import { leaderboard, paperRows, paperTables, type LeaderboardRow } from '../speechrole/summary/leaderboard.ts';
+import { metricKeys, metricShort } from '../speechrole/judging/metrics.ts';
+import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { scoreText, textTable } from '../text-table.ts';
 import { parseFlags } from './flags.ts';
 import { readingFlags, readWith } from './rescore.ts';

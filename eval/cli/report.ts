@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { EvalHost } from '../host.ts';
 import { reportHtml } from '../report/report.ts';
-import { writeWhole } from '../speechrole/export.ts';
+import { writeWhole } from '../speechrole/summary/export.ts';
 import { numberOf, onlyPositional, parseFlags, textOf } from './flags.ts';
 import { readingFlags, readWith } from './rescore.ts';
 

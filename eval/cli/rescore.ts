@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 import type { EvalFlag, EvalHost } from '../host.ts';
-import { resultsJson, writeWhole } from '../speechrole/export.ts';
+import { resultsJson, writeWhole } from '../speechrole/summary/export.ts';
 import { readRun, type RunView } from '../speechrole/run-view.ts';
-import { summaryText } from '../speechrole/score-text.ts';
-import { summarizeRun } from '../speechrole/summary.ts';
+import { summaryText } from '../speechrole/summary/score-text.ts';
+import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { onlyPositional, parseFlags } from './flags.ts';
 
 /** Flags of commands that read a run. */

@@ -1,8 +1,8 @@
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
-import { readResults } from '../speechrole/results.ts';
-import { scoreRow } from '../speechrole/score-table.ts';
-import { scoreTableText } from '../speechrole/score-text.ts';
+import { readResults } from '../speechrole/summary/results.ts';
+import { scoreRow } from '../speechrole/summary/score-table.ts';
+import { scoreTableText } from '../speechrole/summary/score-text.ts';
 import { numberOf, parseFlags, textOf } from './flags.ts';
 
 /** `dramatis eval score --results FILE|DIR`. */

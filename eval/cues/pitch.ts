@@ -1,4 +1,4 @@
-import { semitones, trackPitch } from '../../voices/pitch.ts';
+import { semitones, trackPitch } from '../../voices/dsp/pitch.ts';
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
 

@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { AudioFrame } from '../../voices/audio.ts';
-import { readAudioFile } from '../../voices/audio-file.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import type { CallOptions } from '../../voices/engine.ts';
-import { resample } from '../../voices/resampler.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import { cosine, type SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';

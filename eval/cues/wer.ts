@@ -1,7 +1,7 @@
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import { resample } from '../../voices/resampler.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import { mean } from '../statistics.ts';
 import type { Cue, CueReply } from './cue.ts';
 import { wordErrors } from './word-errors.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { openLimiter } from '../../voices/calls/limiter.ts';
-import { ffmpegPath } from '../../voices/ffmpeg.ts';
+import { ffmpegPath } from '../../voices/dsp/ffmpeg.ts';
 
 /** Turns recordings into small players that stand in the page itself. */
 export interface ClipEmbedder {

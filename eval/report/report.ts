@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { runName, type RunView } from '../speechrole/run-view.ts';
-import { summarizeRun } from '../speechrole/summary.ts';
+import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { openEmbedder } from './clips.ts';
 import { escape } from './html.ts';
 import { cueSection, failureSection, judgeSection, keyFigures, originSection, waitSection } from './run-sections.ts';

@@ -1,5 +1,5 @@
 import type { RunView } from '../speechrole/run-view.ts';
-import type { RunSummary } from '../speechrole/summary.ts';
+import type { RunSummary } from '../speechrole/summary/summary.ts';
 import { mean } from '../statistics.ts';
 import { histogram } from './histogram.ts';
 import { escape, score } from './html.ts';

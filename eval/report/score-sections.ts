@@ -1,6 +1,6 @@
-import { categoryGroups, metricKeys, metricShort } from '../speechrole/metrics.ts';
-import type { Estimate } from '../speechrole/score-table.ts';
-import type { RunSummary, SummaryCells, SummaryGroup } from '../speechrole/summary.ts';
+import { categoryGroups, metricKeys, metricShort } from '../speechrole/judging/metrics.ts';
+import type { Estimate } from '../speechrole/summary/score-table.ts';
+import type { RunSummary, SummaryCells, SummaryGroup } from '../speechrole/summary/summary.ts';
 import { bars } from './bars.ts';
 import { heatLegend, heatMap, type HeatRow } from './heat-map.ts';
 import { escape, score } from './html.ts';

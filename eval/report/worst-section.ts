@@ -1,8 +1,8 @@
-import { readAsks, type AskOutcome } from '../speechrole/judge-scorer.ts';
-import { metricKeys, metricShort } from '../speechrole/metrics.ts';
-import { looseJson } from '../speechrole/parse-scores.ts';
+import { readAsks, type AskOutcome } from '../speechrole/judging/judge-scorer.ts';
+import { metricKeys, metricShort } from '../speechrole/judging/metrics.ts';
+import { looseJson } from '../speechrole/judging/parse-scores.ts';
 import type { RunView } from '../speechrole/run-view.ts';
-import { ratioOf, type JudgedSample } from '../speechrole/scores.ts';
+import { ratioOf, type JudgedSample } from '../speechrole/judging/scores.ts';
 import { mean } from '../statistics.ts';
 import type { ClipEmbedder } from './clips.ts';
 import { heatColors } from './heat-colors.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { DialogueAgent } from '../agents/dialogue-agent.ts';
+import type { DialogueAgent } from './data/dialogue-agent.ts';
 import { storedAgent } from '../agents/stored-agent.ts';
 import { wireAgent } from '../agents/wire-agent.ts';
 import { machineClock } from '../clock.ts';
@@ -11,13 +11,13 @@ import type { EvalHost, HostedReference } from '../host.ts';
 import { openJudge } from '../judge/judge.ts';
 import type { RunHeader } from '../run-log.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { characterIdOf, instructionsFor, readRoleClips, writePacks } from './character-packs.ts';
-import { judgeScorer } from './judge-scorer.ts';
-import { openOutputs } from './outputs.ts';
-import { openProtocol, type Protocol } from './protocols.ts';
+import { characterIdOf, instructionsFor, readRoleClips, writePacks } from './data/character-packs.ts';
+import { judgeScorer } from './judging/judge-scorer.ts';
+import { openOutputs } from './data/outputs.ts';
+import { openProtocol, type Protocol } from './judging/protocols.ts';
 import type { RunConfig } from './run-config.ts';
-import { speechRoleTask, type DialogueScorer, type SpeechRoleTask } from './task.ts';
-import { readTestData, type DialogueSample, type TestData } from './test-data.ts';
+import { speechRoleTask, type DialogueScorer, type SpeechRoleTask } from './data/task.ts';
+import { readTestData, type DialogueSample, type TestData } from './data/test-data.ts';
 
 /** A run made ready. */
 export interface OpenedRun extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { judgeDialects, type JudgeDialectName } from '../judge/dialects.ts';
-import { protocolNames } from './protocols.ts';
+import { protocolNames } from './judging/protocols.ts';
 
 const dialectNames = Object.keys(judgeDialects) as [JudgeDialectName, ...JudgeDialectName[]];
 const share = z.number().min(0);

@@ -3,12 +3,12 @@ import type { AudioStore } from '../audio-store.ts';
 import { EvalError } from '../eval-error.ts';
 import { runPaths } from '../run-folder.ts';
 import { readRunLog, type RunRecord } from '../run-log.ts';
-import type { DialogueOutput } from './answers.ts';
-import { judgedPairs } from './judge-scorer.ts';
-import { openProtocol, type Protocol } from './protocols.ts';
+import type { DialogueOutput } from './data/answers.ts';
+import { judgedPairs } from './judging/judge-scorer.ts';
+import { openProtocol, type Protocol } from './judging/protocols.ts';
 import { runConfigSchema, type RunConfig } from './run-config.ts';
-import type { JudgedSample } from './scores.ts';
-import { dialogueFacts, type DialogueFacts } from './task.ts';
+import type { JudgedSample } from './judging/scores.ts';
+import { dialogueFacts, type DialogueFacts } from './data/task.ts';
 
 /** A run as its log tells it, read for scoring and reports; nobody is called. */
 export interface RunView {

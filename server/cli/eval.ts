@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runEval } from '../../eval/cli.ts';
+import { runEval } from '../../eval/cli/eval.ts';
 import type { EvalHost } from '../../eval/host.ts';
-import { keyIn } from '../api-keys.ts';
-import { flagOf, readConfig, settingFacts } from '../config.ts';
-import { helpText, optionProblem } from './help-text.ts';
-import { interruptSignal } from './interrupt.ts';
+import { keyIn } from '../config/api-keys.ts';
+import { flagOf, readConfig, settingFacts } from '../config/config.ts';
+import { helpText, optionProblem } from '../terminal/help-text.ts';
+import { interruptSignal } from '../terminal/interrupt.ts';
 
 /** `dramatis eval …`: lends the harness a terminal, and servers of our own to measure. */
 export async function run(args: string[]): Promise<number> {
@@ -37,7 +37,7 @@ export async function run(args: string[]): Promise<number> {
 async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): ReturnType<EvalHost['startServer']> {
   const { flags, charactersDir, references, sessions, audioRate } = options;
   // Most commands start no server, and need not wait for all that it loads.
-  const { startServer } = await import('../serve.ts');
+  const { startServer } = await import('../app/serve.ts');
   const settings = Object.fromEntries(
     Object.keys(settingFacts).map((setting) => [setting, flags[flagOf(setting)] ?? undefined]),
   );
@@ -86,7 +86,7 @@ async function withReferences(
   references: Parameters<EvalHost['startServer']>[0]['references'],
 ): Promise<{ readonly engines?: string }> {
   if (Object.keys(references).length === 0) return {};
-  const { readEnginesFile } = await import('../engine-config/engines-file.ts');
+  const { readEnginesFile } = await import('../engines/engines-file.ts');
   const file = engines === undefined ? undefined : readEnginesFile(engines);
   const chosen = preset === undefined ? {} : { preset };
   const merged = { ...file, ...chosen, references: { ...file?.references, ...references } };

@@ -1,9 +1,9 @@
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { createEdges } from '../../voices/edges.ts';
-import { detectVoice, transcribeRecording } from '../../voices/hear-recording.ts';
-import { openEngines } from '../engines.ts';
-import { interruptSignal } from './interrupt.ts';
-import { parseCommand, UsageError } from './usage.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { createEdges } from '../../voices/dsp/edges.ts';
+import { detectVoice, transcribeRecording } from '../../voices/recognition/transcribe-recording.ts';
+import { openEngines } from '../engines/engines.ts';
+import { interruptSignal } from '../terminal/interrupt.ts';
+import { parseCommand, UsageError } from '../terminal/usage.ts';
 
 interface Segment {
   readonly startMs: number;

@@ -1,7 +1,7 @@
-import { keyIn } from '../api-keys.ts';
-import type { Config } from '../config.ts';
-import { startServer } from '../serve.ts';
-import { UsageError } from './usage.ts';
+import { keyIn } from '../config/api-keys.ts';
+import type { Config } from '../config/config.ts';
+import { startServer } from '../app/serve.ts';
+import { UsageError } from '../terminal/usage.ts';
 
 /** A server to talk to: one that runs already, or one of our own for as long as the command lasts. */
 export interface ReachedServer {

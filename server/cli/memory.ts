@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { MemoryError, type Correction, type MemoryRecord, type Person } from '../memory/record.ts';
 import { exportOf } from '../memory/exported.ts';
 import { memoryFile, MemoryStore } from '../memory/store.ts';
-import { table } from './table.ts';
-import { parseCommand, UsageError } from './usage.ts';
+import { table } from '../terminal/table.ts';
+import { parseCommand, UsageError } from '../terminal/usage.ts';
 
 const flags = {
   user: { type: 'string', value: 'NAME', help: 'whose memories, by the name that their client gives' },

@@ -1,14 +1,14 @@
 import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { writeWav } from '../../voices/wav.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
 import { connectRealtime } from '../protocol/client.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
-import { interruptSignal } from './interrupt.ts';
+import { interruptSignal } from '../terminal/interrupt.ts';
 import { reachServer } from './local-server.ts';
-import { printable } from './printable.ts';
-import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
-import { waterfall } from './waterfall.ts';
+import { printable } from '../terminal/printable.ts';
+import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
+import { waterfall } from '../terminal/waterfall.ts';
 
 /** `dramatis replay`: recordings in, a conversation out, through the same server that people talk to. */
 export async function run(args: string[]): Promise<number> {

@@ -1,10 +1,10 @@
 import { concatSamples } from '../../voices/audio.ts';
-import { phrases } from '../../voices/phrases.ts';
-import { writeWav } from '../../voices/wav.ts';
-import { openEngines } from '../engines.ts';
-import { readCharacters } from '../cast.ts';
-import { interruptSignal } from './interrupt.ts';
-import { parseCommand, requireFlag, requireFolderOf, UsageError } from './usage.ts';
+import { phrases } from '../../voices/text/phrases.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
+import { openEngines } from '../engines/engines.ts';
+import { readCharacters } from '../cast/cast.ts';
+import { interruptSignal } from '../terminal/interrupt.ts';
+import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
 
 /** `dramatis say`: a text in a character's voice. */
 export async function run(args: string[]): Promise<number> {

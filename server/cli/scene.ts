@@ -3,18 +3,18 @@ import type { Feelings } from '../../agents/feelings.ts';
 import type { Emotion } from '../../characters/emotion.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/resampler.ts';
-import { writeWav } from '../../voices/wav.ts';
-import { openEngines } from '../engines.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
+import { openEngines } from '../engines/engines.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
-import { readCast } from '../cast.ts';
-import { systemClock } from '../session/clock.ts';
-import type { MessageItem, Speaker } from '../session/conversation.ts';
-import { Moods } from '../session/moods.ts';
-import type { Responder } from '../session/responder.ts';
-import { Trace } from '../session/trace.ts';
-import { interruptSignal } from './interrupt.ts';
-import { parseCommand, UsageError } from './usage.ts';
+import { readCast } from '../cast/cast.ts';
+import { systemClock } from '../session/contract/clock.ts';
+import type { MessageItem, Speaker } from '../session/history/conversation.ts';
+import { Moods } from '../session/history/moods.ts';
+import type { Responder } from '../responders/responder.ts';
+import { Trace } from '../session/contract/turn-timings.ts';
+import { interruptSignal } from '../terminal/interrupt.ts';
+import { parseCommand, UsageError } from '../terminal/usage.ts';
 
 /** `dramatis scene`: several characters play a scene, each in its own voice. */
 export async function run(args: string[]): Promise<number> {

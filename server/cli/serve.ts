@@ -1,9 +1,9 @@
-import { printableConfig } from '../config.ts';
-import { missingVoices } from '../engine-config/library-voice.ts';
-import { startServer } from '../serve.ts';
+import { printableConfig } from '../config/config.ts';
+import { missingVoices } from '../engines/library-voice.ts';
+import { startServer } from '../app/serve.ts';
 import { trustAdvice } from '../tls/credentials.ts';
-import { wrapped } from './help-text.ts';
-import { parseCommand, requireNone } from './usage.ts';
+import { wrapped } from '../terminal/help-text.ts';
+import { parseCommand, requireNone } from '../terminal/usage.ts';
 
 /** `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients go; a second signal ends it at once. */
 export async function run(args: string[]): Promise<number> {

@@ -1,4 +1,4 @@
-/** @import { TalkEvent } from './api.d.ts' */
+/** @import { TalkEvent } from './types/api.d.ts' */
 
 /**
  * Whether an event is of a family, such as `response.` or `connection.`.

@@ -1,13 +1,13 @@
-import { diagnose, dial } from './dial.js';
-import { openDevices } from './devices.js';
+import { diagnose, dial } from './connection/dial.js';
+import { openDevices } from './audio/devices.js';
 import { EventQueue } from './event-queue.js';
-import { Link } from './link.js';
-import { openOpus } from './opus.js';
-import { Player, UNASKED } from './player.js';
+import { Link } from './connection/link.js';
+import { openOpus } from './audio/opus.js';
+import { Player, UNASKED } from './audio/player.js';
 import { ReplyRequest } from './reply-request.js';
-import { whenOnline } from './when-online.js';
+import { whenOnline } from './connection/when-online.js';
 
-/** @import { ConnectionEvent, ServerEvent, Session, Talk, TalkEvent, TalkOptions } from './api.d.ts' */
+/** @import { ConnectionEvent, ServerEvent, Session, Talk, TalkEvent, TalkOptions } from './types/api.d.ts' */
 
 const KEPT_AUDIO_MS = 30_000;
 

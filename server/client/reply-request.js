@@ -1,6 +1,6 @@
-import { UNASKED } from './player.js';
+import { UNASKED } from './audio/player.js';
 
-/** @import { ClientEvent, ServerEvent } from './api.d.ts' */
+/** @import { ClientEvent, ServerEvent } from './types/api.d.ts' */
 
 /** `event_id` of the requests made here. */
 const ASKED = 'asked';

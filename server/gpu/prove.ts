@@ -1,7 +1,7 @@
-import type { ExecutedModel, Provider } from '../../voices/execution.ts';
-import type { Config } from '../config.ts';
-import { candidateProviders, thisMachine, type Machine } from './present.ts';
-import { openProofs } from './proofs.ts';
+import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
+import type { Config } from '../config/config.ts';
+import { candidateProviders, thisMachine, type Machine } from '../engines/gpu-present.ts';
+import { openProofs } from '../engines/gpu-proofs.ts';
 import { findingOf, trialsOf, tryOut, type GpuFinding, type Trial } from './trials.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Tensor } from 'onnxruntime-node';
-import { createSession } from '../../voices/device/create-session.ts';
-import { lineOf } from '../../voices/device/fault-line.ts';
-import type { ExecutedModel, Provider } from '../../voices/execution.ts';
+import { createSession } from '../../voices/onnx/create-session.ts';
+import { lineOf } from '../../voices/onnx/fault-line.ts';
+import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
 import { sileroGraph } from '../../voices/vads/silero-graph.ts';
 
 /** One model on one provider, in a process of its own, since native code may end it. Prints a `TrialResult` as JSON. */

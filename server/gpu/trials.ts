@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { ExecutedModel, Provider } from '../../voices/execution.ts';
+import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
 import { findMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { sileroFrameSizes, sileroStateSizes } from '../../voices/vads/silero-graph.ts';
-import { withInstalledJudges } from '../engine-config/auto-engines.ts';
-import { planEngines, type PlanSettings } from '../engine-config/engine-plan.ts';
-import type { VoiceModelSettings } from '../voice-models.ts';
+import { withInstalledJudges } from '../engines/auto-engines.ts';
+import { planEngines, type PlanSettings } from '../engines/engine-plan.ts';
+import type { VoiceModelSettings } from '../engines/voice-models.ts';
 import type { TrialOrder, TrialResult } from './trial-script.ts';
 
 /** A model that there is here, with an input as in service. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { accountOf } from '../api-keys.ts';
-import type { Config } from '../config.ts';
-import { isLoopback } from '../loopback.ts';
+import { accountOf } from '../config/api-keys.ts';
+import type { Config } from '../config/config.ts';
+import { isLoopback } from '../config/loopback.ts';
 import { secretPrefix, type ClientSecret, type ClientSecrets } from './client-secrets.ts';
 import type { Refusal } from './problem.ts';
 

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import { systemClock, type Clock } from '../session/clock.ts';
+import type { Config } from '../config/config.ts';
+import { systemClock, type Clock } from '../session/contract/clock.ts';
 import type { Refusal } from './problem.ts';
 
 /** On whose account a conversation is held, and from where: what the limits count by. */

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { LogController, type FastifyError, type FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
-import { errorObject, type ErrorCode } from '../errors.ts';
+import type { Config } from '../config/config.ts';
+import { errorObject, type ErrorCode } from '../session/contract/errors.ts';
 import type { TlsCredentials } from '../tls/dev-certificate.ts';
 import { sendProblem } from './problem.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { errorObject } from '../errors.ts';
-import type { Problem } from '../session/events.ts';
+import { errorObject } from '../session/contract/errors.ts';
+import type { Problem } from '../session/contract/events.ts';
 
 /** A refusal before anything is done: the HTTP status and the coded reason. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Problem } from '../session/events.ts';
+import type { Problem } from '../session/contract/events.ts';
 
 /** A request's body as it may be read, or which field of it is wrong. */
 export type ParsedBody<Body> = { readonly body: Body } | { readonly problem: Problem };

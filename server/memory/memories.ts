@@ -1,7 +1,7 @@
 import type { ChatModel } from '../../agents/chat.ts';
-import type { Meanings } from '../../agents/embeddings/meanings.ts';
+import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
 import type { Character } from '../../characters/character.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { MemoryError, type Person } from './record.ts';
 import { SessionMemory } from './session-memory.ts';
 import { memoryFile, MemoryStore } from './store.ts';

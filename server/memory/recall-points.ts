@@ -1,4 +1,4 @@
-import type { Meanings } from '../../agents/embeddings/meanings.ts';
+import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
 import type { Recollection } from '../../agents/memory/recollection.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { PointedMemory } from './points.ts';

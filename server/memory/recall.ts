@@ -1,8 +1,8 @@
 import type { Message } from '../../agents/chat.ts';
-import type { Meanings } from '../../agents/embeddings/meanings.ts';
+import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
 import { openRecollection, type Memory } from '../../agents/memory/recollection.ts';
-import { talkWindow, usualHistoryTokens } from '../../agents/talk-window.ts';
-import { withinTokens } from '../../agents/token-estimate.ts';
+import { talkWindow, usualHistoryTokens } from '../../agents/prompting/talk-window.ts';
+import { withinTokens } from '../../agents/llm/token-estimate.ts';
 import { openRecallPoints } from './recall-points.ts';
 import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';

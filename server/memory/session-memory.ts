@@ -1,8 +1,8 @@
 import type { Message } from '../../agents/chat.ts';
-import type { Meanings } from '../../agents/embeddings/meanings.ts';
+import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
 import type { CallOptions } from '../../voices/engine.ts';
-import type { Conversation, MessageItem } from '../session/conversation.ts';
-import type { SessionEvent } from '../session/events.ts';
+import type { Conversation, MessageItem } from '../session/history/conversation.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
 import { Keeper } from './keeper.ts';
 import { openRecall, type Recall } from './recall.ts';
 import type { Bond, Person } from './record.ts';

@@ -1,4 +1,4 @@
-import { openWorkerPool } from '../../voices/worker-pool.ts';
+import { openWorkerPool } from '../../voices/runtime/worker-pool.ts';
 import { MemoryError } from './record.ts';
 import type { MemoryStore } from './store.ts';
 
@@ -96,7 +96,7 @@ interface Urgency {
 
 /** The thread, and what asks it for jobs. */
 function startThread(file: string) {
-  const url = new URL('store-worker.ts', import.meta.url);
+  const url = new URL('./store-worker.ts', import.meta.url);
   const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
   async function call(method: StoreJob['method'], args: readonly unknown[], urgency: Urgency = {}): Promise<unknown> {
     const { priority = 0, longestMs } = urgency;

@@ -1,6 +1,6 @@
 import type { PastTurn } from '../../agents/memory/summary.ts';
-import { usualHistoryTokens } from '../../agents/talk-window.ts';
-import { estimateTokens } from '../../agents/token-estimate.ts';
+import { usualHistoryTokens } from '../../agents/prompting/talk-window.ts';
+import { estimateTokens } from '../../agents/llm/token-estimate.ts';
 import type { Database } from './database.ts';
 import type { Bond, FoundFact } from './record.ts';
 import { ofBond, type TurnRow } from './rows.ts';

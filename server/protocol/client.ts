@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 
 /** A server event as it arrives: `type`, and what belongs to it. `atMs` is the client's monotonic clock. */
 export interface ServerEvent extends Record<string, unknown> {

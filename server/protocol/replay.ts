@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Latency } from '../session/trace.ts';
+import type { Latency } from '../session/contract/turn-timings.ts';
 import type { RealtimeClient, ServerEvent } from './client.ts';
 import { wireSampleRate } from './limits.ts';
 

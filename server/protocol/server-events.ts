@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { cueKinds } from '../../agents/performance.ts';
+import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
-import { owners } from '../session/ledger.ts';
+import { owners } from '../session/contract/latency-breakdown.ts';
 
 /** Every server event has these; `x_seq` is ours, see `link/link.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };

@@ -1,5 +1,5 @@
 import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
-import { floatsFromG711, g711FromFloats, g711SampleRate } from '../../voices/g711.ts';
+import { floatsFromG711, g711FromFloats, g711SampleRate } from '../../voices/dsp/g711.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 
 /** What sound in base64 may be, as OpenAI Realtime (GA) names it; all of it mono. */

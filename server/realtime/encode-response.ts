@@ -1,7 +1,7 @@
 import type { Feelings } from '../../agents/feelings.ts';
-import { errorTable } from '../errors.ts';
+import { errorTable } from '../session/contract/errors.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
-import type { ReplyEnd, SessionEvent } from '../session/events.ts';
+import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
 import { ReplySound } from './reply-sound.ts';
 import { usageOf, type OutgoingAudio, type WireEvent } from './wire-event.ts';

@@ -1,5 +1,5 @@
-import { errorObject } from '../errors.ts';
-import type { SessionEvent } from '../session/events.ts';
+import { errorObject } from '../session/contract/errors.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
 import { responseEvents, type CuesTold, type EncodedSession, type OpenResponse } from './encode-response.ts';
 import type { OutgoingAudio, WireEvent } from './wire-event.ts';

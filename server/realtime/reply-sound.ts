@@ -1,4 +1,4 @@
-import { Resampler } from '../../voices/resampler.ts';
+import { Resampler } from '../../voices/dsp/resampler.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { bytesFromSamples, sampleRateOf, type AudioFormat } from './audio-format.ts';
 import type { OutgoingAudio } from './wire-event.ts';

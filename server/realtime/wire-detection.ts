@@ -1,6 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import { defaultTurnDetection, type TurnDetection } from '../session/settings.ts';
+import { defaultTurnDetection, type TurnDetection } from '../session/contract/settings.ts';
 
 /** How turns are found, as the wire has it. */
 export type WireTurnDetection = Record<string, unknown> & { readonly type: 'server_vad' | 'semantic_vad' };

@@ -1,5 +1,5 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import type { ReplyEnd } from '../session/events.ts';
+import type { ReplyEnd } from '../session/contract/events.ts';
 
 /** A server event of OpenAI Realtime (GA), without its `event_id`. */
 export interface WireEvent extends Record<string, unknown> {

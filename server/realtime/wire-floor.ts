@@ -1,5 +1,5 @@
 import type { Character } from '../../characters/character.ts';
-import { mayTakeFloor } from '../session/floor.ts';
+import { mayTakeFloor } from '../responders/turn-order.ts';
 import type { WireTurnDetection } from './wire-detection.ts';
 
 /** Whether the user has a part beside this character, or in this scene. */

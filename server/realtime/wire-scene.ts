@@ -1,11 +1,11 @@
 import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import type { Players } from '../session/company.ts';
-import type { Problem } from '../session/events.ts';
+import type { Players } from '../session/history/participants.ts';
+import type { Problem } from '../session/contract/events.ts';
 import type { WireSession } from './wire-session.ts';
-import type { Responder } from '../session/responder.ts';
-import { bargeInMs, nodEveryMs } from '../session/settings.ts';
+import type { Responder } from '../responders/responder.ts';
+import { bargeInMs, nodEveryMs } from '../session/contract/settings.ts';
 import { onFloor, playsFor } from './wire-floor.ts';
 
 /** Who plays, once a scene has been chosen or left. */

@@ -1,8 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import type { Problem } from '../session/events.ts';
-import type { SessionSettings, TurnDetection } from '../session/settings.ts';
+import type { Problem } from '../session/contract/events.ts';
+import type { SessionSettings, TurnDetection } from '../session/contract/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
 import { onFloor } from './wire-floor.ts';

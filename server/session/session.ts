@@ -1,21 +1,21 @@
-import type { ErrorCode } from '../errors.ts';
-import { Queue } from '../../voices/queue.ts';
-import { Company } from './company.ts';
-import type { SessionContext, SessionInput, SessionParts } from './context.ts';
-import { Conversation } from './conversation.ts';
-import type { ReplyRequest, SessionCommand, SessionEvent } from './events.ts';
-import { EchoVoice } from './echo-voice.ts';
-import { mayGoOn } from './floor.ts';
-import type { Heard } from './hear.ts';
-import { Intake } from './intake.ts';
-import { changeItems, type ItemCommand } from './items.ts';
-import { Listening, type Understood } from './listening.ts';
-import { problemEvent } from './problem-event.ts';
-import type { Reply } from './reply.ts';
-import type { SessionSettings } from './settings.ts';
-import { Speaking } from './speaking.ts';
-import { Trace } from './trace.ts';
-import { TurnTaking } from './turn-taking.ts';
+import type { ErrorCode } from './contract/errors.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
+import { Company } from './history/participants.ts';
+import type { SessionContext, SessionInput, SessionParts } from './contract/context.ts';
+import { Conversation } from './history/conversation.ts';
+import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
+import { EchoVoice } from './input/echo/echo-voice.ts';
+import { mayGoOn } from '../responders/turn-order.ts';
+import type { Heard } from './input/vad-segmenter.ts';
+import { Intake } from './input/intake.ts';
+import { changeItems, type ItemCommand } from './history/items.ts';
+import { Listening, type Understood } from './input/listening.ts';
+import { problemEvent } from './contract/problem-event.ts';
+import type { Reply } from './output/reply.ts';
+import type { SessionSettings } from './contract/settings.ts';
+import { Speaking } from './output/speaking.ts';
+import { Trace } from './contract/turn-timings.ts';
+import { TurnTaking } from './turns/turn-taking.ts';
 
 /** One conversation: a single writer of its own state, fed by one queue. */
 export class Session {

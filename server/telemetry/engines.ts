@@ -1,6 +1,6 @@
-import type { EngineSummary } from '../engines.ts';
-import type { ReplyEnd } from '../session/events.ts';
-import type { Owner } from '../session/ledger.ts';
+import type { EngineSummary } from '../engines/engines.ts';
+import type { ReplyEnd } from '../session/contract/events.ts';
+import type { Owner } from '../session/contract/latency-breakdown.ts';
 
 /** Which engine's work an owner's time is; of the others, it is our own or the client's. */
 const stages: Readonly<Partial<Record<Owner, EngineSummary['stage']>>> = {

@@ -1,4 +1,4 @@
-import type { ExecutionReport } from '../../voices/execution.ts';
+import type { ExecutionReport } from '../../voices/onnx/execution.ts';
 
 type Tell = (facts: object, text: string) => void;
 

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { EngineSummary } from '../engines.ts';
-import type { ReplyEnd } from '../session/events.ts';
-import { owners } from '../session/ledger.ts';
+import type { EngineSummary } from '../engines/engines.ts';
+import type { ReplyEnd } from '../session/contract/events.ts';
+import { owners } from '../session/contract/latency-breakdown.ts';
 import { engineNames } from './engines.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Likeness } from './voice-watch.ts';

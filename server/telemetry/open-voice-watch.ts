@@ -1,4 +1,4 @@
-import type { Engines } from '../engines.ts';
+import type { Engines } from '../engines/engines.ts';
 import { openVoiceWatch, type VoiceWatch, type VoiceWatchParts } from './voice-watch.ts';
 
 /** The watch over the voices of a server; none where no speaker encoder is loaded. */

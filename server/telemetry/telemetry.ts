@@ -1,5 +1,5 @@
 import type { Likeness } from './voice-watch.ts';
-import type { SessionEvent } from '../session/events.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
 
 /** What telemetry may know of a session: nothing of what is said in it. */
 export interface SessionFacts {

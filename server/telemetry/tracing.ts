@@ -3,9 +3,9 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Tr
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { EngineSummary } from '../engines.ts';
-import type { ReplyEnd } from '../session/events.ts';
-import { owners } from '../session/ledger.ts';
+import type { EngineSummary } from '../engines/engines.ts';
+import type { ReplyEnd } from '../session/contract/events.ts';
+import { owners } from '../session/contract/latency-breakdown.ts';
 import { engineNames } from './engines.ts';
 import type { SessionFacts, Telemetry } from './telemetry.ts';
 

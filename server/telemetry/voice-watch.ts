@@ -2,8 +2,8 @@ import type { Character } from '../../characters/character.ts';
 import { concatSamples } from '../../voices/audio.ts';
 import { cosine, type SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { Voice } from '../../voices/synthesizer.ts';
-import { readWav } from '../../voices/wav.ts';
-import type { SessionEvent } from '../session/events.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
 
 /** How like itself a character sounded in one reply. */
 export interface Likeness {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ConfigError, type Config } from '../config.ts';
+import { ConfigError, type Config } from '../config/config.ts';
 import { devCertificate, devCertificatePaths, type TlsCredentials } from './dev-certificate.ts';
 
 /** The certificate the server shows, undefined where it speaks plain HTTP. Throws a `ConfigError` on files that will not do. */

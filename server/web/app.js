@@ -1,20 +1,20 @@
-import { openCastSearch } from './cast-search.js';
-import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './characters.js';
-import { element } from './dom.js';
-import { explainServer } from './explanations.js';
-import { MemoryPanel } from './memories.js';
-import { Messages } from './messages.js';
-import { MicrophonePicker } from './microphone-picker.js';
-import { showPortrait } from './portrait.js';
-import { recall, remember } from './remember.js';
-import { SceneView } from './scene-view.js';
-import { captions, loudness } from './talk-button.js';
-import { Talk } from './talk.js';
-import { Transcript } from './transcript.js';
+import { openCastSearch } from './parts/cast-search.js';
+import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './parts/characters.js';
+import { element } from './parts/dom.js';
+import { explainServer } from './talk/explanations.js';
+import { MemoryPanel } from './parts/memories.js';
+import { Messages } from './talk/messages.js';
+import { MicrophonePicker } from './parts/microphone-picker.js';
+import { showPortrait } from './parts/portrait.js';
+import { recall, remember } from './parts/remember.js';
+import { SceneView } from './parts/scene-view.js';
+import { captions, loudness } from './talk/talk-button.js';
+import { Talk } from './talk/talk.js';
+import { Transcript } from './talk/transcript.js';
 
-/** @import { Character } from './characters.js' */
-/** @import { ServerError } from '../client/api.d.ts' */
-/** @import { TalkState } from './talk-state.js' */
+/** @import { Character } from './parts/characters.js' */
+/** @import { ServerError } from '../client/types/api.d.ts' */
+/** @import { TalkState } from './talk/talk-state.js' */
 
 const page = {
   cast: element('characters', HTMLUListElement),

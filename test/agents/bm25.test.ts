@@ -1,9 +1,9 @@
 import MiniSearch from 'minisearch';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openBm25 } from '../../agents/bm25.ts';
-import { openHybrid } from '../../agents/hybrid.ts';
-import { searchTerms } from '../../agents/words.ts';
+import { openBm25 } from '../../agents/retrieval/bm25.ts';
+import { openHybrid } from '../../agents/embeddings/hybrid.ts';
+import { searchTerms } from '../../agents/retrieval/words.ts';
 import { loadCharacters } from '../../characters/character.ts';
 
 const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../characters'));

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
-import { inRole } from '../../agents/in-role.ts';
-import { omniPrompt } from '../../agents/omni-prompt.ts';
+import { inRole } from '../../agents/guardrails/guardrail.ts';
+import { omniPrompt } from '../../agents/prompting/omni-prompt.ts';
 import { loadCharacter } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/cast.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 
 const wukong = await loadCharacter(path.join(builtInCharacters, 'sun-wukong'));

@@ -1,10 +1,10 @@
 import { array, assert, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emotionTags } from '../../agents/emotion-tags.ts';
-import { retrievalAgent } from '../../agents/retrieval.ts';
-import { actor } from '../../agents/actor.ts';
+import { emotionTags } from '../../agents/output/emotion-tags.ts';
+import { retrievalAgent } from '../../agents/retrieval/retrieval.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import { emotions } from '../../characters/emotion.ts';
-import type { Emotion } from '../../server/client/api.d.ts';
+import type { Emotion } from '../../server/client/types/api.d.ts';
 import { fakeChat, replyParts, smallCharacter } from './stand-ins.ts';
 
 const martha = smallCharacter();

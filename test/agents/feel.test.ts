@@ -1,8 +1,8 @@
 import { assert, constantFrom, array, integer, oneof, property, record, string, constant } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emotionOf, feel, feelingsInWords, rounded, type FeltEvent } from '../../agents/feel.ts';
+import { emotionOf, feel, feelingsInWords, rounded, type FeltEvent } from '../../agents/scene/feel.ts';
 import { calmFeelings, type Feelings } from '../../agents/feelings.ts';
-import { recipeFor } from '../../agents/recipe.ts';
+import { recipeFor } from '../../agents/recipes/recipes.ts';
 import { emotions } from '../../characters/emotion.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 

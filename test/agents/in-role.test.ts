@@ -1,13 +1,14 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
-import { inRole } from '../../agents/in-role.ts';
-import { buildPrompt } from '../../agents/prompt.ts';
-import { openGuard, type Slip } from '../../agents/role-guard.ts';
-import { openStyle } from '../../agents/style-drift.ts';
+import { inRole } from '../../agents/guardrails/guardrail.ts';
+import { buildPrompt } from '../../agents/prompting/prompt.ts';
+import type { Slip } from '../../agents/violation.ts';
+import { openGuard } from '../../agents/guardrails/guardrail-rules.ts';
+import { openStyle } from '../../agents/guardrails/style-drift.ts';
 import { loadCharacter, loadCharacters } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/cast.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 
 const characters = await loadCharacters(builtInCharacters);

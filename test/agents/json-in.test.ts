@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonIn } from '../../agents/json-in.ts';
+import { jsonIn } from '../../agents/llm/find-json.ts';
 
 const value = {
   statements: [{ text: 'Deep enough, {she} said: "fools"', at: -1.5e2, is: true, no: null }, { text: '很深' }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { constantLore, lorebookOf } from '../../agents/lorebook.ts';
+import { constantLore, lorebookOf } from '../../agents/prompting/lorebook.ts';
 import { cardSchema } from '../../characters/card.ts';
 import { readCard } from '../../characters/tavern/card-file.ts';
 import { toPack } from '../../characters/tavern/to-pack.ts';

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
 import { likeness, unitOf } from '../../agents/embeddings/embedder.ts';
-import { longestWaitMs, openMeanings } from '../../agents/embeddings/meanings.ts';
+import { longestWaitMs, openMeanings } from '../../agents/embeddings/embedding-index.ts';
 import { openNearest } from '../../agents/embeddings/nearest.ts';
 import { openRecollection } from '../../agents/memory/recollection.ts';
 import { openCircuit } from '../../voices/calls/circuit.ts';

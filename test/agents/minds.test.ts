@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import type { Cost } from '../../agents/agent.ts';
 import { openCircuit } from '../../voices/calls/circuit.ts';
-import { withFallback } from '../../agents/fallback.ts';
-import { gated, openMind } from '../../agents/open.ts';
+import { withFallback } from '../../agents/actor/fallback.ts';
+import { gated, openMind } from '../../agents/actor/open.ts';
 import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
-import { retrievalAgent } from '../../agents/retrieval.ts';
-import { withScript } from '../../agents/script.ts';
+import { retrievalAgent } from '../../agents/retrieval/retrieval.ts';
+import { withScript } from '../../agents/actor/script.ts';
 import { GaveWay } from '../../voices/calls/limiter.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { fails, openChatServer, says } from '../fakes/chat-server.ts';

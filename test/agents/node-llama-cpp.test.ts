@@ -7,7 +7,7 @@ import { llamaFunctions, llamaHistory } from '../../agents/chats/llama-history.t
 import { adapter, type LlamaReply, type LlamaRequest } from '../../agents/chats/node-llama-cpp.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import type { CallCost } from '../../voices/calls/calls.ts';
-import { openProcess } from '../../voices/calls/process.ts';
+import { openProcess } from '../../voices/runtime/process.ts';
 import { chatConformance } from '../conformance/chat.ts';
 import { isInstalled } from '../fakes/installed.ts';
 import { tinyGguf } from '../fakes/tiny-gguf.ts';

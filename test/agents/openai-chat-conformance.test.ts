@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../agents/chat.ts';
 import { adapter } from '../../agents/chats/openai-chat.ts';
 import type { CallCost } from '../../voices/calls/calls.ts';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import { chatConformance } from '../conformance/chat.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';

@@ -1,7 +1,7 @@
 import { array, assert, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
-import { performanceScript, type PerformancePart, type ScriptForm } from '../../agents/performance.ts';
+import { actor } from '../../agents/actor/actor.ts';
+import { performanceScript, type PerformancePart, type ScriptForm } from '../../agents/output/performance.ts';
 import { fakeChat, replyParts, smallCharacter } from './stand-ins.ts';
 
 const marks = { action: 'A', thought: 'T', narration: 'N' } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { lorebookOf } from '../../agents/lorebook.ts';
-import { buildPrompt } from '../../agents/prompt.ts';
-import { estimateTokens } from '../../agents/token-estimate.ts';
+import { lorebookOf } from '../../agents/prompting/lorebook.ts';
+import { buildPrompt } from '../../agents/prompting/prompt.ts';
+import { estimateTokens } from '../../agents/llm/token-estimate.ts';
 import { asHistory, smallCharacter } from './stand-ins.ts';
 
 const martha = smallCharacter();

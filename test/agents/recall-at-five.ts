@@ -1,4 +1,4 @@
-import { openHybrid } from '../../agents/hybrid.ts';
+import { openHybrid } from '../../agents/embeddings/hybrid.ts';
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
 import type { Character } from '../../characters/character.ts';
 

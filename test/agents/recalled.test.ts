@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { omniPrompt } from '../../agents/omni-prompt.ts';
-import type { Near } from '../../agents/meaning.ts';
-import { recipeFor } from '../../agents/recipe.ts';
+import { omniPrompt } from '../../agents/prompting/omni-prompt.ts';
+import type { Near } from '../../agents/prompting/meaning.ts';
+import { recipeFor } from '../../agents/recipes/recipes.ts';
 import type { RecipeName } from '../../agents/recipe-names.ts';
 import { smallCharacter } from './stand-ins.ts';
 

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../agents/chat.ts';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import { recipeNames } from '../../agents/recipe-names.ts';
-import { recipeFor, recipes } from '../../agents/recipe.ts';
-import { estimateTokens } from '../../agents/token-estimate.ts';
+import { recipeFor, recipes } from '../../agents/recipes/recipes.ts';
+import { estimateTokens } from '../../agents/llm/token-estimate.ts';
 import { loadCharacter } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/cast.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
 import { asHistory, fakeChat, smallCharacter } from './stand-ins.ts';
 
 const martha = smallCharacter({ mbti: 'ESTJ', scenario: 'The taproom, at night.' });

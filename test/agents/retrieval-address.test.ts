@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { loadCharacters } from '../../characters/character.ts';
-import { retrievalAgent } from '../../agents/retrieval.ts';
+import { retrievalAgent } from '../../agents/retrieval/retrieval.ts';
 import { wordsOf } from './stand-ins.ts';
 
 const alice = (await loadCharacters('characters')).find(({ id }) => id === 'alice');

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { indexLines } from '../../agents/line-index.ts';
-import { retrievalAgent } from '../../agents/retrieval.ts';
+import { indexLines } from '../../agents/retrieval/line-index.ts';
+import { retrievalAgent } from '../../agents/retrieval/retrieval.ts';
 import { loadCharacters, type Character } from '../../characters/character.ts';
 import { chineseTalk, ownTalk, smallTalk, strangeChineseTalk, strangeTalk, type Remark } from './remarks.ts';
 import { replyParts, smallCharacter, wordsOf } from './stand-ins.ts';

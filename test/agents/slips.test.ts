@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import type { ChatModel, ChatPart } from '../../agents/chat.ts';
 import { spokenText } from '../../agents/chats/spoken-text.ts';
-import { inRole } from '../../agents/in-role.ts';
+import { inRole } from '../../agents/guardrails/guardrail.ts';
 import { loadCharacter, type Character } from '../../characters/character.ts';
-import { builtInCharacters } from '../../server/cast.ts';
-import { speakable } from '../../voices/speakable.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
+import { speakable } from '../../voices/text/speakable.ts';
 import { asHistory } from './stand-ins.ts';
 
 const holmes = await loadCharacter(path.join(builtInCharacters, 'sherlock-holmes'));

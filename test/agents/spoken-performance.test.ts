@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { performanceScript } from '../../agents/performance.ts';
-import { speakable } from '../../voices/speakable.ts';
+import { performanceScript } from '../../agents/output/performance.ts';
+import { speakable } from '../../voices/text/speakable.ts';
 
 /** What models write though they were told to write speech alone, and what of it is spoken. */
 const scripts: readonly (readonly [script: string, spoken: string])[] = [

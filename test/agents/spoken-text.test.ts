@@ -1,7 +1,7 @@
 import { array, assert, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { spokenText } from '../../agents/chats/spoken-text.ts';
-import { ownWords } from '../../agents/own-words.ts';
+import { ownWords } from '../../agents/output/speaker-labels.ts';
 
 /** What comes out when a text goes in, in one piece or cut at the given places. */
 function through(

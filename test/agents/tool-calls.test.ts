@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import type { ChatPart, Message } from '../../agents/chat.ts';
 import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
-import { withFallback } from '../../agents/fallback.ts';
-import { openMind } from '../../agents/open.ts';
-import { buildPrompt } from '../../agents/prompt.ts';
-import { retrievalAgent } from '../../agents/retrieval.ts';
+import { withFallback } from '../../agents/actor/fallback.ts';
+import { openMind } from '../../agents/actor/open.ts';
+import { buildPrompt } from '../../agents/prompting/prompt.ts';
+import { retrievalAgent } from '../../agents/retrieval/retrieval.ts';
 import type { Toolbox } from '../../agents/tools.ts';
 import { fails, failsInStream, openChatServer, says, type ChatServer, type Exchange } from '../fakes/chat-server.ts';
 import { replyParts, smallCharacter, wordsOf } from './stand-ins.ts';

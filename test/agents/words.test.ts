@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { chooseLine, isSameLine } from '../../agents/choice.ts';
+import { chooseLine, isSameLine } from '../../agents/retrieval/choice.ts';
 import { languageOf } from '../../agents/language.ts';
-import { paraphrasesOf, remarkKey } from '../../agents/paraphrases.ts';
-import { isFrame, searchTerms } from '../../agents/words.ts';
+import { paraphrasesOf, remarkKey } from '../../agents/retrieval/paraphrases.ts';
+import { isFrame, searchTerms } from '../../agents/retrieval/words.ts';
 import { asHistory } from './stand-ins.ts';
 
 describe('search terms', () => {

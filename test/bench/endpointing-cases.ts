@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { readAudioFile } from '../../voices/audio-file.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
-import { createEdges } from '../../voices/edges.ts';
+import { createEdges } from '../../voices/dsp/edges.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { reportHtml } from '../../eval/report/report.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
-import { summarizeRun } from '../../eval/speechrole/summary.ts';
+import { summarizeRun } from '../../eval/speechrole/summary/summary.ts';
 import { makeJudgedSet } from '../eval/judged-set.ts';
 import { evaluate, runOf } from '../eval/run-rig.ts';
 import { summarize, type BenchRow } from './stats.ts';

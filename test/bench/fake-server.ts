@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { loadCharacters } from '../../characters/character.ts';
-import { readConfig } from '../../server/config.ts';
-import { buildApp } from '../../server/http/app.ts';
-import { builtInCharacters } from '../../server/cast.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { buildApp } from '../../server/app/app.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
 import type { Vad } from '../../voices/vad.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { fakeEngines } from '../fakes/engines.ts';

@@ -1,4 +1,4 @@
-import { table } from '../../server/cli/table.ts';
+import { table } from '../../server/terminal/table.ts';
 import type { BenchRow, BenchShare } from './stats.ts';
 
 /** One module a bench; each exports `run`, which yields rows as they are known. */

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { loadCharacters } from '../../characters/character.ts';
-import { readConfig } from '../../server/config.ts';
-import { buildApp } from '../../server/http/app.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { buildApp } from '../../server/app/app.ts';
 import { openMemories } from '../../server/memory/memories.ts';
-import { builtInCharacters } from '../../server/cast.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 
 /** A server with memory on and engines that cost nothing, in a process that can be killed: `memory-server.ts DATA_DIR`. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TalkEvent, TalkSpeaker } from '../../server/client/api.d.ts';
+import type { TalkEvent, TalkSpeaker } from '../../server/client/types/api.d.ts';
 import { openTalk } from '../../server/client/open-talk.js';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { StageSpeaker } from '../client/stage-speaker.ts';

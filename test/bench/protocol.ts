@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { encodeFrame, type OpusPacket } from '../../server/protocol/binary-frame.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
-import { openOpusEncoder } from '../../voices/opus.ts';
+import { openOpusEncoder } from '../../voices/dsp/opus.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { measureLoads, startLoadedServer, type Load } from './server-load.ts';
 import type { BenchRow } from './stats.ts';

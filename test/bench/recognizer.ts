@@ -1,7 +1,7 @@
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
-import { resample } from '../../voices/resampler.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { utterances } from './recordings.ts';
 import { summarize, type BenchRow } from './stats.ts';

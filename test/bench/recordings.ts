@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { Rechunker } from '../../voices/audio.ts';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { createEdges } from '../../voices/edges.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { createEdges } from '../../voices/dsp/edges.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { AudioFrame } from '../../voices/audio.ts';
-import type { Hypothesis } from '../../voices/recognizers/hypothesis.ts';
+import type { Hypothesis } from '../../voices/recognition/hypothesis.ts';
 import { loadMoonshine, type MoonshineModel } from '../../voices/recognizers/moonshine-model.ts';
 import { findMoonshine, moonshineOn } from '../../voices/recognizers/moonshine.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';

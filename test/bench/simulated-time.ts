@@ -1,4 +1,4 @@
-import type { Clock } from '../../server/session/clock.ts';
+import type { Clock } from '../../server/session/contract/clock.ts';
 
 /** Turns of the event loop without new work after which nothing more is about to happen by itself. */
 const quietTurns = 3;

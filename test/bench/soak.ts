@@ -1,7 +1,7 @@
 import { connectRealtime, type ServerEvent } from '../../server/protocol/client.ts';
 import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { Replayer } from '../../server/protocol/replay.ts';
-import { readCharacters } from '../../server/cast.ts';
+import { readCharacters } from '../../server/cast/cast.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { utterances, type SpokenClip } from './recordings.ts';
 import { startServerProcess } from './server-process.ts';

@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '../../server/cli/spread.ts';
+import { spreadOf, type Spread } from '../../server/terminal/spread.ts';
 
 /** One line of a bench: what was measured, how often, and how it is spread. */
 export interface BenchRow extends Spread {

@@ -1,5 +1,5 @@
-import { openEngines } from '../../server/engines.ts';
-import { readCharacters } from '../../server/cast.ts';
+import { openEngines } from '../../server/engines/engines.ts';
+import { readCharacters } from '../../server/cast/cast.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const repeats = 20;

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import type { CharacterAgent } from '../../agents/agent.ts';
 import type { ChatModel, ChatPart, Message } from '../../agents/chat.ts';
-import { inRole } from '../../agents/in-role.ts';
-import { openMind } from '../../agents/open.ts';
-import type { Slip } from '../../agents/role-guard.ts';
+import { inRole } from '../../agents/guardrails/guardrail.ts';
+import { openMind } from '../../agents/actor/open.ts';
+import type { Slip } from '../../agents/violation.ts';
 import { loadCharacters, type Character } from '../../characters/character.ts';
 import { shareOf, type BenchShare } from './stats.ts';
 import { ownRemarks } from './talk-remarks.ts';

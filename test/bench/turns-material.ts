@@ -1,7 +1,7 @@
 import { concatSamples } from '../../voices/audio.ts';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { semitones, trackPitch } from '../../voices/pitch.ts';
-import { resample } from '../../voices/resampler.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { semitones, trackPitch } from '../../voices/dsp/pitch.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import type { EmbeddedPreset, EmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
 import { sharedPath } from '../shared.ts';
 import { chinese, utterances, type SpokenClip } from './recordings.ts';

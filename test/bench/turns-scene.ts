@@ -1,9 +1,9 @@
 import type { CharacterAgent } from '../../agents/agent.ts';
 import type { Character } from '../../characters/character.ts';
 import { int16FromFloats } from '../../voices/audio.ts';
-import { cascade } from '../../server/session/responder.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import { Session } from '../../server/session/session.ts';
-import { bargeInMs, defaultTurnDetection } from '../../server/session/settings.ts';
+import { bargeInMs, defaultTurnDetection } from '../../server/session/contract/settings.ts';
 import type { EmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
 import { openProsody } from '../../voices/turn-detectors/prosody.ts';
 import type { Vad } from '../../voices/vad.ts';

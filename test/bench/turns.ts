@@ -1,4 +1,4 @@
-import { readCharacters } from '../../server/cast.ts';
+import { readCharacters } from '../../server/cast/cast.ts';
 import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { Decoder } from './simulated-engines.ts';

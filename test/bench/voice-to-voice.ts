@@ -1,7 +1,7 @@
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { connectRealtime } from '../../server/protocol/client.ts';
 import { Replayer, type ReplayedTurn } from '../../server/protocol/replay.ts';
-import { startServer } from '../../server/serve.ts';
+import { startServer } from '../../server/app/serve.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { utterances } from './recordings.ts';
 import { summarize, type BenchRow } from './stats.ts';

@@ -1,7 +1,7 @@
 import { MediaStreamTrack, RtpHeader, RtpPacket, type RTCPeerConnection, type RTCRtpSender } from 'werift';
-import { openEngines } from '../../server/engines.ts';
-import { readCharacters } from '../../server/cast.ts';
-import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusDecoder } from '../../voices/opus.ts';
+import { openEngines } from '../../server/engines/engines.ts';
+import { readCharacters } from '../../server/cast/cast.ts';
+import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusDecoder } from '../../voices/dsp/opus.ts';
 import { openLoopbackPeer } from '../fakes/loopback-peer.ts';
 import { spoken } from '../fakes/spoken.ts';
 import { silence, tone } from '../fakes/vad.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { remarkKey } from '../../agents/paraphrases.ts';
+import { remarkKey } from '../../agents/retrieval/paraphrases.ts';
 import { languageOf } from '../../agents/language.ts';
 import { loadCharacters } from '../../characters/character.ts';
 

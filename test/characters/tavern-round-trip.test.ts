@@ -10,7 +10,7 @@ import { fromPack } from '../../characters/tavern/from-pack.ts';
 import { openCard, readCardBytes, writeCardBytes } from '../../characters/tavern/open-card.ts';
 import { blankPng } from '../../characters/tavern/png.ts';
 import { toPack } from '../../characters/tavern/to-pack.ts';
-import { builtInCharacters } from '../../server/cast.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
 import { cards } from './tavern-cards.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cards-'));

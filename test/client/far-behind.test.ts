@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Link, type Carrier } from '../../server/link/link.ts';
+import { Link, type Carrier } from '../../server/transports/websocket/resumable-stream.ts';
 
 /** A carrier with room for so many frames; `drain` makes room again. */
 function narrowCarrier(room: number) {

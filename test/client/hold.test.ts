@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ClientEvent, PlaybackEvent, ServerEvent } from '../../server/client/api.d.ts';
-import { Player } from '../../server/client/player.js';
+import type { ClientEvent, PlaybackEvent, ServerEvent } from '../../server/client/types/api.d.ts';
+import { Player } from '../../server/client/audio/player.js';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { settle } from '../fakes/clock.ts';
 import { StageSpeaker } from './stage-speaker.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PlaybackQueue } from '../../server/client/playback-queue.js';
+import { PlaybackQueue } from '../../server/client/audio/playback-queue.js';
 import { seededRandom } from '../../eval/seeded-random.ts';
 
 const samplesPerMs = 24;

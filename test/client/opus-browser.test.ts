@@ -43,7 +43,8 @@ describe.skipIf(!available)('a talk in Opus, in a real browser', () => {
 
 /** Runs in the page. */
 async function talk() {
-  const { openTalk } = (globalThis as unknown as { client: typeof import('../../server/client/api.d.ts') }).client;
+  const { openTalk } = (globalThis as unknown as { client: typeof import('../../server/client/types/api.d.ts') })
+    .client;
   const codecs = { sent: new Set<number>(), received: new Set<number>() };
   class Watched extends WebSocket {
     constructor(url: string | URL, protocols: string[]) {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeFrame, encodeFrame } from '../../server/client/binary-frame.js';
-import { InOrder } from '../../server/client/in-order.js';
-import { Outgoing } from '../../server/client/outgoing.js';
-import { OpusFrames } from '../../server/client/opus-frames.js';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
+import { decodeFrame, encodeFrame } from '../../server/client/connection/binary-frame.js';
+import { InOrder } from '../../server/client/connection/in-order.js';
+import { Outgoing } from '../../server/client/connection/outgoing.js';
+import { OpusFrames } from '../../server/client/audio/opus-frames.js';
+import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 import { concatSamples } from '../../voices/audio.ts';
 import { signalToNoise, voiceLike } from '../fakes/voice-like.ts';
 

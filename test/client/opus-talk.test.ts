@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openOpus } from '../../server/client/opus.js';
+import { openOpus } from '../../server/client/audio/opus.js';
 import { openTalk } from '../../server/client/open-talk.js';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { orderViolations } from '../conformance/realtime-order.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { writeWav } from '../../voices/wav.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
 import { hasBrowser, openBrowser } from '../fakes/browser.ts';
 import { openRig } from './talk-rig.ts';
 

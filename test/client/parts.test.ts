@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BackOff } from '../../server/client/back-off.js';
-import { decodeFrame, encodeFrame } from '../../server/client/binary-frame.js';
-import { socketAddress } from '../../server/client/dial.js';
+import { BackOff } from '../../server/client/connection/back-off.js';
+import { decodeFrame, encodeFrame } from '../../server/client/connection/binary-frame.js';
+import { socketAddress } from '../../server/client/connection/dial.js';
 import { EventQueue } from '../../server/client/event-queue.js';
-import { HeardCursor } from '../../server/client/heard-cursor.js';
-import { Heartbeat } from '../../server/client/heartbeat.js';
-import { Inbox } from '../../server/client/inbox.js';
-import { Outbox } from '../../server/client/outbox.js';
-import { Player } from '../../server/client/player.js';
+import { HeardCursor } from '../../server/client/audio/heard-cursor.js';
+import { Heartbeat } from '../../server/client/connection/heartbeat.js';
+import { Inbox } from '../../server/client/connection/inbox.js';
+import { Outbox } from '../../server/client/connection/outbox.js';
+import { Player } from '../../server/client/audio/player.js';
 
 describe('the back-off', () => {
   it('waits not at all after a sudden loss, then half a second and ever longer, up to eight', () => {

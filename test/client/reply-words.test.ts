@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Reply } from '../../server/web/reply.js';
+import { Reply } from '../../server/web/talk/reply.js';
 
 it('words that a held reply says again are shown as they are heard, not as it goes on', () => {
   const entry = { text: '', close: () => undefined, remove: () => undefined };

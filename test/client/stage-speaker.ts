@@ -1,6 +1,6 @@
-import type { SpeakerListener, TalkSpeaker } from '../../server/client/api.d.ts';
-import { WIRE_RATE } from '../../server/client/pcm.js';
-import { PlaybackQueue } from '../../server/client/playback-queue.js';
+import type { SpeakerListener, TalkSpeaker } from '../../server/client/types/api.d.ts';
+import { WIRE_RATE } from '../../server/client/audio/pcm.js';
+import { PlaybackQueue } from '../../server/client/audio/playback-queue.js';
 
 const blockSamples = 128;
 

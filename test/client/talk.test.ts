@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
-import type { SpeakerListener, TalkOptions } from '../../server/client/api.d.ts';
+import type { SpeakerListener, TalkOptions } from '../../server/client/types/api.d.ts';
 import * as client from '../../server/client/open-talk.js';
 import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
 import { silence, tone } from '../fakes/vad.ts';
@@ -24,7 +24,7 @@ async function talkAloud(options: Omit<TalkOptions, 'onEvent' | 'speaker'>) {
 afterEach(() => void vi.useRealTimers());
 
 /** What the package tells TypeScript that it exports is what it exports. */
-const declared: typeof import('../../server/client/api.d.ts') = client;
+const declared: typeof import('../../server/client/types/api.d.ts') = client;
 
 describe('a talk', () => {
   it('is all that the package exports, besides its error', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';

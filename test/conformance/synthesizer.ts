@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../voices/audio.ts';
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { faultCatalogue } from '../fakes/faults.ts';

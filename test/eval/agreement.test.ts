@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kendall, leaveOneOutMse, pearson, residualMse, spearman } from '../../eval/correlation.ts';
 import { formatCsv, parseCsv } from '../../eval/csv.ts';
-import { agreement, krippendorff } from '../../eval/speechrole/agreement.ts';
+import { agreement, krippendorff } from '../../eval/speechrole/summary/agreement.ts';
 import { holm } from '../../eval/statistics.ts';
 
 /** Two annotators on three pairs: differences of human scores 1, 0, −1; of the judge's ratios 0.5, 0.2, −0.4. */

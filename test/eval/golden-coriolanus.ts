@@ -1,4 +1,4 @@
-import { metricKeys } from '../../eval/speechrole/metrics.ts';
+import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 
 /** The scores of Coriolanus, multi, in the repository's own results: of the first judge and of the second. */
 export const goldenScores = {

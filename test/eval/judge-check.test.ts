@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readTestData } from '../../eval/speechrole/test-data.ts';
-import type { ProbeResult } from '../../eval/speechrole/judge-check.ts';
-import { readWav } from '../../voices/wav.ts';
+import { readTestData } from '../../eval/speechrole/data/test-data.ts';
+import type { ProbeResult } from '../../eval/speechrole/judging/judge-check.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { openJudgeServer, type JudgeServerOptions } from '../fakes/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
 import { evaluate } from './run-rig.ts';

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { metricKeys } from '../../eval/speechrole/metrics.ts';
+import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 import {
   strictMetricScores,
   strictScores,
   tolerantMetricScores,
   tolerantScores,
-} from '../../eval/speechrole/parse-scores.ts';
+} from '../../eval/speechrole/judging/parse-scores.ts';
 
 describe('the strict parser of free texts', () => {
   it.each([

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { runEval } from '../../eval/cli.ts';
+import { runEval } from '../../eval/cli/eval.ts';
 import type { EvalHost } from '../../eval/host.ts';
-import { helpText, optionProblem } from '../../server/cli/help-text.ts';
+import { helpText, optionProblem } from '../../server/terminal/help-text.ts';
 
 /** The harness as the command line has it, without a process: what it prints is kept. */
 export async function evaluate(

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { leaderboard, paperRows, paperTables } from '../../eval/speechrole/leaderboard.ts';
-import { metricKeys } from '../../eval/speechrole/metrics.ts';
-import { readResults } from '../../eval/speechrole/results.ts';
-import { paperRoles } from '../../eval/speechrole/roles.ts';
-import { compareRuns, scoreRow } from '../../eval/speechrole/score-table.ts';
-import { aggregate, overallOf, type Aggregation, type JudgedSample } from '../../eval/speechrole/scores.ts';
+import { leaderboard, paperRows, paperTables } from '../../eval/speechrole/summary/leaderboard.ts';
+import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
+import { readResults } from '../../eval/speechrole/summary/results.ts';
+import { paperRoles } from '../../eval/speechrole/data/roles.ts';
+import { compareRuns, scoreRow } from '../../eval/speechrole/summary/score-table.ts';
+import { aggregate, overallOf, type Aggregation, type JudgedSample } from '../../eval/speechrole/judging/scores.ts';
 import { seededRandom } from '../../eval/seeded-random.ts';
 import { v1ResultFile, v2ResultFile } from './golden-coriolanus.ts';
 import { openScratch } from './scratch.ts';

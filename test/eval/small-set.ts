@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { concatSamples } from '../../voices/audio.ts';
 import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
-import { resample } from '../../voices/resampler.ts';
-import { writeWav } from '../../voices/wav.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
 
 interface SmallTurn {
   readonly user: string;

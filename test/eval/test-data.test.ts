@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkData } from '../../eval/speechrole/data-check.ts';
-import { openOutputs } from '../../eval/speechrole/outputs.ts';
-import { readTestData, roleNameOf } from '../../eval/speechrole/test-data.ts';
+import { checkData } from '../../eval/speechrole/data/data-check.ts';
+import { openOutputs } from '../../eval/speechrole/data/outputs.ts';
+import { readTestData, roleNameOf } from '../../eval/speechrole/data/test-data.ts';
 import { openScratch } from './scratch.ts';
 
 async function put(folder: string, files: Readonly<Record<string, unknown>>): Promise<void> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { LogLine } from '../../eval/run-log.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
-import { summarizeRun } from '../../eval/speechrole/summary.ts';
+import { summarizeRun } from '../../eval/speechrole/summary/summary.ts';
 import { openJudgeServer, type JudgeFault } from '../fakes/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
 import { evaluate, runOf } from './run-rig.ts';

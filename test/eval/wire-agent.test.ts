@@ -5,11 +5,11 @@ import { wireAgent, type WireAgentSettings } from '../../eval/agents/wire-agent.
 import { openAudioStore } from '../../eval/audio-store.ts';
 import { machineClock } from '../../eval/clock.ts';
 import { openEndpoint } from '../../eval/endpoint.ts';
-import { characterIdOf, instructionsFor, splitPrompt, writePacks } from '../../eval/speechrole/character-packs.ts';
-import type { DialogueOutput } from '../../eval/speechrole/answers.ts';
-import { readTestData, type DialogueSample } from '../../eval/speechrole/test-data.ts';
+import { characterIdOf, instructionsFor, splitPrompt, writePacks } from '../../eval/speechrole/data/character-packs.ts';
+import type { DialogueOutput } from '../../eval/speechrole/data/answers.ts';
+import { readTestData, type DialogueSample } from '../../eval/speechrole/data/test-data.ts';
 import { loadCharacters } from '../../characters/character.ts';
-import { readWav } from '../../voices/wav.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { openRig } from '../client/talk-rig.ts';
 import { openRealtimeServer } from '../fakes/realtime-server.ts';
 import { makeJudgedSet } from './judged-set.ts';

@@ -1,6 +1,6 @@
 import type { AgentOptions, CharacterAgent } from '../../agents/agent.ts';
 import type { Message } from '../../agents/chat.ts';
-import { performanceScript } from '../../agents/performance.ts';
+import { performanceScript } from '../../agents/output/performance.ts';
 import type { Character } from '../../characters/character.ts';
 
 /** A line with calls; they are made only where tools are offered. `callId` is made up where it does not matter. */

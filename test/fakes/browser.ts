@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium, type BrowserContextOptions, type Page } from 'playwright-core';
-import type { RunningServer } from '../../server/serve.ts';
+import type { RunningServer } from '../../server/app/serve.ts';
 import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/resampler.ts';
-import { writeWav } from '../../voices/wav.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
 import { spoken } from './spoken.ts';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../server/session/clock.ts';
+import type { Clock } from '../../server/session/contract/clock.ts';
 
 /** A clock that stands still until told to move; sleepers wake in order of their time. */
 export class ManualClock implements Clock {

@@ -1,6 +1,6 @@
-import type { Engines } from '../../server/engines.ts';
+import type { Engines } from '../../server/engines/engines.ts';
 import type { Voice } from '../../voices/synthesizer.ts';
-import { cascade } from '../../server/session/responder.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import { fakeAgent } from './agent.ts';
 import { fakeRecognizer } from './recognizer.ts';
 import { fakeSynthesizer } from './synthesizer.ts';

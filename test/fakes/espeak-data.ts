@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import path from 'node:path';
 import { isEspeakInstalled } from '../../voices/synthesizers/espeak.ts';
-import { hashOf, type Weights } from '../../voices/calls/weights.ts';
+import { hashOf, type Weights } from '../../voices/models/weights.ts';
 
 const inside = '/usr/share/espeak-ng-data/';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../eval/seeded-random.ts';
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 
 /** What the network does to what passes. Everything can be changed while it runs. */
 export interface Weather {

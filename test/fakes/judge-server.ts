@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { metricKeys } from '../../eval/speechrole/metrics.ts';
+import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
 

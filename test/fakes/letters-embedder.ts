@@ -1,4 +1,4 @@
-import { isFrame, searchTerms } from '../../agents/words.ts';
+import { isFrame, searchTerms } from '../../agents/retrieval/words.ts';
 import { unitOf, type Embedder } from '../../agents/embeddings/embedder.ts';
 
 const dimensions = 4_096;

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { Rechunker } from '../../voices/audio.ts';
-import { isOpusHeader, OggReader, openOggOpusWriter } from '../../voices/ogg-opus.ts';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
+import { isOpusHeader, OggReader, openOggOpusWriter } from '../../voices/dsp/ogg-opus.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import { tone } from './vad.ts';
 

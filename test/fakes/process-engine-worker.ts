@@ -1,6 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { EngineError } from '../../voices/engine.ts';
-import { serveProcess } from '../../voices/calls/process-serve.ts';
+import { serveProcess } from '../../voices/runtime/process-serve.ts';
 
 /** How the engine of the tests behaves: see the words in `answer`. */
 export interface FakeEngineData {

@@ -1,4 +1,4 @@
-import { openProcess } from '../../voices/calls/process.ts';
+import { openProcess } from '../../voices/runtime/process.ts';
 
 /** Started by a test as a process of its own: starts an engine's process and prints its id, then stays. */
 const engine = openProcess<string, string>({

@@ -1,7 +1,7 @@
 import { durationMs, type AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
-import { logMelSampleRate, melBands, whisperLogMel } from '../../voices/log-mel.ts';
-import { Resampler } from '../../voices/resampler.ts';
+import { logMelSampleRate, melBands, whisperLogMel } from '../../voices/dsp/log-mel.ts';
+import { Resampler } from '../../voices/dsp/resampler.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 
 /** Knows a voice by the shape of its mean spectrum. `fails`: it cannot be asked. `clips` keeps how long each clip was, in ms. */

@@ -1,7 +1,7 @@
 import { wireSampleRate } from '../../server/protocol/limits.ts';
-import { systemClock } from '../../server/session/clock.ts';
+import { systemClock } from '../../server/session/contract/clock.ts';
 import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/resampler.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 
 /** What a user says: the text spoken by one of our own voices, at the wire's rate. */

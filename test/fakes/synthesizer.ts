@@ -1,6 +1,6 @@
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
 import { silence } from './vad.ts';
-import { untilAborted } from '../../voices/until-aborted.ts';
+import { untilAborted } from '../../voices/runtime/until-aborted.ts';
 
 /**
  * Speaks at 100 ms a word, each word timed: constant pressure, or a tone where it `sings`, for codecs that carry no

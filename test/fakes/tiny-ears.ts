@@ -1,4 +1,4 @@
-import type { Weights } from '../../voices/calls/weights.ts';
+import type { Weights } from '../../voices/models/weights.ts';
 import { castTo, node, tensor, tokenList, winners, type TinyFiles } from './tiny-model.ts';
 
 type Ear = Readonly<Record<string, Weights>>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Weights } from '../../voices/calls/weights.ts';
+import type { Weights } from '../../voices/models/weights.ts';
 import { writeOnnx, type FloatTensor, type GraphNode, type OnnxGraph } from '../../voices/vads/onnx-file.ts';
 
 /**

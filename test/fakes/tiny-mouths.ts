@@ -1,4 +1,4 @@
-import type { Weights } from '../../voices/calls/weights.ts';
+import type { Weights } from '../../voices/models/weights.ts';
 import { castTo, node, tensor, type TinyFiles } from './tiny-model.ts';
 
 type Mouth = Readonly<Record<string, Weights>>;

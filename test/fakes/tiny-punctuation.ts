@@ -1,4 +1,4 @@
-import type { Weights } from '../../voices/calls/weights.ts';
+import type { Weights } from '../../voices/models/weights.ts';
 import { castTo, node, tensor, winners, type TinyFiles } from './tiny-model.ts';
 
 /** A CT-Transformer that puts a comma after one word. */

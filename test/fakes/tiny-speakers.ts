@@ -1,4 +1,4 @@
-import type { Weights } from '../../voices/calls/weights.ts';
+import type { Weights } from '../../voices/models/weights.ts';
 import { node, tensor, type TinyFiles } from './tiny-model.ts';
 
 /** Bands of mel energy. */

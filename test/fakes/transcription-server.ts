@@ -1,4 +1,4 @@
-import { readWav } from '../../voices/wav.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { openEngineServer, type EngineServer, type Route, type SeenRequest } from './engine-server.ts';
 
 const json = { 'content-type': 'application/json' };

@@ -11,7 +11,7 @@ import {
   type ServerDuplexStream,
   type ServerUnaryCall,
 } from '@grpc/grpc-js';
-import { tritonService } from '../../voices/calls/triton.ts';
+import { tritonService } from '../../voices/calls/triton/triton.ts';
 import { CallCount } from './call-count.ts';
 import type { EngineServer, SeenRequest } from './engine-server.ts';
 import { cut, type Fault } from './faults.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { candidateProviders, thisMachine } from '../../server/gpu/present.ts';
+import { candidateProviders, thisMachine } from '../../server/engines/gpu-present.ts';
 
 /** Where Debian's Chromium keeps its Vulkan loader and SwiftShader, a Vulkan device in software. */
 const chromium = '/usr/lib/chromium';

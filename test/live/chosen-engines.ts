@@ -1,6 +1,6 @@
-import { chatKinds } from '../../agents/open.ts';
-import { embeddedKinds, type EnginePlan, type PlannedEngine } from '../../server/engine-config/engine-plan.ts';
-import { omniKinds, recognizerKinds, synthesizerKinds } from '../../voices/open.ts';
+import { chatKinds } from '../../agents/actor/open.ts';
+import { embeddedKinds, type EnginePlan, type PlannedEngine } from '../../server/engines/engine-plan.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from '../../server/engines/voice-kinds.ts';
 
 /** A kind of engine, and one of them where the configuration names any. */
 export interface ChosenEngine {

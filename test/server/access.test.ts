@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { accountOf } from '../../server/api-keys.ts';
+import { accountOf } from '../../server/config/api-keys.ts';
 import { refusalOf } from '../../server/http/access.ts';
 
 const open = { apiKeys: [], allowedOrigins: [] };

@@ -4,8 +4,8 @@ import { connect, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { readConfig } from '../../server/config.ts';
-import { buildApp } from '../../server/http/app.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { buildApp } from '../../server/app/app.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { characters, record, serve } from './serve-rig.ts';
 

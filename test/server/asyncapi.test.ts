@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '../../server/protocol/asyncapi.ts';
 import { clientEventTypes } from '../../server/protocol/client-events.ts';
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
-import { owners } from '../../server/session/ledger.ts';
+import { owners } from '../../server/session/contract/latency-breakdown.ts';
 
 describe('the AsyncAPI document', () => {
   const document = asyncapiDocument('1.2.3') as {

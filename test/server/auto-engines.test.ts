@@ -6,10 +6,10 @@ import { synthesizerSettings } from '../../voices/sherpa/synthesizer-settings.ts
 import { recognizerSettings } from '../../voices/sherpa/recognizer-settings.ts';
 import { findModel, readCatalogue, type CatalogueModel } from '../../voices/models/catalogue.ts';
 import { describeFiles } from '../../voices/models/installed.ts';
-import { withInstalledJudges } from '../../server/engine-config/auto-engines.ts';
-import { planEngines } from '../../server/engine-config/engine-plan.ts';
-import { planWhole } from '../../server/engine-config/plan-whole.ts';
-import { readConfig } from '../../server/config.ts';
+import { withInstalledJudges } from '../../server/engines/auto-engines.ts';
+import { planEngines } from '../../server/engines/engine-plan.ts';
+import { planWhole } from '../../server/engines/plan-whole.ts';
+import { readConfig } from '../../server/config/config.ts';
 
 const catalogue = readCatalogue();
 

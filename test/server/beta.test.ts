@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { speaksBeta } from '../../server/realtime/beta.ts';
-import { g711FromFloats } from '../../voices/g711.ts';
+import { g711FromFloats } from '../../voices/dsp/g711.ts';
 import { settle } from '../fakes/clock.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { connectBeta } from './beta-rig.ts';

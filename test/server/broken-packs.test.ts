@@ -4,8 +4,8 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../server/config.ts';
-import { startServer } from '../../server/serve.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { startServer } from '../../server/app/serve.ts';
 import { garden } from './scene-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-broken-packs-'));

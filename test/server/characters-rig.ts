@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
 import type { Card, DialoguePair } from '../../characters/card.ts';
-import type { Engines } from '../../server/engines.ts';
+import type { Engines } from '../../server/engines/engines.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { connectRealtime } from '../../server/protocol/client.ts';
-import { startServer, type RunningServer } from '../../server/serve.ts';
+import { startServer, type RunningServer } from '../../server/app/serve.ts';
 import { isEspeakInstalled } from '../../voices/synthesizers/espeak.ts';
 
 const available = isEspeakInstalled();

@@ -6,8 +6,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { faultText } from '../../server/cli/fault-text.ts';
-import { writeWav } from '../../voices/wav.ts';
+import { faultText } from '../../server/terminal/fault-text.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
 import { evaluate } from '../eval/run-rig.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-cli-mistakes-'));

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../server/config.ts';
-import { isLoopback } from '../../server/loopback.ts';
+import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../server/config/config.ts';
+import { isLoopback } from '../../server/config/loopback.ts';
 
 let folder: string;
 let emptyFile: string;

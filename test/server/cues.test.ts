@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { actor } from '../../agents/actor.ts';
+import { actor } from '../../agents/actor/actor.ts';
 import { loadCharacter } from '../../characters/character.ts';
-import { openEngines, type Engines } from '../../server/engines.ts';
-import { cascade } from '../../server/session/responder.ts';
-import { Trace } from '../../server/session/trace.ts';
+import { openEngines, type Engines } from '../../server/engines/engines.ts';
+import { cascade } from '../../server/responders/responder.ts';
+import { Trace } from '../../server/session/contract/turn-timings.ts';
 import { concatSamples } from '../../voices/audio.ts';
-import { detectVoice, transcribeRecording } from '../../voices/hear-recording.ts';
-import { resample } from '../../voices/resampler.ts';
+import { detectVoice, transcribeRecording } from '../../voices/recognition/transcribe-recording.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import { fakeChat } from '../agents/stand-ins.ts';
 import { ManualClock } from '../fakes/clock.ts';
 import { connect } from './wire-rig.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkEmbeddings } from '../../server/cli/doctor-engines.ts';
+import { checkEmbeddings } from '../../server/cli/doctor/engines.ts';
 import { openEngineServer, type EngineServer } from '../fakes/engine-server.ts';
 import type { Fault } from '../fakes/faults.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkPlannedEngines } from '../../server/cli/doctor-engines.ts';
-import { planEngines } from '../../server/engine-config/engine-plan.ts';
+import { checkPlannedEngines } from '../../server/cli/doctor/engines.ts';
+import { planEngines } from '../../server/engines/engine-plan.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { openSpeechServer } from '../fakes/speech-server.ts';
 import { openTranscriptionServer } from '../fakes/transcription-server.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkVoices } from '../../server/cli/doctor-voices.ts';
+import { checkVoices } from '../../server/cli/doctor/voices.ts';
 import { writeSmallCampplus } from '../fakes/small-models.ts';
 import { characters } from './serve-rig.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Engines } from '../../server/engines.ts';
-import { cascade } from '../../server/session/responder.ts';
+import type { Engines } from '../../server/engines/engines.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { record, serve } from './serve-rig.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { EchoGate } from '../../server/session/echo-gate.ts';
-import { EchoGuard } from '../../server/session/echo-guard.ts';
-import type { Played } from '../../server/session/sent-levels.ts';
-import type { Heard } from '../../server/session/hear.ts';
+import { EchoGate } from '../../server/session/input/echo/echo-gate.ts';
+import { EchoGuard } from '../../server/session/input/echo/echo-guard.ts';
+import type { Played } from '../../server/session/input/echo/sent-levels.ts';
+import type { Heard } from '../../server/session/input/vad-segmenter.ts';
 
 const rate = 16_000;
 const windowSamples = 512;

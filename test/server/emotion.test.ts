@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../agents/agent.ts';
-import { followPhrases } from '../../server/session/phrase-follower.ts';
-import { cascade } from '../../server/session/responder.ts';
-import { Trace } from '../../server/session/trace.ts';
+import { followPhrases } from '../../server/responders/phrase-follower.ts';
+import { cascade } from '../../server/responders/responder.ts';
+import { Trace } from '../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../fakes/clock.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';

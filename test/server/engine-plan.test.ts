@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../server/config.ts';
-import { planEngines, type PlanSettings } from '../../server/engine-config/engine-plan.ts';
-import { voiceOf } from '../../server/engine-config/voice-of.ts';
+import { ConfigError } from '../../server/config/config.ts';
+import { planEngines, type PlanSettings } from '../../server/engines/engine-plan.ts';
+import { voiceOf } from '../../server/engines/voice-of.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-engines-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));

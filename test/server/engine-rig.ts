@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import type { Engines } from '../../server/engines.ts';
+import type { Engines } from '../../server/engines/engines.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { openChatModel } from '../fakes/engine-table.ts';
 import { openSpeechServer } from '../fakes/speech-server.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../server/config.ts';
-import { openEngines, type Engines } from '../../server/engines.ts';
+import { ConfigError } from '../../server/config/config.ts';
+import { openEngines, type Engines } from '../../server/engines/engines.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { CallCost } from '../../voices/calls/calls.ts';
 import { silence, tone } from '../fakes/vad.ts';

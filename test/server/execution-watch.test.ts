@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openEngines } from '../../server/engines.ts';
+import { openEngines } from '../../server/engines/engines.ts';
 import { writeSmallCampplus } from '../fakes/small-models.ts';
 
 it('knows what runs the speaker encoder, which is loaded while the engines are opened', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openEngines } from '../../server/engines.ts';
+import { openEngines } from '../../server/engines/engines.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { openChatAudioServer } from '../fakes/chat-audio-server.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';

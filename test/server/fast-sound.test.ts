@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../server/session/clock.ts';
-import { cascade } from '../../server/session/responder.ts';
+import type { Clock } from '../../server/session/contract/clock.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import { concatSamples } from '../../voices/audio.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { fakeAgent } from '../fakes/agent.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ReplySound } from '../../server/realtime/reply-sound.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
-import { floatsFromG711, g711FromFloats, type G711Law } from '../../voices/g711.ts';
+import { floatsFromG711, g711FromFloats, type G711Law } from '../../voices/dsp/g711.ts';
 import { settle } from '../fakes/clock.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { connect } from './wire-rig.ts';

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { readConfig, type Config } from '../../server/config.ts';
-import { candidateProviders, type Machine } from '../../server/gpu/present.ts';
-import { openProofs } from '../../server/gpu/proofs.ts';
+import { readConfig, type Config } from '../../server/config/config.ts';
+import { candidateProviders, type Machine } from '../../server/engines/gpu-present.ts';
+import { openProofs } from '../../server/engines/gpu-proofs.ts';
 import { proveProviders, type ProveOptions } from '../../server/gpu/prove.ts';
 import type { TrialResult } from '../../server/gpu/trial-script.ts';
 

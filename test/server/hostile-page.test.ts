@@ -5,8 +5,8 @@ import { zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blankPng } from '../../characters/tavern/png.ts';
-import { readConfig } from '../../server/config.ts';
-import { startServer, type RunningServer } from '../../server/serve.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { startServer, type RunningServer } from '../../server/app/serve.ts';
 import { cards } from '../characters/tavern-cards.ts';
 import { hasBrowser, openBrowser, type TestBrowser } from '../fakes/browser.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { step, type TurnEvent, type TurnPolicy, type TurnState } from '../../server/session/turn.ts';
+import { step, type TurnEvent, type TurnPolicy, type TurnState } from '../../server/session/turns/turn.ts';
 import { tone } from '../fakes/vad.ts';
 import { defaultSettings, openRig } from './session-rig.ts';
 import { connect } from './wire-rig.ts';

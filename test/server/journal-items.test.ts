@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Journal, readJournal } from '../../server/link/journal.ts';
-import { restore } from '../../server/link/restore.ts';
-import type { CallItem, Item, MessageItem } from '../../server/session/conversation.ts';
-import { messagesOf } from '../../server/session/history.ts';
+import { Journal, readJournal } from '../../server/journal/journal.ts';
+import { restore } from '../../server/journal/restore.ts';
+import type { CallItem, Item, MessageItem } from '../../server/session/history/conversation.ts';
+import { messagesOf } from '../../server/session/history/history.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { addSound, Conversation, type MessageItem, type SpokenContent } from '../../server/session/conversation.ts';
-import { RecentSpeech } from '../../server/session/recent-speech.ts';
+import {
+  addSound,
+  Conversation,
+  type MessageItem,
+  type SpokenContent,
+} from '../../server/session/history/conversation.ts';
+import { RecentSpeech } from '../../server/session/output/recent-speech.ts';
 import { openRig } from './session-rig.ts';
 
 const keptMs = ({ audio, sampleRate }: SpokenContent): number =>

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { measureTurns } from '../../server/cli/latency.ts';
-import { latencyTable, summarizeLatency } from '../../server/cli/latency-table.ts';
-import { spreadOf } from '../../server/cli/spread.ts';
-import { waterfall } from '../../server/cli/waterfall.ts';
-import { owners, shareOut, type Owner } from '../../server/session/ledger.ts';
-import type { Latency } from '../../server/session/trace.ts';
-import { parts, withHeard } from '../../server/web/latency.js';
+import { measureTurns } from '../../server/cli/latency/latency.ts';
+import { latencyTable, summarizeLatency } from '../../server/cli/latency/latency-table.ts';
+import { spreadOf } from '../../server/terminal/spread.ts';
+import { waterfall } from '../../server/terminal/waterfall.ts';
+import { owners, shareOut, type Owner } from '../../server/session/contract/latency-breakdown.ts';
+import type { Latency } from '../../server/session/contract/turn-timings.ts';
+import { parts, withHeard } from '../../server/web/talk/latency.js';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { tone } from '../fakes/vad.ts';

@@ -1,7 +1,7 @@
 import { array, assert, boolean, constantFrom, dictionary, double, property, record, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { owners, shareOut, type Owner, type Shares } from '../../server/session/ledger.ts';
-import { Trace, type Latency } from '../../server/session/trace.ts';
+import { owners, shareOut, type Owner, type Shares } from '../../server/session/contract/latency-breakdown.ts';
+import { Trace, type Latency } from '../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
 /** Tenths of a millisecond, so that sums are exact. */

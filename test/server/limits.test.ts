@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Engines } from '../../server/engines.ts';
-import { addressOf } from '../../server/http/door.ts';
-import { openInflow } from '../../server/http/inflow.ts';
+import type { Engines } from '../../server/engines/engines.ts';
+import { addressOf } from '../../server/http/auth-guard.ts';
+import { openInflow } from '../../server/transports/websocket/rate-limit.ts';
 import { TokenBucket } from '../../server/http/token-bucket.ts';
 import { openConnection, type ServerEvent } from '../../server/realtime/connection.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../server/config.ts';
-import { buildApp } from '../../server/http/app.ts';
-import { readCharacters } from '../../server/cast.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { buildApp } from '../../server/app/app.ts';
+import { readCharacters } from '../../server/cast/cast.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 

@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
-import { openMeanings } from '../../agents/embeddings/meanings.ts';
+import { openMeanings } from '../../agents/embeddings/embedding-index.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { SessionMemory } from '../../server/memory/session-memory.ts';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
-import { Conversation } from '../../server/session/conversation.ts';
+import { Conversation } from '../../server/session/history/conversation.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-meaning-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

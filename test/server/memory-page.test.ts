@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
-import { readConfig } from '../../server/config.ts';
-import { startServer, type RunningServer } from '../../server/serve.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { startServer, type RunningServer } from '../../server/app/serve.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
 
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */

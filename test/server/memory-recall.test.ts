@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { buildPrompt } from '../../agents/prompt.ts';
+import { buildPrompt } from '../../agents/prompting/prompt.ts';
 import type { ChatModel } from '../../agents/chat.ts';
 import { GaveWay } from '../../voices/calls/limiter.ts';
 import { EngineError } from '../../voices/engine.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { owners } from '../../server/session/ledger.ts';
+import { owners } from '../../server/session/contract/latency-breakdown.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { fakeEngines } from '../fakes/engines.ts';

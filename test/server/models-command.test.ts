@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { hashOf } from '../../voices/hash.ts';
+import { hashOf } from '../../voices/runtime/hash.ts';
 import { openWeightsServer, weightsOf } from '../fakes/weights-server.ts';
 
 const run = promisify(execFile);

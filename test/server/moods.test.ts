@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { calmFeelings } from '../../agents/feelings.ts';
-import type { MessageItem } from '../../server/session/conversation.ts';
-import type { ReplyEnd } from '../../server/session/events.ts';
-import { Moods } from '../../server/session/moods.ts';
+import type { MessageItem } from '../../server/session/history/conversation.ts';
+import type { ReplyEnd } from '../../server/session/contract/events.ts';
+import { Moods } from '../../server/session/history/moods.ts';
 import { ManualClock } from '../fakes/clock.ts';
 import { connect } from './wire-rig.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withScript } from '../../agents/script.ts';
+import { withScript } from '../../agents/actor/script.ts';
 import type { Character } from '../../characters/character.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { fakeTurnDetector } from '../fakes/turn-detector.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { encodeFrame, decodeFrame } from '../../server/client/binary-frame.js';
-import { OpusFrames } from '../../server/client/opus-frames.js';
+import { encodeFrame, decodeFrame } from '../../server/client/connection/binary-frame.js';
+import { OpusFrames } from '../../server/client/audio/opus-frames.js';
 import { concatSamples } from '../../voices/audio.ts';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 
 // What an event holds is for each test to say.
 type Event = Record<string, any>;

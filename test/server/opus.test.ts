@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { decodeFrame, encodeFrame } from '../../server/client/binary-frame.js';
+import { decodeFrame, encodeFrame } from '../../server/client/connection/binary-frame.js';
 import { concatSamples } from '../../voices/audio.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence } from '../fakes/vad.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../server/session/overheard.ts';
+import { judge } from '../../server/session/input/overlap-classifier.ts';
 
 const heard = (text: string, about: Partial<Parameters<typeof judge>[0]> = {}) =>
   judge({ text, isVoice: true, lastedMs: 300, isWhole: true, confidence: 0.6, ...about });

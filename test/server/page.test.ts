@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../server/config.ts';
-import { startServer, type RunningServer } from '../../server/serve.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { startServer, type RunningServer } from '../../server/app/serve.ts';
 import { writeSmallCampplus } from '../fakes/small-models.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
 

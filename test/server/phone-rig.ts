@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { MediaStream, telephoneSession } from '../../server/twilio/media-stream.ts';
-import type { TwilioCommand } from '../../server/twilio/messages.ts';
-import { floatsFromG711, g711FromFloats } from '../../voices/g711.ts';
+import { MediaStream, telephoneSession } from '../../server/transports/phone/media-stream.ts';
+import type { TwilioCommand } from '../../server/transports/phone/messages.ts';
+import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
 import type { ServerEvent } from '../../server/realtime/connection.ts';
 import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';

@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { planEngines } from '../../server/engine-config/engine-plan.ts';
-import { presetIds, readPreset } from '../../server/engine-config/engines-file.ts';
-import { synthesizerKinds } from '../../voices/open.ts';
+import { planEngines } from '../../server/engines/engine-plan.ts';
+import { presetIds, readPreset } from '../../server/engines/engines-file.ts';
+import { synthesizerKinds } from '../../server/engines/voice-kinds.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-presets-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));

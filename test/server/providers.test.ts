@@ -6,9 +6,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { findingOf, type GpuFinding } from '../../server/gpu/trials.ts';
-import { readConfig } from '../../server/config.ts';
-import { openEngines } from '../../server/engines.ts';
-import { cudaLibrary } from '../../voices/device/cuda-library.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { openEngines } from '../../server/engines/engines.ts';
+import { cudaLibrary } from '../../voices/onnx/cuda-library.ts';
 import { writeSmallCampplus } from '../fakes/small-models.ts';
 import { executionNotes } from '../../server/telemetry/execution-notes.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import OpenAI, { APIError } from 'openai';
-import type { Engines } from '../../server/engines.ts';
+import type { Engines } from '../../server/engines/engines.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
 

@@ -1,11 +1,11 @@
 import { toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
-import type { Engines } from '../../server/engines.ts';
-import { encodeSpeech, type SpeechFormat } from '../../server/http/rest/encode-speech.ts';
+import type { Engines } from '../../server/engines/engines.ts';
+import { encodeSpeech, type SpeechFormat } from '../../server/rest/encode-speech.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
-import { readWav } from '../../voices/wav.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { tone } from '../fakes/vad.ts';

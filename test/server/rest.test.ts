@@ -1,11 +1,11 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../agents/agent.ts';
-import { openMind } from '../../agents/open.ts';
+import { openMind } from '../../agents/actor/open.ts';
 import { openOpenaiChat } from '../../agents/chats/openai-chat.ts';
 import type { Character } from '../../characters/character.ts';
-import type { Engines } from '../../server/engines.ts';
-import { cascade } from '../../server/session/responder.ts';
+import type { Engines } from '../../server/engines/engines.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { openChatServer, says } from '../fakes/chat-server.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Journal, journalFile, readJournal, sweepJournals } from '../../server/link/journal.ts';
-import { restore } from '../../server/link/restore.ts';
+import { Journal, journalFile, readJournal, sweepJournals } from '../../server/journal/journal.ts';
+import { restore } from '../../server/journal/restore.ts';
 import { startServerProcess, type ServerProcess } from '../bench/server-process.ts';
 import { serve } from './serve-rig.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../agents/chat.ts';
-import { castScenes } from '../../server/http/cast-scene.ts';
+import { castScenes } from '../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
-import { userMessage, type Item } from '../../server/session/conversation.ts';
-import { sceneResponder } from '../../server/session/scene-responder.ts';
-import { cascade } from '../../server/session/responder.ts';
+import { userMessage, type Item } from '../../server/session/history/conversation.ts';
+import { sceneResponder } from '../../server/responders/scene-responder.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';

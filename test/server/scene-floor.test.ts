@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breathMs, holdsFloorMs } from '../../server/session/floor.ts';
+import { breathMs, holdsFloorMs } from '../../server/responders/turn-order.ts';
 import { actingModel, garden, openScene, sceneNamed } from './scene-rig.ts';
 
 /** One phrase of so many words, each 100 ms of sound, that never names anybody. */

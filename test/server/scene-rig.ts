@@ -1,9 +1,9 @@
 import type { ChatModel, Message } from '../../agents/chat.ts';
-import { openMind } from '../../agents/open.ts';
+import { openMind } from '../../agents/actor/open.ts';
 import { loadStages } from '../../characters/scene.ts';
-import { readCharacters } from '../../server/cast.ts';
-import { cascade } from '../../server/session/responder.ts';
-import { sceneResponder } from '../../server/session/scene-responder.ts';
+import { readCharacters } from '../../server/cast/cast.ts';
+import { cascade } from '../../server/responders/responder.ts';
+import { sceneResponder } from '../../server/responders/scene-responder.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { openRig } from './session-rig.ts';

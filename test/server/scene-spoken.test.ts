@@ -4,10 +4,10 @@ import path from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { run } from '../../server/cli/scene.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
-import { trackPitch } from '../../voices/pitch.ts';
+import { trackPitch } from '../../voices/dsp/pitch.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
-import { resample } from '../../voices/resampler.ts';
-import { readWav } from '../../voices/wav.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { asHeard } from '../fakes/speech-frames.ts';
 import { garden } from './scene-rig.ts';
 

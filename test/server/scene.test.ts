@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadStages } from '../../characters/scene.ts';
-import { mayTakeFloor, type Part } from '../../server/session/floor.ts';
+import { mayTakeFloor, type Part } from '../../server/responders/turn-order.ts';
 import { actingModel, characters, garden, openScene, stages } from './scene-rig.ts';
 
 describe('a scene', () => {

@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest';
-import type { Speaker } from '../../server/session/conversation.ts';
-import type { SessionCommand, SessionEvent } from '../../server/session/events.ts';
-import { cascade, type Responder } from '../../server/session/responder.ts';
+import type { Speaker } from '../../server/session/history/conversation.ts';
+import type { SessionCommand, SessionEvent } from '../../server/session/contract/events.ts';
+import { cascade, type Responder } from '../../server/responders/responder.ts';
 import { Session } from '../../server/session/session.ts';
-import type { SessionSettings } from '../../server/session/settings.ts';
+import type { SessionSettings } from '../../server/session/contract/settings.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import { fakeAgent } from '../fakes/agent.ts';

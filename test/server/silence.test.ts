@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { carrierOf } from '../../server/http/socket-carrier.ts';
-import { Link } from '../../server/link/link.ts';
-import { Silence } from '../../server/session/silence.ts';
+import { carrierOf } from '../../server/transports/websocket/socket-carrier.ts';
+import { Link } from '../../server/transports/websocket/resumable-stream.ts';
+import { Silence } from '../../server/session/input/silence.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
 /** What a session makes up for a client that sends nothing, asked every 100 ms; the line answers when the test does. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SoundBefore } from '../../server/session/sound-before.ts';
+import { SoundBefore } from '../../server/session/input/pre-roll.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 
 /** Window number `index`, 32 ms long; its samples tell its number. */

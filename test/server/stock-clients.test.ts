@@ -2,7 +2,7 @@ import { RealtimeAgent, RealtimeSession, type RealtimeItem } from '@openai/agent
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openEngines, type Engines } from '../../server/engines.ts';
+import { openEngines, type Engines } from '../../server/engines/engines.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { displayWidth, table, wrapped } from '../../server/cli/table.ts';
+import { displayWidth, table, wrapped } from '../../server/terminal/table.ts';
 
 describe('text for a terminal', () => {
   it('is parted at spaces, the further lines indented', () => {

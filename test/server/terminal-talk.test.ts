@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PipeSpeaker } from '../../server/cli/pipe-speaker.ts';
-import { terminalTalk } from '../../server/cli/terminal-talk.ts';
+import { PipeSpeaker } from '../../server/cli/talk/pipe-speaker.ts';
+import { terminalTalk } from '../../server/cli/talk/terminal-talk.ts';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { openFlakyProxy } from '../fakes/flaky-proxy.ts';

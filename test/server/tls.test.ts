@@ -9,7 +9,7 @@ import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { ConfigError, readConfig } from '../../server/config.ts';
+import { ConfigError, readConfig } from '../../server/config/config.ts';
 import { openTls, trustAdvice } from '../../server/tls/credentials.ts';
 import { devCertificate, devCertificatePaths } from '../../server/tls/dev-certificate.ts';
 import { record, serve } from './serve-rig.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../agents/agent.ts';
-import { messagesOf } from '../../server/session/history.ts';
-import type { Item } from '../../server/session/conversation.ts';
-import { cascade } from '../../server/session/responder.ts';
-import { Trace } from '../../server/session/trace.ts';
+import { messagesOf } from '../../server/session/history/history.ts';
+import type { Item } from '../../server/session/history/conversation.ts';
+import { cascade } from '../../server/responders/responder.ts';
+import { Trace } from '../../server/session/contract/turn-timings.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { ManualClock, settle } from '../fakes/clock.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readConfig } from '../../server/config.ts';
-import { startServer } from '../../server/serve.ts';
-import { owners } from '../../server/session/ledger.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { startServer } from '../../server/app/serve.ts';
+import { owners } from '../../server/session/contract/latency-breakdown.ts';
 import { WebSocket } from 'ws';
 import { record } from './serve-rig.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { owners, type Owner } from '../../server/session/ledger.ts';
-import type { Latency } from '../../server/session/trace.ts';
+import { owners, type Owner } from '../../server/session/contract/latency-breakdown.ts';
+import type { Latency } from '../../server/session/contract/turn-timings.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { settle } from '../fakes/clock.ts';
 import { tone } from '../fakes/vad.ts';

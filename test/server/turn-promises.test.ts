@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { initialTurn, step, type TurnAction, type TurnEvent, type TurnPolicy } from '../../server/session/turn.ts';
+import {
+  initialTurn,
+  step,
+  type TurnAction,
+  type TurnEvent,
+  type TurnPolicy,
+} from '../../server/session/turns/turn.ts';
 
 const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
   { settleMs: 500, bargeInMs: 160, interrupts },

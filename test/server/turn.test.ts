@@ -6,7 +6,7 @@ import {
   type TurnEvent,
   type TurnPolicy,
   type TurnState,
-} from '../../server/session/turn.ts';
+} from '../../server/session/turns/turn.ts';
 
 const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
 const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };

@@ -8,10 +8,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { loadCharacters } from '../../characters/character.ts';
 import { openMemories } from '../../server/memory/memories.ts';
-import { readConfig } from '../../server/config.ts';
-import { buildApp } from '../../server/http/app.ts';
-import { builtInCharacters } from '../../server/cast.ts';
-import { floatsFromG711, g711FromFloats } from '../../voices/g711.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { buildApp } from '../../server/app/app.ts';
+import { builtInCharacters } from '../../server/cast/cast.ts';
+import { floatsFromG711, g711FromFloats } from '../../voices/dsp/g711.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { silence, tone } from '../fakes/vad.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTwilioMessage } from '../../server/twilio/messages.ts';
-import { g711FromFloats } from '../../voices/g711.ts';
+import { parseTwilioMessage } from '../../server/transports/phone/messages.ts';
+import { g711FromFloats } from '../../voices/dsp/g711.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { call } from './phone-rig.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { progressLine } from '../../server/cli/progress-bar.ts';
+import { progressLine } from '../../server/terminal/progress-bar.ts';
 import { openVoicesRig, speak } from './voices-rig.ts';
 
 const { folder, file, encoder, argumentsFor, added } = await openVoicesRig();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
-import { writeWav } from '../../voices/wav.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
 import { writeSmallReaders } from '../fakes/small-models.ts';
 
 const run = promisify(execFile);

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../server/config.ts';
-import { startServer, type RunningServer } from '../../server/serve.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { startServer, type RunningServer } from '../../server/app/serve.ts';
 import { hasBrowser, openBrowserThatAsks, type TestBrowser } from '../fakes/browser.ts';
 
 const bundle = path.resolve(import.meta.dirname, '../../node_modules/@openai/agents-realtime/dist/bundle');

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Link } from '../../server/link/link.ts';
+import { Link } from '../../server/transports/websocket/resumable-stream.ts';
 import { openConnection } from '../../server/realtime/connection.ts';
 import { newId } from '../../server/realtime/new-id.ts';
-import { Call } from '../../server/webrtc/call.ts';
-import type { Peer } from '../../server/webrtc/peer.ts';
-import { PlayoutQueue } from '../../server/webrtc/playout-queue.ts';
-import type { OutgoingPacket } from '../../server/webrtc/rtp.ts';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
+import { Call } from '../../server/transports/webrtc/call.ts';
+import type { Peer } from '../../server/transports/webrtc/peer.ts';
+import { PlayoutQueue } from '../../server/transports/webrtc/playout-queue.ts';
+import type { OutgoingPacket } from '../../server/transports/webrtc/rtp.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { silence, tone } from '../fakes/vad.ts';

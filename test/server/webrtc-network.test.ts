@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reachOf } from '../../server/webrtc/ice.ts';
+import { reachOf } from '../../server/transports/webrtc/ice.ts';
 import { watchUdp } from '../fakes/udp-watch.ts';
 import { serve } from './serve-rig.ts';
 import { candidatesOf, dial, NodeCaller, offerTo, refusalOf } from './webrtc-rig.ts';

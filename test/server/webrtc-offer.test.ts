@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOffer } from '../../server/webrtc/offer.ts';
+import { readOffer } from '../../server/transports/webrtc/offer.ts';
 
 describe('an offer', () => {
   it('is taken without its addresses, and without what is neither sound nor events', () => {

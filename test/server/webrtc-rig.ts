@@ -9,7 +9,7 @@ import {
   type StunProtocol,
 } from 'werift';
 import { concatSamples } from '../../voices/audio.ts';
-import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../../voices/opus.ts';
+import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../../voices/dsp/opus.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { openLoopbackPeer } from '../fakes/loopback-peer.ts';

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IncomingSpeech } from '../../server/webrtc/incoming-speech.ts';
-import { OutgoingSpeech } from '../../server/webrtc/outgoing-speech.ts';
-import { PacketOrder } from '../../server/webrtc/packet-order.ts';
-import { PlayoutQueue, type PlayoutEvent } from '../../server/webrtc/playout-queue.ts';
-import type { OutgoingPacket, RtpPacket } from '../../server/webrtc/rtp.ts';
+import { IncomingSpeech } from '../../server/transports/webrtc/incoming-speech.ts';
+import { OutgoingSpeech } from '../../server/transports/webrtc/outgoing-speech.ts';
+import { PacketOrder } from '../../server/transports/webrtc/packet-order.ts';
+import { PlayoutQueue, type PlayoutEvent } from '../../server/transports/webrtc/playout-queue.ts';
+import type { OutgoingPacket, RtpPacket } from '../../server/transports/webrtc/rtp.ts';
 import { concatSamples } from '../../voices/audio.ts';
-import { openOpusDecoder, openOpusEncoder } from '../../voices/opus.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 import { ManualClock, settle } from '../fakes/clock.ts';
 import { tone } from '../fakes/vad.ts';
 import { loudness } from './webrtc-rig.ts';

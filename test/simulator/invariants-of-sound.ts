@@ -1,5 +1,5 @@
 import { decodeFrame } from '../../server/protocol/binary-frame.ts';
-import type { Item } from '../../server/client/api.d.ts';
+import type { Item } from '../../server/client/types/api.d.ts';
 import type { PersonRun } from './world.ts';
 
 /** A word that had begun when it was cut off may count as heard or not. */

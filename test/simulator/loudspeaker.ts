@@ -1,5 +1,5 @@
-import type { SpeakerListener, TalkSpeaker } from '../../server/client/api.d.ts';
-import { PlaybackQueue } from '../../server/client/playback-queue.js';
+import type { SpeakerListener, TalkSpeaker } from '../../server/client/types/api.d.ts';
+import { PlaybackQueue } from '../../server/client/audio/playback-queue.js';
 import type { Scheduler } from './scheduler.ts';
 import { sampleRate, WordReader, type SpokenWord, type Vocabulary } from './speech.ts';
 

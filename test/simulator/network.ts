@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
-import type { TalkSocket } from '../../server/client/api.d.ts';
+import type { TalkSocket } from '../../server/client/types/api.d.ts';
 import { fairWeather, Pipe, type Piece, type Weather } from './pipe.ts';
 import type { Scheduler } from './scheduler.ts';
 

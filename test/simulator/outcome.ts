@@ -1,4 +1,4 @@
-import type { Item } from '../../server/client/api.d.ts';
+import type { Item } from '../../server/client/types/api.d.ts';
 import { transcriptOf } from './invariants-of-sound.ts';
 import type { PersonRun, Run } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { ClientEvent, Talk, TalkEvent } from '../../server/client/api.d.ts';
+import type { ClientEvent, Talk, TalkEvent } from '../../server/client/types/api.d.ts';
 import { openTalk } from '../../server/client/open-talk.js';
 import { Loudspeaker } from './loudspeaker.ts';
 import { Mouth } from './mouth.ts';

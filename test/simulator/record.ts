@@ -1,4 +1,4 @@
-import type { Item, Response, TalkEvent } from '../../server/client/api.d.ts';
+import type { Item, Response, TalkEvent } from '../../server/client/types/api.d.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 
 /** What is known of one response, on the client's side. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../server/session/clock.ts';
+import type { Clock } from '../../server/session/contract/clock.ts';
 import { seededRandom } from '../../eval/seeded-random.ts';
 
 interface Due {

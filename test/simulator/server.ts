@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { WebSocket } from 'ws';
 import { loadCharacter, type Character } from '../../characters/character.ts';
-import { readConfig } from '../../server/config.ts';
-import type { Engines } from '../../server/engines.ts';
+import { readConfig } from '../../server/config/config.ts';
+import type { Engines } from '../../server/engines/engines.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
-import { serveSocket, type SocketRequest } from '../../server/http/realtime.ts';
-import { Lobby } from '../../server/link/lobby.ts';
-import { cascade } from '../../server/session/responder.ts';
+import { serveSocket, type SocketRequest } from '../../server/transports/websocket/realtime.ts';
+import { Lobby } from '../../server/transports/websocket/resumable-sessions.ts';
+import { cascade } from '../../server/responders/responder.ts';
 import type { SimulatedEngines } from './engines.ts';
 import type { Scheduler } from './scheduler.ts';
 

@@ -1,4 +1,4 @@
-import type { Item } from '../../server/client/api.d.ts';
+import type { Item } from '../../server/client/types/api.d.ts';
 import { SimulatedEngines } from './engines.ts';
 import { Network } from './network.ts';
 import { Person } from './person.ts';

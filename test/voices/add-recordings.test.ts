@@ -6,7 +6,7 @@ import { concatSamples, type AudioFrame } from '../../voices/audio.ts';
 import { addRecordings, type AddOptions, type AddProgress } from '../../voices/library/add-recordings.ts';
 import type { Studio } from '../../voices/library/measure-source.ts';
 import { openVoiceStore, type VoiceStore } from '../../voices/library/store.ts';
-import { readWav, writeWav } from '../../voices/wav.ts';
+import { readWav, writeWav } from '../../voices/dsp/wav.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { fakeVad, silence } from '../fakes/vad.ts';
 import { voiceLike } from '../fakes/voice-like.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AudioFileError, readAudioFile, type AudioFileOptions } from '../../voices/audio-file.ts';
-import { wavBytes, writeWav } from '../../voices/wav.ts';
+import { AudioFileError, readAudioFile, type AudioFileOptions } from '../../voices/dsp/audio-file.ts';
+import { wavBytes, writeWav } from '../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 let folder: string;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
-import { Queue } from '../../voices/queue.ts';
-import { firstThatHears } from '../../voices/recognizers/first-that-hears.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
+import { firstThatHears } from '../../voices/recognition/fallback-recognizer.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import { firstThatSpeaks } from '../../voices/synthesizers/first-that-speaks.ts';
+import { firstThatSpeaks } from '../../voices/synthesis/fallback-synthesizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
 import { asHeard } from '../fakes/speech-frames.ts';

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { concatSamples } from '../../voices/audio.ts';
-import { resample } from '../../voices/resampler.ts';
+import { resample } from '../../voices/dsp/resampler.ts';
 import { isEspeakInstalled, openEspeak } from '../../voices/synthesizers/espeak.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { adapter } from '../../voices/synthesizers/cosyvoice.ts';
-import { readWav } from '../../voices/wav.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { openCosyvoiceServer } from '../fakes/cosyvoice-server.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';

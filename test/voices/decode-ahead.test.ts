@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
-import { DecodeAhead, type Urgency } from '../../voices/recognizers/decode-ahead.ts';
-import { judge, type Hypothesis } from '../../voices/recognizers/hypothesis.ts';
+import { DecodeAhead, type Urgency } from '../../voices/recognition/decode-ahead.ts';
+import { judge, type Hypothesis } from '../../voices/recognition/hypothesis.ts';
 
 interface Call {
   readonly windows: number;

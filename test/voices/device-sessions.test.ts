@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { openDeviceSessions, type CreateOnDevice, type DeviceSessions } from '../../voices/device/device-sessions.ts';
+import { openDeviceSessions, type CreateOnDevice, type DeviceSessions } from '../../voices/onnx/device-sessions.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-device-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import { dnsmosMel, dnsmosWindows, dnsmosWindowSamples } from '../../voices/quality/dnsmos-features.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import { openDnsmos, type DnsmosOptions } from '../../voices/quality/dnsmos.ts';
 import { dnsmosMel, dnsmosWindows } from '../../voices/quality/dnsmos-features.ts';
 import { writeSmallCampplus, writeSmallP808, writeSmallP835 } from '../fakes/small-models.ts';

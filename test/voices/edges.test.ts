@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rechunker } from '../../voices/audio.ts';
-import { createEdges, type Edge, type EdgePolicy } from '../../voices/edges.ts';
+import { createEdges, type Edge, type EdgePolicy } from '../../voices/dsp/edges.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
-import { readWav } from '../../voices/wav.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 const policy: EdgePolicy = { minSpeechMs: 0, minSilenceMs: 100, windowMs: 32 };

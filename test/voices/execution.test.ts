@@ -10,8 +10,8 @@ import {
   watchExecution,
   type ExecutionPlan,
   type ExecutionReport,
-} from '../../voices/execution.ts';
-import { openModelSession, type CreateSession } from '../../voices/model-session.ts';
+} from '../../voices/onnx/execution.ts';
+import { openModelSession, type CreateSession } from '../../voices/onnx/model-session.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 
 const plan = (changes: Partial<ExecutionPlan> = {}): void =>

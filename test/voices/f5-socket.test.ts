@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { adapter } from '../../voices/synthesizers/f5-socket.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { f5Route, floatsOf, openF5SocketServer } from '../fakes/f5-socket-server.ts';

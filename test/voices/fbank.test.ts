@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { createTwinDft } from '../../voices/dft.ts';
-import { kaldiFbank, subtractMean, type FbankOptions } from '../../voices/fbank.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { createTwinDft } from '../../voices/dsp/dft.ts';
+import { kaldiFbank, subtractMean, type FbankOptions } from '../../voices/dsp/fbank.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 function noise(length: number, seed = 7): Float32Array {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { adapter } from '../../voices/synthesizers/fish-speech.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { secretKey } from '../conformance/upstream.ts';

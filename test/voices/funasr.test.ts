@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import { adapter } from '../../voices/recognizers/funasr.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';

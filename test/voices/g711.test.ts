@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { describe, expect, it } from 'vitest';
-import { floatsFromG711, g711FromFloats, type G711Law } from '../../voices/g711.ts';
+import { floatsFromG711, g711FromFloats, type G711Law } from '../../voices/dsp/g711.ts';
 
 const laws: readonly G711Law[] = ['mulaw', 'alaw'];
 const everyCode = Uint8Array.from({ length: 256 }, (_, code) => code);

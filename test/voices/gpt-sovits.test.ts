@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
 import type { CallCost } from '../../voices/calls/calls.ts';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { adapter } from '../../voices/synthesizers/gpt-sovits.ts';
-import { readWav, writeWav } from '../../voices/wav.ts';
+import { readWav, writeWav } from '../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { openGptSovitsServer } from '../fakes/gpt-sovits-server.ts';

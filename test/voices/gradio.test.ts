@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { adapter } from '../../voices/synthesizers/gradio.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';

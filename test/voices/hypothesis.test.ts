@@ -6,7 +6,7 @@ import {
   judge,
   scoreOf,
   type Hypothesis,
-} from '../../voices/recognizers/hypothesis.ts';
+} from '../../voices/recognition/hypothesis.ts';
 
 const messages = { language_not_supported: 'another language', low_confidence: 'not clear' };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseClip, fitClips, type MeasuredClip } from '../../voices/library/choose.ts';
 import { cutClips, type Contour } from '../../voices/library/cut-clips.ts';
 import { measureClip } from '../../voices/library/measure.ts';
-import type { VoiceActivity } from '../../voices/hear-recording.ts';
+import type { VoiceActivity } from '../../voices/recognition/transcribe-recording.ts';
 import { voiceLike } from '../fakes/voice-like.ts';
 
 const windowMs = 32;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { likeliest, logProbabilityOf } from '../../voices/recognizers/likeliest.ts';
+import { likeliest, logProbabilityOf } from '../../voices/recognizers/greedy-decoding.ts';
 
 describe('likeliest', () => {
   const logits = Float32Array.from([0.1, 0.2, 0.7, 1e-9], Math.log);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { createRealDft } from '../../voices/dft.ts';
-import { melBands, smartTurnFeatures, whisperLogMel, type LogMel } from '../../voices/log-mel.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { createRealDft } from '../../voices/dsp/dft.ts';
+import { melBands, smartTurnFeatures, whisperLogMel, type LogMel } from '../../voices/dsp/log-mel.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 /** The definition, bin by bin. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openMicroBatch } from '../../voices/micro-batch.ts';
+import { openMicroBatch } from '../../voices/runtime/micro-batch.ts';
 
 const { signal } = new AbortController();
 

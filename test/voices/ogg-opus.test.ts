@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isOpusHeader, OggFormatError, OggReader, openOggOpusWriter, opusHeadSkip } from '../../voices/ogg-opus.ts';
+import { isOpusHeader, OggFormatError, OggReader, openOggOpusWriter, opusHeadSkip } from '../../voices/dsp/ogg-opus.ts';
 
 function packetsOf(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const reader = new OggReader();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import type { OmniModel, OmniPart } from '../../voices/omni.ts';
 import { adapter } from '../../voices/omnis/openai-chat-audio.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { openContext } from '../../voices/calls/context.ts';
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 import { adapter } from '../../voices/recognizers/openai-transcriptions.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';

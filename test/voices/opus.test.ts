@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
-import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusSampleRate } from '../../voices/opus.ts';
+import { openOpusDecoder, openOpusEncoder, opusFrameMs, type OpusSampleRate } from '../../voices/dsp/opus.ts';
 import { signalToNoise, voiceLike } from '../fakes/voice-like.ts';
 
 function framesOf(samples: Float32Array, frameSamples: number): Float32Array[] {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phrases } from '../../voices/phrases.ts';
-import { speakable } from '../../voices/speakable.ts';
+import { phrases } from '../../voices/text/phrases.ts';
+import { speakable } from '../../voices/text/speakable.ts';
 import { collect } from './speaking.ts';
 
 async function* inPieces(text: string, sizes: readonly number[]): AsyncGenerator<string> {

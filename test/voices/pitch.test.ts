@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
-import { semitones, trackPitch } from '../../voices/pitch.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
+import { semitones, trackPitch } from '../../voices/dsp/pitch.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 /** A voice with eight harmonics, the second stronger than the first, whose pitch goes evenly from one to another. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { takeProcessLock } from '../../voices/process-lock.ts';
+import { takeProcessLock } from '../../voices/runtime/process-lock.ts';
 
 async function lockFile(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-lock-'));
@@ -17,7 +17,7 @@ const refused = (holder: string): Error => new Error(`held by ${holder}`);
 
 /** A process that says once it has the lock, and then stays; `code` may do more with `file` and `take`. */
 async function holder(file: string) {
-  const place = new URL('../../voices/process-lock.ts', import.meta.url).href;
+  const place = new URL('../../voices/runtime/process-lock.ts', import.meta.url).href;
   const code = `const { takeProcessLock } = await import(${JSON.stringify(place)});
     globalThis.kept = await takeProcessLock(${JSON.stringify(file)}, (pid) => new Error(String(pid)));
     console.log('held'); setInterval(() => {}, 1000);`;
@@ -55,7 +55,7 @@ describe('the lock of one process', () => {
     // What a killed process left, taken over by several together.
     first.kill('SIGKILL');
     await once(first, 'exit');
-    const code = `const { takeProcessLock } = await import(${JSON.stringify(new URL('../../voices/process-lock.ts', import.meta.url).href)});
+    const code = `const { takeProcessLock } = await import(${JSON.stringify(new URL('../../voices/runtime/process-lock.ts', import.meta.url).href)});
       try { globalThis.kept = await takeProcessLock(${JSON.stringify(file)}, (pid) => new Error('held')); console.log('held'); }
       catch (fault) { console.log(fault.message === 'held' ? 'refused' : String(fault)); }
       process.stdin.resume();`;

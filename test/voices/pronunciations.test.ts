@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inManner } from '../../voices/pronunciations.ts';
+import { inManner } from '../../voices/text/pronunciations.ts';
 import type { SpeechChunk } from '../../voices/synthesizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Queue } from '../../voices/queue.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
 
 async function all<Item>(queue: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];

@@ -6,9 +6,9 @@ import { concatSamples } from '../../voices/audio.ts';
 import type { Meter } from '../../voices/calls/calls.ts';
 import type { ReferenceVoice } from '../../voices/synthesizer.ts';
 import { openFlite } from '../../voices/synthesizers/flite.ts';
-import { shortenClip } from '../../voices/synthesizers/fit-clip.ts';
-import { openClips, type ClipWishes } from '../../voices/synthesizers/reference-clip.ts';
-import { readWav, writeWav } from '../../voices/wav.ts';
+import { shortenClip } from '../../voices/synthesis/fit-clip.ts';
+import { openClips, type ClipWishes } from '../../voices/synthesis/reference-clip.ts';
+import { readWav, writeWav } from '../../voices/dsp/wav.ts';
 import { silence, tone } from '../fakes/vad.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-reference-'));

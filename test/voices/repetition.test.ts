@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRepetition } from '../../voices/recognizers/repetition.ts';
+import { findRepetition } from '../../voices/recognition/repetition.ts';
 
 describe('findRepetition', () => {
   it('finds a sentence said over and over, whatever its punctuation', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
-import { resample, Resampler } from '../../voices/resampler.ts';
+import { resample, Resampler } from '../../voices/dsp/resampler.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 function tone(sampleRate: number, hertz: number, seconds: number): Float32Array {

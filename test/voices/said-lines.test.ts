@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { saidLines } from '../../voices/said-lines.ts';
+import { saidLines } from '../../voices/synthesis/speech-cache.ts';
 import type { Phrase, SpeechChunk } from '../../voices/synthesizer.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 

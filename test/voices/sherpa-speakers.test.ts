@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { concatSamples } from '../../voices/audio.ts';
-import { speakerEncoderKinds } from '../../voices/open.ts';
+import { speakerEncoderKinds } from '../../server/engines/voice-kinds.ts';
 import { diarizerSettings, openDiarizer } from '../../voices/sherpa/diarizer.ts';
 import { cosine } from '../../voices/speaker-encoder.ts';
 import { isInstalled } from '../fakes/installed.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../voices/audio.ts';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { adapter } from '../../voices/synthesizers/sidecar.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';

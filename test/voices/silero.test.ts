@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import { Rechunker } from '../../voices/audio.ts';
-import { createEdges, type Edge } from '../../voices/edges.ts';
+import { createEdges, type Edge } from '../../voices/dsp/edges.ts';
 import { readOnnxConstants, writeOnnx } from '../../voices/vads/onnx-file.ts';
 import { sileroGraph } from '../../voices/vads/silero-graph.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import type { VadStream } from '../../voices/vad.ts';
-import { readWav } from '../../voices/wav.ts';
+import { readWav } from '../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 const silero = openSilero();

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { smartTurnFeatures } from '../../voices/log-mel.ts';
+import { smartTurnFeatures } from '../../voices/dsp/log-mel.ts';
 import { openSmartTurn } from '../../voices/turn-detectors/smart-turn.ts';
 import { writeOnnx, type GraphNode } from '../../voices/vads/onnx-file.ts';
 

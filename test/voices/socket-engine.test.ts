@@ -1,10 +1,10 @@
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import { openContext, type EngineContext } from '../../voices/calls/context.ts';
 import { badReply } from '../../voices/calls/http-faults.ts';
 import { pcmBlocks, type PcmBlock } from '../../voices/calls/pcm-stream.ts';
 import { openSocket, type UpstreamSocket } from '../../voices/calls/socket.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from '../../voices/synthesizers/by-phrase.ts';
+import { speakByPhrase, type RenderOptions } from '../../voices/synthesis/by-phrase.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';
 import { openEngineServer } from '../fakes/engine-server.ts';

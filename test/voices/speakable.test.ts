@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { speakable } from '../../voices/speakable.ts';
+import { speakable } from '../../voices/text/speakable.ts';
 import { collect } from './speaking.ts';
 
 async function spoken(...deltas: readonly string[]): Promise<string> {

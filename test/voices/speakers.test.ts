@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { kaldiFbank, subtractMean } from '../../voices/fbank.ts';
+import { kaldiFbank, subtractMean } from '../../voices/dsp/fbank.ts';
 import { centralities, cosine } from '../../voices/speaker-encoder.ts';
 import { openOnnxSpeaker, type OnnxSpeakerOptions } from '../../voices/speakers/onnx-speaker.ts';
 import { speakerEncoderConformance } from '../conformance/speaker-encoder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SpeechPiece } from '../../voices/recognizers/speech-piece.ts';
+import { SpeechPiece } from '../../voices/recognition/speech-piece.ts';
 
 /** One window of a given loudness. */
 function window(level: number, samples = 512): Float32Array {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PcmBlock } from '../../voices/calls/pcm-stream.ts';
-import { toldWords, unitsOf, type Pace, type ToldForm, type ToldSound } from '../../voices/synthesizers/told-words.ts';
+import {
+  toldWords,
+  unitsOf,
+  type Pace,
+  type ToldForm,
+  type ToldSound,
+} from '../../voices/synthesis/estimated-word-timings.ts';
 import { tone } from '../fakes/vad.ts';
 
 const text = 'Mind the step, traveller, and the low beam. ';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyGain, gainFor } from '../../voices/loudness.ts';
-import { pauseAfterMs, trimSilence } from '../../voices/trim-silence.ts';
+import { applyGain, gainFor } from '../../voices/dsp/loudness.ts';
+import { pauseAfterMs, trimSilence } from '../../voices/dsp/trim-silence.ts';
 
 const sampleRate = 16_000;
 

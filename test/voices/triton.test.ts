@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/care.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
 import type { EngineUpkeep } from '../../voices/engine.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
 import { adapter } from '../../voices/synthesizers/triton.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAudioFile } from '../../voices/audio-file.ts';
+import { readAudioFile } from '../../voices/dsp/audio-file.ts';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { patienceMs } from '../../voices/turn-detector.ts';
 import { prosodyCues } from '../../voices/turn-detectors/prosody-cues.ts';

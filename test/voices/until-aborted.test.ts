@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Queue } from '../../voices/queue.ts';
-import { untilAborted } from '../../voices/until-aborted.ts';
+import { Queue } from '../../voices/runtime/queue.ts';
+import { untilAborted } from '../../voices/runtime/until-aborted.ts';
 
 describe('untilAborted', () => {
   const { signal } = new AbortController();

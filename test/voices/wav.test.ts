@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
-import { readWav, wavBytes, WavFormatError, wavFrames, writeWav } from '../../voices/wav.ts';
+import { readWav, wavBytes, WavFormatError, wavFrames, writeWav } from '../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
 let folder: string;

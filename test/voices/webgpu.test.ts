@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { planExecution, watchExecution, type ExecutionReport } from '../../voices/execution.ts';
+import { planExecution, watchExecution, type ExecutionReport } from '../../voices/onnx/execution.ts';
 import { openDnsmos } from '../../voices/quality/dnsmos.ts';
 import { openOnnxSpeaker } from '../../voices/speakers/onnx-speaker.ts';
 import { openSilero } from '../../voices/vads/silero.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wordTimes } from '../../voices/word-times.ts';
+import { wordTimes } from '../../voices/text/word-times.ts';
 
 const speech = { startMs: 20, endMs: 3020 };
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-const place = new URL('../../voices/worker-pool.ts', import.meta.url).href;
+const place = new URL('../../voices/runtime/worker-pool.ts', import.meta.url).href;
 
 /** Closes a pool when a reply is on its way, with nothing else that keeps the process alive. */
 const program = `

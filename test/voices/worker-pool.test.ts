@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openWorkerPool, type WorkerPool } from '../../voices/worker-pool.ts';
+import { openWorkerPool, type WorkerPool } from '../../voices/runtime/worker-pool.ts';
 
 /** What the test worker does; every answer says which thread gave it. */
 type Request =

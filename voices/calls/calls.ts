@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
-import { untilAborted } from '../until-aborted.ts';
-import type { FullCare } from './care.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
+import type { FullCare } from './call-policy.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
 import { GaveWay, openLimiter, type Limiter } from './limiter.ts';
 

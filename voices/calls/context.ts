@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { EngineUpkeep } from '../engine.ts';
 import { openCalls, type CallCost, type Calls } from './calls.ts';
-import { fullCare, type Care, type Timeouts } from './care.ts';
+import { fullCare, type Care, type Timeouts } from './call-policy.ts';
 
 /** What the settings of an engine are called where the user wrote them, for messages that say what to mend. */
 export interface SettingNames {
@@ -32,6 +32,9 @@ export interface Adapter<Engine, Settings = unknown> {
   /** Does no work yet: nothing is connected or loaded before the first call, or `warm`. */
   open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
 }
+
+/** The kinds of one sort of engine, by their names in the engines file. */
+export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly adapter: Adapter<Engine> }>>>;
 
 export interface ContextOptions {
   readonly key?: string | undefined;

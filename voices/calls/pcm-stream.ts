@@ -1,5 +1,5 @@
 import { floatsFromPcm16 } from '../audio.ts';
-import { wavFrames, WavFormatError } from '../wav.ts';
+import { wavFrames, WavFormatError } from '../dsp/wav.ts';
 
 /** Samples in [-1, 1), mono. */
 export interface PcmBlock {

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../engine.ts';
 import type { EngineContext } from './context.ts';
 import { openDeadline } from './deadline.ts';
-import type { EngineProcess } from './process.ts';
+import type { EngineProcess } from '../runtime/process.ts';
 
 const advice = 'Its process hangs, or this machine is too slow or too busy for the model: take a smaller one.';
 

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../engine.ts';
-import { writingOf } from '../scripts.ts';
+import { writingOf } from '../text/scripts.ts';
 import { examineClip, isOpen, type Studio } from './measure-source.ts';
 import { measuredClips, pickReference, type Picked, type PickOptions } from './pick-reference.ts';
 import { VoiceError, type VoiceClip, type VoiceRecord, type VoiceSource } from './record.ts';

@@ -1,4 +1,4 @@
-import { createEdges } from '../edges.ts';
+import { createEdges } from '../dsp/edges.ts';
 
 /** A stretch of a recording, in milliseconds. */
 export interface Stretch {

@@ -1,11 +1,11 @@
 import type { CallOptions } from '../engine.ts';
-import { detectVoice, transcribeRecording } from '../hear-recording.ts';
+import { detectVoice, transcribeRecording } from '../recognition/transcribe-recording.ts';
 import type { QualityMeter } from '../quality/dnsmos.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { resample } from '../resampler.ts';
+import { resample } from '../dsp/resampler.ts';
 import type { SpeakerEncoder } from '../speaker-encoder.ts';
 import type { Vad } from '../vad.ts';
-import { readWav } from '../wav.ts';
+import { readWav } from '../dsp/wav.ts';
 import { groupAlike } from './group-alike.ts';
 import { measureClip, rounded } from './measure.ts';
 import type { Measured, VoiceClip } from './record.ts';

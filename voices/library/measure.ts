@@ -1,7 +1,7 @@
 import type { AudioFrame } from '../audio.ts';
-import type { VoiceActivity } from '../hear-recording.ts';
-import { trackPitch } from '../pitch.ts';
-import { writingOf } from '../scripts.ts';
+import type { VoiceActivity } from '../recognition/transcribe-recording.ts';
+import { trackPitch } from '../dsp/pitch.ts';
+import { writingOf } from '../text/scripts.ts';
 import type { Measured } from './record.ts';
 
 /** What can be measured without a model. */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { AudioFileError } from '../audio-file.ts';
+import { AudioFileError } from '../dsp/audio-file.ts';
 
 /** What recordings and films are called; other files of a folder are passed over. */
 const endings = new Set(

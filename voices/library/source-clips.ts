@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readAudioFile } from '../audio-file.ts';
+import { readAudioFile } from '../dsp/audio-file.ts';
 import type { CallOptions } from '../engine.ts';
-import { detectVoice } from '../hear-recording.ts';
-import { hashFile, hashOf } from '../hash.ts';
-import { resample } from '../resampler.ts';
+import { detectVoice } from '../recognition/transcribe-recording.ts';
+import { hashFile, hashOf } from '../runtime/hash.ts';
+import { resample } from '../dsp/resampler.ts';
 import type { Vad } from '../vad.ts';
-import { wavBytes } from '../wav.ts';
+import { wavBytes } from '../dsp/wav.ts';
 import { cutClips } from './cut-clips.ts';
 import { powerOf } from './measure.ts';
 import type { VoiceClip, VoiceSource } from './record.ts';

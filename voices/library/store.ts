@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
-import { takeProcessLock } from '../process-lock.ts';
+import { takeProcessLock } from '../runtime/process-lock.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
 /** The voices of one data folder. Every file is written beside its place and renamed into it: a kill leaves the old or the new one. */

@@ -1,5 +1,5 @@
 import { open, rename, stat, type FileHandle } from 'node:fs/promises';
-import { hashFile } from '../hash.ts';
+import { hashFile } from '../runtime/hash.ts';
 import { asFault, DownloadFault } from './download-fault.ts';
 import { forgetDownload, readJournal, writeJournal, type DownloadJournal } from './download-journal.ts';
 import type { HttpClient } from './http-get.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { hashOf } from '../calls/weights.ts';
+import { hashOf } from './weights.ts';
 import type { CatalogueModel } from './catalogue.ts';
 import { ModelError } from './model-error.ts';
 

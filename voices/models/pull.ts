@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hashFile } from '../hash.ts';
-import { takeProcessLock } from '../process-lock.ts';
+import { hashFile } from '../runtime/hash.ts';
+import { takeProcessLock } from '../runtime/process-lock.ts';
 import type { CatalogueDownload, CatalogueModel } from './catalogue.ts';
 import { download, type DownloadOptions } from './download.ts';
 import type { HttpClient } from './http-get.ts';

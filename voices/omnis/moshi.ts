@@ -6,10 +6,10 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply, brokenOff } from '../calls/http-faults.ts';
 import { openSocket, type UpstreamSocket } from '../calls/socket.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { isOpusHeader, OggFormatError, OggReader, openOggOpusWriter, opusHeadSkip } from '../ogg-opus.ts';
+import { isOpusHeader, OggFormatError, OggReader, openOggOpusWriter, opusHeadSkip } from '../dsp/ogg-opus.ts';
 import type { OmniMessage, OmniModel, OmniOptions, OmniPart } from '../omni.ts';
-import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../opus.ts';
-import { resample } from '../resampler.ts';
+import { openOpusDecoder, openOpusEncoder, opusFrameMs } from '../dsp/opus.ts';
+import { resample } from '../dsp/resampler.ts';
 import { DuplexTurn } from './duplex-turn.ts';
 
 const settings = z.strictObject({

@@ -4,7 +4,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { send } from '../calls/http.ts';
 import { checkOpenaiModel } from '../calls/openai-models.ts';
 import type { CallOptions } from '../engine.ts';
-import { wavBytes } from '../wav.ts';
+import { wavBytes } from '../dsp/wav.ts';
 import type { OmniMessage, OmniModel, OmniOptions, OmniPart } from '../omni.ts';
 import { readChatAudio } from './chat-audio-stream.ts';
 import type { Meter } from '../calls/calls.ts';

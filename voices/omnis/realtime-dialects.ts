@@ -1,7 +1,7 @@
 import { pcm16FromFloats, Rechunker } from '../audio.ts';
 import type { OmniMessage, OmniOptions, OmniSound } from '../omni.ts';
-import { resample } from '../resampler.ts';
-import { wavBytes } from '../wav.ts';
+import { resample } from '../dsp/resampler.ts';
+import { wavBytes } from '../dsp/wav.ts';
 
 /** How a Realtime API differs from the others. */
 export interface RealtimeDialect {

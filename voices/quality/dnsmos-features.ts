@@ -1,5 +1,5 @@
-import { createTwinDft } from '../dft.ts';
-import { energyIn, slaneyBands } from '../mel-bands.ts';
+import { createTwinDft } from '../dsp/dft.ts';
+import { energyIn, slaneyBands } from '../dsp/mel-bands.ts';
 
 /** What both DNSMOS models hear: 16 kHz, 9.01 s at a time, a window every second. */
 export const dnsmosSampleRate = 16_000;

@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads';
 import { Tensor } from 'onnxruntime-node';
-import { runInBackground } from '../background-thread.ts';
+import { runInBackground } from '../runtime/background-thread.ts';
 import { EngineError } from '../engine.ts';
-import type { ModelSession } from '../model-session.ts';
-import { loadModel, type ModelFile } from '../onnx-model.ts';
-import { resample } from '../resampler.ts';
-import { serveWorker } from '../worker-serve.ts';
+import type { ModelSession } from '../onnx/model-session.ts';
+import { loadModel, type ModelFile } from '../onnx/onnx-model.ts';
+import { resample } from '../dsp/resampler.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
 import { dnsmosBands, dnsmosFrames, dnsmosMel, dnsmosSampleRate, dnsmosWindowSamples } from './dnsmos-features.ts';
 import type { DnsmosReply, DnsmosRequest, DnsmosWorkerData } from './dnsmos.ts';
 

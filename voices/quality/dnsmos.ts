@@ -1,8 +1,8 @@
 import type { AudioFrame } from '../audio.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { openMicroBatch } from '../micro-batch.ts';
-import { hashModel, type ModelFile } from '../onnx-model.ts';
-import { openWorkerPool } from '../worker-pool.ts';
+import { openMicroBatch } from '../runtime/micro-batch.ts';
+import { hashModel, type ModelFile } from '../onnx/onnx-model.ts';
+import { openWorkerPool } from '../runtime/worker-pool.ts';
 import { dnsmosSampleRate, dnsmosWindows } from './dnsmos-features.ts';
 
 /** Guessed opinions of listeners, 1 (bad) to 5 (excellent). */

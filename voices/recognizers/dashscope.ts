@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Meter } from '../calls/calls.ts';
 import type { Adapter } from '../calls/context.ts';
-import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope-task.ts';
+import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope/dashscope-task.ts';
 import type { CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { recognizeByStream } from './by-stream.ts';
-import { joinTexts } from './decode-ahead.ts';
-import type { LiveSound } from './live-sound.ts';
+import { recognizeByStream } from '../recognition/by-stream.ts';
+import { joinTexts } from '../recognition/decode-ahead.ts';
+import type { LiveSound } from '../recognition/live-sound.ts';
 
 const settings = z.strictObject({
   baseUrl: dashscopeUrl,

@@ -1,4 +1,4 @@
-import { joinTexts } from './decode-ahead.ts';
+import { joinTexts } from '../recognition/decode-ahead.ts';
 
 /** What the server is asked to do. */
 export type FunasrMode = '2pass' | 'online' | 'offline';

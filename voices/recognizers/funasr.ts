@@ -6,11 +6,11 @@ import { openDeadline } from '../calls/deadline.ts';
 import { badReply, brokenOff } from '../calls/http-faults.ts';
 import { openSocket } from '../calls/socket.ts';
 import type { CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { recognizeByStream } from './by-stream.ts';
+import { recognizeByStream } from '../recognition/by-stream.ts';
 import { openFunasrText } from './funasr-text.ts';
-import type { LiveSound } from './live-sound.ts';
+import type { LiveSound } from '../recognition/live-sound.ts';
 
 const settings = z.strictObject({
   /** Such as `ws://127.0.0.1:10095`; `wss:` where the server has a certificate that Node trusts. */

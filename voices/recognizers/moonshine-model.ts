@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import llamaTokenizer from 'llama-tokenizer-js';
 import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
-import { openModelSession, type ModelSession } from '../model-session.ts';
-import { isDoubtful, type Hypothesis } from './hypothesis.ts';
-import { likeliest, logProbabilityOf } from './likeliest.ts';
+import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
+import { isDoubtful, type Hypothesis } from '../recognition/hypothesis.ts';
+import { likeliest, logProbabilityOf } from './greedy-decoding.ts';
 
 export interface MoonshineModelOptions {
   /** Holds `encoder_model.onnx` and `decoder_model_merged.onnx` of Moonshine tiny. */

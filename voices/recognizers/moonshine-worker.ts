@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { env } from 'onnxruntime-node';
-import { serveWorker } from '../worker-serve.ts';
-import type { Hypothesis } from './hypothesis.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
+import type { Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineRequest } from './moonshine.ts';
 import { loadMoonshine, type MoonshineModel, type MoonshineModelOptions } from './moonshine-model.ts';
 

@@ -3,12 +3,12 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
-import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
-import { checkRate } from './check-rate.ts';
-import { DecodeAhead, type DecodeAheadOptions, type Urgency } from './decode-ahead.ts';
-import { concludeHearing, confidenceOf, judge, type Hypothesis } from './hypothesis.ts';
+import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
+import { checkRate } from '../recognition/check-rate.ts';
+import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
+import { concludeHearing, confidenceOf, judge, type Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
 
 export interface MoonshineOptions {
   /** Threads that decode, one utterance each at a time, with a model of their own; half the processors unless given. */

@@ -5,12 +5,12 @@ import { badReply } from '../calls/http-faults.ts';
 import { bytesOf, send, sendForBytes } from '../calls/http.ts';
 import { checkOpenaiModel } from '../calls/openai-models.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTag, languageTags } from '../language-tags.ts';
+import { languageTag, languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { wavBytes } from '../wav.ts';
-import { recognizeByPiece, type DecodeOptions, type HeardPiece } from './by-piece.ts';
-import { readTranscript } from './transcript-events.ts';
-import { languageTagOf, whisperLanguages } from './whisper-languages.ts';
+import { wavBytes } from '../dsp/wav.ts';
+import { recognizeByPiece, type DecodeOptions, type HeardPiece } from '../recognition/by-piece.ts';
+import { readTranscript } from '../recognition/transcript-events.ts';
+import { languageTagOf, whisperLanguages } from '../text/whisper-languages.ts';
 
 interface Dialect {
   readonly path: string;

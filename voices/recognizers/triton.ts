@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { baseUrlSchema } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
-import { textIn, type InputTensor } from '../calls/triton-tensors.ts';
-import { checkTriton, openTriton } from '../calls/triton.ts';
+import { textIn, type InputTensor } from '../calls/triton/triton-tensors.ts';
+import { checkTriton, openTriton } from '../calls/triton/triton.ts';
 import type { CallOptions } from '../engine.ts';
-import { languageTag, languageTags } from '../language-tags.ts';
+import { languageTag, languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { recognizeByPiece, type HeardPiece } from './by-piece.ts';
-import { whisperLanguages } from './whisper-languages.ts';
+import { recognizeByPiece, type HeardPiece } from '../recognition/by-piece.ts';
+import { whisperLanguages } from '../text/whisper-languages.ts';
 
 const settings = z.strictObject({
   /** Its gRPC port, such as `http://127.0.0.1:8001`. */

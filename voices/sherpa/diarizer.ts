@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AudioFrame } from '../audio.ts';
 import type { CallOptions } from '../engine.ts';
-import { resample } from '../resampler.ts';
+import { resample } from '../dsp/resampler.ts';
 import { familyFiles, machineSettings, sampleRate } from './settings.ts';
 import { openSpeakers, type SpeakerSegment } from './speakers.ts';
 

@@ -1,5 +1,5 @@
 import type Sherpa from 'sherpa-onnx-node';
-import { checkWeights } from '../calls/weights.ts';
+import { checkWeights } from '../models/weights.ts';
 import type { PunctuationSettings } from './recognizer-settings.ts';
 import { modelOptions, type MachineSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { weightsSchema } from '../calls/weights.ts';
-import { languageTag, languageTags } from '../language-tags.ts';
-import { whisperLanguages } from '../recognizers/whisper-languages.ts';
+import { weightsSchema } from '../models/weights.ts';
+import { languageTag, languageTags } from '../text/language-tags.ts';
+import { whisperLanguages } from '../text/whisper-languages.ts';
 import { familyFiles, machineSettings, modelOptions, sampleRate } from './settings.ts';
 
 /** Punctuation for recognizers that give none: CT-Transformer (Chinese and English) or CNN-BiLSTM (English, with capitals). */

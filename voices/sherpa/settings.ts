@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { weightsSchema } from '../calls/weights.ts';
+import { weightsSchema } from '../models/weights.ts';
 
 /** What all models hear at, in hertz. */
 export const sampleRate = 16_000;

@@ -1,7 +1,7 @@
 import type { OfflineSpeakerDiarization, SpeakerEmbeddingExtractor } from 'sherpa-onnx-node';
 import { importOptional } from '../calls/optional-package.ts';
-import { serveProcess } from '../calls/process-serve.ts';
-import { checkWeights } from '../calls/weights.ts';
+import { serveProcess } from '../runtime/process-serve.ts';
+import { checkWeights } from '../models/weights.ts';
 import { modelOptions, sampleRate } from './settings.ts';
 import type { SpeakerData, SpeakerReply, SpeakerRequest } from './speakers.ts';
 

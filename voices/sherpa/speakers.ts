@@ -1,5 +1,5 @@
-import type { Weights } from '../calls/weights.ts';
-import { openProcess, type EngineProcess } from '../calls/process.ts';
+import type { Weights } from '../models/weights.ts';
+import { openProcess, type EngineProcess } from '../runtime/process.ts';
 import type { MachineSettings } from './settings.ts';
 
 /** What the process is started with: to embed, or with `segmentation` to diarize. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { languageTags } from '../language-tags.ts';
-import { defaultClipSchema } from '../synthesizers/default-clip.ts';
+import { languageTags } from '../text/language-tags.ts';
+import { defaultClipSchema } from '../synthesis/default-clip.ts';
 import { familyFiles, machineSettings, modelOptions } from './settings.ts';
 
 const common = {

@@ -1,4 +1,4 @@
-import { kaldiFbank, subtractMean } from '../fbank.ts';
+import { kaldiFbank, subtractMean } from '../dsp/fbank.ts';
 
 /** What a speaker model is fed. */
 export interface ModelInput {

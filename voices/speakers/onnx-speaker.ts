@@ -1,8 +1,8 @@
 import { EngineError, type CallOptions } from '../engine.ts';
-import { openMicroBatch } from '../micro-batch.ts';
-import { hashModel, type ModelFile } from '../onnx-model.ts';
+import { openMicroBatch } from '../runtime/micro-batch.ts';
+import { hashModel, type ModelFile } from '../onnx/onnx-model.ts';
 import { unitOf, type SpeakerEncoder } from '../speaker-encoder.ts';
-import { openWorkerPool } from '../worker-pool.ts';
+import { openWorkerPool } from '../runtime/worker-pool.ts';
 import type { FrontEndName } from './front-ends.ts';
 
 export interface OnnxSpeakerOptions extends CallOptions {

@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads';
 import { Tensor } from 'onnxruntime-node';
-import { runInBackground } from '../background-thread.ts';
+import { runInBackground } from '../runtime/background-thread.ts';
 import { EngineError } from '../engine.ts';
-import type { ModelSession } from '../model-session.ts';
-import { loadModel, takesOneAtATime } from '../onnx-model.ts';
-import { resample } from '../resampler.ts';
-import { serveWorker } from '../worker-serve.ts';
+import type { ModelSession } from '../onnx/model-session.ts';
+import { loadModel, takesOneAtATime } from '../onnx/onnx-model.ts';
+import { resample } from '../dsp/resampler.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
 import { frontEnds, frontEndOf, type FrontEndName, type ModelInput } from './front-ends.ts';
 import { speakerSampleRate, type SpeakerClip, type SpeakerReply, type SpeakerWorkerData } from './onnx-speaker.ts';
 

@@ -5,13 +5,13 @@ import { badReply } from '../calls/http-faults.ts';
 import { send, sendForJson } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { soundOf } from '../calls/sound-reply.ts';
-import { mannerOf } from '../emotion-manner.ts';
+import { mannerOf } from '../synthesis/emotion-manner.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { clipOf, defaultClipSchema, primaryTag } from './default-clip.ts';
-import { openClips, type ReferenceClip } from './reference-clip.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip.ts';
+import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 /** What CosyVoice3 wants to read before anything else. */
 const opening = 'You are a helpful assistant.';

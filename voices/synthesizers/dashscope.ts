@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Adapter } from '../calls/context.ts';
-import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope-task.ts';
+import { checkDashscope, dashscopeUrl, openTasks, type DashscopeTasks } from '../calls/dashscope/dashscope-task.ts';
 import { pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, spokenSampleRate, type RenderOptions } from './by-phrase.ts';
+import { speakByPhrase, spokenSampleRate, type RenderOptions } from '../synthesis/by-phrase.ts';
 
 const settings = z.strictObject({
   baseUrl: dashscopeUrl,

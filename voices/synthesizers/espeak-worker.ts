@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { concatSamples } from '../audio.ts';
-import { gainFor } from '../loudness.ts';
-import { writingOf } from '../scripts.ts';
-import { serveWorker } from '../worker-serve.ts';
+import { gainFor } from '../dsp/loudness.ts';
+import { writingOf } from '../text/scripts.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
 import type { EspeakRequest, EspeakWorkerData } from './espeak.ts';
-import { finishSpeech, type RenderedSpeech } from './finish-speech.ts';
+import { finishSpeech, type RenderedSpeech } from '../synthesis/finish-speech.ts';
 
 /** The part of eSpeak NG's module that is used; it comes without types. */
 interface Espeak {

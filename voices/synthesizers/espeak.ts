@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { EngineError } from '../engine.ts';
-import { writingOf, type Script } from '../scripts.ts';
+import { writingOf, type Script } from '../text/scripts.ts';
 import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
-import type { RenderedSpeech } from './finish-speech.ts';
-import { speakPieces } from './speak-pieces.ts';
+import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
+import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
+import { speakPieces } from '../synthesis/speak-pieces.ts';
 
 /** What the workers are started with. */
 export interface EspeakWorkerData {

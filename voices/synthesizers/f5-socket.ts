@@ -4,10 +4,10 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply, brokenOff, connectionFault } from '../calls/http-faults.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
-import { Queue } from '../queue.ts';
+import { languageTags } from '../text/language-tags.ts';
+import { Queue } from '../runtime/queue.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 
 const settings = z.strictObject({
   /** Of `f5_tts/socket_server.py`. */

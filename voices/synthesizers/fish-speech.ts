@@ -8,10 +8,10 @@ import { sendForBytes, sendForJson } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { openClips } from './reference-clip.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { openClips } from '../synthesis/reference-clip.ts';
 
 const settings = z.strictObject({
   /** Of `tools/api_server.py`, such as `http://127.0.0.1:8080`. */

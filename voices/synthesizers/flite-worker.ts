@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { floatsFromPcm16 } from '../audio.ts';
 import { EngineError } from '../engine.ts';
-import { gainFor } from '../loudness.ts';
-import type { Span } from '../word-times.ts';
-import { serveWorker } from '../worker-serve.ts';
-import { finishSpeech, type RenderedSpeech } from './finish-speech.ts';
+import { gainFor } from '../dsp/loudness.ts';
+import type { Span } from '../text/word-times.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
+import { finishSpeech, type RenderedSpeech } from '../synthesis/finish-speech.ts';
 import type { FliteRequest, FliteSettings, FliteWorkerData } from './flite.ts';
 import { loadWasiCommand, type WasiCommand } from './memory-wasi.ts';
 

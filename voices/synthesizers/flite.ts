@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { EngineError } from '../engine.ts';
 import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
-import type { RenderedSpeech } from './finish-speech.ts';
+import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
+import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
 import { plainEnglish } from './plain-english.ts';
-import { speakPieces } from './speak-pieces.ts';
+import { speakPieces } from '../synthesis/speak-pieces.ts';
 
 /** What the workers are started with. */
 export interface FliteWorkerData {

@@ -7,9 +7,9 @@ import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { clipOf, defaultClipSchema, primaryTag } from './default-clip.ts';
-import { openClips, type ReferenceClip } from './reference-clip.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip.ts';
+import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 const spoken = ['zh', 'en', 'ja', 'ko', 'yue'] as const;
 /** What the models speak at; other rates come from the server's stand-in for speech that failed. */

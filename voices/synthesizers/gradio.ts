@@ -5,12 +5,12 @@ import { fileOf, openGradioApp, type GradioApp, type GradioFile, type GradioInpu
 import { badReply } from '../calls/http-faults.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
-import { readWav } from '../wav.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { clipOf, defaultClipSchema } from './default-clip.ts';
-import { openClips, type ReferenceClip } from './reference-clip.ts';
+import { readWav } from '../dsp/wav.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { clipOf, defaultClipSchema } from '../synthesis/default-clip.ts';
+import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 /** Where an app has several endpoints: those of F5-TTS and E2-TTS, Spark-TTS, FireRedTTS2, MaskGCT, and of simple apps. */
 const usualEndpoints = ['basic_tts', 'voice_clone', 'dialogue_synthesis_function', 'inference', 'predict'];

@@ -1,8 +1,8 @@
 import { addressOf } from '../calls/base-url.ts';
-import { mannerOf } from '../emotion-manner.ts';
+import { mannerOf } from '../synthesis/emotion-manner.ts';
 import type { HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
-import type { ReferenceClip } from './reference-clip.ts';
+import type { ReferenceClip } from '../synthesis/reference-clip.ts';
 
 /** What is to be said, and how. */
 export interface SpeechOrder {

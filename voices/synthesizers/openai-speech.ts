@@ -9,9 +9,9 @@ import { checkOpenaiModel } from '../calls/openai-models.ts';
 import { pcmBlocks, pcmBlocksOfMessages, type PcmBlock } from '../calls/pcm-stream.ts';
 import { serverSentEvents } from '../calls/sse.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import {
   speechDialects,
   type SpeechDialect,
@@ -19,7 +19,7 @@ import {
   type SpeechOrder,
   type SpeechServer,
 } from './openai-speech-dialects.ts';
-import { openClips, type ReferenceClip } from './reference-clip.ts';
+import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 const names = Object.keys(speechDialects) as [SpeechDialectName, ...SpeechDialectName[]];
 

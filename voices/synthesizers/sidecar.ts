@@ -4,7 +4,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { sendForJson } from '../calls/http.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { adapter as openaiSpeech, type OpenaiSpeechSettings } from './openai-speech.ts';
 

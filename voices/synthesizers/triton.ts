@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { baseUrlSchema } from '../calls/base-url.ts';
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { samplesIn } from '../calls/triton-tensors.ts';
-import { checkTriton, openTriton, type TritonServer } from '../calls/triton.ts';
+import { samplesIn } from '../calls/triton/triton-tensors.ts';
+import { checkTriton, openTriton, type TritonServer } from '../calls/triton/triton.ts';
 import { EngineError } from '../engine.ts';
-import { languageTags } from '../language-tags.ts';
+import { languageTags } from '../text/language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { crossFaded } from './cross-fade.ts';
-import { clipOf, defaultClipSchema } from './default-clip.ts';
-import { openClips, type ReferenceClip } from './reference-clip.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { crossFaded } from '../synthesis/cross-fade.ts';
+import { clipOf, defaultClipSchema } from '../synthesis/default-clip.ts';
+import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 interface Dialect {
   readonly model: string;

@@ -8,9 +8,9 @@ import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { sendForSound } from '../calls/sound-reply.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
-import { speakByPhrase, type RenderOptions } from './by-phrase.ts';
-import { primaryTag } from './default-clip.ts';
-import { openClips, type ReferenceClip } from './reference-clip.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { primaryTag } from '../synthesis/default-clip.ts';
+import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 /** What XTTS v2 speaks, as BCP 47 has it. */
 const spoken = 'en es fr de it pt pl tr ru nl cs ar zh ja hu ko hi'.split(' ');

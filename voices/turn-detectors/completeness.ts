@@ -1,4 +1,4 @@
-import { writingOf } from '../scripts.ts';
+import { writingOf } from '../text/scripts.ts';
 import { chineseCues } from './completeness-chinese.ts';
 import { englishCues } from './completeness-english.ts';
 

@@ -1,5 +1,5 @@
 import type { AudioFrame } from '../audio.ts';
-import { semitones, trackPitch } from '../pitch.ts';
+import { semitones, trackPitch } from '../dsp/pitch.ts';
 
 /** How a voice came to its pause. Each about -2 to 2; 0 where it cannot be told. */
 export interface ProsodyCues {

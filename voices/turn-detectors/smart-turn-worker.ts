@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
-import { melBands, smartTurnFeatures } from '../log-mel.ts';
-import { openModelSession, type ModelSession } from '../model-session.ts';
-import { serveWorker } from '../worker-serve.ts';
+import { melBands, smartTurnFeatures } from '../dsp/log-mel.ts';
+import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
 import type { SmartTurnWorkerData } from './smart-turn.ts';
 
 const { modelPath, sha256 } = workerData as SmartTurnWorkerData;

@@ -1,8 +1,8 @@
 import { EngineError } from '../engine.ts';
-import { logMelSampleRate } from '../log-mel.ts';
-import { resample } from '../resampler.ts';
+import { logMelSampleRate } from '../dsp/log-mel.ts';
+import { resample } from '../dsp/resampler.ts';
 import type { TurnDetector } from '../turn-detector.ts';
-import { openWorkerPool } from '../worker-pool.ts';
+import { openWorkerPool } from '../runtime/worker-pool.ts';
 
 export interface SmartTurnOptions {
   /** The ONNX file of smart-turn v3, which the user brings. */

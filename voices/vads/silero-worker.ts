@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
-import { openModelSession, type ModelSession } from '../model-session.ts';
-import { serveWorker } from '../worker-serve.ts';
+import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
+import { serveWorker } from '../runtime/worker-serve.ts';
 import { cutFrames, sileroFrameSizes, sileroGraph, sileroStateSizes } from './silero-graph.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { EngineError } from '../engine.ts';
 import type { Vad, VadStream } from '../vad.ts';
-import { openWorkerPool, type WorkerPool } from '../worker-pool.ts';
+import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 
 /** What the worker is started with: sizes are per window. */
 export interface SileroWorkerData {

@@ -1,8 +1,8 @@
 import type { ChatModel } from '../../../agents/chat.ts';
 import type { EngineUpkeep } from '../../../voices/engine.ts';
-import type { Config } from '../../config.ts';
-import { embeddedKinds, planEngines } from '../../engine-config/engine-plan.ts';
-import { openChat } from '../../engine-config/open-planned.ts';
+import type { Config } from '../../config/config.ts';
+import { embeddedKinds, planEngines } from '../../engines/engine-plan.ts';
+import { openChat } from '../../engines/open-planned.ts';
 
 /** The first chat model of the configuration; undefined where the characters' own lines are all there is. */
 export async function chatOf(config: Config): Promise<(ChatModel & EngineUpkeep) | undefined> {

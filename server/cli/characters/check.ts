@@ -4,10 +4,10 @@ import type { Finding } from '../../../agents/alignment/finding.ts';
 import { judgeLines } from '../../../agents/alignment/judge-lines.ts';
 import type { ChatModel } from '../../../agents/chat.ts';
 import type { Character } from '../../../characters/character.ts';
-import { findCharacter, readCharacters } from '../../cast.ts';
-import { interruptSignal } from '../interrupt.ts';
-import { openProgressBar } from '../progress-bar.ts';
-import { parseCommand } from '../usage.ts';
+import { findCharacter, readCharacters } from '../../cast/cast.ts';
+import { interruptSignal } from '../../terminal/interrupt.ts';
+import { openProgressBar } from '../../terminal/progress-bar.ts';
+import { parseCommand } from '../../terminal/usage.ts';
 import { chatOf } from './chat-of.ts';
 import { metered, spentInWords, type Spent } from './metered.ts';
 

@@ -4,10 +4,10 @@ import { readAssets, readPicture, readSource } from '../../../characters/pack-fo
 import { readCardJson } from '../../../characters/tavern/card-file.ts';
 import { fromPack } from '../../../characters/tavern/from-pack.ts';
 import { cardFormats, writeCardBytes, type CardFormat } from '../../../characters/tavern/open-card.ts';
-import { findCharacter } from '../../cast.ts';
-import { printable } from '../printable.ts';
-import { parseCommand, requireFolderOf, UsageError } from '../usage.ts';
-import { clipFacts } from '../../library-clip.ts';
+import { findCharacter } from '../../cast/cast.ts';
+import { printable } from '../../terminal/printable.ts';
+import { parseCommand, requireFolderOf, UsageError } from '../../terminal/usage.ts';
+import { clipFacts } from '../../engines/library-clip.ts';
 
 /** `dramatis characters export ID`: a card that other programs open. */
 export async function run(args: string[]): Promise<number> {

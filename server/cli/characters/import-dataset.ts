@@ -5,10 +5,10 @@ import { CharacterError } from '../../../characters/character-error.ts';
 import { writePack } from '../../../characters/pack-folder.ts';
 import type { ImportedPack, Problem } from '../../../characters/importers/draft.ts';
 import { importers } from '../../../characters/importers/open-importer.ts';
-import type { Config } from '../../config.ts';
-import { importedCharacters } from '../../cast.ts';
-import { printable } from '../printable.ts';
-import { UsageError } from '../usage.ts';
+import type { Config } from '../../config/config.ts';
+import { importedCharacters } from '../../cast/cast.ts';
+import { printable } from '../../terminal/printable.ts';
+import { UsageError } from '../../terminal/usage.ts';
 import { placeNotes } from './place-notes.ts';
 
 /** How a data set is to be taken over. */

@@ -5,10 +5,10 @@ import { writePack } from '../../../characters/pack-folder.ts';
 import { importers } from '../../../characters/importers/open-importer.ts';
 import { openCard } from '../../../characters/tavern/open-card.ts';
 import { toPack } from '../../../characters/tavern/to-pack.ts';
-import { makeDataDir } from '../../data-dir.ts';
-import { importedCharacters } from '../../cast.ts';
-import { printable } from '../printable.ts';
-import { parseCommand, UsageError } from '../usage.ts';
+import { makeDataDir } from '../../config/data-dir.ts';
+import { importedCharacters } from '../../cast/cast.ts';
+import { printable } from '../../terminal/printable.ts';
+import { parseCommand, UsageError } from '../../terminal/usage.ts';
 import { importDataset } from './import-dataset.ts';
 import { placeNotes } from './place-notes.ts';
 

@@ -1,6 +1,6 @@
-import { readCast } from '../../cast.ts';
-import { table } from '../table.ts';
-import { parseCommand } from '../usage.ts';
+import { readCast } from '../../cast/cast.ts';
+import { table } from '../../terminal/table.ts';
+import { parseCommand } from '../../terminal/usage.ts';
 
 /** `dramatis characters`, or `characters list`: who there is to talk to. */
 export async function run(args: string[]): Promise<number> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../../config.ts';
-import { builtInCharacters } from '../../cast.ts';
+import type { Config } from '../../config/config.ts';
+import { builtInCharacters } from '../../cast/cast.ts';
 
 /**
  * What whoever puts a character of this id beside the others should know: whose place it takes, or who takes its own. `isAlone`: it

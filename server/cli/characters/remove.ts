@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { cardSchema } from '../../../characters/card.ts';
-import { importedCharacters, readCast } from '../../cast.ts';
-import { Shelf } from '../../http/rest/shelf.ts';
-import { printable } from '../printable.ts';
-import { parseCommand, UsageError } from '../usage.ts';
+import { importedCharacters, readCast } from '../../cast/cast.ts';
+import { Shelf } from '../../cast/character-store.ts';
+import { printable } from '../../terminal/printable.ts';
+import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
 /** `dramatis characters remove ID`: takes an imported character away, as the page and REST do; one that cannot be read as well. */
 export async function run(args: string[]): Promise<number> {

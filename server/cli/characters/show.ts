@@ -1,6 +1,6 @@
-import { findCharacter } from '../../cast.ts';
-import { printable } from '../printable.ts';
-import { parseCommand, UsageError } from '../usage.ts';
+import { findCharacter } from '../../cast/cast.ts';
+import { printable } from '../../terminal/printable.ts';
+import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
 const width = 100;
 

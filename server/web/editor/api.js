@@ -1,4 +1,4 @@
-import { recall } from '../remember.js';
+import { recall } from '../parts/remember.js';
 
 /** What a card may weigh on its way to the server. */
 const MOST_BYTES = 25 * 2 ** 20;

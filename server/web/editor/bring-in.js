@@ -1,4 +1,4 @@
-import { element } from '../dom.js';
+import { element } from '../parts/dom.js';
 import { ask, checkSize, Refusal } from './api.js';
 import { askUser } from './ask-user.js';
 

@@ -1,9 +1,9 @@
-import { languageOf, workOf } from '../characters.js';
-import { element, make } from '../dom.js';
-import { lazyPortrait } from '../portrait.js';
-import { recall } from '../remember.js';
+import { languageOf, workOf } from '../parts/characters.js';
+import { element, make } from '../parts/dom.js';
+import { lazyPortrait } from '../parts/portrait.js';
+import { recall } from '../parts/remember.js';
 
-/** @typedef {import('../characters.js').Character} Character */
+/** @typedef {import('../parts/characters.js').Character} Character */
 
 const list = element('list', HTMLUListElement);
 const search = element('search', HTMLInputElement);

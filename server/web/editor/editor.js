@@ -1,5 +1,5 @@
-import { element, make } from '../dom.js';
-import { recall, remember } from '../remember.js';
+import { element, make } from '../parts/dom.js';
+import { recall, remember } from '../parts/remember.js';
 import { ask, placeOf, Refusal } from './api.js';
 import { bringIn, watchFiles } from './bring-in.js';
 import { CastList } from './cast-list.js';

@@ -1,4 +1,4 @@
-import { make } from '../dom.js';
+import { make } from '../parts/dom.js';
 
 /**
  * Part of a form, bound to its place in the card: what is written into it stands in the card at once.

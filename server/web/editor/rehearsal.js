@@ -1,12 +1,12 @@
-import { element } from '../dom.js';
-import { explainServer } from '../explanations.js';
-import { Messages } from '../messages.js';
-import { captions, loudness } from '../talk-button.js';
-import { Talk } from '../talk.js';
-import { Transcript } from '../transcript.js';
+import { element } from '../parts/dom.js';
+import { explainServer } from '../talk/explanations.js';
+import { Messages } from '../talk/messages.js';
+import { captions, loudness } from '../talk/talk-button.js';
+import { Talk } from '../talk/talk.js';
+import { Transcript } from '../talk/transcript.js';
 
-/** @typedef {import('../characters.js').Character} Character */
-/** @typedef {import('../talk-state.js').TalkState} TalkState */
+/** @typedef {import('../parts/characters.js').Character} Character */
+/** @typedef {import('../talk/talk-state.js').TalkState} TalkState */
 
 const page = {
   section: element('rehearsal', HTMLElement),

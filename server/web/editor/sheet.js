@@ -1,6 +1,6 @@
-import { element, make } from '../dom.js';
-import { showPortrait } from '../portrait.js';
-import { recall } from '../remember.js';
+import { element, make } from '../parts/dom.js';
+import { showPortrait } from '../parts/portrait.js';
+import { recall } from '../parts/remember.js';
 import { ask, placeOf, Refusal, sendJson } from './api.js';
 import { cardForm } from './card-form.js';
 

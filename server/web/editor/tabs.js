@@ -1,4 +1,4 @@
-import { make } from '../dom.js';
+import { make } from '../parts/dom.js';
 import { newId } from './field.js';
 
 /** @typedef {{ readonly label: string, readonly panel: HTMLElement, readonly show: () => void, readonly mark: (problems: number) => void }} Tab */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openCalls, type CallCost, type Calls } from '../../../voices/calls/calls.ts';
-import { fullCare, type Care } from '../../../voices/calls/care.ts';
+import { fullCare, type Care } from '../../../voices/calls/call-policy.ts';
 import { GaveWay } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, it } from 'vitest';
 import { openContext, type EngineContext } from '../../../voices/calls/context.ts';
 import { send, sendForBytes, sendForJson } from '../../../voices/calls/http.ts';
-import type { Timeouts } from '../../../voices/calls/care.ts';
+import type { Timeouts } from '../../../voices/calls/call-policy.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
 
 const { signal } = new AbortController();

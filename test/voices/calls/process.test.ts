@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
 import { timely } from '../../../voices/calls/process-call.ts';
-import { openProcess, type EngineProcess } from '../../../voices/calls/process.ts';
+import { openProcess, type EngineProcess } from '../../../voices/runtime/process.ts';
 import type { FakeEngineData } from '../../fakes/process-engine-worker.ts';
 
 const { signal } = new AbortController();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importOptional } from '../../../voices/calls/optional-package.ts';
-import { checkWeights } from '../../../voices/calls/weights.ts';
+import { checkWeights } from '../../../voices/models/weights.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-weights-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hashOf } from '../../../voices/hash.ts';
+import { hashOf } from '../../../voices/runtime/hash.ts';
 import { readCatalogue } from '../../../voices/models/catalogue.ts';
 import { findInstalled, verifyModel } from '../../../voices/models/installed.ts';
-import { takeProcessLock } from '../../../voices/process-lock.ts';
+import { takeProcessLock } from '../../../voices/runtime/process-lock.ts';
 import { removeModel } from '../../../voices/models/pull.ts';
 import { modelOf, openModelRig, pieceBytes, weights } from './model-rig.ts';
 

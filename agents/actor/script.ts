@@ -1,0 +1,52 @@
+import type { Character } from '../../characters/character.ts';
+import type { CharacterAgent, Situation } from '../agent.ts';
+import { chooseLine } from '../retrieval/choice.ts';
+import { languageOf } from '../language.ts';
+
+/** Words that voices can speak; a hum they would spell. */
+const nods: Readonly<Record<string, readonly string[]>> = {
+  en: ['I see.', 'Yes.', 'Go on.'],
+  zh: ['嗯。', '是吗。', '哦。'],
+  fr: ['Oui.', 'Je vois.'],
+  de: ['Ja.', 'Ach so.'],
+  es: ['Sí.', 'Ya veo.'],
+};
+
+function linesFor(
+  situation: Exclude<Situation, 'idle'>,
+  { greetings, repeatRequests, languages }: Character,
+): readonly string[] {
+  if (situation === 'greeting') return greetings;
+  if (situation === 'unclear') return repeatRequests;
+  const spoken = languages.flatMap((language) => nods[language.split('-')[0] ?? ''] ?? []);
+  return spoken.length > 0 ? spoken : (nods['en'] ?? []);
+}
+
+/**
+ * Speaks the card's own words where no thought is needed: a greeting when a talk opens, a request to say it again when
+ * nothing was understood; and a nod while somebody talks. `random` (0 to below 1) chooses the greeting, since all talks begin alike.
+ */
+export function withScript(agent: CharacterAgent, random: () => number = Math.random): CharacterAgent {
+  const { character } = agent;
+  return {
+    character,
+    async *reply(history, options) {
+      if (options.situation === undefined || options.situation === 'idle') {
+        yield* agent.reply(history, options);
+        return;
+      }
+      options.signal.throwIfAborted();
+      const lines = linesFor(options.situation, character);
+      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+      const language = languageOf(remark, character.languages);
+      const fitting = lines.filter((line) => languageOf(line, character.languages) === language);
+      const offered = fitting.length > 0 ? fitting : lines;
+      const greeting = offered[Math.floor(random() * offered.length)];
+      const isFirst = options.situation === 'greeting' && history.length === 0;
+      const text = isFirst && greeting !== undefined ? greeting : chooseLine(offered, history);
+      yield { type: 'mind', name: 'script' };
+      yield { type: 'text-delta', text };
+      yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+    },
+  };
+}

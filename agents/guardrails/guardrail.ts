@@ -1,0 +1,160 @@
+import type { Character } from '../../characters/character.ts';
+import type { AgentOptions, CharacterAgent, Cost, CutShort, ReplyPart } from '../agent.ts';
+import type { Message } from '../chat.ts';
+import { openClauses } from './clauses.ts';
+import { languageOf } from '../language.ts';
+import { personaWords } from '../prompting/persona-words.ts';
+import type { RecipeName } from '../recipe-names.ts';
+import { evasion } from '../retrieval/retrieval.ts';
+import type { Slip } from '../violation.ts';
+import { openGuard, type RoleGuard } from './guardrail-rules.ts';
+
+type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
+
+const attempts = 2;
+
+/**
+ * Keeps an agent in its part: no clause is let out before it was looked at. A sentence in which the character slips is not spoken;
+ * the model is told what was wrong and goes on from what was said, once; slips it again, one of the card's evasions rounds the
+ * turn off. `recipe` is the agent's own; only ours is guarded, and everybody in a scene. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
+ */
+export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
+  const { character } = agent;
+  return {
+    character,
+    async *reply(history, options) {
+      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard; scenes are ours.
+      const isOurs = (options.recipe ?? recipe) === 'dramatis' && character.persona !== 'instructions';
+      if (!isOurs && options.circumstance === undefined) {
+        yield* agent.reply(history, options);
+        return;
+      }
+      const scene: Message[] = options.scene === undefined ? [] : [{ role: 'system', text: options.scene }];
+      const guard = openGuard(character, [...scene, ...history], options.circumstance?.motivation);
+      const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
+        if (slip === undefined) return;
+        options.onSlip?.(slip);
+        talk.slip = slip;
+      }
+      const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
+      const wayOut = evasion(character, history, languageOf(remark, character.languages));
+      yield { type: 'text-delta', text: gapBehind(talk.told, wayOut) + wayOut };
+      yield { type: 'usage', ...talk.cost, cutShort: false };
+    },
+  };
+}
+
+interface Talk {
+  /** What was let out. */
+  told: string;
+  cost: Cost;
+  slip?: Slip;
+}
+
+interface Attempt {
+  readonly history: readonly Message[];
+  readonly options: AgentOptions;
+  readonly guard: RoleGuard;
+  readonly isFirst: boolean;
+}
+
+/** Lets out what passes; returns the slip that ended it. */
+async function* oneAttempt(
+  agent: CharacterAgent,
+  talk: Talk,
+  { history, options, guard, isFirst }: Attempt,
+): AsyncGenerator<ReplyPart, Slip | undefined> {
+  const clauses = openClauses<TextPart>(guard);
+  const goesOn = behind(talk.told);
+  const before = talk.cost;
+  const onCost = (cost: Cost): void => {
+    talk.cost = cost;
+    options.onCost?.(sum(before, cost));
+  };
+  for await (const part of agent.reply(
+    isFirst ? history : [...history, ...correctionOf(agent.character, talk.slip, talk.told)],
+    {
+      ...options,
+      onCost,
+    },
+  )) {
+    if (part.type === 'mind') {
+      if (isFirst) yield part;
+      continue;
+    }
+    const passed =
+      part.type === 'text-delta' ? sentencesOf(part).flatMap((sentence) => clauses.add(sentence)) : clauses.rest();
+    for (const text of passed.flatMap(goesOn)) {
+      talk.told += text.text;
+      yield text;
+    }
+    if (clauses.slip !== undefined) {
+      talk.cost = sum(before, talk.cost);
+      return clauses.slip;
+    }
+    if (part.type === 'usage') yield { ...part, ...sum(before, part) };
+    else if (part.type === 'tool-call' || (part.type === 'cue' && mayBeShown(guard(part.text)))) yield part;
+  }
+  return undefined;
+}
+
+/** A delta may hold several sentences; each is looked at by itself. */
+function sentencesOf(part: TextPart): TextPart[] {
+  const [first = '', ...others] = part.text.split(
+    /(?<=[.!?]["”’)]*)(?=\s)|(?<=[。！？]["”’」』）]*)(?=[^"”’」』）])|(?<=\n)/u,
+  );
+  return [{ ...part, text: first }, ...others.map((text): TextPart => ({ type: 'text-delta', text }))];
+}
+
+/** A model that was to go on likes to begin again: what was said already is not said twice. */
+function behind(told: string): (part: TextPart) => TextPart[] {
+  let left = bare(told);
+  let isFirst = true;
+  return (part) => {
+    const text = bare(part.text);
+    if (left !== '' && left.startsWith(text)) {
+      left = left.slice(text.length);
+      return [];
+    }
+    left = '';
+    const gap = isFirst ? gapBehind(told, part.text) : '';
+    isFirst = false;
+    return [gap === '' ? part : { ...part, text: gap + part.text }];
+  };
+}
+
+/** What stands between what was said and what comes next. */
+function gapBehind(told: string, next: string): string {
+  return /^$|[\s。！？，]$/u.test(told) || /^\s/u.test(next) ? '' : ' ';
+}
+
+function bare(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** An action is no sentence of the character's: how it sounds tells nothing. */
+function mayBeShown(slip: Slip | undefined): boolean {
+  return slip === undefined || slip === 'style' || slip === 'language';
+}
+
+/** What was said so far, and what the director has to say about the rest, in the language that the character is told in. */
+export function correctionOf(
+  character: Pick<Character, 'languages'>,
+  slip: Slip | undefined,
+  told: string,
+): { readonly role: 'assistant' | 'system'; readonly text: string }[] {
+  const { isChinese, slips, goOn, answerAgain } = personaWords(character);
+  const isBegun = told.trim() !== '';
+  const said = [slip === undefined ? '' : slips[slip], isBegun ? goOn : answerAgain];
+  const text = said.filter(Boolean).join(isChinese ? '' : ' ');
+  return [...(isBegun ? [{ role: 'assistant', text: told } as const] : []), { role: 'system', text }];
+}
+
+function sum(left: Cost, right: Cost & { readonly cutShort?: CutShort }): Cost {
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+  };
+}

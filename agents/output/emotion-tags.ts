@@ -1,0 +1,91 @@
+import { emotions, type Emotion } from '../../characters/emotion.ts';
+
+/** Text, and how it and what follows is said from here on, where that changes. */
+export interface FeltText {
+  readonly text: string;
+  readonly emotion?: Emotion;
+}
+
+/** Feeds text deltas through; `rest` gives what was held back at the end. */
+export interface EmotionTags {
+  add(delta: string): FeltText[];
+  rest(): FeltText[];
+}
+
+const wholeTag = /^\[\s*(\p{L}[\p{L}\s-]{0,22})\]/u;
+const tagSoFar = /^\[\s*(?:\p{L}[\p{L}\s-]{0,22})?$/u;
+const sentenceEnd = /(?:^|[.!?…。！？\n]["”’」』)）]*)\s*$/u;
+
+/** Whether a sentence, or nothing, ends here. */
+export function endsSentence(text: string): boolean {
+  return sentenceEnd.test(text);
+}
+
+/**
+ * Takes the tag off the head of a sentence ("[sad] He is gone."). A tag that names an emotion tells how what follows is
+ * said; any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while it may
+ * still become a tag.
+ */
+export function emotionTags(): EmotionTags {
+  let held = '';
+  /** The end of what was given out: as much as it takes to see whether a sentence ended. */
+  let before = '';
+  let emotion: Emotion | undefined;
+  let isBehindTag = false;
+
+  const give = (text: string): FeltText[] => {
+    const said = isBehindTag && /^$|\s$/.test(before) ? text.trimStart() : text;
+    if (said === '') return [];
+    before = (before + said).slice(-12);
+    isBehindTag = false;
+    const felt: FeltText = { text: said, ...(emotion === undefined ? {} : { emotion }) };
+    emotion = undefined;
+    return [felt];
+  };
+  const take = (isLast: boolean): FeltText[] => {
+    const given: FeltText[] = [];
+    while (held !== '') {
+      const at = held.indexOf('[');
+      given.push(...give(at < 0 ? held : held.slice(0, at)));
+      held = at < 0 ? '' : held.slice(at);
+      if (held === '') break;
+      const tag = sentenceEnd.test(before) ? wholeTag.exec(held) : null;
+      if (tag === null && sentenceEnd.test(before) && !isLast && tagSoFar.test(held)) break;
+      if (tag === null) {
+        given.push(...give('['));
+        held = held.slice(1);
+        continue;
+      }
+      held = held.slice(tag[0].length);
+      isBehindTag = true;
+      emotion = emotionNamed(tag[1] ?? '') ?? emotion;
+    }
+    return given;
+  };
+  return {
+    add(delta) {
+      held += delta;
+      return take(false);
+    },
+    rest: () => take(true),
+  };
+}
+
+/** What models write instead of the names they were given. */
+const otherNames: Readonly<Record<Emotion, string>> = {
+  calm: 'neutral quiet composed serene 平静 平和 淡定 冷静',
+  cheerful: 'happy joyful joy excited amused playful 开心 高兴 快乐 欢快 喜悦 兴奋',
+  tender: 'gentle warm loving affectionate soft 温柔 深情 亲切 温和',
+  sad: 'sorrowful melancholy sorrow unhappy 悲伤 难过 伤心 哀伤 忧伤',
+  angry: 'furious annoyed irritated anger 生气 愤怒 恼怒 气愤',
+  afraid: 'fearful scared frightened nervous anxious fear 害怕 恐惧 惊恐 紧张',
+  surprised: 'astonished shocked surprise amazed 惊讶 吃惊 惊奇 诧异',
+};
+const byName: ReadonlyMap<string, Emotion> = new Map(
+  emotions.flatMap((emotion) => [emotion, ...otherNames[emotion].split(' ')].map((name) => [name, emotion] as const)),
+);
+
+/** The emotion that a tag names, if it names one. */
+export function emotionNamed(word: string): Emotion | undefined {
+  return byName.get(word.trim().toLowerCase());
+}

@@ -1,0 +1,126 @@
+import type { Character } from '../../characters/character.ts';
+import type { Message } from '../chat.ts';
+import { decoratorsOf, isDue, type Decorators } from './lore-decorators.ts';
+import { openMentions, type Keyed, type Mentions } from './lore-mentions.ts';
+import { estimateTokens } from '../llm/token-estimate.ts';
+
+interface Prepared extends Keyed {
+  readonly index: number;
+  readonly content: string;
+}
+
+/** Recursion stops here at the latest; each entry is recalled once anyhow. */
+const mostRounds = 8;
+
+/**
+ * Prepares a character's lorebook once; the function it gives returns the facts that the talk so far brings to mind: those of the
+ * latest mention first, then by order, within the budget. Constant entries stand in the persona and are not among them, unless a
+ * decorator makes them depend on the talk. V2 §character_book, V3 §Lorebook and §Decorators.
+ */
+function openLorebook({
+  lorebook,
+  loreReading,
+}: Pick<Character, 'lorebook' | 'loreReading'>): (talk: readonly Message[]) => readonly string[] {
+  const prepared = lorebook.flatMap((entry, index): Prepared[] => {
+    if (entry.enabled === false) return [];
+    const { decorators, content } = decoratorsOf(entry.content);
+    if (content === '' || (entry.constant && !isConditional(decorators))) return [];
+    return [{ index, entry, content, decorators }];
+  });
+  if (prepared.length === 0) return () => [];
+  const mentions = openMentions(prepared);
+  return (talk) => {
+    const found = recallFrom({ prepared, mentions }, talk, loreReading);
+    return withinBudget(found, loreReading.budgetTokens).map((each) => each.content);
+  };
+}
+
+const opened = new WeakMap<object, ReturnType<typeof openLorebook>>();
+
+/** The same, prepared once for each character. */
+export function lorebookOf(character: Pick<Character, 'lorebook' | 'loreReading'>): ReturnType<typeof openLorebook> {
+  const known = opened.get(character) ?? openLorebook(character);
+  opened.set(character, known);
+  return known;
+}
+
+/** The facts that always stand in the prompt, in their order. */
+export function constantLore({ lorebook }: Pick<Character, 'lorebook'>): readonly string[] {
+  return lorebook
+    .filter((entry) => entry.constant && entry.enabled !== false)
+    .map((entry) => ({ entry, ...decoratorsOf(entry.content) }))
+    .filter(({ decorators, content }) => content !== '' && !isConditional(decorators))
+    .toSorted((left, right) => (left.entry.order ?? 0) - (right.entry.order ?? 0))
+    .map(({ content }) => content);
+}
+
+function isConditional(decorators: Decorators): boolean {
+  return Object.keys(decorators).length > 0;
+}
+
+interface Book {
+  readonly prepared: readonly Prepared[];
+  readonly mentions: Mentions<Prepared>;
+}
+
+function recallFrom(
+  { prepared, mentions }: Book,
+  talk: readonly Message[],
+  { scanDepth, recursive }: Character['loreReading'],
+): Prepared[] {
+  const said = talk.filter((message) => message.role === 'user' || message.role === 'assistant').toReversed();
+  const replies = said.filter(({ role }) => role === 'assistant').length;
+  const mentioned = prepared.flatMap((each) => {
+    const depth = mentionDepth(each, said, { mentions, depth: each.decorators.scanDepth ?? scanDepth });
+    return depth === undefined || !isDue(each.decorators, replies) ? [] : [{ each, depth }];
+  });
+  // The latest mention first: what was just said is what the answer is about.
+  const found = new Set(mentioned.toSorted((left, right) => left.depth - right.depth).map(({ each }) => each));
+  if (recursive) recallFurther(mentions, found);
+  return [...found];
+}
+
+/** How many messages ago an entry was mentioned, 0 for the last one; undefined where it is not to be recalled. */
+function mentionDepth(
+  each: Prepared,
+  said: readonly Message[],
+  { mentions, depth: scanDepth }: { readonly mentions: Mentions<Prepared>; readonly depth: number },
+): number | undefined {
+  const { entry, decorators } = each;
+  if (entry.constant || decorators.activate === true) return 0;
+  const isIn = ({ text }: Message): boolean => mentions(text).has(each);
+  const from = decorators.afterMatch === 'keep' ? said : said.slice(0, scanDepth);
+  const depth = from.findIndex(isIn);
+  if (depth < 0) return undefined;
+  // What rests after its first mention has been recalled already if it was mentioned before the last message.
+  return decorators.afterMatch === 'rest' && said.slice(1).some(isIn) ? undefined : depth;
+}
+
+/** Facts that the recalled facts bring to mind. */
+function recallFurther(mentions: Mentions<Prepared>, found: Set<Prepared>): void {
+  let fresh = [...found];
+  for (let round = 0; fresh.length > 0 && round < mostRounds; round += 1) {
+    const next = new Set(fresh.flatMap(({ content }) => [...mentions(content)]));
+    fresh = [...next.difference(found)].toSorted((left, right) => left.index - right.index);
+    for (const each of fresh) found.add(each);
+  }
+}
+
+/** What is dropped first where the budget is short: the lowest priority, then what was mentioned longest ago. */
+function withinBudget(found: readonly Prepared[], budgetTokens: number): Prepared[] {
+  const byWorth = found
+    .map((each, rank) => ({ each, rank }))
+    .toSorted(
+      (left, right) => (right.each.entry.priority ?? 0) - (left.each.entry.priority ?? 0) || left.rank - right.rank,
+    );
+  let spentTokens = 0;
+  const kept = byWorth.filter(({ each }) => {
+    const tokens = estimateTokens(each.content);
+    if (spentTokens + tokens > budgetTokens) return false;
+    spentTokens += tokens;
+    return true;
+  });
+  return kept
+    .map(({ each }) => each)
+    .toSorted((left, right) => (left.entry.order ?? 0) - (right.entry.order ?? 0) || left.index - right.index);
+}

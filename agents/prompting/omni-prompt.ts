@@ -1,0 +1,45 @@
+import type { Character } from '../../characters/character.ts';
+import type { OmniMessage, OmniSound } from '../../voices/omni.ts';
+import type { Situation } from '../agent.ts';
+import type { Message } from '../chat.ts';
+import type { Near } from './meaning.ts';
+import { personaWords } from './persona-words.ts';
+import { buildPrompt } from './prompt.ts';
+import { recalledOf } from './recalled.ts';
+
+/** What a spoken reply is made for. */
+export interface OmniTurn {
+  readonly scene?: string;
+  readonly situation?: Situation | undefined;
+  /** What the character remembers of the visitor, one line each. */
+  readonly memories?: readonly string[] | undefined;
+  /** What of the character is near the last remark in meaning. */
+  readonly near?: Near | undefined;
+  /** What the visitor said last, in place of its words: how they said it counts too. */
+  readonly sound?: OmniSound | undefined;
+}
+
+/** What a model that hears and speaks is sent: the prompt of any model, with sound where there is some. */
+export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
+  const { scene = '', situation, sound, memories = [], near } = turn;
+  const direction = directionFor(character, situation);
+  const prompt = buildPrompt(character, history, {
+    scene: [scene, direction].filter(Boolean).join('\n'),
+    recalled: recalledOf(character)(history, near),
+    memories,
+  });
+  const messages = prompt.flatMap((message): OmniMessage[] =>
+    message.role === 'tool' ? [] : [{ role: message.role, text: message.text }],
+  );
+  const last = messages.at(-1);
+  const remark = history.at(-1)?.text.trim() ?? '';
+  if (sound === undefined || last?.role !== 'user' || !last.text.endsWith(remark)) return messages;
+  const notes = last.text.slice(0, last.text.length - remark.length).trim();
+  return [...messages.slice(0, -1), { role: 'user', text: notes, sound }];
+}
+
+function directionFor(character: Character, situation: Situation | undefined): string {
+  const { greet, unclear } = personaWords(character);
+  if (situation === 'greeting') return greet(character.greetings[0]);
+  return situation === 'unclear' ? unclear : '';
+}

@@ -1,0 +1,67 @@
+import type { Character } from '../../characters/character.ts';
+import type { DialoguePair } from '../../characters/card.ts';
+import { constantLore } from './lorebook.ts';
+import { personaWords, withoutNotesTags, type PersonaWords } from './persona-words.ts';
+
+const written = new WeakMap<Character, string>();
+
+/** The part of the prompt that is the same for every turn and every visitor of a character; written once. */
+export function personaOf(character: Character): string {
+  const persona = written.get(character) ?? writePersona(character);
+  written.set(character, persona);
+  return persona;
+}
+
+function writePersona(character: Character): string {
+  const { name, identity, knowledge, directions } = character;
+  const words = personaWords(character);
+  const { headings } = words;
+  const facts = constantLore(character).map((content) => `- ${content}`);
+  const people = character.relationships.map((person) => `- ${person.name}: ${person.relation}`);
+  const until = knowledge.untilYear === undefined ? '' : ` ${words.until(knowledge.untilYear)}`;
+  const parts: readonly (readonly [heading: string, text: string])[] = [
+    [headings.who, character.profile],
+    [headings.life, character.background],
+    [headings.people, people.join('\n')],
+    [headings.temperament, character.temperament.join(words.comma)],
+    [headings.style, character.style],
+    [headings.catchphrases, catchphrases(character, words)],
+    [headings.knows, `${knowledge.knows}${until}`],
+    [headings.unknown, `${knowledge.unknown} ${words.meetUnknown(name)}`],
+    [headings.facts, facts.join('\n')],
+    [
+      headings.samples,
+      samples(character)
+        .map((pair) => asExample(pair, words))
+        .join('\n'),
+    ],
+    [headings.place, character.scenario ?? ''],
+    // What strangers wrote about playing the character; the rules that follow stand above it.
+    [headings.maker, [directions?.before, directions?.after].filter(Boolean).join('\n')],
+  ];
+  return [
+    withoutForgery(words.youAre(name, identity)),
+    ...parts.filter(([, text]) => text !== '').map(([heading, text]) => `# ${heading}\n${withoutForgery(text)}`),
+    `# ${headings.rules}\n${words.rules}`,
+  ].join('\n\n');
+}
+
+/** One exchange, as an example of the character's tone. */
+export function asExample(pair: DialoguePair, { visitor, you }: PersonaWords): string {
+  return `${visitor}: ${pair.asks[0] ?? ''}\n${you}: ${pair.reply}`;
+}
+
+function catchphrases({ catchphrases: phrases }: Character, { sparingly }: PersonaWords): string {
+  return phrases.length === 0 ? '' : `${phrases.map((phrase) => `"${phrase}"`).join(' ')} ${sparingly}`;
+}
+
+/** A few exchanges from all over the pack, always the same ones. */
+function samples(character: Character): DialoguePair[] {
+  const own = character.lines.filter((pair) => pair.language === undefined || pair.language === character.languages[0]);
+  return [0.1, 0.3, 0.5].flatMap((share) => own[Math.floor(own.length * share)] ?? []);
+}
+
+/** A card comes from strangers: it cannot write headings or notes of ours. */
+export function withoutForgery(text: string): string {
+  return withoutNotesTags(text).replaceAll(/^[ \t]*#+[ \t]*/gm, '');
+}

@@ -1,0 +1,64 @@
+import type { Message } from '../chat.ts';
+import { withoutNotesTags } from './persona-words.ts';
+import { estimateTokens } from '../llm/token-estimate.ts';
+
+/** How much of a talk is sent unless somebody says otherwise, in estimated tokens. */
+export const usualHistoryTokens = 1_500;
+
+/** Tokens a prompt may cost. */
+export function estimatePrompt(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + costOf(message), 0);
+}
+
+/** Parts a talk at its last remark, where that is still being answered: nothing, or only calls, came after it. */
+export function atLastRemark(talk: readonly Message[]): {
+  readonly before: readonly Message[];
+  readonly remark?: string;
+  readonly after: readonly Message[];
+} {
+  const last = talk.at(-1);
+  const at = talk.findLastIndex((message) => message.role === 'user');
+  if (last === undefined || last.role === 'assistant' || at < 0) return { before: talk, after: [] };
+  return { before: talk.slice(0, at), remark: talk[at]?.text ?? '', after: talk.slice(at + 1) };
+}
+
+/** What whoever runs the talk has said beside it, in the order given. */
+export function directionsIn(history: readonly Message[]): string[] {
+  return history.filter((message) => message.role === 'system').map((message) => message.text);
+}
+
+/** The latest part of a talk that the budget allows, as prompts want it: neighbours of one role joined, no system messages. */
+export function talkWindow(history: readonly Message[], budgetTokens: number): readonly Message[] {
+  return newest(alternating(history.filter((message) => message.role !== 'system')), budgetTokens);
+}
+
+/** Neighbours of one role become one message, and nobody but us writes notes. Each call keeps its own output. */
+function alternating(messages: readonly Message[]): Message[] {
+  const merged: Message[] = [];
+  for (const message of messages) {
+    const text = withoutNotesTags(message.text).trim();
+    const last = merged.at(-1);
+    if (last?.role === message.role && message.role !== 'tool' && !('calls' in last)) {
+      merged[merged.length - 1] = { ...message, text: [last.text, text].filter(Boolean).join('\n') };
+    } else if (text !== '' || message.role === 'tool' || 'calls' in message) merged.push({ ...message, text });
+  }
+  return merged;
+}
+
+/** The last message, with the calls that lead up to it, and as many before as the budget allows; no output without its call. */
+function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
+  const last = messages.length - 1;
+  let from = messages[last]?.role === 'tool' ? messages.findLastIndex((message) => message.role === 'user') : last;
+  let spentTokens = estimatePrompt(messages.slice(Math.max(0, from)));
+  for (; from > 0; from -= 1) {
+    spentTokens += costOf(messages[from - 1]);
+    if (spentTokens > budgetTokens) break;
+  }
+  while (messages[from]?.role === 'tool') from += 1;
+  return messages.slice(Math.max(0, from));
+}
+
+function costOf(message: Message | undefined): number {
+  const calls = message?.role === 'assistant' ? (message.calls ?? []) : [];
+  return estimateTokens(`${message?.text ?? ''}${calls.map((call) => call.name + call.arguments).join('')}`);
+}

@@ -1,0 +1,130 @@
+import type { DialoguePair } from '../../characters/card.ts';
+import type { Character } from '../../characters/character.ts';
+import type { CharacterAgent, ReplyPart } from '../agent.ts';
+import type { Message } from '../chat.ts';
+import { chooseLine, isSameLine } from './choice.ts';
+import { languageOf } from '../language.ts';
+import { indexLines, type FindLines, type LineHit } from './line-index.ts';
+import { performanceScript } from '../output/performance.ts';
+import { isFrame, searchTerms } from './words.ts';
+
+/** A line must fit this well to be spoken. Measured on all packs; see the README. */
+const leastFit = 0.46;
+/** A reply is not spoken again before this many others. */
+const restReplies = 8;
+/** How far the last part of a remark is believed, however short, and how far a part before it. */
+const lastPartShare = 0.7;
+const earlierPartShare = 0.45;
+/** A greeting in front of something else, and words behind it that only trail off, are answered where nothing else can be. */
+const besideShare = 0.47;
+const trailing =
+  /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))\s*$/iu;
+const greeting =
+  /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|你好|您好|嗨|喂)\s*$/iu;
+/** How far a remark of several parts is believed as a whole. */
+const wholeShare = 0.85;
+/** How far the remark before is believed, when a remark has no topic of its own. */
+const echoShare = 0.75;
+
+/**
+ * Answers with the character's own lines: no model, no network, the same history always the same words. Where no line
+ * fits the last remark, and where the user has long been silent, one of the card's evasions. Calls no tools.
+ */
+export function retrievalAgent(character: Character): CharacterAgent {
+  const ofLanguage = Map.groupBy(character.lines, (pair) => pair.language ?? character.languages[0] ?? 'en');
+  const finders = new Map([...ofLanguage].map(([language, pairs]) => [language, indexLines(pairs, character.name)]));
+  const languages = finders.size > 0 ? [...finders.keys()] : character.languages;
+
+  return {
+    character,
+    async *reply(talk, { signal, situation, circumstance }) {
+      signal.throwIfAborted();
+      yield { type: 'mind', name: 'retrieval' };
+      if (circumstance?.line !== undefined) {
+        yield* performed(circumstance.line);
+        return;
+      }
+      const history = circumstance === undefined ? talk : talk.map(withoutSpeaker);
+      const remark = history.findLast((message) => message.role === 'user')?.text ?? '';
+      const language = languageOf(remark, languages);
+      const find = finders.get(language);
+      const again = situation === 'idle' ? undefined : saidAgain(character, history);
+      const line = find === undefined || situation === 'idle' ? undefined : (again ?? bestLine(find, history));
+      const text = line?.reply ?? evasion(character, history, language);
+      yield { type: 'text-delta', text, ...(line?.emotion === undefined ? {} : { emotion: line.emotion }) };
+      yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+    },
+  };
+}
+
+/** In a scene, what others say comes with who says it in front, which is no part of the remark. */
+function withoutSpeaker(message: Message): Message {
+  return message.role === 'user' ? { ...message, text: message.text.replace(/^[^:\n]{1,80}: /u, '') } : message;
+}
+
+/** A line of a scene's script. */
+function* performed(line: string): Generator<ReplyPart> {
+  const script = performanceScript('marked');
+  for (const part of [...script.add(line), ...script.rest()])
+    yield part.type === 'cue' ? part : { ...part, type: 'text-delta' };
+  yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
+}
+
+/** An in-character way out, in the given language where the card has one, not used before in this talk. */
+export function evasion(character: Character, history: readonly Message[], language: string): string {
+  const inLanguage = character.evasions.filter((line) => languageOf(line, character.languages) === language);
+  return chooseLine(inLanguage.length > 0 ? inLanguage : character.evasions, history);
+}
+
+const asksAgain =
+  /^\W*(?:sorry\W+)?(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) again|repeat (?:that|it)|come again|pardon(?: me)?|what did you (?:just )?say|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^\W*(?:你?再说一[遍次]|(?:我)?没听清|你刚?才?说什么|说什么)[\p{P}\s啊呀吗]*$/iu;
+
+/** The line said last, to who did not catch it. */
+function saidAgain({ lines }: Character, history: readonly Message[]): DialoguePair | undefined {
+  const last = history.findLast(({ role }) => role === 'assistant')?.text;
+  if (last === undefined || !asksAgain.test(history.findLast(({ role }) => role === 'user')?.text ?? ''))
+    return undefined;
+  return lines.find(({ reply }) => isSameLine(last, reply));
+}
+
+function bestLine(find: FindLines, history: readonly Message[]): DialoguePair | undefined {
+  const [remark = '', before = ''] = history
+    .filter((message) => message.role === 'user')
+    .map((message) => message.text)
+    .toReversed();
+  const justSaid = history
+    .filter((message) => message.role === 'assistant')
+    .slice(-restReplies)
+    .map((message) => message.text);
+  const isFresh = (hit: LineHit): boolean => !justSaid.some((text) => isSameLine(text, hit.pair.reply));
+  const direct = hitsOf(find, remark).find(isFresh);
+  if (direct !== undefined && direct.fit >= leastFit) return direct.pair;
+  if (searchTerms(remark).some((term) => !isFrame(term))) return undefined;
+  const echoed = find(`${before} ${remark}`).find(isFresh);
+  return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
+}
+
+/** Lines that fit the whole remark, or one of its parts: the later and the longer part wins. */
+function hitsOf(find: FindLines, remark: string): LineHit[] {
+  const parts = partsOf(remark);
+  const whole = find(remark);
+  if (parts.length < 2) return [...whole];
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const ofParts = parts.flatMap((part, index) => {
+    const isBeside = (index < parts.length - 1 && greeting.test(part)) || trailing.test(part);
+    if (isBeside) return scaled(find(part), besideShare);
+    const base = index === parts.length - 1 ? lastPartShare : earlierPartShare;
+    return scaled(find(part), base + (1 - base) * (part.length / length));
+  });
+  return [...scaled(whole, wholeShare), ...ofParts].toSorted((left, right) => right.fit - left.fit);
+}
+
+/** Sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays where it is. */
+function partsOf(remark: string): string[] {
+  const joined = remark.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
+  return joined.split(/[.!?;,。！？；，…]+/u).filter((part) => /[\p{L}\p{N}]/u.test(part));
+}
+
+function scaled(hits: readonly LineHit[], share: number): LineHit[] {
+  return hits.map((hit) => ({ pair: hit.pair, fit: hit.fit * share }));
+}

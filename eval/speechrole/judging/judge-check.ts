@@ -1,0 +1,82 @@
+import { mean } from '../../statistics.ts';
+import type { RunRecord } from '../../run-log.ts';
+import { readAsks } from './judge-scorer.ts';
+import type { Strictness } from './parse-scores.ts';
+import { probeOf, probes, type Probe } from './probes.ts';
+import type { Protocol, ProtocolAsk } from './protocols.ts';
+
+/** How a judge did with one probe. */
+export interface ProbeResult {
+  readonly probe: Probe;
+  /** Dialogues judged in both orders. */
+  readonly n: number;
+  /** Of them: the reference came out better, or, with the same recording twice, neither did. */
+  readonly right: number;
+  /** Wilson, 95 %. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Reference minus probe, in points, mean of both orders. */
+  readonly difference: number | null;
+  /** Dialogues in which the better one changed with the order. */
+  readonly flips: number;
+  /** Questions without readable scores. */
+  readonly unscored: number;
+  /** At least four in five right. */
+  readonly passed: boolean;
+}
+
+/** The same questions with the reference first as well, where the protocol never swaps. */
+export function inBothOrders(protocol: Protocol): Protocol {
+  if (protocol.asks.some((ask) => ask.first === 'reference')) return protocol;
+  const asks = protocol.asks.flatMap((ask): ProtocolAsk[] => [
+    ask,
+    { ...ask, key: `${ask.key}/swapped`, first: 'reference' },
+  ]);
+  return { ...protocol, asks };
+}
+
+/** Counts what a judge made of the probes. */
+export function checkResults(record: RunRecord, protocol: Protocol, strictness: Strictness): ProbeResult[] {
+  const ids = [...record.samples.keys()];
+  return probes.map((probe) => {
+    const rows = ids
+      .filter((id) => probeOf(id) === probe)
+      .map((id) => readAsks(protocol, record.measured.get(id) ?? new Map(), strictness))
+      .map((outcomes) => {
+        const differences = (first: ProtocolAsk['first']): number[] =>
+          outcomes.flatMap(({ ask, pairs }) => {
+            const pair = ask.first === first ? pairs[probe.metric] : undefined;
+            return pair === undefined ? [] : [pair.reference - pair.test];
+          });
+        const unscored = outcomes.filter(({ outcome }) => outcome !== 'scored').length;
+        return { ahead: mean(differences('test')), behind: mean(differences('reference')), unscored };
+      });
+    const both = rows.flatMap(({ ahead, behind }) =>
+      ahead === null || behind === null ? [] : [[ahead, behind] as const],
+    );
+    const right = both.filter(([ahead, behind]) =>
+      probe.expected === 'worse' ? ahead + behind > 0 : Math.abs(ahead + behind) / 2 <= 0.5,
+    ).length;
+    const { low, high } = wilson(right, both.length);
+    return {
+      probe,
+      n: both.length,
+      right,
+      low,
+      high,
+      difference: mean(both.map(([ahead, behind]) => (ahead + behind) / 2)),
+      flips: both.filter(([ahead, behind]) => ahead * behind < 0).length,
+      unscored: rows.reduce((sum, row) => sum + row.unscored, 0),
+      passed: both.length > 0 && right / both.length >= 0.8,
+    };
+  });
+}
+
+function wilson(right: number, n: number): { low: number | null; high: number | null } {
+  if (n === 0) return { low: null, high: null };
+  const z = 1.96;
+  const share = right / n;
+  const middle = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const reach = (z / (1 + (z * z) / n)) * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
+  return { low: Math.max(0, middle - reach), high: Math.min(1, middle + reach) };
+}

@@ -1,0 +1,157 @@
+import { judgeDialects, messageContent } from '../../judge/dialects.ts';
+import type { Judge, JudgeReply } from '../../judge/judge.ts';
+import { fillTemplate } from '../../judge/template.ts';
+import { askKey } from '../../run-log.ts';
+import type { Score, Scorer, Solved } from '../../task.ts';
+import type { DialogueOutput } from '../data/answers.ts';
+import { joinClips, openClips } from './judge-clips.ts';
+import { metricKeys, type MetricKey } from './metrics.ts';
+import type { Strictness } from './parse-scores.ts';
+import type { Protocol, ProtocolAsk } from './protocols.ts';
+import { ratioOf, type JudgedPair } from './scores.ts';
+import { roleNameOf, type DialogueInput, type DialogueTarget } from '../data/test-data.ts';
+
+/** What is kept of one question: all that the judge said, the unreadable replies too. */
+export interface JudgedAsk {
+  readonly replies: readonly JudgeReply[];
+}
+
+/** The scorer's name in the log. */
+export const judgeScorerName = 'judge';
+
+export interface JudgeScorerOptions {
+  readonly protocol: Protocol;
+  /** Absent where a log is only read. */
+  readonly judge?: Judge;
+  readonly strictness: Strictness;
+  /** How often a reply without readable scores is asked for again. */
+  readonly parseRetries: number;
+}
+
+type DialogueScorer = Scorer<DialogueInput, DialogueTarget, DialogueOutput>;
+
+/** Judges dialogues against their reference. Each score is the ratio to the reference. */
+export function judgeScorer(options: JudgeScorerOptions): DialogueScorer {
+  const { protocol, judge, strictness, parseRetries } = options;
+  const clipsOf = openClips(protocol.clips);
+  const byKey = new Map(protocol.asks.map((ask) => [ask.key, ask]));
+  return {
+    name: judgeScorerName,
+    asks: () => [...byKey.keys()],
+    async measure(key, solved, context): Promise<JudgedAsk> {
+      const ask = byKey.get(key);
+      if (judge === undefined || ask === undefined) throw new Error(`nobody can be asked ${key}`);
+      const { test, reference } = await clipsOf(solved, context.audio);
+      const clips = ask.first === 'test' ? { first: test, second: reference } : { first: reference, second: test };
+      const pieces = fillTemplate(protocol.template, { ...dialogueValues(solved), ...protocol.valuesFor(ask) });
+      const content = await messageContent(pieces, clips, judgeDialects[judge.dialect], joinClips);
+      const { temperature, schema } = protocol;
+      const replies: JudgeReply[] = [];
+      do {
+        replies.push(await judge.ask({ system: protocol.template.system, content, temperature, schema }, context));
+      } while (!isReadable(replies.at(-1) as JudgeReply, ask, options) && replies.length <= parseRetries);
+      return { replies };
+    },
+    score: (_solved, measured) =>
+      metricKeys.map((metric): Score => {
+        const pair = judgedPairs(protocol, measured, strictness)[metric];
+        const value = pair === undefined || pair === null ? null : ratioOf(pair);
+        const why = pair === undefined ? 'not judged' : pair === null ? 'no scores could be read' : undefined;
+        return { name: metric, value, ...(why === undefined ? {} : { why }) };
+      }),
+  };
+}
+
+function dialogueValues({
+  sample: { input },
+}: Solved<DialogueInput, DialogueTarget, DialogueOutput>): Record<string, string> {
+  return {
+    system_prompt: input.systemPrompt,
+    questions: input.turns.map((turn) => turn.text).join('\n###\n'),
+    role: roleNameOf(input.systemPrompt) ?? input.role,
+  };
+}
+
+function isReadable(reply: JudgeReply, ask: ProtocolAsk, { protocol, strictness }: JudgeScorerOptions): boolean {
+  const wanted = ask.metric === 'all' ? metricKeys.length : 1;
+  return Object.keys(protocol.parse(reply.text, ask, strictness)).length === wanted;
+}
+
+/** What came of one question. */
+export interface AskOutcome {
+  readonly ask: ProtocolAsk;
+  readonly outcome: 'scored' | 'unparsed' | 'refused';
+  readonly replies: readonly JudgeReply[];
+  /** Of the reply that counts: the first with readable scores. */
+  readonly text: string;
+  readonly pairs: Readonly<Partial<Record<MetricKey, JudgedPair>>>;
+}
+
+/** Reads what the judge said about one dialogue, question by question; those that were not answered are left out. */
+export function readAsks(
+  protocol: Protocol,
+  measured: ReadonlyMap<string, unknown>,
+  strictness: Strictness,
+): AskOutcome[] {
+  return protocol.asks.flatMap((ask): AskOutcome[] => {
+    const kept = measured.get(askKey(judgeScorerName, ask.key)) as JudgedAsk | undefined;
+    if (kept === undefined) return [];
+    const read = kept.replies.map((reply) => ({ reply, scores: protocol.parse(reply.text, ask, strictness) }));
+    const best = read.reduce((most, each) =>
+      Object.keys(each.scores).length > Object.keys(most.scores).length ? each : most,
+    );
+    const pairs = Object.fromEntries(
+      Object.entries(best.scores).map(([metric, [first, second]]) => [
+        metric,
+        ask.first === 'test' ? { test: first, reference: second } : { test: second, reference: first },
+      ]),
+    );
+    const refused = kept.replies.some((reply) => isRefusal(reply));
+    const outcome = Object.keys(pairs).length > 0 ? 'scored' : refused ? 'refused' : 'unparsed';
+    return [{ ask, outcome, replies: kept.replies, text: best.reply.text, pairs }];
+  });
+}
+
+/** The server says so, or the model does, in so many words. */
+export function isRefusal({ refusal, text }: JudgeReply): boolean {
+  if (refusal !== null) return true;
+  return /\b(I (?:can(?:no|')t|am unable to|won't)|I'm (?:sorry|unable|not able))\b|无法(?:评价|评估|处理|收听)|不能提供/i.test(
+    text.slice(0, 300),
+  );
+}
+
+/**
+ * The scores of a dialogue by metric: the mean over all questions about it, in which both orders must have been answered as
+ * often, or the first speaker's advantage would stay in. Null: asked, but not enough could be read. Absent: not asked.
+ */
+export function judgedPairs(
+  protocol: Protocol,
+  measured: ReadonlyMap<string, unknown>,
+  strictness: Strictness,
+): Partial<Record<MetricKey, JudgedPair | null>> {
+  const outcomes = readAsks(protocol, measured, strictness);
+  const wanted = (metric: MetricKey): number =>
+    protocol.asks.filter((ask) => ask.metric === metric || ask.metric === 'all').length;
+  const pairs: Partial<Record<MetricKey, JudgedPair | null>> = {};
+  for (const metric of metricKeys) {
+    const about = outcomes.filter(({ ask }) => ask.metric === metric || ask.metric === 'all');
+    if (about.length < wanted(metric)) continue;
+    const scored = about.flatMap(({ ask, pairs: found }) => {
+      const pair = found[metric];
+      return pair === undefined ? [] : [{ first: ask.first, pair }];
+    });
+    const balanced = balance(scored);
+    const average = (which: 'test' | 'reference'): number =>
+      balanced.reduce((sum, { pair }) => sum + pair[which], 0) / balanced.length;
+    pairs[metric] = balanced.length === 0 ? null : { test: average('test'), reference: average('reference') };
+  }
+  return pairs;
+
+  /** As many of the one order as of the other, where the protocol has both. */
+  function balance<Each extends { readonly first: 'test' | 'reference' }>(scored: readonly Each[]): Each[] {
+    if (!protocol.asks.some((ask) => ask.first === 'reference')) return [...scored];
+    const of = (first: 'test' | 'reference'): Each[] => scored.filter((each) => each.first === first);
+    const count = Math.min(of('test').length, of('reference').length);
+    return [...of('test').slice(0, count), ...of('reference').slice(0, count)];
+  }
+}

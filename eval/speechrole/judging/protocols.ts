@@ -1,0 +1,139 @@
+import { readPromptFile, readTemplate, type PromptTemplate } from '../../judge/template.ts';
+import { z } from 'zod';
+import { EvalError } from '../../eval-error.ts';
+import type { ClipShape } from './judge-clips.ts';
+import { metricKeys, type MetricKey } from './metrics.ts';
+import {
+  looseJson,
+  scoresIn,
+  strictMetricScores,
+  strictScores,
+  tolerantMetricScores,
+  tolerantScores,
+  type ScorePair,
+  type Strictness,
+} from './parse-scores.ts';
+
+export const protocolNames = ['v1', 'v2', 'dramatis'] as const;
+export type ProtocolName = (typeof protocolNames)[number];
+
+/** One question to the judge. */
+export interface ProtocolAsk {
+  /** Unique among the questions about a dialogue. */
+  readonly key: string;
+  /** One metric, or all at once. */
+  readonly metric: MetricKey | 'all';
+  /** Whose recordings come first. */
+  readonly first: 'test' | 'reference';
+}
+
+/** A way to judge a dialogue. */
+export interface Protocol {
+  readonly name: ProtocolName;
+  readonly template: PromptTemplate;
+  readonly asks: readonly ProtocolAsk[];
+  readonly clips: ClipShape;
+  readonly temperature: number | undefined;
+  readonly schema: object | undefined;
+  /** What is filled into the template besides the dialogue. */
+  valuesFor(ask: ProtocolAsk): Readonly<Record<string, string>>;
+  /** The scores in a reply, of what came first and second, by metric. Empty where none can be read. */
+  parse(text: string, ask: ProtocolAsk, strictness: Strictness): Readonly<Partial<Record<MetricKey, ScorePair>>>;
+  readonly promptHashes: Readonly<Record<string, string>>;
+}
+
+export interface ProtocolOptions {
+  /** Folder of templates in place of ours. */
+  readonly prompts?: string | undefined;
+  /** Of `dramatis`: how often each order is asked. */
+  readonly repeats: number;
+}
+
+/** Opens a protocol; its texts come from files. Throws an `EvalError` where they are unusable. */
+export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolOptions): Protocol {
+  const template = readTemplate(`${name}.txt`, prompts);
+  const file = readPromptFile('metrics.json', prompts);
+  const metrics = z.record(z.enum(metricKeys), z.string()).safeParse(JSON.parse(file.text));
+  if (!metrics.success)
+    throw new EvalError('usage', `metrics.json: it must give a text for each of ${metricKeys.join(', ')}.`);
+  const promptHashes = { [template.file]: template.hash, 'metrics.json': file.hash };
+  const common = { name, template, promptHashes };
+  const ofMetric = (ask: ProtocolAsk): Record<string, string> =>
+    ask.metric === 'all' ? {} : { metric: metrics.data[ask.metric] };
+  if (name === 'v1') {
+    return {
+      ...common,
+      asks: metricKeys.map((metric) => ({ key: metric, metric, first: 'test' })),
+      clips: { whole: true },
+      // The reference leaves both to the server.
+      temperature: undefined,
+      schema: undefined,
+      valuesFor: ofMetric,
+      parse: (text, ask, strictness) => only(ask, strictness === 'strict' ? strictScores(text) : tolerantScores(text)),
+    };
+  }
+  if (name === 'v2') {
+    return {
+      ...common,
+      asks: [{ key: 'all', metric: 'all', first: 'test' }],
+      clips: { whole: false, maxSeconds: 60 },
+      temperature: 0,
+      schema: undefined,
+      valuesFor: () => allMetrics(metrics.data),
+      parse(text, _ask, strictness) {
+        const found = strictness === 'strict' ? (strictMetricScores(text) ?? {}) : tolerantMetricScores(text);
+        return Object.fromEntries(Object.entries(found).map(([metric, { scores }]) => [metric, scores]));
+      },
+    };
+  }
+  return {
+    ...common,
+    asks: metricKeys.flatMap((metric) =>
+      Array.from({ length: repeats }, (_, repeat) => repeat + 1).flatMap((repeat) =>
+        (['test', 'reference'] as const).map((first) => ({ key: `${metric}/${first}-first/${repeat}`, metric, first })),
+      ),
+    ),
+    clips: { whole: false, sampleRate: 16_000 },
+    temperature: 0,
+    schema: verdictSchema,
+    valuesFor: ofMetric,
+    parse(text, ask, strictness) {
+      const value = strictness === 'strict' ? plainJson(text) : looseJson(text);
+      return only(ask, value === null ? null : scoresIn(value));
+    },
+  };
+}
+
+const verdictSchema = {
+  type: 'object',
+  additionalProperties: false,
+  // In this order: reasons before scores.
+  properties: {
+    speaker_a: { type: 'string' },
+    speaker_b: { type: 'string' },
+    comparison: { type: 'string' },
+    score_a: { type: 'number' },
+    score_b: { type: 'number' },
+  },
+  required: ['speaker_a', 'speaker_b', 'comparison', 'score_a', 'score_b'],
+};
+
+function only(ask: ProtocolAsk, pair: ScorePair | null): Partial<Record<MetricKey, ScorePair>> {
+  return pair === null || ask.metric === 'all' ? {} : { [ask.metric]: pair };
+}
+
+function plainJson(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+function allMetrics(texts: Readonly<Record<MetricKey, string>>): Record<string, string> {
+  const example = Object.fromEntries(metricKeys.map((key) => [key, { reason: '…', score_a: 8, score_b: 9 }]));
+  return {
+    metrics: metricKeys.map((key) => `### ${key}:\n${texts[key]}`).join('\n\n'),
+    example: JSON.stringify(example, null, 2),
+  };
+}

@@ -1,0 +1,115 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { EvalError } from '../../eval-error.ts';
+import { metricKeys, type MetricKey } from '../judging/metrics.ts';
+import { languageOf, paperRoles } from '../data/roles.ts';
+import type { JudgedPair, JudgedSample } from '../judging/scores.ts';
+
+const entry = z.object({
+  reason: z.string().optional(),
+  score: z.tuple([z.number(), z.number()]).optional(),
+  score_a: z.number().optional(),
+  score_b: z.number().optional(),
+});
+const dialogue = z.looseObject({ idx: z.number().optional() });
+
+/** How a result file was judged, as its shape tells: `v1` keeps the whole free text with its `[Scores]`, `v2` the reason alone. */
+export type ResultsProtocol = 'v1' | 'v2';
+
+/** Judgments that somebody has published, or that the reference's code has made. */
+export interface JudgedResults {
+  readonly protocols: readonly ResultsProtocol[];
+  readonly samples: readonly JudgedSample[];
+  /** Files that are no results, by name, and why. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads one result file of a role, or all below a folder (`single/<role>.json`, `multi/<role>.json`): a list of dialogues, or
+ * of lists of one, whose `idx` is 0 throughout, so the place counts. Throws an `EvalError` where there is nothing at all.
+ */
+export async function readResults(place: string): Promise<JudgedResults> {
+  const files = await jsonFiles(place);
+  const samples: JudgedSample[] = [];
+  const problems: string[] = [];
+  const protocols = new Set<ResultsProtocol>();
+  /** The file of each dialogue. */
+  const from = new Map<string, string>();
+  for (const file of files) {
+    try {
+      const found = readResultText(await readFile(file, 'utf8'), file);
+      for (const protocol of found.protocols) protocols.add(protocol);
+      for (const sample of found.samples) {
+        const other = from.get(sample.id);
+        if (other !== undefined)
+          throw new EvalError('data', `${sample.id} is in ${other} and in ${file}: give the folder of one system.`);
+        from.set(sample.id, file);
+      }
+      samples.push(...found.samples);
+    } catch (fault) {
+      if (fault instanceof EvalError) throw fault;
+      problems.push(`${file}: ${fault instanceof Error ? fault.message : String(fault)}`);
+    }
+  }
+  if (samples.length === 0) {
+    const why = problems[0] ?? `${place}: no JSON files here`;
+    throw new EvalError('data', `${why}. Give a result file of a role, or a folder of them.`);
+  }
+  return { protocols: [...protocols].toSorted(), samples, problems };
+}
+
+function readResultText(text: string, file: string): { samples: JudgedSample[]; protocols: Set<ResultsProtocol> } {
+  const list = z.array(z.union([dialogue, z.tuple([dialogue])])).safeParse(JSON.parse(text));
+  if (!list.success) throw new Error('no list of judged dialogues');
+  const role = path.basename(file, '.json');
+  const mode = modeOf(file);
+  const protocols = new Set<ResultsProtocol>();
+  const samples = list.data.map((item, index): JudgedSample => {
+    const judged = Array.isArray(item) ? item[0] : item;
+    const scores: Partial<Record<MetricKey, JudgedPair | null>> = {};
+    for (const metric of metricKeys) {
+      const raw = judged[`${metric}_results`] ?? judged[metric];
+      if (raw === undefined) continue;
+      const parsed = entry.safeParse(raw);
+      if (!parsed.success) {
+        scores[metric] = null;
+        continue;
+      }
+      const { reason = '', score, score_a, score_b } = parsed.data;
+      protocols.add(Array.isArray(item) || reason.includes('[Scores]') ? 'v1' : 'v2');
+      const [test, reference] = score ?? [score_a, score_b];
+      scores[metric] = test === undefined || reference === undefined ? null : { test, reference };
+    }
+    if (Object.keys(scores).length === 0) throw new Error('no judged metrics');
+    return {
+      id: `${mode}/${role}/${index}`,
+      role,
+      // Of a role that the paper does not know, the judge's words are all there is to tell by.
+      language: languageOf(role, ''),
+      mode,
+      domain: paperRoles[role]?.split === 'dev' ? 'out' : 'in',
+      category: null,
+      scores,
+    };
+  });
+  return { samples, protocols };
+}
+
+/** `single` and `multi` stand in the path, as folders `single`, `single_turn`, `multi_result` and the like; the last one counts. */
+export function modeOf(file: string): 'single' | 'multi' {
+  const folders = path.dirname(path.resolve(file)).split(path.sep);
+  const found = folders.findLast((name) => /^(single|multi)(_|$)/i.test(name)) ?? '';
+  return /^multi/i.test(found) ? 'multi' : 'single';
+}
+
+async function jsonFiles(place: string): Promise<string[]> {
+  const found = await stat(place).catch(() => undefined);
+  if (found === undefined) throw new EvalError('data', `${place}: there is nothing here. Check the path.`);
+  if (found.isFile()) return [place];
+  const names = await readdir(place, { recursive: true });
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .toSorted()
+    .map((name) => path.join(place, name));
+}

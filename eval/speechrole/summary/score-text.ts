@@ -1,0 +1,96 @@
+import { scoreText, textTable } from '../../text-table.ts';
+import type { JudgeHealth } from '../judging/judge-health.ts';
+import { metricKeys, metricShort } from '../judging/metrics.ts';
+import type { Estimate, PairedDifference, ScoreRow } from './score-table.ts';
+import type { RunSummary } from './summary.ts';
+
+const shortNames = metricKeys.map((metric) => metricShort[metric]);
+
+/** The paper's table, then the overall score with its interval and how much of it is there. With short labels each fits 80 columns. */
+export function scoreTableText(groups: readonly { readonly label: string; readonly row: ScoreRow }[]): string {
+  const metrics = textTable(
+    ['', ...shortNames],
+    groups.map(({ label, row }) => [label, ...metricKeys.map((metric) => scoreText(row.metrics[metric].value))]),
+  );
+  const overall = textTable(
+    ['', 'Overall', '95 %', 'n', 'unscored', 'failed'],
+    groups.map(({ label, row: { overall: all, samples } }) => [
+      label,
+      scoreText(all.value),
+      intervalText(all),
+      `${all.n}/${samples}`,
+      String(all.unscored),
+      String(all.failed),
+    ]),
+  );
+  return `${metrics}\n\n${overall}`;
+}
+
+export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): string {
+  return low === null || high === null ? '–' : `${low.toFixed(3)}–${high.toFixed(3)}`;
+}
+
+/** What a terminal shows of a run. */
+export function summaryText(summary: RunSummary): string {
+  const { name, protocol, judge, aggregation, parser, samples, answered, groups, health, waits, cues, failures } =
+    summary;
+  const lines = [
+    `${name}: ${answered} of ${samples} dialogues answered`,
+    `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
+    '',
+    // The parts of a language stand indented below it.
+    judge === 'none' || groups.length === 0
+      ? 'Nothing is judged.'
+      : scoreTableText(groups.map(({ label, row }) => ({ label: label.replace(/^\w+, /, '  '), row }))),
+    '',
+    judge === 'none' ? '' : healthText(health),
+    waits.n === 0
+      ? ''
+      : `first audio after ${waits.median?.toFixed(0)} ms (median), ${waits.p95?.toFixed(0)} ms (p95), n ${waits.n}`,
+    ...cues.map(
+      ({ name, language, value, n, missing }) =>
+        `${name} (${language}): ${value === null ? '–' : value.toFixed(3)}, n ${n}${Object.entries(missing)
+          .map(([why, count]) => `; ${count} without: ${why}`)
+          .join('')}`,
+    ),
+    ...Object.entries(failures).map(([code, count]) => `failed ${count} × ${code}`),
+  ];
+  return lines
+    .filter((line, index) => line !== '' || lines[index - 1] !== '')
+    .join('\n')
+    .trimEnd();
+}
+
+/** How the judge has behaved, in a few lines. */
+export function healthText(health: JudgeHealth): string {
+  const { asked, scored, unparsed, refused, failed, repeatedReplies, swapped, flips, firstWinsBoth, secondWinsBoth } =
+    health;
+  const share = (count: number): string => (swapped === 0 ? '–' : `${((100 * count) / swapped).toFixed(1)} %`);
+  return [
+    `judge: ${asked} questions answered, ${repeatedReplies} asked again`,
+    `  ${scored} scored, ${unparsed} unreadable, ${refused} refused, ${failed} failed`,
+    swapped === 0 ? 'order: never swapped' : `order: ${swapped} swapped pairs, ${share(flips)} flipped`,
+    swapped === 0
+      ? ''
+      : `  first wins both ${share(firstWinsBoth)}, second ${share(secondWinsBoth)}; advantage of the first ${health.firstAdvantage?.toFixed(2)} points`,
+    health.repeatDeviation === null ? '' : `repeats: standard deviation ${health.repeatDeviation.toFixed(2)} points`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** Two runs beside each other. */
+export function comparisonText(differences: readonly PairedDifference[], names: readonly [string, string]): string {
+  return textTable(
+    ['', ...names, 'difference', '95 %', 'p (Holm)', 'n'],
+    differences.map(({ metric, a, b, difference, low, high, p, n }) => [
+      metric,
+      scoreText(a),
+      scoreText(b),
+      difference === null ? '–' : `${difference < 0 ? '' : '+'}${difference.toFixed(4)}`,
+      intervalText({ low, high }),
+      p === null ? '–' : p < 0.001 ? '< 0.001' : p.toFixed(3),
+      String(n),
+    ]),
+  );
+}

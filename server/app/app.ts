@@ -1,0 +1,166 @@
+import path from 'node:path';
+import fastifyStatic from '@fastify/static';
+import fastifyWebsocket from '@fastify/websocket';
+import type { FastifyInstance } from 'fastify';
+import type { Character } from '../../characters/character.ts';
+import { hasPicture } from '../../characters/pack-folder.ts';
+import type { Engines } from '../engines/engines.ts';
+import { Lobby } from '../transports/websocket/resumable-sessions.ts';
+import { asyncapiDocument } from '../protocol/asyncapi.ts';
+import { limits } from '../protocol/limits.ts';
+import { speaksBeta } from '../realtime/beta.ts';
+import type { Memories } from '../memory/memories.ts';
+import { addTwilio } from '../transports/phone/route.ts';
+import { addCalls } from '../transports/webrtc/route.ts';
+import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { VoiceWatch } from '../telemetry/voice-watch.ts';
+import { aboutScene } from '../cast/cast-scene.ts';
+import { addClientSecrets } from '../rest/client-secrets-route.ts';
+import { ClientSecrets } from '../http/client-secrets.ts';
+import { addCors } from '../http/cors.ts';
+import { openDoor, type Door } from '../http/auth-guard.ts';
+import { LiveSessions } from '../http/live-sessions.ts';
+import type { SocketDeps } from '../transports/websocket/open-session.ts';
+import { openFastify, type ListenParts } from '../http/open-fastify.ts';
+import { sendProblem } from '../http/problem.ts';
+import { addRest } from '../rest/rest.ts';
+import { serveSocket, type SocketRequest } from '../transports/websocket/realtime.ts';
+
+/** What the server is made of; opened and closed by its owner. */
+export interface AppParts extends ListenParts {
+  readonly engines: Engines;
+  readonly characters: Map<string, Character>;
+  readonly version: string;
+  /** Where the owner keeps them, to drain the server before it is closed. */
+  readonly sessions?: LiveSessions;
+  /** Where turns are to be traced. */
+  readonly tracing?: Telemetry | undefined;
+  /** What characters remember; nothing unless given. Closed by its owner. */
+  readonly memories?: Memories | undefined;
+  /** Who hears whether characters sound like themselves; nobody unless given. */
+  readonly voiceWatch?: VoiceWatch | undefined;
+}
+
+const webFolder = path.join(import.meta.dirname, '..', 'web');
+const clientFolder = path.join(import.meta.dirname, '..', 'client');
+
+/** Builds the HTTP and WebSocket server. Closing it tells every client. */
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { config } = parts;
+  const app = openFastify(parts);
+  addCors(app, config);
+  const { sessions = new LiveSessions(config) } = parts;
+  const secrets = new ClientSecrets();
+  const door = openDoor(config, secrets, sessions);
+  const lobby = new Lobby(config.resumeGraceSeconds * 1000);
+  const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined);
+  const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
+  await app.register(fastifyWebsocket, {
+    options: {
+      // Twice the limit, so that a frame somewhat too large is answered with a coded error and the session lives on.
+      maxPayload: 2 * limits.frameBytes,
+      perMessageDeflate: false,
+      handleProtocols: (offered: Set<string>) => (offered.has('realtime') ? 'realtime' : false),
+    },
+    // The plugin's own would close every socket without saying why.
+    preClose: (done) => done(),
+  });
+  await app.register(fastifyStatic, { root: webFolder, prefix: '/web/' });
+  await app.register(fastifyStatic, { root: clientFolder, prefix: '/client/', decorateReply: false });
+  app.get('/characters.html', (_request, reply) => reply.sendFile('characters.html', webFolder));
+  app.get('/', (_request, reply) => reply.sendFile('index.html', webFolder));
+  addInformation(app, parts, sessions, door);
+  addMetrics(app, metrics, door);
+  addRealtime(app, shared, door);
+  addClientSecrets(app, parts, secrets, door);
+  addTwilio(app, shared, door);
+  addCalls(app, shared, door);
+  await addRest(app, { ...parts, secrets }, door);
+  app.addHook('preClose', async () => {
+    await sessions.drain(0);
+    lobby.closeAll();
+  });
+  return app;
+}
+
+function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, door: Door): void {
+  const { config, engines, characters, version } = parts;
+  const guard = { onRequest: door.serverKey };
+  const started = process.uptime();
+  const asyncapi = asyncapiDocument(version);
+  const importedFolder = path.resolve(config.dataDir, 'characters');
+  app.get('/healthz', async (_request, reply) => {
+    reply.code(sessions.draining ? 503 : 200);
+    return {
+      status: sessions.draining ? 'draining' : 'ok',
+      version,
+      uptime_s: Math.round(process.uptime() - started),
+      engines: engines.summary,
+      memory: parts.memories?.state ?? 'off',
+      providers: engines.providers,
+      sessions: { active: sessions.active, opened: sessions.opened, most: config.maxSessions },
+    };
+  });
+  app.get('/asyncapi.json', async () => asyncapi);
+  app.get('/characters', guard, async () => ({
+    characters: [...characters.values()].map(({ id, name, tagline, languages, work, greetings, stage }) => ({
+      id,
+      name,
+      tagline,
+      languages,
+      work: { title: work.title, author: work.author ?? null },
+      greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
+      ...(stage === undefined ? {} : { scene: aboutScene(id, stage) }),
+      picture: stage === undefined && hasPicture(path.join(importedFolder, id)),
+    })),
+  }));
+  app.get('/v1/models', guard, async () => ({
+    object: 'list',
+    data: [...characters.values()].map(({ id }) => ({ id, object: 'model', created: 0, owned_by: 'dramatis' })),
+  }));
+}
+
+/** What one is told, both are. */
+function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
+  if (tracing === undefined) return metrics;
+  return {
+    note(event, about) {
+      metrics.note(event, about);
+      tracing.note(event, about);
+    },
+    noteLikeness: (likeness) => metrics.noteLikeness?.(likeness),
+  };
+}
+
+function addMetrics(app: FastifyInstance, metrics: Metrics, door: Door): void {
+  app.get('/metrics', { onRequest: door.serverKey }, async (_request, reply) => {
+    reply.type(metrics.contentType);
+    return metrics.text();
+  });
+}
+
+function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, door: Door): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/realtime',
+    onRequest: door.session,
+    handler: (_request, reply) =>
+      sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
+    wsHandler: (socket, request) => {
+      shared.sessions.add(socket);
+      const deps = { ...shared, visitor: door.visitorOf(request) };
+      serveSocket(socket, { ...socketRequest(request.query), beta: speaksBeta(request.headers) }, deps, request.log);
+    },
+  });
+}
+
+/** The query of a WebSocket's address; of a value given twice, the first counts. */
+function socketRequest(query: unknown): SocketRequest {
+  const asked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (first !== undefined) asked[name] = first;
+  }
+  return asked;
+}

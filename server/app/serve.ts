@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Character } from '../../characters/character.ts';
+import { readCast } from '../cast/cast.ts';
+import { ConfigError, type Config } from '../config/config.ts';
+import { makeDataDir } from '../config/data-dir.ts';
+import type { CostLog } from '../engines/open-planned.ts';
+import { executionNotes } from '../telemetry/execution-notes.ts';
+import { openEngines, type Engines } from '../engines/engines.ts';
+import { candidateProviders, thisMachine } from '../engines/gpu-present.ts';
+import { buildApp } from './app.ts';
+import { LiveSessions } from '../http/live-sessions.ts';
+import { openMemories } from '../memory/memories.ts';
+import { watchVoices } from '../telemetry/open-voice-watch.ts';
+import { openTls } from '../tls/credentials.ts';
+import { sweepJournals } from '../journal/journal.ts';
+
+/** A running server. */
+export interface RunningServer {
+  /** Where it listens, such as `http://127.0.0.1:8080`; `https:` where it has a certificate. */
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly engines: Engines;
+  readonly characters: ReadonlyMap<string, Character>;
+  /** Takes nobody in any more, lets replies finish, tells the clients, then frees the port and the engines. */
+  close(): Promise<void>;
+}
+
+/** Opens engines and characters, listens, and warms the models up. */
+export async function startServer(config: Config): Promise<RunningServer> {
+  if (config.store || config.memory || config.tlsDev) makeDataDir(config.dataDir, 0o700);
+  const characters = await readCast(config);
+  if (!characters.has(config.defaultCharacter))
+    throw new ConfigError(
+      `DRAMATIS_DEFAULT_CHARACTER is "${config.defaultCharacter}"; there is ${[...characters.keys()].join(', ')}.`,
+    );
+  if (config.store) sweepJournals(config.dataDir, config.resumeGraceSeconds * 1000);
+  const tls = await openTls(config);
+  const sessions = new LiveSessions(config);
+  let tell: CostLog | undefined;
+  const execution = executionNotes();
+  const engines = await openEngines(config, (cost) => tell?.(cost), execution.take);
+  const version = packageVersion();
+  let tellFault: ((fault: unknown) => void) | undefined;
+  const memoryFaults: unknown[] = [];
+  let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
+  const { otlpEndpoint } = config;
+  // Closed the last first, also where the start fails.
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => engines.close());
+  try {
+    // Not even loaded where nobody asks for it.
+    const tracing =
+      otlpEndpoint === undefined
+        ? undefined
+        : (await import('../telemetry/tracing.ts')).openTracing(otlpEndpoint, version, engines.summary);
+    opened.defer(() => tracing?.close());
+    const voiceWatch = watchVoices(engines, (fault) => tellFault?.(fault));
+    opened.defer(() => voiceWatch?.close());
+    const { chatModel, meanings } = engines;
+    const onMemoryFault = (fault: unknown): void => tellMemoryFault(fault);
+    const memories = await openMemories({ config, chatModel, meanings, characters, onFault: onMemoryFault });
+    opened.defer(() => memories.close());
+    const app = await buildApp({ config, engines, characters, version, tls, sessions, tracing, voiceWatch, memories });
+    opened.defer(() => app.close());
+    tellMemoryFault = (fault) => app.log.error({ fault: String(fault) }, 'the memories');
+    for (const fault of memoryFaults) tellMemoryFault(fault);
+    tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
+    tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
+    execution.tellTo((facts, text) => app.log.warn(facts, text));
+    // Where it listens is for the caller to say.
+    app.log.level = 'warn';
+    await app.listen({ host: config.host, port: config.port });
+    app.log.level = config.logLevel;
+    await engines.warm(new AbortController().signal, characters.values());
+    opened.defer(lookAtGpu(config, app));
+    return {
+      url: `${tls === undefined ? 'http' : 'https'}://${hostOf(app)}`,
+      app,
+      engines,
+      characters,
+      async close() {
+        await sessions.drain(config.drainSeconds * 1000);
+        await opened.disposeAsync();
+      },
+    };
+  } catch (fault) {
+    await opened.disposeAsync();
+    throw fault;
+  }
+}
+
+function hostOf({ server }: FastifyInstance): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** See `proveProviders`, which is not even loaded where there is no GPU; ends with what is returned. */
+function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void> {
+  const proving = new AbortController();
+  const prove = async (): Promise<void> => {
+    if (config.providers !== undefined || candidateProviders(thisMachine).length === 0) return;
+    const { proveProviders } = await import('../gpu/prove.ts');
+    await proveProviders(config, { signal: proving.signal, tell: (level, text) => log[level](text) });
+  };
+  const proof = prove().catch((fault: unknown) => {
+    log.warn({ fault: String(fault) }, 'it could not be found out what the GPU is good for');
+  });
+  return async () => {
+    proving.abort();
+    await proof;
+  };
+}
+
+/** The version in package.json. */
+export function packageVersion(): string {
+  const file = path.join(import.meta.dirname, '../../package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,57 @@
+import type { Character } from '../../characters/character.ts';
+import { sceneModel } from '../../characters/scene.ts';
+import type { Config } from '../config/config.ts';
+import type { Engines } from '../engines/engines.ts';
+import type { CastScene } from '../realtime/wire-scene.ts';
+import type { Problem } from '../session/contract/events.ts';
+
+interface Deps {
+  readonly config: Pick<Config, 'defaultCharacter'>;
+  readonly engines: Pick<Engines, 'responderFor'>;
+  readonly characters: ReadonlyMap<string, Character>;
+}
+
+/** What of a session the client is told about who plays. */
+export function aboutPlayers({ id, name, tagline, languages, greetings, stage }: Character): Record<string, unknown> {
+  return {
+    character: { id, name, tagline, languages },
+    greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
+    ...(stage === undefined ? {} : { scene: aboutScene(id, stage) }),
+  };
+}
+
+/** What a client is told about a scene. */
+export function aboutScene(id: string, { scene, cast }: NonNullable<Character['stage']>): Record<string, unknown> {
+  return {
+    id: id.slice(sceneModel('').length),
+    title: scene.title,
+    user: scene.user,
+    cast: cast.map((character) => ({ id: character.id, name: character.name })),
+  };
+}
+
+/**
+ * Casts the scenes of a server for a session that was opened with `opened`. Who leaves a scene talks with the character they came
+ * to, or, having come to a scene, with the server's default. `bound`: a client secret was made for `opened` alone.
+ */
+export function castScenes(opened: Character, deps: Deps, { bound }: { readonly bound: boolean }): CastScene {
+  const alone = opened.stage === undefined ? opened : deps.characters.get(deps.config.defaultCharacter);
+  return (sceneId) => {
+    const character = sceneId === null ? alone : deps.characters.get(sceneModel(sceneId));
+    if (character === undefined) return noSuchScene(sceneId ?? '', deps.characters);
+    if (bound && character.id !== opened.id) return notAllowed(opened);
+    return { character, responder: deps.engines.responderFor(character), about: aboutPlayers(character) };
+  };
+}
+
+function noSuchScene(id: string, characters: ReadonlyMap<string, Character>): Problem {
+  const scenes = [...characters.values()].filter(({ stage }) => stage !== undefined);
+  const known = scenes.map((scene) => scene.id.slice(sceneModel('').length)).join(', ');
+  const message = `There is no scene "${id.slice(0, 64)}". Known: ${known === '' ? 'none' : known}.`;
+  return { code: 'unknown_scene', message, param: 'session.x_dramatis.scene.id' };
+}
+
+function notAllowed({ id }: Character): Problem {
+  const message = `The client secret was made for ${id}: make another one for the scene.`;
+  return { code: 'character_not_allowed', message, param: 'session.x_dramatis.scene' };
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Card, DialoguePair } from '../../characters/card.ts';
+import { loadCharacter, type Character } from '../../characters/character.ts';
+import {
+  readAssets,
+  readPicture,
+  readSource,
+  writePack,
+  writePicture,
+  type PackFiles,
+} from '../../characters/pack-folder.ts';
+import { slugOf } from '../../characters/slug.ts';
+import type { Config } from '../config/config.ts';
+import { makeDataDir } from '../config/data-dir.ts';
+import type { Problem } from '../session/contract/events.ts';
+
+/** Thrown by a shelf that does not do what was asked; answered, or said on the terminal, as it stands. */
+export class ShelfError extends Error {
+  readonly status: 403 | 404 | 409 | 412;
+  readonly problem: Problem;
+
+  constructor(status: ShelfError['status'], problem: Problem) {
+    super(problem.message);
+    this.status = status;
+    this.problem = problem;
+  }
+
+  get code(): Problem['code'] {
+    return this.problem.code;
+  }
+}
+
+/** The packs that come with Dramatis. */
+const builtIn = path.join(import.meta.dirname, '../../characters');
+
+/**
+ * The characters of a server, to read and change. Only imported ones, in the data folder, may be changed; shipped packs and those of
+ * the operator's own folder are read only. What is changed is spoken with from the next conversation on. Changes come one after the
+ * other, so that what is compared before one is still true when it is made.
+ */
+export class Shelf {
+  readonly #characters: Map<string, Character>;
+  readonly #imported: string;
+  /** The operator's own packs, which come before imported ones. */
+  readonly #own: string | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param characters those the server speaks as; what is changed is changed there as well */
+  constructor(characters: Map<string, Character>, config: Pick<Config, 'dataDir' | 'charactersDir'>) {
+    this.#characters = characters;
+    this.#imported = path.resolve(config.dataDir, 'characters');
+    this.#own = config.charactersDir;
+  }
+
+  /** Throws `unknown_character`; scenes are no characters. */
+  find(id: string): Character {
+    const found = this.#characters.get(id);
+    if (found !== undefined && found.stage === undefined) return found;
+    const message = `There is no character "${id.slice(0, 64)}".`;
+    throw new ShelfError(404, { code: 'unknown_character', message });
+  }
+
+  isEditable(id: string): boolean {
+    return isIn(this.#imported, id) && !(this.#own !== undefined && isIn(this.#own, id));
+  }
+
+  /** What a pack holds beside card and lines. */
+  async extrasOf(id: string): Promise<Pick<PackFiles, 'source' | 'picture' | 'files'>> {
+    const folder = path.join(this.#imported, id);
+    const [source, picture, files] = await Promise.all([readSource(folder), readPicture(folder), readAssets(folder)]);
+    return { files, ...(source === undefined ? {} : { source }), ...(picture === undefined ? {} : { picture }) };
+  }
+
+  /** Puts a new one there. `beside`: an id that is taken gives way to a free one; else throws `character_exists`. */
+  async add(pack: PackFiles, beside = false): Promise<Character> {
+    return this.#inTurn(async () => {
+      // A pack that cannot be read has its place all the same.
+      const isTaken = (id: string): boolean => this.#characters.has(id) || isIn(this.#imported, id);
+      const taken = isTaken(pack.card.id);
+      if (taken && !beside) throw exists(pack.card.id);
+      makeDataDir(this.#imported);
+      const id = taken ? freeId(pack.card.id, isTaken) : pack.card.id;
+      await writePack(this.#imported, { ...pack, card: { ...pack.card, id } });
+      return this.#put(this.#imported, id);
+    });
+  }
+
+  /** Throws `character_changed` where `revisions` do not hold the revision of now; undefined: whatever it is. */
+  async replace({ card, lines }: Pick<PackFiles, 'card' | 'lines'>, revisions: string | undefined): Promise<Character> {
+    return this.#inTurn(async () => {
+      this.#editable(card.id, revisions);
+      await writePack(this.#imported, { card, lines, ...(await this.extrasOf(card.id)) }, true);
+      return this.#put(this.#imported, card.id);
+    });
+  }
+
+  async setPicture(id: string, picture: Uint8Array): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#editable(id, undefined);
+      await writePicture(path.join(this.#imported, id), picture);
+    });
+  }
+
+  /** Throws as `replace` does. A shipped one whose place an imported one took comes back. */
+  async remove(id: string, revisions: string | undefined): Promise<void> {
+    await this.#inTurn(async () => {
+      const { name } = this.#editable(id, revisions);
+      const isShipped = isIn(builtIn, id);
+      const scene = sceneWith(id, this.#characters);
+      if (scene !== undefined && !isShipped) throw inScene(name, scene);
+      await rm(path.join(this.#imported, id), { recursive: true });
+      if (isShipped) await this.#put(builtIn, id);
+      else this.#characters.delete(id);
+    });
+  }
+
+  #editable(id: string, revisions: string | undefined): Character {
+    const found = this.find(id);
+    if (!this.isEditable(id)) throw readOnly(id);
+    if (revisions !== undefined && !isAmong(revisionOf(found), revisions)) throw changed(found.name);
+    return found;
+  }
+
+  async #put(parent: string, id: string): Promise<Character> {
+    const read = await loadCharacter(path.join(parent, id));
+    this.#characters.set(id, read);
+    recast(this.#characters, read);
+    return read;
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function isIn(parent: string, id: string): boolean {
+  return existsSync(path.join(parent, id, 'card.json'));
+}
+
+/** Tells one state of a character from another: a strong entity tag (RFC 9110 §8.8.3). */
+export function revisionOf({ lines, ...card }: { readonly lines: readonly DialoguePair[] } & Card): string {
+  return `"${createHash('sha256')
+    .update(JSON.stringify([card, lines]))
+    .digest('base64url')
+    .slice(0, 22)}"`;
+}
+
+/** An id like this one that nobody has. */
+function freeId(name: string, isTaken: (id: string) => boolean): string {
+  const slug = slugOf(name);
+  for (let number = 1; ; number += 1) {
+    const id = number === 1 ? slug : `${slug.slice(0, 58).replace(/-$/, '')}-${number}`;
+    if (!isTaken(id)) return id;
+  }
+}
+
+/** Scenes play with the character as it is now. */
+function recast(characters: Map<string, Character>, changed: Character): void {
+  for (const [id, { stage, ...scene }] of characters) {
+    if (stage?.cast.some((each) => each.id === changed.id) !== true) continue;
+    const cast = stage.cast.map((each) => (each.id === changed.id ? changed : each));
+    characters.set(id, Object.freeze({ ...scene, stage: { ...stage, cast } }));
+  }
+}
+
+function sceneWith(id: string, characters: ReadonlyMap<string, Character>): string | undefined {
+  return [...characters.values()].find(({ stage }) => stage?.cast.some((each) => each.id === id))?.name;
+}
+
+/** If-Match: a list of entity tags, or `*` (RFC 9110 §13.1.1). */
+function isAmong(revision: string, revisions: string): boolean {
+  return revisions.split(',').some((each) => each.trim() === '*' || each.trim() === revision);
+}
+
+function exists(id: string): ShelfError {
+  return new ShelfError(409, { code: 'character_exists', message: `There is a character "${id}" already.` });
+}
+
+function readOnly(id: string): ShelfError {
+  const message = `${id} was not imported, so it stays as it is. Make a copy to change it.`;
+  return new ShelfError(403, { code: 'character_read_only', message });
+}
+
+function changed(name: string): ShelfError {
+  const message = `${name} was changed by somebody else since you opened it. Nothing was saved: open it again, or save yours as a copy.`;
+  return new ShelfError(412, { code: 'character_changed', message });
+}
+
+function inScene(name: string, scene: string): ShelfError {
+  const message = `${name} plays in the scene "${scene}". Remove the scene first.`;
+  return new ShelfError(409, { code: 'character_in_scene', message });
+}

@@ -1,0 +1,170 @@
+import { access, constants } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { Config } from '../../config/config.ts';
+import { makeDataDir } from '../../config/data-dir.ts';
+import { planEngines } from '../../engines/engine-plan.ts';
+import { openEngines } from '../../engines/engines.ts';
+import { readCast, readCharacters } from '../../cast/cast.ts';
+import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './engines.ts';
+import { checkProviders, gpuTable } from './gpu.ts';
+import { checkVoices } from './voices.ts';
+import { findPlayer, findRecorder, soundToolsRemedy } from '../talk/audio-tools.ts';
+import { parseCommand, requireNone } from '../../terminal/usage.ts';
+
+/** One thing looked at. `optional`: its failure does not keep the server from working. */
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly says: string;
+  readonly remedy?: string;
+  readonly optional?: boolean;
+}
+
+/** `dramatis doctor`: exit status 1 where something needed is broken. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('doctor', '[--gpu] [--json]', args, {
+    json: { type: 'boolean', help: 'print one JSON array' },
+    gpu: { type: 'boolean', help: 'run each model on each provider (CUDA, WebGPU, processor) instead, and compare' },
+  });
+  if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
+  const { config } = parsed;
+  if (parsed.values.gpu === true) {
+    const tried = await checkProviders(config);
+    console.log(parsed.values.json === true ? JSON.stringify(tried, undefined, 2) : gpuTable(tried));
+    return tried.some(({ provider, ok }) => provider === 'cpu' && !ok) ? 1 : 0;
+  }
+  const findings: Finding[] = [];
+  for (const check of [
+    checkNode,
+    checkCharacters,
+    checkEngines,
+    checkData,
+    checkPort,
+    checkSound,
+    checkServers,
+    checkCast,
+  ]) {
+    for (const finding of await check(config)) {
+      findings.push(finding);
+      if (parsed.values.json !== true) print(finding);
+    }
+  }
+  if (parsed.values.json === true) console.log(JSON.stringify(findings, undefined, 2));
+  return findings.some((finding) => !finding.ok && finding.optional !== true) ? 1 : 0;
+}
+
+function print({ what, ok, says, remedy, optional }: Finding): void {
+  console.log(`${ok ? '✓' : optional === true ? '–' : '✗'} ${what.padEnd(12)} ${says}`);
+  if (!ok && remedy !== undefined) console.log(`  ${' '.repeat(12)} → ${remedy}`);
+}
+
+async function checkNode(): Promise<Finding[]> {
+  const major = Number(process.versions.node.split('.')[0]);
+  const remedy = 'Run through npm (`npm start`, `npm run dramatis`), which uses the Node 24 that npm ci installed.';
+  return [{ what: 'Node', ok: major >= 24, says: process.version, remedy }];
+}
+
+async function checkCharacters(config: Config): Promise<Finding[]> {
+  const what = 'characters';
+  const remedy = 'Mend the file that the message names, or take it away (`dramatis characters remove ID`).';
+  const leftOut: string[] = [];
+  const findings = await tried(what, remedy, async () => {
+    const cast = [...(await readCast(config, (line) => leftOut.push(line))).values()];
+    const characters = cast.filter(({ stage }) => stage === undefined);
+    const pairs = characters.reduce((sum, character) => sum + character.lines.length, 0);
+    return `${characters.length} characters, ${pairs} dialogue pairs, ${cast.length - characters.length} scenes`;
+  });
+  return [...findings, ...leftOut.map((line) => ({ what, ok: false, says: `left out: ${line}`, remedy }))];
+}
+
+async function checkEngines(config: Config): Promise<Finding[]> {
+  const { workers } = config;
+  const engines = await openEngines({ workers });
+  const startMs = performance.now();
+  const remedy = 'Run `npm ci` again; the engines are npm packages.';
+  const findings = await tried('embedded', remedy, async () => {
+    await engines.warm(AbortSignal.timeout(60_000));
+    const list = engines.summary.map((engine) => `${engine.stage} ${engine.name}`).join(', ');
+    return `${list} (loaded in ${((performance.now() - startMs) / 1000).toFixed(1)} s)`;
+  });
+  await engines.close();
+  const chinese = engines.summary.some(
+    (engine) => engine.stage === 'synthesizer' && engine.languages?.includes('zh') === true,
+  );
+  const says = chinese ? 'eSpeak NG is installed' : 'eSpeak NG is not installed: only English is spoken';
+  return [
+    ...findings,
+    { what: 'languages', ok: chinese, says, remedy: 'Run `npm ci` without --omit=optional.', optional: true },
+  ];
+}
+
+async function checkData(config: Config): Promise<Finding[]> {
+  return tried('data folder', 'Set DRAMATIS_DATA_DIR to a folder that can be written.', async () => {
+    makeDataDir(config.dataDir);
+    await access(config.dataDir, constants.W_OK);
+    return config.dataDir;
+  });
+}
+
+async function checkPort(config: Config): Promise<Finding[]> {
+  const remedy = `Stop what uses the port, or set PORT to another one.`;
+  return tried('port', remedy, async () => {
+    const probe = createServer();
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject);
+      probe.listen(config.port, config.host, resolve);
+    });
+    await new Promise((resolve) => probe.close(resolve));
+    return `${config.host}:${config.port} is free`;
+  });
+}
+
+async function checkSound(): Promise<Finding[]> {
+  const recorder = findRecorder();
+  const player = findPlayer();
+  const found = (name: string | undefined): string =>
+    name ?? 'none found; needed by `dramatis talk` only, not by the page';
+  return [
+    { what: 'recording', ok: recorder !== undefined, says: found(recorder), remedy: soundToolsRemedy, optional: true },
+    { what: 'playing', ok: player !== undefined, says: found(player), remedy: soundToolsRemedy, optional: true },
+  ];
+}
+
+async function checkCast(config: Config): Promise<Finding[]> {
+  return checkVoices(config, (await readCharacters(config, () => undefined)).values());
+}
+
+/** The engines of the configuration that are not embedded, one line each. */
+async function checkServers(config: Config): Promise<Finding[]> {
+  const what = 'engines';
+  let plan: ReturnType<typeof planEngines>;
+  try {
+    plan = planEngines(config);
+  } catch (fault) {
+    return [{ what, ok: false, says: fault instanceof Error ? fault.message : String(fault) }];
+  }
+  const characters = await readCharacters(config, () => undefined);
+  const character = characters.get(config.defaultCharacter) ?? [...characters.values()][0];
+  if (character === undefined) return [{ what, ok: false, says: 'there is nobody to speak as' }];
+  const findings = [...(await checkPlannedEngines(plan, character)), ...(await checkEmbeddings(config))];
+  const notes = plan.notes.map((says) => ({ what: 'preset', ok: true, says }));
+  if (findings.some(({ stage }) => stage === 'mind' || stage === 'omni')) return [...notes, ...findings.map(asFinding)];
+  const says = 'no chat model configured: characters answer from their own lines';
+  const remedy =
+    'Set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL for free conversation (any OpenAI-compatible server).';
+  return [...notes, ...findings.map(asFinding), { what: 'mind', ok: false, says, remedy, optional: true }];
+}
+
+function asFinding({ stage, name, ok, says }: EngineFinding): Finding {
+  return { what: stage, ok, says: `${name}, ${says}` };
+}
+
+async function tried(what: string, remedy: string, check: () => Promise<string>): Promise<Finding[]> {
+  try {
+    return [{ what, ok: true, says: await check() }];
+  } catch (fault) {
+    const says = fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault);
+    return [{ what, ok: false, says, remedy }];
+  }
+}

@@ -1,0 +1,165 @@
+import type { ChatModel } from '../../../agents/chat.ts';
+import type { Embedder } from '../../../agents/embeddings/embedder.ts';
+import { longestWaitMs } from '../../../agents/embeddings/embedding-index.ts';
+import type { Character } from '../../../characters/character.ts';
+import { EngineError } from '../../../voices/engine.ts';
+import type { OmniModel } from '../../../voices/omni.ts';
+import type { SpeechRecognizer } from '../../../voices/recognizer.ts';
+import type { SpeechSynthesizer } from '../../../voices/synthesizer.ts';
+import { ConfigError } from '../../config/config.ts';
+import { embeddedKinds, type EnginePlan, type PlannedEngine, type Stage } from '../../engines/engine-plan.ts';
+import { openChat, openOmni, openRecognizer, openSynthesizer, type OpenedEngine } from '../../engines/open-planned.ts';
+import { openEmbedder, type EmbedderSettings } from '../../engines/open-embedder.ts';
+import { omniVoiceOf, voiceOf } from '../../engines/voice-of.ts';
+import { openTurnDetector } from '../../engines/engines.ts';
+
+/** How an engine of the configuration was found. */
+export interface EngineFinding {
+  readonly stage: Stage | 'omni' | 'turns' | 'embeddings';
+  readonly name: string;
+  readonly ok: boolean;
+  /** One line: what works, or what is wrong and how to mend it. */
+  readonly says: string;
+}
+
+const patienceMs = 60_000;
+
+/** Tries every engine of a plan that is not embedded: is it there, has it its model, does it do a small piece of work. */
+export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
+  const cascade = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
+    plan[stage].filter(({ kind }) => kind !== embeddedKinds[stage]).map((planned) => ({ stage, planned })),
+  );
+  const omnis = plan.omni.map((planned) => ({ stage: 'omni' as const, planned }));
+  const tasks = [...cascade, ...omnis].map(({ stage, planned }) =>
+    // However often it fails: the doctor asks why.
+    find(stage, planned, () =>
+      trials[stage]({ ...planned, care: { ...planned.care, failureCount: 100 } }, plan, character),
+    ),
+  );
+  return Promise.all([...tasks, ...checkTurns(plan)]);
+}
+
+/** The embedding server, where one is configured. */
+export async function checkEmbeddings(config: EmbedderSettings): Promise<EngineFinding[]> {
+  const engine = openEmbedder(config);
+  if (engine === undefined) return [];
+  const trial = (): Promise<string> => tried({ engine, clones: false }, embed);
+  return [await find('embeddings', { name: engine.model, kind: 'openai-embeddings' }, trial)];
+}
+
+type Trial = (planned: PlannedEngine, plan: EnginePlan, character: Character) => Promise<string>;
+
+const trials: Readonly<Record<Stage | 'omni', Trial>> = {
+  recognizer: async (planned) => tried(await openRecognizer(planned), listen),
+  mind: async (planned) => tried(await openChat(planned), think),
+  synthesizer: async (planned, { references, libraryVoice }, character) =>
+    tried(await openSynthesizer(planned), (engine, signal, clones) =>
+      speak(engine, signal, voiceOf(character, { voices: planned.voices, references, clones, libraryVoice })),
+    ),
+  omni: async (planned, _plan, character) =>
+    tried(await openOmni(planned), (engine, signal) => answer(engine, signal, omniVoiceOf(character, planned.voices))),
+};
+
+/** The turn detector, where it is not the built-in one. */
+function checkTurns({ turns }: EnginePlan): Promise<EngineFinding>[] {
+  if (turns.kind === 'prosody') return [];
+  const detector = openTurnDetector(turns);
+  const load = async (): Promise<string> => {
+    try {
+      await detector.warm?.(AbortSignal.timeout(patienceMs));
+      return 'its weights are sound';
+    } finally {
+      await detector.close?.();
+    }
+  };
+  return [find('turns', { name: detector.name, kind: turns.kind }, load)];
+}
+
+async function find(
+  stage: EngineFinding['stage'],
+  { name, kind }: Pick<PlannedEngine, 'name' | 'kind'>,
+  trial: () => Promise<string>,
+): Promise<EngineFinding> {
+  try {
+    return { stage, name, ok: true, says: `${kind}: ${await trial()}` };
+  } catch (fault) {
+    const known =
+      fault instanceof EngineError ? fault.detail : fault instanceof ConfigError ? fault.message : undefined;
+    const says = known ?? (fault instanceof Error ? fault.message : String(fault));
+    return { stage, name, ok: false, says: `${kind}: ${says.split('\n')[0]}` };
+  }
+}
+
+/** Looks first: a server that can say what it lacks says it better than a call that fails. */
+async function tried<Engine>(
+  { engine, clones }: Pick<OpenedEngine<Engine>, 'engine' | 'clones'>,
+  work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,
+): Promise<string> {
+  const signal = AbortSignal.timeout(patienceMs);
+  try {
+    const looks = await engine.check?.({ signal });
+    const startMs = performance.now();
+    const works = await work(engine, signal, clones);
+    return [looks, `${works} after ${(performance.now() - startMs).toFixed(0)} ms`].filter(Boolean).join('; ');
+  } finally {
+    await engine.close?.();
+  }
+}
+
+/** A second of noise: what is heard in it does not matter. */
+function noiseAt(sampleRate: number): Float32Array {
+  return Float32Array.from({ length: sampleRate }, () => 0.1 * (Math.random() - 0.5));
+}
+
+async function listen(engine: SpeechRecognizer, signal: AbortSignal): Promise<string> {
+  const frame = { sampleRate: engine.sampleRate, atMs: 0, voiced: true };
+  async function* noise(): AsyncGenerator<typeof frame & { samples: Float32Array }> {
+    yield { ...frame, samples: noiseAt(engine.sampleRate) };
+  }
+  await Array.fromAsync(engine.transcribe(noise(), { signal }));
+  return 'hears';
+}
+
+async function think(engine: ChatModel, signal: AbortSignal): Promise<string> {
+  for await (const part of engine.chat([{ role: 'user', text: 'Say yes.' }], { signal, maxTokens: 8 })) {
+    if (part.type === 'text-delta') break;
+  }
+  return 'answers';
+}
+
+async function speak(
+  engine: SpeechSynthesizer,
+  signal: AbortSignal,
+  voice: ReturnType<typeof voiceOf>,
+): Promise<string> {
+  async function* phrases(): AsyncGenerator<{ text: string }> {
+    yield { text: 'Good evening, my friend.' };
+  }
+  for await (const _chunk of engine.speak(phrases(), { signal, voice })) break;
+  return voice.kind === 'reference' ? 'speaks with a cloned voice' : 'speaks';
+}
+
+/** Once to load the model, and once as a talk would. */
+async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
+  const [first] = await engine.embed(['Good evening, my friend.'], { signal });
+  const startMs = performance.now();
+  const [second] = await engine.embed(['晚上好，我的朋友。'], { signal });
+  const tookMs = performance.now() - startMs;
+  for (const point of [first, second])
+    if (point?.some((value) => value !== 0) !== true)
+      throw new EngineError(engine.name, 'ENGINE_BAD_REPLY', 'it answers with zeros alone. Use another model.');
+  const wait = `a reply waits ${longestWaitMs} ms`;
+  const pace = tookMs > longestWaitMs ? `too slow to be of use in a talk: ${wait}, then words alone decide` : wait;
+  return `gives ${first?.length ?? 0} numbers a text, one text in ${tookMs.toFixed(0)} ms (${pace}); all of it`;
+}
+
+/** All of it: a model that only writes is told by the end of its answer. */
+async function answer(engine: OmniModel, signal: AbortSignal, voice: string | undefined): Promise<string> {
+  const sound = { samples: noiseAt(16_000), sampleRate: 16_000 };
+  const messages = [
+    { role: 'system', text: 'Answer with one word.' },
+    { role: 'user', text: '', sound },
+  ] as const;
+  await Array.fromAsync(engine.reply(messages, { signal, voice, speaks: true, maxTokens: 200 }));
+  return 'hears and speaks';
+}

@@ -1,0 +1,43 @@
+import { owners, type Owner } from '../../session/contract/latency-breakdown.ts';
+import type { Latency } from '../../session/contract/turn-timings.ts';
+import { spreadOf, type Spread } from '../../terminal/spread.ts';
+import { ownerNames } from '../../terminal/waterfall.ts';
+
+/** The ledgers of many turns: how long each owner was waited for, and how long the whole took, in milliseconds. */
+export interface LatencySummary {
+  /** Those that had a part in at least one turn. */
+  readonly owners: Readonly<Partial<Record<Owner, Spread>>>;
+  readonly total: Spread;
+}
+
+/** Sums up turns; an owner counts in the turns it had a part in. */
+export function summarizeLatency(turns: readonly Latency[]): LatencySummary {
+  const spreads = owners.flatMap((owner): [Owner, Spread][] => {
+    const samples = turns.flatMap((turn) => turn.owners[owner] ?? []);
+    return samples.length === 0 ? [] : [[owner, spreadOf(samples)]];
+  });
+  return { owners: Object.fromEntries(spreads), total: spreadOf(turns.map((turn) => turn.total_ms)) };
+}
+
+/** Columns of the table, which fits a terminal of 80. */
+const barColumns = 34;
+
+/** The summary as a table in whole milliseconds, with a bar for every median. */
+export function latencyTable(summary: LatencySummary): string {
+  const whole = Math.max(1, summary.total.median);
+  const rows = owners.flatMap((owner) => {
+    const spread = summary.owners[owner];
+    return spread === undefined ? [] : [row(ownerNames[owner], spread, Math.min(1, spread.median / whole))];
+  });
+  const head = `${'ms'.padEnd(16)}${['n', 'median', 'p95', 'p99'].map((name) => cell(name)).join('')}`;
+  return [head, ...rows, row('in all', summary.total, 0)].join('\n');
+}
+
+function row(name: string, { n, median, p95, p99 }: Spread, share: number): string {
+  const figures = [n, median, p95, p99].map((figure) => cell(figure.toFixed(0))).join('');
+  return `${name.padEnd(16)}${figures}  ${'█'.repeat(Math.round(share * barColumns))}`.trimEnd();
+}
+
+function cell(text: string): string {
+  return text.padStart(7);
+}

@@ -1,0 +1,128 @@
+import { concatSamples, pcm16FromFloats } from '../../../voices/audio.ts';
+import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
+import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
+import { connectRealtime, type ServerEvent } from '../../protocol/client.ts';
+import { wireSampleRate } from '../../protocol/limits.ts';
+import { Replayer } from '../../protocol/replay.ts';
+import type { Latency } from '../../session/contract/turn-timings.ts';
+import { interruptSignal } from '../../terminal/interrupt.ts';
+import { latencyTable, summarizeLatency } from './latency-table.ts';
+import { reachServer } from '../local-server.ts';
+import { parseCommand, UsageError } from '../../terminal/usage.ts';
+
+/** What is said where no recording is given. */
+const questions = [
+  'Good evening. How are you today?',
+  'Who is your best friend?',
+  'What are you most afraid of?',
+  'Tell me where you come from.',
+  'What would you like to do tomorrow?',
+];
+
+/** `dramatis latency`: many turns with one character, and who owns which part of the wait for its answers. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('latency', '[FILE…] [--character ID] [--turns N] [--json]', args, {
+    character: { type: 'string', value: 'ID', help: 'who to talk to (default: the default character)' },
+    turns: { type: 'string', value: 'N', help: 'how many turns are measured, after one that warms up (default: 10)' },
+    'push-to-talk': { type: 'boolean', help: 'say when a turn is over, instead of letting the server find out' },
+    json: { type: 'boolean', help: 'print one JSON object' },
+    url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
+  });
+  if (parsed === undefined) return 0;
+  const { values, positionals: files, config } = parsed;
+  const turns = Number(values.turns ?? 10);
+  if (!Number.isInteger(turns) || turns < 1) throw new UsageError('--turns wants a number from 1.');
+  const character = typeof values.character === 'string' ? values.character : config.defaultCharacter;
+  const signal = interruptSignal();
+  const recordings = files.length === 0 ? await speakQuestions(signal) : await readRecordings(files, signal);
+  const server = await reachServer(typeof values.url === 'string' ? values.url : undefined, config);
+  try {
+    const serverVad = values['push-to-talk'] !== true;
+    const measured = await measureTurns({ ...server, character, recordings, turns, serverVad, signal });
+    const { ledgers, unanswered, errors } = measured;
+    const summary = summarizeLatency(ledgers);
+    if (values.json === true) console.log(JSON.stringify({ character, turns, unanswered, ...summary, errors }));
+    else {
+      console.log(`${character}: ${turns} turns, ${unanswered} unanswered; from the end of speech on\n`);
+      if (ledgers.length > 0) console.log(latencyTable(summary));
+      for (const error of errors) console.log(`error ${error.code}: ${error.message}`);
+    }
+    return unanswered === 0 ? 0 : 1;
+  } finally {
+    await server.close();
+  }
+}
+
+/** What became of the measured turns. */
+export interface MeasuredTurns {
+  readonly ledgers: readonly Latency[];
+  /** Turns without a first sound. */
+  readonly unanswered: number;
+  readonly errors: readonly { readonly code: string; readonly message: string }[];
+}
+
+/**
+ * Plays recordings (16-bit PCM at the wire's rate) in turn, at the pace of speech, and cuts each reply at its first sound,
+ * which counts as heard when it arrives: of `delivery` that is the network alone. The first turn warms up.
+ */
+export async function measureTurns(options: {
+  readonly url: string;
+  readonly apiKey?: string;
+  readonly character: string;
+  readonly recordings: readonly Buffer[];
+  readonly turns: number;
+  readonly serverVad: boolean;
+  readonly signal: AbortSignal;
+}): Promise<MeasuredTurns> {
+  const { recordings, turns, serverVad, signal } = options;
+  const client = await connectRealtime(options);
+  const heard = new Set<unknown>();
+  const onEvent = (event: ServerEvent): void => {
+    const id = event['response_id'];
+    if (event.type !== 'response.output_audio.delta' || heard.has(id)) return;
+    heard.add(id);
+    client.send({ type: 'x_dramatis.heard', response_id: id, samples: wireSampleRate / 1000 });
+  };
+  const replayer = new Replayer(client, { signal, serverVad, untilFirstAudio: true, onEvent });
+  const ledgers: Latency[] = [];
+  const errors: { readonly code: string; readonly message: string }[] = [];
+  for (let turn = 0; turn <= turns; turn += 1) {
+    const result = await replayer.play(recordings[turn % recordings.length] ?? Buffer.alloc(0));
+    // A reply shorter than the server's lead is over before it can be cut.
+    errors.push(...result.errors.filter(({ code }) => code !== 'response_cancel_not_active'));
+    if (turn === 0) continue;
+    const answered = result.turns.find(({ firstAudioMs }) => firstAudioMs !== null);
+    if (answered?.latency) ledgers.push(answered.latency);
+  }
+  await replayer.close();
+  return { ledgers, unanswered: turns - ledgers.length, errors };
+}
+
+function readRecordings(files: readonly string[], signal: AbortSignal): Promise<Buffer[]> {
+  return Promise.all(
+    files.map(async (file) =>
+      pcm16FromFloats((await readAudioFile(file, { sampleRate: wireSampleRate, signal })).samples),
+    ),
+  );
+}
+
+/** The questions in one of the embedded voices. */
+async function speakQuestions(signal: AbortSignal): Promise<Buffer[]> {
+  const voices = openEmbeddedVoices({ workers: 1, sampleRate: wireSampleRate });
+  try {
+    const { synthesizer, voice } = voices.forCharacter({ gender: 'female' });
+    const spoken: Buffer[] = [];
+    for (const text of questions) {
+      const blocks: Float32Array[] = [];
+      for await (const { frame } of synthesizer.speak(once(text), { signal, voice })) blocks.push(frame.samples);
+      spoken.push(pcm16FromFloats(concatSamples(blocks)));
+    }
+    return spoken;
+  } finally {
+    await voices.close();
+  }
+}
+
+async function* once(text: string): AsyncIterable<{ text: string }> {
+  yield { text };
+}

@@ -1,0 +1,97 @@
+import { downloadBytes, findModel, type CatalogueModel } from '../../../voices/models/catalogue.ts';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { findInstalled, modelsFolder, verifyModel } from '../../../voices/models/installed.ts';
+import { ModelError } from '../../../voices/models/model-error.ts';
+import { removeModel } from '../../../voices/models/pull.ts';
+import type { ModelsCommand } from './models.ts';
+import { table, wrapped } from '../../terminal/table.ts';
+import { UsageError } from '../../terminal/usage.ts';
+
+/** `dramatis models list`. */
+export async function list({ catalogue, config, json }: ModelsCommand): Promise<number> {
+  const rows = catalogue.map((model) => ({ model, installed: findInstalled(config.dataDir, model) }));
+  if (json) {
+    const shown = rows.map(({ model, installed }) => ({
+      ...model,
+      bytes: downloadBytes(model) ?? null,
+      folder: installed?.folder ?? null,
+    }));
+    console.log(JSON.stringify(shown, undefined, 2));
+    return 0;
+  }
+  const [head = '', rule = '', ...lines] = table(
+    ['', 'id', 'for', 'languages', 'download'],
+    rows.map(({ model, installed }) => [markOf(model, installed, config.dataDir), ...cellsOf(model)]),
+  ).split('\n');
+  console.log(`${head}\n${rule}`);
+  for (const [index, line] of lines.entries()) {
+    const { title, use, licence } = (rows[index] as (typeof rows)[number]).model;
+    console.log(`${line}\n${wrapped(`     ${title}: ${use}; ${licence}`, 5)}`);
+  }
+  console.log(wrapped(`\n✓: installed; ✗: damaged, \`dramatis models pull ID\` gets it anew.`, 0));
+  console.log(wrapped('`dramatis models pull ID` installs one; `dramatis serve --auto` uses what is installed.', 0));
+  return 0;
+}
+
+function markOf(model: CatalogueModel, installed: unknown, dataDir: string): string {
+  if (installed !== undefined) return '✓';
+  return hasFolder(dataDir, model) ? '✗' : '';
+}
+
+/** Whether there is anything of a model, whole or not. */
+function hasFolder(dataDir: string, { id }: CatalogueModel): boolean {
+  return existsSync(path.join(modelsFolder(dataDir), id));
+}
+
+function cellsOf(model: CatalogueModel): string[] {
+  const { id, role, languages } = model;
+  const bytes = downloadBytes(model);
+  const size = bytes === undefined ? '?' : `${(bytes / 1e6).toFixed(0)} MB`;
+  const shown = languages.length > 5 ? `${languages.length} languages` : languages.join(', ');
+  return [id, role, shown, model.downloads.length === 0 ? '–' : size];
+}
+
+/** `dramatis models verify`: exit status 1 where one is damaged; all that are here, whole or not, unless some are named. */
+export async function verify({ catalogue, config, names, json }: ModelsCommand): Promise<number> {
+  const { dataDir } = config;
+  const chosen =
+    names.length > 0
+      ? names.map((id) => findModel(catalogue, id))
+      : catalogue.filter((model) => hasFolder(dataDir, model));
+  const findings: { readonly id: string; readonly ok: boolean; readonly says: string; readonly code?: string }[] = [];
+  for (const model of chosen) {
+    const { id } = model;
+    try {
+      const { downloads } = await verifyModel(dataDir, model);
+      const pinned = downloads.some((each) => each.pinned);
+      findings.push({
+        id,
+        ok: true,
+        says: pinned ? 'whole; as first downloaded here' : 'whole; as its publisher has it',
+      });
+    } catch (fault) {
+      if (!(fault instanceof ModelError)) throw fault;
+      findings.push({ id, ok: false, says: fault.message, code: fault.code });
+    }
+  }
+  if (json) console.log(JSON.stringify(findings, undefined, 2));
+  else for (const { id, ok, says } of findings) console.log(wrapped(ok ? `✓ ${id}  ${says}` : `✗ ${says}`, 2));
+  if (!json && findings.length === 0) console.log('No model is installed.');
+  return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** `dramatis models remove ID…`. */
+export async function remove({ catalogue, config, names, json }: ModelsCommand): Promise<number> {
+  const models = namedModels(catalogue, names);
+  for (const model of models) await removeModel(model, config.dataDir);
+  const removed = models.map(({ id }) => id);
+  console.log(json ? JSON.stringify({ removed }) : `Removed ${removed.join(', ')}.`);
+  return 0;
+}
+
+/** The models that are named; at least one must be. */
+export function namedModels(catalogue: readonly CatalogueModel[], names: readonly string[]): CatalogueModel[] {
+  if (names.length === 0) throw new UsageError('Name a model. `dramatis models list` lists them.');
+  return names.map((id) => findModel(catalogue, id));
+}

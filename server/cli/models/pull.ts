@@ -1,0 +1,78 @@
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHttpClient } from '../../../voices/models/http-get.ts';
+import { modelsFolder } from '../../../voices/models/installed.ts';
+import { pullModel, type PullOptions } from '../../../voices/models/pull.ts';
+import { makeDataDir } from '../../config/data-dir.ts';
+import { interruptSignal } from '../../terminal/interrupt.ts';
+import { namedModels } from './list.ts';
+import type { ModelsCommand } from './models.ts';
+import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
+import { wrapped } from '../../terminal/table.ts';
+
+const stallMs = 30_000;
+const frameMs = 200;
+
+/** `dramatis models pull ID…`: what is cut, killed or interrupted goes on with the next run. */
+export async function pull({ catalogue, config, names, again, json }: ModelsCommand): Promise<number> {
+  const models = namedModels(catalogue, names);
+  makeDataDir(config.dataDir);
+  const client = openHttpClient(stallMs);
+  const signal = interruptSignal();
+  const done: { readonly id: string; readonly isNew: boolean }[] = [];
+  try {
+    for (const model of models) {
+      if (!json) console.log(`${model.id}: ${model.title}; licence: ${model.licence}`);
+      const progress = openPullProgress();
+      const isNew = await pullModel(model, {
+        client,
+        signal,
+        again,
+        dataDir: config.dataDir,
+        mirrors: config.modelMirrors,
+        wait: (ms, ends) => sleep(ms, undefined, { signal: ends }),
+        onProgress: progress.show,
+        onRetry: (why, ms) => {
+          progress.end();
+          process.stderr.write(`${why}; trying again in ${Math.ceil(ms / 1000)} s\n`);
+        },
+        onNote: (text) => process.stderr.write(`${wrapped(text, 0)}\n`),
+      }).finally(progress.end);
+      done.push({ id: model.id, isNew });
+      if (json) continue;
+      const place = path.join(modelsFolder(config.dataDir), model.id);
+      console.log(isNew ? `  installed in ${place}` : '  is installed already; --again gets it anew');
+    }
+  } finally {
+    client.close();
+  }
+  const forAuto = models.filter(({ auto }) => auto !== undefined).map(({ id }) => id);
+  if (!json && forAuto.length > 0) console.log(wrapped(`\`dramatis serve --auto\` may use ${forAuto.join(', ')}.`, 2));
+  if (json) console.log(JSON.stringify(done, undefined, 2));
+  return 0;
+}
+
+/** One bar a file; drawn five times a second on a terminal, else for each tenth of the file. */
+function openPullProgress(): { readonly show: NonNullable<PullOptions['onProgress']>; readonly end: () => void } {
+  let bar: ProgressBar | undefined;
+  let current = '';
+  let shownMs = 0;
+  let shownTenth = -1;
+  return {
+    show(file, { done, of, already }) {
+      if (file !== current) {
+        bar?.end();
+        bar = openProgressBar('MB', process.stderr, () => performance.now(), already / 1e6);
+        [current, shownMs, shownTenth] = [file, 0, -1];
+      }
+      const whole = of ?? done;
+      const tenth = Math.floor((10 * done) / Math.max(1, whole));
+      const isDue = process.stderr.isTTY ? performance.now() - shownMs >= frameMs : tenth > shownTenth;
+      if (!isDue && done < whole) return;
+      [shownMs, shownTenth] = [performance.now(), tenth];
+      const label = `${file} ${(done / 1e6).toFixed(1)} of ${of === undefined ? '?' : (of / 1e6).toFixed(1)} MB`;
+      bar?.show(done / 1e6, whole / 1e6, label);
+    },
+    end: () => bar?.end(),
+  };
+}

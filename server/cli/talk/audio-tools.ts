@@ -1,0 +1,78 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { wireSampleRate } from '../../protocol/limits.ts';
+import type { SoundPipe } from './pipe-speaker.ts';
+
+const rate = String(wireSampleRate);
+
+/** Programs that play raw 16-bit mono PCM from their standard input, best first. */
+const players: Readonly<Record<string, readonly string[]>> = {
+  'pw-cat': ['--playback', '--format=s16', `--rate=${rate}`, '--channels=1', '-'],
+  pacat: ['--playback', '--format=s16le', `--rate=${rate}`, '--channels=1', '--latency-msec=60'],
+  aplay: ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', rate, '-c', '1', '-'],
+  play: ['-q', '-t', 'raw', '-e', 'signed', '-b', '16', '-c', '1', '-r', rate, '-'],
+  ffplay: ['-loglevel', 'quiet', '-nodisp', '-autoexit', '-f', 's16le', '-ar', rate, '-ac', '1', '-'],
+};
+
+/** Programs that `node-record-lpcm16` can record with, best first. */
+const recorders = ['rec', 'sox', 'arecord'] as const;
+
+export type Recorder = (typeof recorders)[number];
+
+/** The first program for playing that this system has. */
+export function findPlayer(): string | undefined {
+  return Object.keys(players).find(isInstalled);
+}
+
+/** The first program for recording that this system has. */
+export function findRecorder(): Recorder | undefined {
+  return recorders.find(isInstalled);
+}
+
+/** What to do where one of them is missing. */
+export const soundToolsRemedy =
+  'Install SoX (Debian: apt install sox; macOS: brew install sox) or ALSA’s tools (alsa-utils).';
+
+/** Plays a sound, and resolves to the program's exit status once it is over. */
+export async function playToEnd(program: string, pcm16: Uint8Array): Promise<number> {
+  const child = spawn(program, [...(players[program] ?? [])], { stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(pcm16);
+  const [status] = (await once(child, 'close')) as [number | null];
+  return status ?? 1;
+}
+
+/** Plays sound as it comes; a program that ends is started again for what follows. */
+export class SpeakerPipe implements SoundPipe {
+  readonly #program: string;
+  #child: ChildProcess | undefined;
+
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  write(pcm16: Uint8Array): void {
+    this.#child ??= this.#start();
+    this.#child.stdin?.write(pcm16);
+  }
+
+  flush(): void {
+    this.#child?.kill('SIGKILL');
+    this.#child = undefined;
+  }
+
+  #start(): ChildProcess {
+    const child = spawn(this.#program, [...(players[this.#program] ?? [])], { stdio: ['pipe', 'ignore', 'ignore'] });
+    child.stdin?.on('error', () => undefined);
+    child.on('error', () => undefined);
+    child.once('close', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    return child;
+  }
+}
+
+function isInstalled(program: string): boolean {
+  const finder = process.platform === 'win32' ? 'where' : 'which';
+  return spawnSync(finder, [program], { stdio: 'ignore' }).status === 0;
+}

@@ -1,0 +1,43 @@
+import recorder from 'node-record-lpcm16';
+import { wireSampleRate } from '../../protocol/limits.ts';
+import { interruptSignal } from '../../terminal/interrupt.ts';
+import { reachServer } from '../local-server.ts';
+import { findPlayer, findRecorder, soundToolsRemedy, SpeakerPipe } from './audio-tools.ts';
+import { terminalTalk } from './terminal-talk.ts';
+import { parseCommand, requireFlag, requireNone, UsageError } from '../../terminal/usage.ts';
+
+/** `dramatis talk`: a conversation in the terminal. Without echo cancellation, so headphones are advised. */
+export async function run(args: string[]): Promise<number> {
+  const parsed = parseCommand('talk', '--character ID [--url URL]', args, {
+    character: { type: 'string', value: 'ID', help: 'who to talk to' },
+    url: { type: 'string', value: 'URL', help: 'a running server (default: one of its own)' },
+  });
+  if (parsed === undefined) return 0;
+  requireNone(parsed.positionals);
+  const character = requireFlag(parsed.values.character, 'character');
+  const recording = findRecorder();
+  const player = findPlayer();
+  if (recording === undefined) throw new UsageError(`No program for recording was found. ${soundToolsRemedy}`);
+  if (player === undefined) throw new UsageError(`No program for playing was found. ${soundToolsRemedy}`);
+  const signal = interruptSignal();
+  const { url } = parsed.values;
+  const server = await reachServer(typeof url === 'string' ? url : undefined, parsed.config);
+  const speaker = new SpeakerPipe(player);
+  const microphone = recorder.record({
+    sampleRate: wireSampleRate,
+    channels: 1,
+    audioType: 'raw',
+    recorder: recording,
+    threshold: 0,
+  });
+  try {
+    console.log(`You are talking to ${character}; use headphones. Ctrl-C ends the conversation.\n`);
+    const print = (text: string): void => void process.stdout.write(text);
+    await terminalTalk({ ...server, character, microphone: microphone.stream(), player: speaker, signal, print });
+    return 0;
+  } finally {
+    microphone.stop();
+    speaker.flush();
+    await server.close();
+  }
+}

@@ -1,0 +1,122 @@
+import type { Readable } from 'node:stream';
+import type { Talk, TalkEvent } from '../../client/types/api.d.ts';
+import { openTalk, TalkError } from '../../client/open-talk.js';
+import { printable } from '../../terminal/printable.ts';
+import { PipeSpeaker, type SoundPipe } from './pipe-speaker.ts';
+
+export interface TerminalTalkOptions {
+  readonly url: string;
+  readonly character: string;
+  readonly apiKey?: string;
+  /** 16-bit little-endian mono PCM at the wire's rate. */
+  readonly microphone: Readable;
+  readonly player: SoundPipe;
+  /** Ends the talk. */
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+/** Holds a talk until it is ended; prints what both say. Throws `TalkError` where the server refuses it. */
+export async function terminalTalk(options: TerminalTalkOptions): Promise<void> {
+  const { url, character, apiKey, microphone, player, signal } = options;
+  const talk = openTalk({
+    url,
+    character,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    speaker: async (listener) => new PipeSpeaker(player, listener),
+  });
+  const page = pageOf(options.print);
+  const end = (): void => talk.close();
+  signal.addEventListener('abort', end, { once: true });
+  microphone.on(
+    'data',
+    wholeSamples((pcm16) => talk.sendAudio(pcm16)),
+  );
+  let isOver = false;
+  microphone.on('error', (fault: unknown) => {
+    // A recorder that is stopped takes that for a failure.
+    if (isOver || signal.aborted) return;
+    const [reason] = (fault instanceof Error ? fault.message : String(fault)).split('\n');
+    page.note(`The microphone failed: ${reason} \`dramatis doctor\` checks it.`);
+    talk.close();
+  });
+  for await (const event of talk.events) show(event, character, page, talk);
+  isOver = true;
+  page.end();
+  signal.removeEventListener('abort', end);
+  await talk.opened.catch((fault: unknown) => {
+    if (!(fault instanceof TalkError) || fault.code !== 'closed') throw fault;
+  });
+}
+
+/** Passes on what comes in whole samples of two bytes. */
+function wholeSamples(take: (pcm16: Uint8Array<ArrayBuffer>) => void): (bytes: Buffer) => void {
+  let rest: Uint8Array = new Uint8Array(0);
+  return (bytes) => {
+    const all = new Uint8Array(rest.length + bytes.length);
+    all.set(rest);
+    all.set(bytes, rest.length);
+    const whole = all.length - (all.length % 2);
+    rest = all.subarray(whole);
+    take(all.subarray(0, whole));
+  };
+}
+
+/** What is printed: lines, of which the last may still grow. */
+interface Page {
+  say(name: string): void;
+  add(text: string): void;
+  end(): void;
+  note(text: string): void;
+}
+
+function pageOf(print: (text: string) => void): Page {
+  let isOpen = false;
+  const end = (): void => {
+    if (isOpen) print('\n');
+    isOpen = false;
+  };
+  const say = (name: string): void => {
+    end();
+    print(`${name}: `);
+    isOpen = true;
+  };
+  return {
+    say,
+    end,
+    add: (text) => print(printable(text)),
+    note(text) {
+      end();
+      print(printable(`[${text}]\n`));
+    },
+  };
+}
+
+function show(event: TalkEvent, character: string, page: Page, talk: Talk): void {
+  switch (event.type) {
+    case 'connection.open':
+      if (event.isNew) talk.send({ type: 'response.create', response: { x_dramatis: { greeting: true } } });
+      else page.note('connected again');
+      return;
+    case 'connection.lost':
+      return page.note(`connection lost, trying again in ${(event.retryInMs / 1000).toFixed(1)} s`);
+    case 'x_dramatis.session_expiring':
+      return page.note(`this conversation ends in ${event.expires_in_s} s`);
+    case 'response.output_item.added':
+      if (event.item.type === 'message') page.say(character);
+      return;
+    case 'response.output_audio_transcript.delta':
+      return page.add(event.delta);
+    case 'response.done':
+      return page.end();
+    case 'conversation.item.input_audio_transcription.completed':
+      if (event.transcript === '') return;
+      page.say('you');
+      page.add(event.transcript);
+      return page.end();
+    case 'conversation.item.input_audio_transcription.failed':
+    case 'error':
+      return page.note(event.error.message ?? event.error.code ?? 'something went wrong');
+    default:
+  }
+}

@@ -1,0 +1,153 @@
+import { VoiceError, type VoiceRecord } from '../../../voices/library/record.ts';
+import { areEmbedded } from '../../../voices/library/choose.ts';
+import { measuredClips, type SourceClip } from '../../../voices/library/pick-reference.ts';
+import { tellSpeakers } from '../../../voices/library/tell-speakers.ts';
+import { faultText } from '../../terminal/fault-text.ts';
+import { table, wrapped } from '../../terminal/table.ts';
+import { UsageError } from '../../terminal/usage.ts';
+import type { VoicesCommand } from './voices.ts';
+
+/** `dramatis voices list`: those that can be read; the others are said behind them, and the status is 1. */
+export async function list({ store, json }: VoicesCommand): Promise<number> {
+  const ids = await store.list();
+  const read = await Promise.allSettled(ids.map((id) => store.read(id)));
+  const records = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  if (json) console.log(JSON.stringify(records.map(shownVoice), undefined, 2));
+  else if (records.length > 0)
+    console.log(table(['id', 'language', 'seconds', 'DNSMOS', 'F0', 'licence', 'says'], records.map(rowOf)));
+  else if (ids.length === 0)
+    console.log('There are no voices yet. `dramatis voices add FILE… --consent "…"` adds one.');
+  const faults = read.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  for (const fault of faults) console.error(`dramatis voices: ${faultText(fault).text}`);
+  return faults.length === 0 ? 0 : 1;
+}
+
+function rowOf({ id, language, licence, reference }: VoiceRecord): string[] {
+  if (reference === null)
+    return [id, language, '', '', '', licence, '(no clip chosen yet: run `voices add` with these or more recordings)'];
+  const { seconds, quality, pitch } = reference.measured;
+  return [
+    id,
+    language,
+    seconds.toFixed(1),
+    quality?.overall.toFixed(2) ?? '',
+    pitch === null ? '' : `${Math.round(pitch.medianHertz)} Hz`,
+    licence,
+    reference.transcript,
+  ];
+}
+
+/** `dramatis voices show ID`. */
+export async function show({ store, names, values, json }: VoicesCommand): Promise<number> {
+  const record = await store.read(nameFrom(names));
+  const clips = values.clips === true ? shownClips(measuredClips(await store.sources(record.id))) : undefined;
+  if (json) console.log(JSON.stringify(clips === undefined ? record : { ...record, clips }, undefined, 2));
+  else {
+    printVoice(record);
+    if (clips !== undefined) console.log(`\n${clipTable(clips, record.reference?.file)}`);
+  }
+  return 0;
+}
+
+/** `dramatis voices remove ID`: with its clips. */
+export async function remove({ store, names, json }: VoicesCommand): Promise<number> {
+  const id = nameFrom(names);
+  using _lock = (await store.has(id)) ? await store.lock(id) : undefined;
+  await store.remove(id);
+  console.log(json ? JSON.stringify({ removed: id }) : `Removed the voice ${id} with its clips.`);
+  return 0;
+}
+
+/** The one voice that is named. */
+export function nameFrom([id]: readonly string[]): string {
+  if (id !== undefined) return id;
+  throw new UsageError('Name a voice. `dramatis voices list` lists them.');
+}
+
+/** The chosen clip of a voice; throws where none was chosen yet. */
+export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRecord['reference']> {
+  if (reference !== null) return reference;
+  throw new VoiceError(
+    'voice_not_usable',
+    `The voice "${id}" has no reference yet: run \`dramatis voices add\` with its or more recordings.`,
+  );
+}
+
+/** Clips without the numbers of their embeddings, in the order of their recordings, with who speaks: null where several do, or nobody told. */
+function shownClips(clips: readonly SourceClip[]) {
+  const { speakers } = areEmbedded(clips, undefined) ? tellSpeakers(clips) : { speakers: [] };
+  return clips.map((clip) => {
+    const place = speakers.findIndex((speaker) => speaker.clips.includes(clip));
+    const { embedding: _embedding, ...measured } = clip.measured;
+    return { ...clip, measured, speaker: place === -1 ? null : place + 1 };
+  });
+}
+
+function clipTable(clips: ReturnType<typeof shownClips>, reference: string | undefined): string {
+  const rows = clips.map(({ file, source, startMs, measured, speaker, transcript }) => [
+    file === reference ? '→' : '',
+    source,
+    (startMs / 1000).toFixed(1),
+    measured.seconds.toFixed(1),
+    measured.quality?.overall.toFixed(2) ?? '',
+    `${Math.round(measured.snrDb)} dB`,
+    speaker?.toString() ?? '',
+    transcript,
+  ]);
+  return table(['', 'recording', 'at', 'seconds', 'DNSMOS', 'SNR', 'speaker', 'says'], rows);
+}
+
+/** A voice without the numbers of its embedding. */
+export function shownVoice({ reference, ...rest }: VoiceRecord): Record<string, unknown> {
+  if (reference === null) return { ...rest, reference };
+  const { embedding, ...measured } = reference.measured;
+  return { ...rest, reference: { ...reference, measured: { ...measured, encoder: embedding?.encoder ?? null } } };
+}
+
+function chosenLine({ by, score, clips, speaker }: NonNullable<VoiceRecord['reference']>['choice']): string {
+  const whose = speaker === undefined || speaker.of === 1 ? '' : ` of speaker ${speaker.number} of ${speaker.of}`;
+  return clips === 1 ? `the only clip that is fit${whose}` : `${choices[by]}: ${score}, of ${clips} clips${whose}`;
+}
+
+const choices = {
+  embedding: 'the highest mean cosine to the others',
+  dnsmos: 'the highest DNSMOS (no speaker encoder)',
+  snr: 'the highest signal to noise (no speaker encoder, no DNSMOS)',
+} as const;
+
+/** Prints a voice line by line. */
+export function printVoice(record: VoiceRecord): void {
+  const { id, language, licence, consent, reference } = record;
+  const rows: [string, string][] = [
+    ['voice', id],
+    ['language', language],
+    ['licence', licence],
+    ['consent', `${consent.note} (${consent.recordedAt.slice(0, 10)})`],
+  ];
+  if (reference === null) rows.push(['reference', 'none yet']);
+  else {
+    const { measured, choice } = reference;
+    const { pitch, speakingRate, quality, embedding } = measured;
+    rows.push(
+      ['reference', `${reference.file}, from ${reference.source} at ${(reference.startMs / 1000).toFixed(2)} s`],
+      ['chosen', chosenLine(choice)],
+      ['says', reference.transcript],
+      ['heard by', reference.transcribedBy ?? ''],
+      ['length', `${measured.seconds.toFixed(2)} s`],
+      ['SNR', `${measured.snrDb} dB`],
+      ['F0', pitch === null ? 'none' : `${pitch.medianHertz} Hz (${pitch.lowHertz} to ${pitch.highHertz})`],
+      ['pace', speakingRate === null ? 'unknown' : `${speakingRate.perMinute} ${speakingRate.unit} a minute`],
+      ['DNSMOS', qualityLine(quality)],
+      ['embedding', embedding === null ? 'none' : `${embedding.values.length} numbers by ${embedding.encoder}`],
+      ['SHA-256', reference.sha256],
+    );
+  }
+  for (const [label, value] of rows) console.log(wrapped(`${label.padEnd(11)}${value}`, 11));
+}
+
+function qualityLine(quality: NonNullable<VoiceRecord['reference']>['measured']['quality']): string {
+  if (quality === null) return 'not judged';
+  const { signal, background, overall, p808 } = quality;
+  const parts = [`SIG ${signal.toFixed(2)}`, `BAK ${background.toFixed(2)}`, `OVRL ${overall.toFixed(2)}`];
+  return [...parts, ...(p808 === undefined ? [] : [`P.808 ${p808.toFixed(2)}`])].join(', ');
+}

@@ -1,0 +1,10 @@
+/** @import { TalkClock } from '../types/api.d.ts' */
+
+/** The platform's own timers and chance. @type {TalkClock} */
+export const platformClock = {
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};

@@ -1,0 +1,23 @@
+/**
+ * What a link reads of an event by itself.
+ *
+ * @typedef {object} WireEvent
+ * @property {string} type
+ * @property {number} [x_seq]
+ * @property {number} [x_ack]
+ * @property {number | null} [received]
+ * @property {boolean} [restarted]
+ * @property {import('../types/api.d.ts').Session} [session]
+ * @property {import('../types/api.d.ts').ServerError} [error]
+ */
+
+/**
+ * @param {string} data a frame of text
+ * @returns {WireEvent | undefined} undefined where it is no event
+ */
+export function parseEvent(data) {
+  /** @type {unknown} */
+  const event = JSON.parse(data);
+  const isEvent = typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string';
+  return isEvent ? /** @type {WireEvent} */ (event) : undefined;
+}

@@ -1,0 +1,251 @@
+import { chatKinds } from '../../agents/actor/open.ts';
+import { careSchema, type Care } from '../../voices/calls/call-policy.ts';
+import type { SettingNames } from '../../voices/calls/context.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from './voice-kinds.ts';
+import { ConfigError, type Config } from '../config/config.ts';
+import {
+  readEnginesFile,
+  readPreset,
+  type EngineSettings,
+  type EnginesFile,
+  type Preset,
+  type Reference,
+  type Turns,
+} from './engines-file.ts';
+import { autoEngines, type InstalledSettings } from './auto-engines.ts';
+import { libraryReference } from './library-voice.ts';
+
+/** What a conversation is made of. */
+export type Stage = 'recognizer' | 'mind' | 'synthesizer';
+/** The same, or all of it but the ear in one. */
+type Role = Stage | 'omni';
+
+/** One engine as it is wanted. */
+export interface PlannedEngine {
+  /** As the user calls it. */
+  readonly name: string;
+  readonly kind: string;
+  /** For the adapter to check. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly care: Care;
+  readonly key?: string | undefined;
+  /** The environment variable that should hold it. */
+  readonly keyVariable?: string | undefined;
+  /** Where the user wrote its settings, unless that is the engines file. */
+  readonly settingNames?: SettingNames;
+  /** The engine's own voices, by character, gender or `*`. */
+  readonly voices: Readonly<Record<string, string>>;
+}
+
+/** Which engines serve, in the order in which they are tried. */
+export interface EnginePlan {
+  readonly recognizer: readonly PlannedEngine[];
+  readonly mind: readonly PlannedEngine[];
+  readonly synthesizer: readonly PlannedEngine[];
+  /** Hears and speaks in place of mind and synthesizer, which step in where all of these fail; mostly none. */
+  readonly omni: readonly PlannedEngine[];
+  readonly turns: Turns;
+  readonly references: Readonly<Record<string, Reference>>;
+  /** A voice of the library by its id. Throws a `VoiceError` where there is none that may be cloned. */
+  readonly libraryVoice: (id: string) => Reference;
+  /** What the user should know about the preset. */
+  readonly notes: readonly string[];
+}
+
+/** The settings that bear on it. */
+export type PlanSettings = Partial<
+  Pick<
+    Config,
+    | 'engines'
+    | 'preset'
+    | 'recognizer'
+    | 'mind'
+    | 'synthesizer'
+    | 'llmBaseUrl'
+    | 'llmModel'
+    | 'llmApiKey'
+    | 'smartTurn'
+    | 'smartTurnHash'
+  >
+> &
+  InstalledSettings;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The engines that need no server; each is the last resort of its stage. */
+export const embeddedKinds: Readonly<Record<Stage, string>> = {
+  recognizer: 'moonshine',
+  mind: 'retrieval',
+  synthesizer: 'embedded',
+};
+
+const kindsOf: Readonly<Record<Role, Readonly<Record<string, unknown>>>> = {
+  recognizer: recognizerKinds,
+  mind: chatKinds,
+  synthesizer: synthesizerKinds,
+  omni: omniKinds,
+};
+
+/**
+ * Puts together what the settings, the engines file and the preset say: settings count before the file, the file before the
+ * preset, and where none says anything the embedded engines serve. Throws `ConfigError`.
+ */
+export function planEngines(settings: PlanSettings, environment: Environment = process.env): EnginePlan {
+  const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
+  const presetId = settings.preset ?? file?.preset;
+  const preset = presetId === undefined ? undefined : readPreset(presetId);
+  const libraryVoice = (id: string): Reference => libraryReference(settings.dataDir ?? '', id);
+  const auto = autoEngines(settings);
+  const sources = [file, preset, auto].filter((source) => source !== undefined);
+  const omni = file?.omni ?? (file?.recognizer === undefined ? preset?.omni : undefined);
+  const engines = changed({ ...auto?.engines, ...preset?.engines }, file?.engines);
+  const chainOf = (stage: Stage): readonly PlannedEngine[] => {
+    const named = settings[stage] ?? namedByEnvironment(stage, settings) ?? firstOf(sources, stage);
+    return (named ?? [embeddedKinds[stage]]).map((name) => findEngine(name, stage, engines, { settings, environment }));
+  };
+  const chains = { recognizer: chainOf('recognizer'), mind: chainOf('mind'), synthesizer: chainOf('synthesizer') };
+  const turns = turnsOf(settings, sources);
+  const notes = auto === undefined ? [] : [autoNote(chains, turns, auto.engines)];
+  return {
+    ...chains,
+    omni: omniOf(omni ?? [], engines, environment),
+    turns,
+    references: resolved({ ...preset?.references, ...file?.references }, libraryVoice),
+    libraryVoice,
+    notes: preset === undefined ? notes : [...notesOn(preset), ...notes],
+  };
+}
+
+/** What `--auto` came to. */
+function autoNote(
+  chains: Readonly<Record<Stage, readonly PlannedEngine[]>>,
+  turns: Turns,
+  installed: Readonly<Record<string, unknown>>,
+): string {
+  const parts = (Object.keys(chains) as Stage[]).map((stage) => {
+    const name = chains[stage][0]?.name ?? '';
+    const why = name in installed ? 'installed' : name === embeddedKinds[stage] ? 'embedded; none installed' : 'as set';
+    return `${stage} ${name} (${why})`;
+  });
+  return `--auto: ${parts.join(', ')}, turns ${turns.kind}. \`dramatis models list\` shows what may be installed.`;
+}
+
+function notesOn({ title, needs, historical }: Preset): string[] {
+  return [
+    `${title} needs ${needs}`,
+    ...historical.map(
+      ({ model, ended, successor }) => `${model} ended on ${ended}: the preset runs its successor, ${successor}`,
+    ),
+  ];
+}
+
+function turnsOf(
+  { smartTurn, smartTurnHash }: PlanSettings,
+  sources: readonly { readonly turns?: Turns | undefined }[],
+): Turns {
+  if (smartTurn !== undefined) {
+    return { kind: 'smart-turn', model: smartTurn, ...(smartTurnHash === undefined ? {} : { sha256: smartTurnHash }) };
+  }
+  return sources.map(({ turns }) => turns).find((turns) => turns !== undefined) ?? { kind: 'prosody' };
+}
+
+type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
+
+/** The engines of both; where the file names no kind, its settings replace those of the preset's engine, one by one. */
+function changed(
+  base: Readonly<Record<string, EngineSettings>> = {},
+  given: Readonly<Record<string, EngineSettings>> = {},
+): Engines {
+  const all = Object.entries({ ...base, ...given }).map(([name, settings]) => {
+    const engine = settings.kind === undefined ? { ...base[name], ...settings } : settings;
+    const { kind = base[name]?.kind } = engine;
+    if (kind !== undefined) return [name, { ...engine, kind }] as const;
+    throw new ConfigError(`The engine "${name}" has no "kind", and no preset has an engine of that name to change.`);
+  });
+  return Object.fromEntries(all);
+}
+
+/** References with the voices of the library in place of their ids. */
+function resolved(
+  references: EnginesFile['references'],
+  libraryVoice: EnginePlan['libraryVoice'],
+): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(
+    Object.entries(references).map(([who, reference]) => [
+      who,
+      'wav' in reference ? reference : libraryVoice(reference.voice),
+    ]),
+  );
+}
+
+/** The name under which `DRAMATIS_LLM_BASE_URL` and its companions are an engine. */
+const environmentEngine = 'llm';
+
+function namedByEnvironment(stage: Stage, { llmBaseUrl }: PlanSettings): readonly string[] | undefined {
+  return stage === 'mind' && llmBaseUrl !== undefined ? [environmentEngine] : undefined;
+}
+
+function firstOf(
+  sources: readonly { readonly [Name in Stage]?: readonly string[] | undefined }[],
+  stage: Stage,
+): readonly string[] | undefined {
+  return sources.map((source) => source[stage]).find((chain) => chain !== undefined);
+}
+
+function findEngine(
+  name: string,
+  stage: Stage,
+  engines: Engines,
+  { settings, environment }: { readonly settings: PlanSettings; readonly environment: Environment },
+): PlannedEngine {
+  const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
+  if (known !== undefined) return planned(name, stage, known, environment);
+  if (name === embeddedKinds[stage]) return { name, kind: name, settings: {}, care: {}, voices: {} };
+  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key } = settings;
+  if (stage === 'mind' && name === environmentEngine && baseUrl !== undefined) {
+    const settingNames = { baseUrl: 'DRAMATIS_LLM_BASE_URL', model: 'DRAMATIS_LLM_MODEL', key: 'DRAMATIS_LLM_API_KEY' };
+    return { name, kind: 'openai-chat', settings: { baseUrl, model }, key, care: {}, voices: {}, settingNames };
+  }
+  return fromShorthand(name, stage, engines);
+}
+
+/** `KIND@URL#MODEL`: an engine without a file. */
+function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEngine {
+  const [, kind = '', url, model] = /^([^@#]+)(?:@([^#]*))?(?:#(.*))?$/.exec(text) ?? [];
+  if (!Object.hasOwn(kindsOf[stage], kind)) {
+    const named = [embeddedKinds[stage], ...Object.keys(engines)];
+    throw new ConfigError(
+      `There is no ${stage} "${text}". Name one of: ${named.join(', ')}, or KIND@URL#MODEL with KIND one of: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+    );
+  }
+  const settings = { ...(url === undefined ? {} : { baseUrl: url }), ...(model === undefined ? {} : { model }) };
+  const place = `DRAMATIS_${stage.toUpperCase()}`;
+  const settingNames = {
+    baseUrl: `the address in ${place}`,
+    model: `the model in ${place}`,
+    key: '"apiKeyEnv" in an engines file',
+  };
+  return { name: kind, kind, settings, care: {}, voices: {}, settingNames };
+}
+
+function omniOf(names: readonly string[], engines: Engines, environment: Environment): PlannedEngine[] {
+  return names.map((name) => {
+    const known = Object.hasOwn(engines, name) ? engines[name] : undefined;
+    if (known !== undefined) return planned(name, 'omni', known, environment);
+    throw new ConfigError(`There is no engine "${name}", which "omni" names. Describe it under "engines".`);
+  });
+}
+
+function planned(name: string, stage: Role, engine: Engines[string], environment: Environment): PlannedEngine {
+  const { kind, apiKeyEnv, voices = {}, ...rest } = engine;
+  if (!Object.hasOwn(kindsOf[stage], kind)) {
+    throw new ConfigError(
+      `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
+    );
+  }
+  const careNames = new Set(Object.keys(careSchema.shape));
+  const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !careNames.has(key)));
+  const { timeouts, concurrency, retries, failureCount, restMs, graceMs } = rest;
+  const care: Care = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
+  const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv] || undefined;
+  return { name, kind, settings, care, key, keyVariable: apiKeyEnv, voices };
+}

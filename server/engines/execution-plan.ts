@@ -1,0 +1,35 @@
+import {
+  executedModels,
+  planExecution,
+  providers,
+  type ExecutedModel,
+  type Provider,
+} from '../../voices/onnx/execution.ts';
+import type { Config } from '../config/config.ts';
+import { openProofs } from './gpu-proofs.ts';
+
+/** The settings that say what runs models. */
+export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb' | 'dataDir'>>;
+
+/** Has the models that are loaded from now on run as the settings say; without any, on what has proven itself for them. */
+export function applyExecution({ providers: entries, gpuMemoryMb, dataDir }: ExecutionSettings): void {
+  const pairs = (entries ?? [])
+    .filter((entry) => entry.includes('='))
+    .map((entry) => entry.split('=', 2) as [string, string]);
+  planExecution({
+    order: (entries ?? []).filter(isProvider),
+    models: Object.fromEntries(
+      pairs.filter(([model]) => isModel(model)).map(([model, order]) => [model, order.split('+').filter(isProvider)]),
+    ),
+    proven: entries === undefined && dataDir !== undefined ? openProofs(dataDir).proven : {},
+    gpuMemoryMb,
+  });
+}
+
+function isProvider(name: string): name is Provider {
+  return (providers as readonly string[]).includes(name);
+}
+
+function isModel(name: string): name is ExecutedModel {
+  return (executedModels as readonly string[]).includes(name);
+}

@@ -1,0 +1,22 @@
+import type { Embedder } from '../../agents/embeddings/embedder.ts';
+import { adapter } from '../../agents/embeddings/openai-embeddings.ts';
+import { openContext } from '../../voices/calls/context.ts';
+import type { EngineUpkeep } from '../../voices/engine.ts';
+import type { Config } from '../config/config.ts';
+import type { CostLog } from './open-planned.ts';
+
+export type EmbedderSettings = Partial<Pick<Config, 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
+
+/** What turns texts into points; undefined where none is configured. */
+export function openEmbedder(config: EmbedderSettings, log?: CostLog): (Embedder & EngineUpkeep) | undefined {
+  const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
+  if (baseUrl === undefined || model === undefined) return undefined;
+  const chosen = { baseUrl, model };
+  const settingNames = {
+    baseUrl: 'DRAMATIS_EMBEDDINGS_BASE_URL',
+    model: 'DRAMATIS_EMBEDDINGS_MODEL',
+    key: 'DRAMATIS_EMBEDDINGS_API_KEY',
+  };
+  const care = [adapter.care?.(chosen)];
+  return adapter.open(chosen, openContext('embeddings', { key, care, settingNames, log }));
+}

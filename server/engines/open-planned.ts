@@ -1,0 +1,77 @@
+import { chatKinds } from '../../agents/actor/open.ts';
+import type { ChatModel } from '../../agents/chat.ts';
+import type { CallCost, Calls } from '../../voices/calls/calls.ts';
+import { openContext } from '../../voices/calls/context.ts';
+import { EngineError, type EngineUpkeep } from '../../voices/engine.ts';
+import type { Kinds } from '../../voices/calls/context.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from './voice-kinds.ts';
+import type { OmniModel } from '../../voices/omni.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+import { ConfigError } from '../config/config.ts';
+import type { PlannedEngine } from './engine-plan.ts';
+import { issueOf } from './engines-file.ts';
+
+/** Gets the cost of each call. */
+export type CostLog = (cost: CallCost) => void;
+
+/** An engine behind its care. */
+export interface OpenedEngine<Engine> {
+  readonly planned: PlannedEngine;
+  readonly engine: Engine & EngineUpkeep;
+  readonly calls: Calls;
+  readonly clones: boolean;
+}
+
+/** Opens a recognizer that is not embedded. Throws `ConfigError` where its settings are wrong. */
+export function openRecognizer(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<SpeechRecognizer>> {
+  return open(planned, recognizerKinds, log);
+}
+
+/** The same for a synthesizer. */
+export function openSynthesizer(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<SpeechSynthesizer>> {
+  return open(planned, synthesizerKinds, log);
+}
+
+/** The same for a model that hears and speaks by itself. */
+export function openOmni(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<OmniModel>> {
+  return open(planned, omniKinds, log);
+}
+
+/** The same for a chat model, whose circuit is asked by the mind that calls it. */
+export function openChat(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<ChatModel>> {
+  return open(planned, chatKinds, log, false);
+}
+
+async function open<Engine>(
+  planned: PlannedEngine,
+  kinds: Kinds<Engine>,
+  log: CostLog | undefined,
+  gated = true,
+): Promise<OpenedEngine<Engine>> {
+  const { name, kind, care, key, keyVariable, settingNames } = planned;
+  const load = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (load === undefined) throw new ConfigError(`There are no engines of the kind "${kind}".`);
+  const { adapter } = await load();
+  const parsed = adapter.settings.safeParse(planned.settings);
+  if (!parsed.success) throw new ConfigError(`The engine "${name}" (${kind}): ${issueOf(parsed.error)}`);
+  const context = openContext(name, {
+    key,
+    care: [care, adapter.care?.(parsed.data)],
+    settingNames: settingNames ?? (keyVariable === undefined ? undefined : { key: keyVariable }),
+    log,
+    gated,
+  });
+  const engine = adapter.open(parsed.data, context);
+  const missesKey = keyVariable !== undefined && key === undefined;
+  return {
+    planned,
+    engine: missesKey ? { ...engine, check: () => Promise.reject(keyMissing(name, keyVariable)) } : engine,
+    calls: context.calls,
+    clones: adapter.clones?.(parsed.data) ?? false,
+  };
+}
+
+function keyMissing(name: string, variable: string): EngineError {
+  return new EngineError(name, 'ENGINE_REFUSED', `${variable} is not set. Put the engine's key into it.`);
+}

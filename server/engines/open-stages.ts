@@ -1,0 +1,167 @@
+import type { MindModel } from '../../agents/actor/open.ts';
+import type { Character } from '../../characters/character.ts';
+import type { CallsHealth } from '../../voices/calls/calls.ts';
+import type { OmniModel } from '../../voices/omni.ts';
+import { inManner } from '../../voices/text/pronunciations.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import { firstThatHears } from '../../voices/recognition/fallback-recognizer.ts';
+import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
+import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
+import { firstThatSpeaks, type Speaker } from '../../voices/synthesis/fallback-synthesizer.ts';
+import { embeddedKinds, type EnginePlan } from './engine-plan.ts';
+import {
+  openChat,
+  openOmni,
+  openRecognizer,
+  openSynthesizer,
+  type CostLog,
+  type OpenedEngine,
+} from './open-planned.ts';
+import { VoiceError } from '../../voices/library/record.ts';
+import type { Reference } from './engines-file.ts';
+import { omniVoiceOf, voiceOf } from './voice-of.ts';
+
+/** What all stages have: facts for the summary, and an upkeep. */
+interface Upkeep {
+  facts(): { readonly provider?: string; readonly health?: Readonly<Record<string, CallsHealth>> };
+  warm(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What hears. */
+export interface Ear extends Upkeep {
+  readonly recognizer: SpeechRecognizer;
+}
+
+/** What thinks; without models the characters' own lines do. */
+export interface Models extends Upkeep {
+  readonly name: string;
+  readonly models: readonly MindModel[];
+}
+
+/** What speaks. */
+export interface Mouth extends Upkeep {
+  readonly name: string;
+  readonly languages: readonly string[];
+  voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
+}
+
+/** What hears and speaks by itself: none, or several, each of which steps in where those before it fail. */
+export interface Omnis extends Upkeep {
+  readonly name: string;
+  castFor(character: Character): readonly { readonly model: OmniModel; readonly voice?: string | undefined }[];
+}
+
+/** Opens the recognizers of a plan. */
+export async function openEar({ recognizer: planned }: EnginePlan, workers: number, log?: CostLog): Promise<Ear> {
+  const served = planned.filter(({ kind }) => kind !== embeddedKinds.recognizer);
+  const opened = await Promise.all(served.map((each) => openRecognizer(each, log)));
+  const moonshine = served.length < planned.length ? openMoonshine({ workers }) : undefined;
+  const chain = planned.flatMap(
+    ({ name }) => opened.find((each) => each.planned.name === name)?.engine ?? moonshine ?? [],
+  );
+  return {
+    recognizer: firstThatHears(atLeastOne(chain)),
+    ...upkeepOf(opened, moonshine),
+  };
+}
+
+/** Opens the chat models of a plan. */
+export async function openModels({ mind: planned }: EnginePlan, log?: CostLog): Promise<Models> {
+  // The lines of the packs are the last resort in any case.
+  const served = planned.filter(({ kind }) => kind !== embeddedKinds.mind);
+  const opened = await Promise.all(served.map((each) => openChat(each, log)));
+  return {
+    name: [...opened.map(({ engine }) => engine.name), embeddedKinds.mind].join(', then '),
+    models: opened.map(({ engine, calls }) => ({ model: engine, circuit: calls.circuit })),
+    ...upkeepOf(opened, undefined),
+  };
+}
+
+/** Opens the synthesizers of a plan. */
+export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog): Promise<Mouth> {
+  const { synthesizer: planned, references } = plan;
+  const libraryVoice = quietly(plan.libraryVoice);
+  const served = planned.filter(({ kind }) => kind !== embeddedKinds.synthesizer);
+  const opened = await Promise.all(served.map((each) => openSynthesizer(each, log)));
+  const embedded = served.length < planned.length ? openEmbeddedVoices({ workers }) : undefined;
+  const speakersFor = (character: Character): Speaker[] =>
+    planned.flatMap(({ name, voices }) => {
+      const remote = opened.find((each) => each.planned.name === name);
+      if (remote === undefined) return embedded?.forCharacter(character.voice) ?? [];
+      const { clones } = remote;
+      return { synthesizer: remote.engine, voice: voiceOf(character, { voices, references, clones, libraryVoice }) };
+    });
+  const all = planned.map(({ name }) => opened.find((each) => each.planned.name === name)?.engine ?? embedded);
+  return {
+    name: all.map((each) => each?.name).join(', then '),
+    languages: [...new Set(all.flatMap((each) => each?.languages ?? []))],
+    voiceOf(character) {
+      const speakers = atLeastOne(speakersFor(character));
+      const [{ synthesizer, voice }] = speakers;
+      const speaker = speakers.length === 1 ? synthesizer : firstThatSpeaks(speakers);
+      return { synthesizer: inManner(speaker, character.speech), voice };
+    },
+    ...upkeepOf(opened, embedded),
+  };
+}
+
+/** A card may name a voice that is not here: the character then speaks as if it named none. */
+function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Reference | undefined {
+  return (id) => {
+    try {
+      return libraryVoice(id);
+    } catch (fault) {
+      if (fault instanceof VoiceError) return undefined;
+      throw fault;
+    }
+  };
+}
+
+/** Opens the omni models of a plan. */
+export async function openOmnis({ omni: planned }: EnginePlan, log?: CostLog): Promise<Omnis> {
+  const opened = await Promise.all(planned.map((each) => openOmni(each, log)));
+  return {
+    name: planned.map(({ name }) => name).join(', then '),
+    castFor: (character) =>
+      opened.map(({ engine, planned: { voices } }) => ({
+        model: engine,
+        voice: omniVoiceOf(character, voices),
+      })),
+    ...upkeepOf(opened, undefined),
+  };
+}
+
+interface Embedded {
+  warm(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): Upkeep {
+  const gone = new AbortController();
+  return {
+    facts: () => ({
+      ...(embedded === undefined ? {} : { provider: 'cpu' }),
+      ...(opened.length === 0
+        ? {}
+        : { health: Object.fromEntries(opened.map(({ planned, calls }) => [planned.name, calls.health()])) }),
+    }),
+    async warm(signal) {
+      // Not waited for: a server may be down, and come back; its first call tells.
+      for (const { engine } of opened) engine.warm?.({ signal: gone.signal }).catch(() => undefined);
+      await embedded?.warm(signal);
+    },
+    async close() {
+      gone.abort(new Error('the engines are closed'));
+      await Promise.all([embedded?.close(), ...opened.map(({ engine }) => engine.close?.())]);
+    },
+  };
+}
+
+/** A plan names at least one engine for each stage. */
+function atLeastOne<Item>(items: readonly Item[]): readonly [Item, ...Item[]] {
+  const [first, ...others] = items;
+  if (first === undefined) throw new Error('a stage without an engine');
+  return [first, ...others];
+}

@@ -1,0 +1,41 @@
+import type { Kinds } from '../../voices/calls/context.ts';
+import type { OmniModel } from '../../voices/omni.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
+import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
+
+/** Every kind of recognizer behind a server or in an optional package. */
+export const recognizerKinds: Kinds<SpeechRecognizer> = {
+  dashscope: () => import('../../voices/recognizers/dashscope.ts'),
+  funasr: () => import('../../voices/recognizers/funasr.ts'),
+  'openai-transcriptions': () => import('../../voices/recognizers/openai-transcriptions.ts'),
+  triton: () => import('../../voices/recognizers/triton.ts'),
+  'sherpa-onnx': () => import('../../voices/sherpa/recognizer.ts'),
+};
+
+/** The same of synthesizers. */
+export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
+  dashscope: () => import('../../voices/synthesizers/dashscope.ts'),
+  'openai-speech': () => import('../../voices/synthesizers/openai-speech.ts'),
+  'gpt-sovits': () => import('../../voices/synthesizers/gpt-sovits.ts'),
+  'f5-socket': () => import('../../voices/synthesizers/f5-socket.ts'),
+  'fish-speech': () => import('../../voices/synthesizers/fish-speech.ts'),
+  gradio: () => import('../../voices/synthesizers/gradio.ts'),
+  sidecar: () => import('../../voices/synthesizers/sidecar.ts'),
+  xtts: () => import('../../voices/synthesizers/xtts.ts'),
+  cosyvoice: () => import('../../voices/synthesizers/cosyvoice.ts'),
+  triton: () => import('../../voices/synthesizers/triton.ts'),
+  'sherpa-onnx': () => import('../../voices/sherpa/synthesizer.ts'),
+};
+
+/** The same of models that hear and speak by themselves. */
+export const omniKinds: Kinds<OmniModel> = {
+  moshi: () => import('../../voices/omnis/moshi.ts'),
+  'openai-chat-audio': () => import('../../voices/omnis/openai-chat-audio.ts'),
+  'openai-realtime': () => import('../../voices/omnis/openai-realtime.ts'),
+};
+
+/** The same of what tells voices apart. */
+export const speakerEncoderKinds: Kinds<SpeakerEncoder> = {
+  'sherpa-onnx': () => import('../../voices/sherpa/speaker-encoder.ts'),
+};

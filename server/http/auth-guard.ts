@@ -1,0 +1,134 @@
+import { isIPv6 } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.ts';
+import { accessOf, refusalOf, type Access } from './access.ts';
+import type { ClientSecrets } from './client-secrets.ts';
+import type { LiveSessions, Visitor } from './live-sessions.ts';
+import { sendRefusal, type Refusal } from './problem.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** Checked before a request is looked at; one that is refused gets its answer here. */
+export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Who may come in, for what. Each check is an `onRequest` hook: nothing of a body is read for those who may not. */
+export interface Door {
+  /** For lists and for making client secrets: a server key, where the server wants keys. */
+  readonly serverKey: Check;
+  /** For what belongs to one user: a server key or a client secret. */
+  readonly member: Check;
+  /** For requests that engines work on: a server key, and room. The place is given back with the answer. */
+  readonly work: Check;
+  /** For whatever begins a conversation: a server key or a client secret, not too many attempts, and room. */
+  readonly session: Check;
+  /** For a phone call, which shows its key only once it has begun: not too many attempts. */
+  readonly call: Check;
+  /** Who is calling, by the key it has shown or by its headers; or why they may not. */
+  callerOf(request: FastifyRequest, key: string | undefined): (Visitor & Access) | Refusal;
+  /** Whom `session` or `serverKey` has let in. */
+  visitorOf(request: FastifyRequest): Visitor & Access;
+}
+
+/** Addresses remembered at most; beyond it those that are quiet are forgotten. */
+const mostAddresses = 10_000;
+
+/** Opens the door of one server. */
+export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveSessions): Door {
+  const visitors = new WeakMap<FastifyRequest, Visitor & Access>();
+  const knocks = new Map<string, TokenBucket>();
+
+  const identify = (request: FastifyRequest, secretsToo: boolean): Refusal | undefined => {
+    const access = accessOf(request.headers, config, secrets);
+    if ('status' in access) return access;
+    if (access.secret !== undefined && !secretsToo) return serverKeyNeeded;
+    visitors.set(request, { ...access, address: addressOf(request.ip) });
+    return undefined;
+  };
+  const knock = (address: string): Refusal | undefined => {
+    const bucket = knocks.get(address) ?? newBucket(config.maxHandshakesPerMinute);
+    if (knocks.size >= mostAddresses) forgetQuiet(knocks);
+    knocks.set(address, bucket);
+    return bucket.take() ? undefined : tooFast(bucket.waitMs);
+  };
+  const check =
+    (find: (request: FastifyRequest, reply: FastifyReply) => Refusal | undefined): Check =>
+    async (request, reply) => {
+      const refusal = find(request, reply);
+      if (refusal === undefined) return;
+      request.log.info({ code: refusal.problem.code }, 'request refused');
+      await sendRefusal(reply, refusal);
+    };
+  const visitorOf = (request: FastifyRequest): Visitor & Access => {
+    const visitor = visitors.get(request);
+    if (visitor === undefined) throw new Error('the route does not check who comes in');
+    return visitor;
+  };
+  return {
+    visitorOf,
+    serverKey: check((request) => identify(request, false)),
+    member: check((request) => identify(request, true)),
+    call: check((request) => knock(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] })),
+    callerOf(request, key) {
+      const shown = key === undefined ? {} : { authorization: `Bearer ${key}` };
+      const access = accessOf({ ...request.headers, ...shown }, config, secrets);
+      return 'status' in access ? access : { ...access, address: addressOf(request.ip) };
+    },
+    work: check((request, reply) => {
+      const refusal = identify(request, false);
+      if (refusal !== undefined) return refusal;
+      const place = sessions.begin();
+      if (typeof place !== 'function') return place;
+      reply.raw.once('close', place);
+      return undefined;
+    }),
+    session: check(
+      (request) =>
+        knock(addressOf(request.ip)) ??
+        identify(request, true) ??
+        (isReturning(request) ? undefined : sessions.refusalFor(visitorOf(request))),
+    ),
+  };
+}
+
+/** A client that comes back to its session has a place already. */
+function isReturning(request: FastifyRequest): boolean {
+  return request.ws && (request.query as Record<string, unknown>)['resume'] !== undefined;
+}
+
+/** What counts as one address: an IPv4 address, or the /64 of an IPv6 one, which is what one customer is given. */
+export function addressOf(ip: string | undefined): string {
+  if (ip === undefined) return 'gone';
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
+  if (mapped !== undefined || !isIPv6(ip)) return mapped ?? ip;
+  const [head = '', tail] = ip.split('%')[0]?.split('::') ?? [];
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const all = [...groups, ...Array.from({ length: missing }, () => '0'), ...(tail ?? '').split(':')];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16).toString(16))
+    .join(':')}::/64`;
+}
+
+function newBucket(perMinute: number): TokenBucket {
+  return new TokenBucket({ burst: perMinute, perSecond: perMinute / 60, now: () => performance.now() });
+}
+
+/** A full bucket is like a new one. Where all are busy, the oldest address is forgiven. */
+function forgetQuiet(knocks: Map<string, TokenBucket>): void {
+  for (const [address, bucket] of knocks) if (bucket.full) knocks.delete(address);
+  const [oldest] = knocks.keys();
+  if (knocks.size >= mostAddresses && oldest !== undefined) knocks.delete(oldest);
+}
+
+const serverKeyNeeded: Refusal = {
+  status: 403,
+  problem: {
+    code: 'server_key_needed',
+    message: 'A client secret opens conversations only. Send one of the server’s keys for anything else.',
+  },
+};
+
+function tooFast(waitMs: number): Refusal {
+  const message = 'Too many connections were opened from this address in a short time. Wait a moment.';
+  return { status: 429, problem: { code: 'rate_limit_exceeded', message }, retryAfterSeconds: waitMs / 1000 };
+}

@@ -1,0 +1,181 @@
+import { omniPrompt } from '../../agents/prompting/omni-prompt.ts';
+import type { Message } from '../../agents/chat.ts';
+import { correctionOf } from '../../agents/guardrails/guardrail.ts';
+import { nearLast, type FindNear } from '../../agents/prompting/meaning.ts';
+import type { Slip } from '../../agents/violation.ts';
+import { openGuard } from '../../agents/guardrails/guardrail-rules.ts';
+import type { Character } from '../../characters/character.ts';
+import { concatSamples, durationMs, type AudioFrame } from '../../voices/audio.ts';
+import { EngineError } from '../../voices/engine.ts';
+import type { OmniModel, OmniPart, OmniSound } from '../../voices/omni.ts';
+import { speechOf, type OmniPace } from '../../voices/omnis/omni-speech.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
+import { lettersIn } from '../session/contract/cues.ts';
+import { watchOmni, type WatchedReply } from './omni-watch.ts';
+import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
+
+export interface OmniResponderParts {
+  readonly model: OmniModel;
+  /** One of the model's own; absent: its default. */
+  readonly voice?: string | undefined;
+  readonly character: Character;
+  /** Tells the client, the turns and the history what the user said; the model hears for itself. */
+  readonly recognizer: SpeechRecognizer;
+  /** Answers where the model fails before it is heard. */
+  readonly backup: Pick<Responder, 'reply'>;
+  /** Finds lore and experiences by meaning too. */
+  readonly meaning?: FindNear | undefined;
+}
+
+/** Utterances whose sound is kept: what is answered is the last, or the one before. */
+const keptUtterances = 3;
+const keptMs = 60_000;
+
+/** A model that slips is told what was wrong, once. */
+const attempts = 2;
+
+/**
+ * A model that hears and speaks in place of mind and voice: the user's sound in, its own sound out. Made for one session. Where the
+ * character slips, it stops before that, as far as nothing of it was heard, and the model goes on from there, corrected; slips it
+ * again, the reply ends, or, unheard yet, is the backup's.
+ */
+export function omniResponder({ model, voice, character, recognizer, backup, meaning }: OmniResponderParts): Responder {
+  const heard: Utterance[] = [];
+  const pace: OmniPace = { msPerUnit: undefined };
+  return {
+    sampleRate: recognizer.sampleRate,
+    async *listen(audio, options): AsyncGenerator<TranscriptPart> {
+      const utterance = new Utterance();
+      heard.push(utterance);
+      if (heard.length > keptUtterances) heard.shift();
+      for await (const part of recognizer.transcribe(utterance.listenTo(audio), options)) {
+        utterance.text = part.text;
+        yield part;
+      }
+    },
+    async *reply(history, options) {
+      const sound = soundOf(history, heard);
+      const messages = omniPrompt(character, history, {
+        scene: options.scene,
+        situation: options.situation,
+        sound,
+        memories: options.memories,
+        near: await nearLast(history, meaning, options.signal),
+      });
+      const guard = character.persona === 'instructions' ? () => undefined : openGuard(character, history);
+      const { signal, speaks, maxTokens, onSlip } = options;
+      const made: Made = { isHeard: false, text: '' };
+      let slip: Slip | undefined;
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const stop = new AbortController();
+        const said = [...messages, ...(slip === undefined ? [] : correctionOf(character, slip, made.text))];
+        const asked = model.reply(said, {
+          signal: AbortSignal.any([signal, stop.signal]),
+          speaks,
+          voice,
+          ...(maxTokens === undefined ? {} : { maxTokens }),
+        });
+        const watched = watchOmni(asked, guard, speaks);
+        try {
+          yield* noted(spokenParts(watched, pace, options), model.name, made);
+        } catch (cause) {
+          signal.throwIfAborted();
+          if (made.isHeard || !(cause instanceof EngineError)) throw cause;
+          yield* because(cause.code, backup.reply(history, options));
+          return;
+        } finally {
+          stop.abort();
+        }
+        slip = watched.slip;
+        if (slip === undefined) return;
+        onSlip?.(slip);
+      }
+      // It looks at its words before it speaks.
+      if (!made.isHeard) yield* backup.reply(history, options);
+    },
+  };
+}
+
+/** What has come of a reply. */
+interface Made {
+  isHeard: boolean;
+  text: string;
+}
+
+async function* noted(parts: AsyncIterable<SpokenPart>, mind: string, made: Made): AsyncGenerator<SpokenPart> {
+  for await (const part of parts) {
+    if (!made.isHeard) yield { type: 'mind', name: mind };
+    made.isHeard = true;
+    if (part.type === 'speech') made.text += part.chunk.text;
+    if (part.type === 'text') made.text += part.text;
+    yield part;
+  }
+}
+
+async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGenerator<SpokenPart> {
+  for await (const part of parts) yield part.type === 'mind' ? { ...part, because: part.because ?? code } : part;
+}
+
+/** What was heard of one utterance. */
+class Utterance {
+  /** What the recognizer has made of it. */
+  text = '';
+  readonly #frames: AudioFrame[] = [];
+  #ms = 0;
+
+  async *listenTo(audio: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame> {
+    for await (const frame of audio) {
+      this.#ms += durationMs(frame);
+      if (this.#ms <= keptMs) this.#frames.push(frame);
+      yield frame;
+    }
+  }
+
+  /** Undefined where there is none, or only the beginning of it. */
+  get sound(): OmniSound | undefined {
+    const [first] = this.#frames;
+    if (first === undefined || this.#ms > keptMs) return undefined;
+    return { samples: concatSamples(this.#frames.map(({ samples }) => samples)), sampleRate: first.sampleRate };
+  }
+}
+
+/** The sound of the last message, where it was spoken. */
+function soundOf(history: readonly Message[], heard: readonly Utterance[]): OmniSound | undefined {
+  const last = history.at(-1);
+  if (last?.role !== 'user' || last.text.trim() === '') return undefined;
+  return heard.findLast(({ text }) => text.trim() === last.text.trim())?.sound;
+}
+
+async function* spokenParts(
+  { parts, mayBeHeard }: WatchedReply,
+  pace: OmniPace,
+  { speaks, trace, onSpeech }: ReplyOptions,
+): AsyncGenerator<SpokenPart> {
+  let end: Extract<OmniPart, { type: 'omni-end' }> | undefined;
+  async function* counted(): AsyncGenerator<OmniPart> {
+    for await (const part of parts) {
+      if (part.type === 'omni-end') end = part;
+      else trace.mark('first_token');
+      yield part;
+    }
+  }
+  let letters = 0;
+  if (speaks) {
+    for await (const chunk of speechOf(counted(), pace)) {
+      letters += lettersIn(chunk.text);
+      if (!mayBeHeard(letters)) return;
+      trace.mark('first_phrase');
+      onSpeech?.(durationMs(chunk.frame));
+      yield { type: 'speech', chunk, emotion: undefined };
+    }
+  } else {
+    for await (const part of counted()) if (part.type === 'text-delta') yield { type: 'text', text: part.text };
+  }
+  if (end === undefined) return;
+  yield {
+    type: 'usage',
+    inputTokens: end.inputTokens,
+    outputTokens: end.outputTokens,
+    cutShort: end.reason !== 'stop' && end.reason,
+  };
+}

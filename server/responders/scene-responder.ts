@@ -1,0 +1,283 @@
+import type { Circumstance } from '../../agents/agent.ts';
+import type { ChatModel, Message } from '../../agents/chat.ts';
+import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/scene/next-speaker.ts';
+import type { Character } from '../../characters/character.ts';
+import { environmentId, environmentNames, type Scene, type Stage } from '../../characters/scene.ts';
+import { untilBreakIn } from './character-interruption.ts';
+import { breathMs, holdsFloorMs } from './turn-order.ts';
+import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
+
+/** What a scene is played with. */
+export interface ScenePlayers {
+  readonly stage: Stage;
+  /** Plays one of the cast, with its own voice. */
+  readonly responderOf: (character: Character) => Responder;
+  /** Chooses who speaks next; without one the script does, then who was spoken to. */
+  readonly model?: ChatModel | undefined;
+}
+
+interface Player extends Character {
+  readonly motivation: string;
+  readonly aliases?: readonly string[];
+}
+
+/** So many in a row act without a word before the scene is over. */
+const mostSilentTurns = 3;
+
+/**
+ * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. Who only acts has had
+ * its turn, and the next one speaks. When the scene is over, or the user is to speak, it says so, and nobody speaks. History tells the characters apart by
+ * `name`; a line that breaks off was cut short by whoever comes next.
+ */
+export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
+  const players = playersOf(stage);
+  const [first] = players;
+  if (first === undefined) throw new Error('a scene without anybody');
+  const responders = new Map(players.map((player) => [player.id, responderOf(player)]));
+  const ear = responders.get(first.id) ?? responderOf(first);
+  return {
+    sampleRate: ear.sampleRate,
+    listen: (audio, options) => ear.listen(audio, options),
+    goesOn: true,
+    async *reply(talk, options) {
+      if (options.situation === 'nod') return;
+      // Nobody there hears who only listens.
+      const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : [...talk];
+      const done: CuePart[] = [];
+      for (let silent = 0; silent < mostSilentTurns; silent += 1) {
+        const { signal, passesUser = false } = options;
+        const turn = await turnOf(history, players, { stage, model, signal, silent, passesUser });
+        if (turn === undefined) break;
+        if (turn === 'user') {
+          yield* done;
+          yield { type: 'users-turn' };
+          return;
+        }
+        const { player, line } = turn;
+        yield { type: 'speaker', speaker: { id: player.id, name: player.name } };
+        const seen = seenBy(player, history, stage.scene);
+        const acting = responders.get(player.id) ?? ear;
+        const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
+        // A script is played as it stands.
+        const isScripted = model === undefined && line !== undefined;
+        const held = isScripted ? parts : untilBreakIn(parts, floorOf(player, players, history));
+        const acted = yield* untilSpoken(afterBreath(held, pauseBefore(player, history)), done);
+        if (acted === undefined) return;
+        done.push(...acted.map((text) => narrated(`${player.name}: ${text}`)));
+        const text = acted.map((each) => `(${each})`).join(' ') || '...';
+        history.push({ role: 'assistant', name: player.name, text });
+      }
+      yield* done;
+      yield { type: 'scene-end' };
+    },
+  };
+}
+
+function playersOf({ scene, cast, environment }: Stage): Player[] {
+  const characters = cast.map((character, index) => ({
+    ...character,
+    motivation: scene.characters[index]?.motivation ?? '',
+  }));
+  return environment === undefined
+    ? characters
+    : [...characters, { ...environment, motivation: '', aliases: environmentNames }];
+}
+
+interface Direction {
+  readonly stage: Stage;
+  readonly model: ChatModel | undefined;
+  readonly signal: AbortSignal;
+  /** Of the last turns, how many had no words: they count for nothing. */
+  readonly silent: number;
+  readonly passesUser: boolean;
+}
+
+/** Whose turn it is, and what the script has them say; undefined where the scene is over. */
+async function turnOf(
+  history: readonly Message[],
+  players: readonly Player[],
+  { stage: { scene }, model, signal, silent, passesUser }: Direction,
+): Promise<{ readonly player: Player; readonly line?: string } | 'user' | undefined> {
+  const turns = history.filter(({ name }) => name !== undefined);
+  if (turns.length - silent >= scene.turns) return undefined;
+  const last = history.at(-1);
+  const isToUser = last?.role === 'user';
+  const next = isToUser ? undefined : scene.script[spokenOf(scene, players, turns)];
+  const scripted = next === undefined ? undefined : players.find(({ id }) => id === next.speaker);
+  const withLine = (player: Player): { readonly player: Player; readonly line?: string } =>
+    next !== undefined && player === scripted ? { player, line: next.text } : { player };
+  if (scripted !== undefined && (model === undefined || turns.length === 0)) return withLine(scripted);
+  const characters = players.filter(({ id }) => id !== environmentId);
+  const choice: Choice<Player> = {
+    circumstance: scene.circumstance,
+    candidates: players,
+    // Nobody speaks to the environment; without a model it has nothing to say but its script.
+    callable: characters,
+    last: last?.name,
+    history,
+    turns: turns.length,
+    userName: userNameIn(scene),
+    mayBeUser: last?.name !== undefined && scene.user !== 'listener' && !passesUser,
+  };
+  if (model === undefined) {
+    if (scene.script.length > 0 && !isToUser) return undefined;
+    const player = nextByAddress(choice);
+    return player === undefined ? undefined : { player };
+  }
+  const chosen = await chosenBy(model, choice, signal);
+  if (chosen === 'user') return chosen;
+  return chosen === 'end' || chosen === undefined ? undefined : withLine(chosen);
+}
+
+/** Who has broken in speaks at once; anybody else is chosen. */
+async function chosenBy(model: ChatModel, choice: Choice<Player>, signal: AbortSignal) {
+  const isCut = isBrokenOff(choice.history.at(-1)?.text ?? '');
+  return isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
+}
+
+/** How many lines of the script have been said, whole or in part. */
+function spokenOf({ script }: Scene, players: readonly Player[], turns: readonly Message[]): number {
+  let next = 0;
+  for (const turn of turns) {
+    const said = spokenWords(turn.text);
+    const at = script.findIndex(({ speaker, text }, index) => {
+      const isTheirs = players.find(({ id }) => id === speaker)?.name === turn.name;
+      return index >= next && isTheirs && said !== '' && spokenWords(text).startsWith(said);
+    });
+    if (at >= 0) next = at + 1;
+  }
+  return next;
+}
+
+function spokenWords(text: string): string {
+  return text
+    .replaceAll(/\([^)]*\)|\[[^\]]*\]|（[^）]*）|【[^】]*】/gu, '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+    .toLowerCase();
+}
+
+/** The talk as one of them has lived it: own words as said, those of others with their names. */
+function seenBy({ name }: Player, history: readonly Message[], scene: Scene): Message[] {
+  return history.map((message) => {
+    if (message.role === 'assistant') {
+      const { name: who, text } = message;
+      return who === name ? { role: 'assistant', text } : { role: 'user', text: `${who ?? ''}: ${text}` };
+    }
+    return message.role === 'user' ? { role: 'user', text: `${userNameIn(scene)}: ${message.text}` } : message;
+  });
+}
+
+function userNameIn({ user }: Scene): string {
+  return user === 'listener' ? 'Somebody' : user.name;
+}
+
+function optionsFor(
+  player: Player,
+  players: readonly Player[],
+  scene: Scene,
+  options: ReplyOptions,
+  line: string | undefined,
+): ReplyOptions {
+  const user = scene.user === 'listener' ? [] : [scene.user];
+  const others = [...players.filter(({ id }) => id !== player.id && id !== environmentId).map(asOther), ...user];
+  const circumstance: Circumstance = {
+    motivation: player.motivation,
+    others,
+    ...(line === undefined ? {} : { line }),
+  };
+  const { situation, feelings: _ofNobody, feelingsOf, ...rest } = options;
+  const isEnvironment = player.id === environmentId;
+  const feelings = isEnvironment ? undefined : feelingsOf?.(player.id);
+  return {
+    ...rest,
+    ...(feelings === undefined ? {} : { feelings }),
+    circumstance,
+    recipe: isEnvironment ? 'dramatis' : (options.recipe ?? 'coser'),
+    scene: isEnvironment
+      ? environmentPrompt(scene, others, player.languages)
+      : [scene.circumstance, options.scene].filter(Boolean).join('\n'),
+    ...(situation === 'unclear' ? { situation } : {}),
+  };
+}
+
+function asOther({ name, identity }: Player): Circumstance['others'][number] {
+  return { name, profile: identity };
+}
+
+function environmentPrompt(
+  { circumstance }: Scene,
+  others: Circumstance['others'],
+  [language = 'en']: readonly string[],
+): string {
+  const names = others.map(({ name }) => name).join(', ');
+  if (language.startsWith('zh'))
+    return `你讲述场景中人物周围发生的事：环境的变化、声音、天气、旁人的举动。\n\n===场景===\n${circumstance}\n\n===人物===\n${names}\n\n用一到三个可以朗读的短句，说出刚才的话和举动之后发生了什么。绝不替这些人物说话、行动或做决定。`;
+  return `You tell what happens around the people of a scene: changes of the place, sounds, weather, what bystanders do.\n\n===The scene===\n${circumstance}\n\n===The people===\n${names}\n\nTell what follows from what was said and done last, in one to three short sentences that can be read aloud. Never speak, act or decide for these people.`;
+}
+
+/**
+ * How long a turn may last, by what has been said of it: whoever it speaks to may break in, but not on one who has just broken in,
+ * nor on the environment.
+ */
+function floorOf(player: Player, players: readonly Player[], history: readonly Message[]): (said: string) => number {
+  const candidates = players.filter(({ id }) => id !== environmentId);
+  if (player.id === environmentId || isBrokenOff(history.at(-1)?.text ?? '')) return () => Infinity;
+  return (said) => {
+    const talk: Message[] = [...history, { role: 'assistant', name: player.name, text: said }];
+    const claimant = nextByAddress({ candidates, history: talk, last: player.name });
+    return claimant === undefined ? Infinity : holdsFloorMs(player.turnTaking, claimant.turnTaking);
+  };
+}
+
+/** Silence before a turn, in milliseconds. */
+function pauseBefore(player: Player, history: readonly Message[]): number {
+  const last = history.at(-1);
+  return last === undefined || isBrokenOff(last.text) ? 0 : breathMs(player.turnTaking);
+}
+
+type CuePart = Extract<SpokenPart, { type: 'cue' }>;
+
+function narrated(text: string): CuePart {
+  return { type: 'cue', kind: 'narration', text, afterLetters: 0 };
+}
+
+/** The parts of a turn, `before` them with the first word; where none was said, what was done instead is returned. */
+async function* untilSpoken(
+  parts: AsyncIterable<SpokenPart>,
+  before: readonly CuePart[],
+): AsyncGenerator<SpokenPart, string[] | undefined> {
+  const held: CuePart[] = [];
+  let isSilent = true;
+  for await (const part of parts) {
+    if (part.type === 'cue' && isSilent) {
+      held.push(part);
+      continue;
+    }
+    if (isSilent && hasWords(part)) {
+      isSilent = false;
+      yield* before;
+      yield* held;
+    }
+    yield part;
+  }
+  return isSilent ? held.filter(({ kind }) => kind === 'action').map(({ text }) => text) : undefined;
+}
+
+function hasWords(part: SpokenPart): boolean {
+  return (part.type === 'speech' && part.chunk.text.trim() !== '') || (part.type === 'text' && part.text.trim() !== '');
+}
+
+/** The parts of a reply, its sound after so much silence. */
+async function* afterBreath(parts: AsyncIterable<SpokenPart>, ms: number): AsyncIterable<SpokenPart> {
+  let isFirst = ms > 0;
+  for await (const part of parts) {
+    if (isFirst && part.type === 'speech') {
+      const { sampleRate, atMs } = part.chunk.frame;
+      const samples = new Float32Array(Math.round((ms / 1000) * sampleRate));
+      const frame = { samples, sampleRate, atMs };
+      yield { type: 'speech', chunk: { text: '', frame, words: [] }, emotion: part.emotion };
+      isFirst = false;
+    }
+    yield part;
+  }
+}

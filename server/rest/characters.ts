@@ -1,0 +1,170 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CharacterError } from '../../characters/character-error.ts';
+import { readCardJson } from '../../characters/tavern/card-file.ts';
+import { fromPack } from '../../characters/tavern/from-pack.ts';
+import { cardFormats, readCardBytes, withoutCard, writeCardBytes } from '../../characters/tavern/open-card.ts';
+import { toPack } from '../../characters/tavern/to-pack.ts';
+import { slugOf } from '../../characters/slug.ts';
+import { clipFacts } from '../engines/library-clip.ts';
+import type { ClientSecrets } from '../http/client-secrets.ts';
+import type { Door } from '../http/auth-guard.ts';
+import { sendProblem } from '../http/problem.ts';
+import { parseBody } from '../http/request-body.ts';
+import { addDraft } from './character-draft.ts';
+import { mostCardBytes, packIn, packSchema } from './pack-body.ts';
+import type { RestParts } from './rest.ts';
+import { revisionOf, Shelf, ShelfError } from '../cast/character-store.ts';
+
+const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
+const copySchema = z.object({ from: z.string().max(64).optional() });
+const importSchema = z.object({ as: z.enum(['copy']).optional() });
+const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'application/zip' } as const;
+
+/** Characters to read, edit, copy, try, bring in and take away as cards, see {@link Shelf}. */
+export async function addCharacters(
+  app: FastifyInstance,
+  { characters, config, secrets }: RestParts & { readonly secrets: ClientSecrets },
+  door: Door,
+): Promise<void> {
+  const shelf = new Shelf(characters, config);
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', door.serverKey);
+    scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+    scope.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    );
+    addReading(scope, shelf);
+    addPicture(scope, shelf);
+    addEditing(scope, shelf);
+    addExport(scope, shelf, config.dataDir);
+    addImport(scope, shelf);
+    addDraft(scope, secrets, door);
+  });
+}
+
+type ById = { Params: { id: string } };
+
+function addReading(scope: FastifyInstance, shelf: Shelf): void {
+  const schema = z.toJSONSchema(packSchema, { io: 'input', unrepresentable: 'any' });
+  scope.get('/characters/schema', async () => schema);
+
+  scope.get<ById>('/characters/:id', async (request, reply) =>
+    told(reply, async () => {
+      const { lines, ...card } = shelf.find(request.params.id);
+      const editable = shelf.isEditable(card.id);
+      const { picture } = await shelf.extrasOf(card.id);
+      reply.header('etag', revisionOf({ ...card, lines }));
+      return { card, lines, editable, picture: picture !== undefined };
+    }),
+  );
+}
+
+function addPicture(scope: FastifyInstance, shelf: Shelf): void {
+  scope.get<ById>('/characters/:id/picture', async (request, reply) =>
+    told(reply, async () => {
+      const { picture } = await shelf.extrasOf(shelf.find(request.params.id).id);
+      if (picture === undefined)
+        return sendProblem(reply, 404, { code: 'not_found', message: 'This character has no picture.' });
+      reply.type('image/png');
+      return Buffer.from(picture);
+    }),
+  );
+
+  scope.put<ById>('/characters/:id/picture', { bodyLimit: mostCardBytes }, async (request, reply) =>
+    told(reply, async () => {
+      const { id } = shelf.find(request.params.id);
+      if (!Buffer.isBuffer(request.body)) {
+        const message = 'Send the picture, a PNG, as application/octet-stream.';
+        return sendProblem(reply, 400, { code: 'invalid_event', message });
+      }
+      await shelf.setPicture(id, withoutCard(request.body, 'picture'));
+      return { id };
+    }),
+  );
+}
+
+function addEditing(scope: FastifyInstance, shelf: Shelf): void {
+  scope.put<ById>('/characters/:id', { bodyLimit: mostCardBytes }, async (request, reply) =>
+    told(reply, async () => {
+      const { id } = shelf.find(request.params.id);
+      const pack = packIn(request.body, reply);
+      if (pack === undefined) return reply;
+      if (pack.card.id !== id)
+        return sendProblem(reply, 400, { code: 'invalid_value', message: 'An id stays as it is.', param: 'card.id' });
+      const saved = await shelf.replace(pack, request.headers['if-match']);
+      reply.header('etag', revisionOf(saved));
+      return { id };
+    }),
+  );
+
+  scope.delete<ById>('/characters/:id', async (request, reply) =>
+    told(reply, async () => {
+      const { id } = shelf.find(request.params.id);
+      await shelf.remove(id, request.headers['if-match']);
+      return { id, deleted: true };
+    }),
+  );
+
+  scope.post('/characters', { bodyLimit: mostCardBytes }, async (request, reply) =>
+    told(reply, async () => {
+      const parsed = parseBody(copySchema, request.query);
+      if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
+      const { from } = parsed.body;
+      const extras = from === undefined ? {} : await shelf.extrasOf(shelf.find(from).id);
+      const pack = packIn(request.body, reply);
+      if (pack === undefined) return reply;
+      const card = { ...pack.card, id: slugOf(pack.card.name) };
+      const made = await shelf.add({ ...extras, ...pack, card }, true);
+      reply.code(201).header('etag', revisionOf(made));
+      return { id: made.id };
+    }),
+  );
+}
+
+function addExport(scope: FastifyInstance, shelf: Shelf, dataDir: string): void {
+  scope.get<ById>('/characters/:id/export', async (request, reply) =>
+    told(reply, async () => {
+      const { lines, ...card } = shelf.find(request.params.id);
+      const parsed = parseBody(exportSchema, request.query);
+      if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
+      const { format, spec } = parsed.body;
+      const { source, picture, files = new Map() } = await shelf.extrasOf(card.id);
+      const clip = await clipFacts(dataDir, card.voice.reference);
+      const tavern = fromPack({ card, lines, clip }, source === undefined ? undefined : readCardJson(source, card.id));
+      const file = { card: tavern, files, ...(picture === undefined ? {} : { picture }) };
+      reply.type(mimeTypes[format]).header('content-disposition', `attachment; filename="${card.id}.${format}"`);
+      return Buffer.from(writeCardBytes(file, format, spec));
+    }),
+  );
+}
+
+function addImport(scope: FastifyInstance, shelf: Shelf): void {
+  scope.post('/characters/import', { bodyLimit: mostCardBytes }, async (request, reply) => {
+    const bytes = request.body;
+    if (!Buffer.isBuffer(bytes)) {
+      const message = 'Send the card file (PNG, JSON or CHARX) as application/octet-stream.';
+      return sendProblem(reply, 400, { code: 'invalid_event', message });
+    }
+    const parsed = parseBody(importSchema, request.query);
+    if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
+    return told(reply, async () => {
+      const opened = readCardBytes(bytes, 'card');
+      const { notes, ...pack } = toPack(opened.card, 'card');
+      const whole = { ...opened, ...pack, source: JSON.stringify(opened.card.whole) };
+      const { id } = await shelf.add(whole, parsed.body.as === 'copy');
+      return { id, notes };
+    });
+  });
+}
+
+/** What is wrong with a card is told; its message names the place in it, never a path. */
+async function told(reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (fault) {
+    if (fault instanceof ShelfError) return sendProblem(reply, fault.status, fault.problem);
+    if (!(fault instanceof CharacterError)) throw fault;
+    return sendProblem(reply, 400, { code: 'character_card_invalid', message: fault.message.slice(0, 600) });
+  }
+}

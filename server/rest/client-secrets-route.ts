@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Character } from '../../characters/character.ts';
+import type { Config } from '../config/config.ts';
+import type { Engines } from '../engines/engines.ts';
+import { sessionPatchSchema } from '../protocol/client-events.ts';
+import { betaSession, clientSecretFromBeta, transcriptionSecretFromBeta } from '../realtime/beta.ts';
+import { newId } from '../realtime/new-id.ts';
+import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
+import type { Problem } from '../session/contract/events.ts';
+import type { ClientSecrets } from '../http/client-secrets.ts';
+import type { Door } from '../http/auth-guard.ts';
+import { aboutSession } from '../transports/websocket/open-session.ts';
+import { sendRefusal, type Refusal } from '../http/problem.ts';
+import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { parseBody } from '../http/request-body.ts';
+
+const schema = z.looseObject({
+  expires_after: z
+    .looseObject({
+      anchor: z.literal('created_at').default('created_at'),
+      seconds: z.number().int().min(10).max(7_200).default(600),
+    })
+    .default({ anchor: 'created_at', seconds: 600 }),
+  session: sessionPatchSchema.extend({ model: z.string().max(256).optional() }).optional(),
+});
+
+interface Deps {
+  readonly config: Config;
+  readonly engines: Engines;
+  readonly characters: ReadonlyMap<string, Character>;
+}
+
+/**
+ * `POST /v1/realtime/client_secrets`, and for clients from before GA `POST /v1/realtime/sessions` and `…/transcription_sessions`:
+ * a key for a browser or a game, good for a while and for one character.
+ */
+export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: Door): void {
+  const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {
+    const made = makeSecret(body, deps, secrets, door.visitorOf(request).owner);
+    if ('session' in made) request.log.info({ character: made.session.model }, 'client secret made');
+    return made;
+  };
+  app.post('/v1/realtime/client_secrets', { onRequest: door.serverKey }, async (request, reply) => {
+    const made = make(request, request.body ?? {});
+    if ('status' in made) return sendRefusal(reply, made);
+    reply.header('cache-control', 'no-store');
+    return { ...made, session: echoOf(made.session) };
+  });
+  const beforeGa = [
+    ['/v1/realtime/sessions', clientSecretFromBeta],
+    ['/v1/realtime/transcription_sessions', transcriptionSecretFromBeta],
+  ] as const;
+  for (const [path, fromBeta] of beforeGa) {
+    app.post(path, { onRequest: door.serverKey }, async (request, reply) => {
+      const made = make(request, fromBeta(request.body));
+      if ('status' in made) return sendRefusal(reply, made);
+      reply.header('cache-control', 'no-store');
+      const { value, expires_at, session } = made;
+      return { ...betaSession(echoOf(session)), client_secret: { value, expires_at } };
+    });
+  }
+}
+
+interface MadeSecret {
+  readonly value: string;
+  readonly expires_at: number;
+  readonly session: WireSession;
+}
+
+function makeSecret(
+  body: unknown,
+  deps: Deps,
+  secrets: ClientSecrets,
+  owner: string | undefined,
+): MadeSecret | Refusal {
+  const parsed = parseBody(schema, body);
+  if ('problem' in parsed) return { status: 400, problem: parsed.problem };
+  const { session: startWith, expires_after } = parsed.body;
+  const character = characterFor(startWith?.model, deps);
+  if (character === undefined) {
+    return { status: 404, problem: { ...noSuchCharacter(startWith?.model, deps), param: 'session.model' } };
+  }
+  if (startWith?.x_dramatis?.scene) return { status: 400, problem: sceneIsModel };
+  const expiresAtMs = Date.now() + expires_after.seconds * 1000;
+  const fresh = newWireSession(character, {
+    id: newId('sess'),
+    model: character.id,
+    expiresAt: Math.floor(expiresAtMs / 1000),
+    recognizer: deps.engines.recognizer.name,
+    about: aboutSession(character, deps.engines),
+    type: startWith?.type,
+  });
+  const session = startWith === undefined ? fresh : mergeSession(fresh, startWith, character);
+  if ('code' in session) return { status: 400, problem: session };
+  const value = secrets.issue({ character, startWith, owner, expiresAtMs });
+  return { value, expires_at: session.expires_at, session };
+}
+
+const sceneIsModel: Problem = {
+  code: 'invalid_value',
+  message: 'A client secret is made for a scene by its model: `session.model` = `scene:ID`.',
+  param: 'session.x_dramatis.scene',
+};

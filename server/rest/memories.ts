@@ -1,0 +1,187 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { exportOf } from '../memory/exported.ts';
+import type { Memories } from '../memory/memories.ts';
+import { MemoryError, type MemoryRecord, type Person } from '../memory/record.ts';
+import { userName } from '../protocol/client-events.ts';
+import { limits } from '../protocol/limits.ts';
+import type { Door } from '../http/auth-guard.ts';
+import { sendProblem, sendRefusal, type Refusal } from '../http/problem.ts';
+import { parseBody } from '../http/request-body.ts';
+import { begun } from './answer.ts';
+
+const character = z.string().min(1).max(256).optional();
+const listSchema = z.looseObject({
+  user: userName.optional(),
+  character,
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  before: z
+    .string()
+    .max(32)
+    .regex(/^t\d+$/)
+    .optional(),
+});
+const text = z.string().trim().min(1).max(limits.textCharacters);
+const correctionSchema = z.union([
+  z.strictObject({ text }),
+  z.strictObject({ asked: text.optional(), answered: text.optional() }),
+]);
+const moveSchema = z.strictObject({ to: userName });
+
+const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 404, invalid_value: 400 } as const;
+
+/**
+ * `/v1/memories`: what characters remember of a user, for that user to read, correct and delete. A server key names the user; a
+ * client secret is good for the user and the character it was made for, and for nobody else.
+ */
+export function addMemories(app: FastifyInstance, memories: Memories, door: Door): void {
+  const guard = { onRequest: door.member };
+  const serve: Serve = (act) => async (request, reply) => {
+    try {
+      return await reply.header('cache-control', 'no-store').send(await act(request, askedIn(request, door), reply));
+    } catch (fault) {
+      if (fault instanceof Refused) return sendRefusal(reply, fault.refusal);
+      if (!(fault instanceof MemoryError)) throw fault;
+      return sendProblem(reply, statuses[fault.code], { code: fault.code, message: fault.message });
+    }
+  };
+
+  app.get(
+    '/v1/memories',
+    guard,
+    serve(async (_request, { person, character: only, limit, before }) => {
+      const most = { most: limit, ...optional({ character: only, before }) };
+      const data = await memories.store.list(person, most);
+      const turns = data.filter(({ kind }) => kind === 'turn');
+      return { object: 'list', data, has_more: turns.length === limit };
+    }),
+  );
+  app.get(
+    '/v1/memories/export',
+    guard,
+    serve(async (_request, { person, character: only }, reply) => {
+      const { store } = memories;
+      const head = { object: 'memory.export', user: person.user, exported_at: new Date().toISOString() };
+      const pieces = await begun(exportOf(head, (last) => store.page(person, only, last)));
+      reply.type('application/json; charset=utf-8');
+      return Readable.from(pieces, { objectMode: false });
+    }),
+  );
+  app.delete(
+    '/v1/memories',
+    guard,
+    serve(async (_request, { person, character: only }) => ({
+      object: 'memory.erased',
+      count: await memories.store.erase(person, only),
+    })),
+  );
+  app.post(
+    '/v1/memories/move',
+    { onRequest: door.serverKey },
+    serve(async (request, { person }) => {
+      const parsed = parseBody(moveSchema, request.body);
+      if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
+      const { to } = parsed.body;
+      const count = to === person.user ? 0 : await memories.store.move(person, { ...person, user: to });
+      return { object: 'memory.moved', user: to, count };
+    }),
+  );
+  addOne(app, memories, guard, serve);
+}
+
+type Serve = (
+  act: (request: FastifyRequest, asked: Asked, reply: FastifyReply) => Promise<unknown>,
+) => (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** The routes of a single memory. */
+function addOne(
+  app: FastifyInstance,
+  memories: Memories,
+  guard: { readonly onRequest: Door['member'] },
+  serve: Serve,
+): void {
+  app.get(
+    '/v1/memories/:id',
+    guard,
+    serve(async (request, asked) => memoryIn(request, asked, memories)),
+  );
+  app.patch(
+    '/v1/memories/:id',
+    guard,
+    serve(async (request, asked) => {
+      const parsed = parseBody(correctionSchema, request.body);
+      if ('problem' in parsed) {
+        const message =
+          'A turn is corrected by `asked` and `answered`, a fact or a summary by `text`: texts that say something.';
+        throw new Refused({ status: 400, problem: { code: 'invalid_value', message } });
+      }
+      const { id } = await memoryIn(request, asked, memories);
+      return memories.store.correct(asked.person, id, parsed.body);
+    }),
+  );
+  app.delete(
+    '/v1/memories/:id',
+    guard,
+    serve(async (request, asked) => {
+      const { id } = await memoryIn(request, asked, memories);
+      await memories.store.remove(asked.person, id);
+      return { id, object: 'memory.deleted', deleted: true };
+    }),
+  );
+}
+
+/** Of whom a request asks, and what of it. */
+interface Asked {
+  readonly person: Person;
+  readonly character: string | undefined;
+  readonly limit: number;
+  readonly before: string | undefined;
+}
+
+/** Thrown inside a route, answered by `serve`. */
+class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.problem.message);
+    this.refusal = refusal;
+  }
+}
+
+function askedIn(request: FastifyRequest, door: Door): Asked {
+  const parsed = parseBody(listSchema, request.query);
+  if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
+  const { owner, secret } = door.visitorOf(request);
+  const bound = secret?.startWith?.x_dramatis?.user ?? undefined;
+  const { user = bound, character: wanted = secret?.character.id, limit, before } = parsed.body;
+  if (secret !== undefined && (bound === undefined || user !== bound || wanted !== secret.character.id)) {
+    const message =
+      'This client secret does not open these memories: it is for another user or character, or for no user.';
+    throw new Refused({ status: 403, problem: { code: 'user_not_allowed', message, param: 'user' } });
+  }
+  if (user === undefined)
+    throw new Refused({
+      status: 400,
+      problem: { code: 'invalid_value', message: 'Say whose: ?user=NAME.', param: 'user' },
+    });
+  return { person: { owner: owner ?? '', user }, character: wanted, limit, before };
+}
+
+/** The one that the address names, where it is the user's and, if a character is named, of that character. */
+async function memoryIn(
+  request: FastifyRequest,
+  { person, character: only }: Asked,
+  { store }: Memories,
+): Promise<MemoryRecord> {
+  const { id } = request.params as { readonly id: string };
+  const memory = await store.get(person, id);
+  if (only === undefined || memory.character === only) return memory;
+  throw new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}" of ${only.slice(0, 64)}.`);
+}
+
+function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as ReturnType<
+    typeof optional<Parts>
+  >;
+}

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Character } from '../../characters/character.ts';
+import { phrases } from '../../voices/text/phrases.ts';
+import { Resampler } from '../../voices/dsp/resampler.ts';
+import { limits, wireSampleRate } from '../protocol/limits.ts';
+import type { Door } from '../http/auth-guard.ts';
+import { sendProblem } from '../http/problem.ts';
+import { noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { parseBody } from '../http/request-body.ts';
+import { answer, begun } from './answer.ts';
+import { contentTypes, encodeSpeech, type SpeechFormat } from './encode-speech.ts';
+import type { RestParts } from './rest.ts';
+
+const voiceName = z.string().min(1).max(256);
+
+const schema = z.looseObject({
+  input: z.string().min(1).max(limits.textCharacters),
+  voice: z.union([voiceName, z.looseObject({ id: voiceName })]),
+  response_format: z.enum(Object.keys(contentTypes) as [SpeechFormat, ...SpeechFormat[]]).default('mp3'),
+  speed: z.number().min(0.25).max(4).default(1),
+  stream_format: z.literal('audio').optional(),
+});
+
+/** Voices of OpenAI, which stock clients ask for: they get the default character's. */
+const foreignVoices = new Set('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '));
+
+/** `POST /v1/audio/speech`: a text in a character's voice, sent while it is being spoken. */
+export function addSpeech(app: FastifyInstance, parts: RestParts, door: Door): void {
+  app.post('/v1/audio/speech', { onRequest: door.work }, async (request, reply) => {
+    const parsed = parseBody(schema, request.body);
+    if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
+    const { input, voice: wanted, response_format: format, speed } = parsed.body;
+    const id = typeof wanted === 'string' ? wanted : wanted.id;
+    const character = parts.characters.get(foreignVoices.has(id) ? parts.config.defaultCharacter : id);
+    if (character === undefined) return sendProblem(reply, 404, { ...noSuchCharacter(id, parts), param: 'voice' });
+    return answer(request, reply, async (signal) => {
+      const blocks = speechOf(input, character, speed, parts, signal);
+      const first = await blocks.next();
+      if (first.done === true) {
+        return sendProblem(reply, 400, {
+          code: 'invalid_value',
+          message: 'There is nothing to say in it.',
+          param: 'input',
+        });
+      }
+      const bytes = await begun(encodeSpeech(rejoin(first.value, blocks), format, signal));
+      return reply.type(contentTypes[format]).send(Readable.from(bytes, { objectMode: false }));
+    });
+  });
+}
+
+/** Blocks of speech at the wire's rate, as they are made. */
+async function* speechOf(
+  input: string,
+  character: Character,
+  speed: number,
+  { engines }: RestParts,
+  signal: AbortSignal,
+): AsyncGenerator<Float32Array> {
+  const { synthesizer, voice } = engines.voiceOf(character);
+  const resampler = new Resampler(synthesizer.sampleRate, wireSampleRate);
+  async function* texts(): AsyncIterable<{ text: string }> {
+    for await (const text of phrases(once(input))) yield { text };
+  }
+  let spoke = false;
+  for await (const { frame } of synthesizer.speak(texts(), { signal, voice, speed })) {
+    spoke ||= frame.samples.length > 0;
+    yield resampler.push(frame.samples);
+  }
+  if (spoke) yield resampler.flush();
+}
+
+async function* once(text: string): AsyncIterable<string> {
+  yield text;
+}
+
+async function* rejoin<Item>(first: Item, rest: AsyncIterable<Item>): AsyncGenerator<Item> {
+  yield first;
+  yield* rest;
+}

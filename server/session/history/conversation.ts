@@ -1,0 +1,224 @@
+import type { ToolCall } from '../../../agents/tools.ts';
+import type { Emotion } from '../../../characters/emotion.ts';
+import type { PlacedCue } from '../contract/cues.ts';
+import type { TimedWord } from '../../../voices/synthesizer.ts';
+
+/** Something said in speech: what was understood (null until known), and the sound where it is kept. */
+export interface SpokenContent {
+  readonly type: 'audio';
+  transcript: string | null;
+  durationMs: number;
+  /** Blocks of mono 16-bit samples at `sampleRate`, dropped first when memory is short. */
+  audio: Int16Array[];
+  readonly sampleRate: number;
+  /** Assistant only: when each word sounds, from the start of the item. */
+  words: TimedWord[];
+  /** Assistant only: a stretch of it was said a second time. */
+  repeat?: Repeat;
+}
+
+/** A reply that was held goes on from the start of a clause, in the time after all that had been sent. */
+export interface Repeat {
+  /** What had been heard when it was held: words from here to `untilMs`, which had not, sound `laterMs` later than they were to. */
+  fromMs: number;
+  /** What had been sent. */
+  readonly untilMs: number;
+  readonly laterMs: number;
+}
+
+/** Something written. */
+export interface WrittenContent {
+  readonly type: 'text';
+  text: string;
+}
+
+/** Something we keep for the client as it came, such as a picture; no mind sees it. */
+export interface OpaqueContent {
+  readonly type: 'opaque';
+  /** Loses its long texts when memory is short. */
+  value: Readonly<Record<string, unknown>>;
+}
+
+interface BaseItem {
+  readonly id: string;
+  status: 'in_progress' | 'completed' | 'incomplete';
+}
+
+/** One of several who speak in a scene. */
+export interface Speaker {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Something said or written. */
+export interface MessageItem extends BaseItem {
+  readonly type: 'message';
+  readonly role: 'system' | 'user' | 'assistant';
+  /** How it begins to be said, where the mind told. */
+  readonly emotion?: Emotion | undefined;
+  /** Who of several speaks, in a scene. */
+  readonly speaker?: Speaker | undefined;
+  /** What the character did and thought meanwhile. */
+  cues?: PlacedCue[];
+  readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
+}
+
+/** A complete message of the user's, yet without its content. */
+export function userMessage(id: string): Omit<MessageItem, 'content'> {
+  return { id, type: 'message', role: 'user', status: 'completed' };
+}
+
+/** A function that the character wants the client to call. */
+export interface CallItem extends BaseItem, ToolCall {
+  readonly type: 'call';
+}
+
+/** What a call brought back. */
+export interface CallOutputItem extends BaseItem {
+  readonly type: 'call-output';
+  readonly callId: string;
+  readonly output: string;
+}
+
+/** An item we keep for the client as it came; no mind sees it. */
+export interface OpaqueItem extends BaseItem {
+  readonly type: 'opaque';
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** One item of the conversation, in the order they stand in its history. */
+export type Item = MessageItem | CallItem | CallOutputItem | OpaqueItem;
+
+/** What one item says, as text; empty where nothing was understood. */
+export function textOf(item: Item): string {
+  if (item.type !== 'message') return '';
+  return item.content
+    .map((part) => (part.type === 'text' ? part.text : part.type === 'audio' ? (part.transcript ?? '') : ''))
+    .join('\n')
+    .trim();
+}
+
+/** Pictures kept for `retrieve`, in all: one of the largest that a client may send. */
+const keptPictureCharacters = 16 * 1024 * 1024;
+
+/** A value without the texts in it that are too long to be sent around, such as a picture in base64. */
+export function withoutLongTexts(value: OpaqueContent['value']): OpaqueContent['value'] {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => lengthOf(field) <= longestTextSent));
+}
+
+function lengthOf(field: unknown): number {
+  return typeof field === 'string' ? field.length : (JSON.stringify(field) ?? '').length;
+}
+
+const longestTextSent = 4_000;
+
+/** Adds sound to what is said. Of all of it the first `keptMs` are kept, unless they have been forgotten meanwhile. */
+export function addSound(part: SpokenContent, block: Int16Array, keptMs: number): void {
+  const endMs = part.durationMs + (block.length / part.sampleRate) * 1000;
+  const isKept = part.durationMs === 0 || part.audio.length > 0;
+  // Sums of fractions may be a little too much.
+  if (isKept && Math.floor(endMs) <= keptMs) part.audio.push(block);
+  part.durationMs = endMs;
+}
+
+/** The items of a conversation. It holds what was heard, not what was generated. */
+export class Conversation {
+  readonly #items: Item[] = [];
+  /** Sound that is kept, of all items together, in milliseconds. */
+  readonly keptAudioMs: number;
+  /** What parts were before they were cut: where exactly, the client may tell later than we had to guess it. */
+  readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
+
+  /** `items`: a conversation to go on with. Audio older than the last `keptAudioMs` of the conversation's sound is forgotten; its text stays. */
+  constructor(keptAudioMs: number, items: readonly Item[] = []) {
+    this.keptAudioMs = keptAudioMs;
+    this.#items.push(...items);
+  }
+
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  get(id: string): Item | undefined {
+    return this.#items.find((item) => item.id === id);
+  }
+
+  /** Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id before it, or null. */
+  insert(item: Item, after?: string): string | null {
+    const place = after === undefined ? this.#items.length : after === 'root' ? 0 : this.#placeOf(after) + 1;
+    this.#items.splice(place, 0, item);
+    return this.#items[place - 1]?.id ?? null;
+  }
+
+  delete(id: string): void {
+    this.#items.splice(this.#placeOf(id), 1);
+  }
+
+  /**
+   * Cuts what one content part says aloud to the words that began before `heardMs`. A part that was cut already is cut
+   * anew, from what it was; unless that was final, as the client's own word is. Returns the length that is left, in
+   * milliseconds.
+   */
+  truncate(item: MessageItem, heardMs: number, contentIndex = 0, isFinal = false): number {
+    const part = item.content[contentIndex];
+    if (part?.type !== 'audio') return 0;
+    const uncut = this.#uncut.get(part) ?? { ...part };
+    // Of what was to be said again, some may never have been.
+    if (heardMs >= uncut.durationMs && uncut.repeat === undefined) Object.assign(part, uncut);
+    else {
+      this.#uncut.set(part, uncut);
+      const heard = uncut.words.filter((word) => soundsAtMs(word, heardMs, uncut.repeat) < heardMs);
+      const text = heard.map((word) => word.text).join('');
+      if (uncut.words.length > 0) part.transcript = text.trimEnd();
+      part.words = heard;
+      part.durationMs = Math.min(heardMs, uncut.durationMs);
+      part.audio = cutAudio(uncut.audio, Math.round((heardMs / 1000) * part.sampleRate));
+    }
+    if (isFinal) this.#uncut.delete(part);
+    return Math.round(part.durationMs);
+  }
+
+  /** Forgets the oldest sound and the oldest pictures beyond their limits. */
+  forgetOldMedia(): void {
+    let keptMs = 0;
+    let keptCharacters = 0;
+    for (const item of this.#items.toReversed()) {
+      for (const part of item.type === 'message' ? item.content : []) {
+        if (part.type === 'audio' && part.audio.length > 0) {
+          const uncut = this.#uncut.get(part);
+          const { audio, sampleRate } = uncut ?? part;
+          keptMs += (audio.reduce((sum, { length }) => sum + length, 0) / sampleRate) * 1000;
+          if (Math.floor(keptMs) <= this.keptAudioMs) continue;
+          part.audio = [];
+          if (uncut !== undefined) uncut.audio = [];
+        } else if (part.type === 'opaque') {
+          keptCharacters += Object.values(part.value).reduce<number>((sum, field) => sum + lengthOf(field), 0);
+          if (keptCharacters > keptPictureCharacters) part.value = withoutLongTexts(part.value);
+        }
+      }
+    }
+  }
+
+  #placeOf(id: string): number {
+    const place = this.#items.findIndex((item) => item.id === id);
+    if (place < 0) throw new RangeError('no such item');
+    return place;
+  }
+}
+
+/** When a word sounds, for who has heard the item up to `heardMs`. */
+function soundsAtMs({ startMs }: TimedWord, heardMs: number, repeat: Repeat | undefined): number {
+  if (repeat === undefined || heardMs <= repeat.untilMs) return startMs;
+  return startMs >= repeat.fromMs && startMs < repeat.untilMs ? startMs + repeat.laterMs : startMs;
+}
+
+function cutAudio(blocks: readonly Int16Array[], samples: number): Int16Array[] {
+  const kept: Int16Array[] = [];
+  let left = samples;
+  for (const block of blocks) {
+    if (left <= 0) break;
+    kept.push(left >= block.length ? block : block.slice(0, left));
+    left -= block.length;
+  }
+  return kept;
+}

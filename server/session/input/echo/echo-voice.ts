@@ -1,0 +1,175 @@
+import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../../../voices/audio.ts';
+import type { TranscriptPart } from '../../../../voices/recognizer.ts';
+import { cosine, type SpeakerEncoder } from '../../../../voices/speaker-encoder.ts';
+import type { SessionContext } from '../../contract/context.ts';
+import type { SpokenContent } from '../../history/conversation.ts';
+import type { Sounded } from './echo.ts';
+import type { Utterance } from '../utterance.ts';
+
+/** Shorter sounds tell nothing of a voice. */
+const leastMs = 500;
+/** Of an incoming sound, the last so much of voice is looked at: the user may speak up in the middle of an echo. */
+const heardMs = 1_500;
+/** It is looked at anew when so much more has come. */
+const moreMs = 500;
+/** Of what is known to be a voice's, so much is looked at. */
+const knownMs = 3_000;
+/** Utterances that make the user's voice known. */
+const mostEnrolled = 5;
+/**
+ * While the user's voice is not known: as like the character's as two pieces of it are to each other, less what room and
+ * microphone take away.
+ */
+const likeness = 0.8;
+
+interface Look {
+  readonly untilMs: number;
+  readonly own?: boolean;
+}
+
+/**
+ * Whether a sound over the reply is the character's own voice, come back through the user's microphone: it is more like the
+ * voice that is being played than like the user's. Works without echo cancellation, and where the echo is not understood as
+ * what was said.
+ */
+export class EchoVoice {
+  readonly #encoder: SpeakerEncoder;
+  readonly #context: Pick<SessionContext, 'post' | 'onFault'>;
+  readonly #stop = new AbortController();
+  readonly #looks = new WeakMap<Utterance, Look>();
+  /** The character's voice, and how much of it that was taken from. */
+  #character: { readonly spokenMs: number; readonly voice: Promise<readonly Float32Array[]> } | undefined;
+  /** What was understood of utterances that are looked at. */
+  readonly #waiting = new Map<Utterance, TranscriptPart>();
+  #noise: Promise<Float32Array> | undefined;
+  #user: Float32Array | undefined;
+  #enrolled = 0;
+
+  constructor(encoder: SpeakerEncoder, context: Pick<SessionContext, 'post' | 'onFault'>) {
+    this.#encoder = encoder;
+    this.#context = context;
+  }
+
+  /** The character's own voice? Undefined while that is not known; `voice-judged` comes when it is. `isOver`: it has ended. */
+  isOwn(utterance: Utterance, isOver: boolean): boolean | undefined {
+    const { over, voiced } = utterance;
+    if (over === undefined || voiced === undefined) return false;
+    if (voiced.toMs - voiced.fromMs < leastMs) return isOver ? false : undefined;
+    const look = this.#looks.get(utterance);
+    if (look !== undefined && voiced.toMs - look.untilMs < moreMs) return look.own;
+    this.#looks.set(utterance, { untilMs: voiced.toMs });
+    void this.#look(utterance, over(), voiced.toMs);
+    return undefined;
+  }
+
+  /** Notes whose voice an utterance is, which was understood as `part`. False while that is not known: then `part` comes again. */
+  attributes(utterance: Utterance, part: TranscriptPart): boolean {
+    const isOwn = this.isOwn(utterance, true);
+    if (isOwn === undefined) this.#waiting.set(utterance, part);
+    else utterance.hasOwnVoice = isOwn;
+    return isOwn !== undefined;
+  }
+
+  /** The user has said this while the character was silent. */
+  enroll(utterance: Utterance): void {
+    const { voiced } = utterance;
+    if (this.#enrolled >= mostEnrolled || utterance.over !== undefined || voiced === undefined) return;
+    if (voiced.toMs - voiced.fromMs < 2 * leastMs) return;
+    this.#enrolled += 1;
+    this.#embed(lastVoiced(utterance, knownMs)).then(
+      (voice) =>
+        (this.#user = this.#user === undefined ? voice : voice.map((value, at) => value + (this.#user?.[at] ?? 0))),
+      (fault: unknown) => this.#report(fault),
+    );
+  }
+
+  close(): void {
+    this.#stop.abort(new Error('the session has ended'));
+  }
+
+  async #look(utterance: Utterance, sounded: Sounded, untilMs: number): Promise<void> {
+    const own = await this.#judge(lastVoiced(utterance, heardMs), sounded).catch((fault: unknown) => {
+      this.#report(fault);
+      return false;
+    });
+    if (this.#stop.signal.aborted || this.#looks.get(utterance)?.untilMs !== untilMs) return;
+    this.#looks.set(utterance, { untilMs, own });
+    const part = this.#waiting.get(utterance);
+    this.#waiting.delete(utterance);
+    this.#context.post(
+      part === undefined ? { type: 'voice-judged', utterance } : { type: 'transcript', utterance, part },
+    );
+  }
+
+  async #judge(heard: AudioFrame, { spoken, toMs }: Sounded): Promise<boolean> {
+    if (spoken === undefined || durationMs(heard) < leastMs) return false;
+    const [voice, one, other] = await this.#voiceOf(spoken, toMs);
+    if (voice === undefined) return false;
+    if (!(await this.#tellsVoices(voice, one, other))) return false;
+    const incoming = await this.#embed(heard);
+    const alike = cosine(incoming, voice);
+    if (this.#user !== undefined) return alike > cosine(incoming, this.#user);
+    return one !== undefined && other !== undefined && alike >= likeness * cosine(one, other);
+  }
+
+  /** The character's voice, and that of two halves of what it was taken from; none where too little was spoken yet. */
+  #voiceOf(spoken: SpokenContent, toMs: number): Promise<readonly Float32Array[]> {
+    const clip = lastSpoken(spoken, toMs);
+    const spokenMs = durationMs(clip);
+    const known = this.#character;
+    if (known !== undefined && known.spokenMs >= spokenMs) return known.voice;
+    if (spokenMs < 2 * leastMs) return Promise.resolve([]);
+    const middle = clip.samples.length >> 1;
+    const halves = [clip.samples.subarray(0, middle), clip.samples.subarray(middle)];
+    const clips = [clip, ...halves.map((samples) => ({ ...clip, samples }))];
+    const voice = Promise.all(clips.map((one) => this.#embed(one)));
+    this.#character = { spokenMs, voice };
+    return voice;
+  }
+
+  /** Whether the encoder finds noise less like the character than the character itself: else it tells nobody from anybody. */
+  async #tellsVoices(voice: Float32Array, one = voice, other = voice): Promise<boolean> {
+    this.#noise ??= this.#embed(noiseAt(this.#encoder.sampleRate));
+    return cosine(voice, await this.#noise) < likeness * cosine(one, other);
+  }
+
+  #embed(clip: AudioFrame): Promise<Float32Array> {
+    return this.#encoder.embed(clip, { signal: this.#stop.signal });
+  }
+
+  #report(fault: unknown): void {
+    if (!this.#stop.signal.aborted) this.#context.onFault(fault);
+  }
+}
+
+/** A second of it, always the same: Numerical Recipes' generator. */
+function noiseAt(sampleRate: number): AudioFrame {
+  let state = 1;
+  const samples = Float32Array.from({ length: sampleRate }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return 0.2 * (state / 2 ** 31 - 1);
+  });
+  return { samples, sampleRate, atMs: 0 };
+}
+
+/** The last of what was voiced of a sound. */
+function lastVoiced(utterance: Utterance, mostMs: number): AudioFrame {
+  const { samples, sampleRate, atMs } = utterance.tail();
+  const { fromMs, toMs } = utterance.voiced ?? { fromMs: atMs, toMs: atMs };
+  const place = (ms: number): number => Math.max(0, Math.round(((ms - atMs) / 1000) * sampleRate));
+  return { samples: samples.subarray(place(Math.max(fromMs, toMs - mostMs)), place(toMs)), sampleRate, atMs: 0 };
+}
+
+/** The last of what is kept of a reply's sound, up to `toMs`. */
+function lastSpoken({ audio, sampleRate }: SpokenContent, toMs: number): AudioFrame {
+  const keptSamples = audio.reduce((sum, { length }) => sum + length, 0);
+  const end = Math.min(keptSamples, Math.round((toMs / 1000) * sampleRate));
+  const start = Math.max(0, end - Math.round((knownMs / 1000) * sampleRate));
+  let at = 0;
+  const pieces = audio.map((block) => {
+    const piece = block.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    at += block.length;
+    return piece;
+  });
+  return { samples: concatSamples(pieces.map((piece) => floatsFromInt16(piece))), sampleRate, atMs: 0 };
+}

@@ -1,0 +1,52 @@
+import type { TimedWord } from '../../../../voices/synthesizer.ts';
+import { wordsOf } from '../../history/backchannels.ts';
+import type { SpokenContent } from '../../history/conversation.ts';
+
+/** How long before its echo a word may have sounded: network, loudspeaker, microphone, and the word's own length. */
+const agoMs = 1_500;
+/** Our clock may be behind the client's. */
+const aheadMs = 600;
+/** Share of the words heard that must be found, in their order, among the words said. */
+const leastShare = 0.6;
+
+/** What a reply said, and the stretch of it that sounded while something was heard. */
+export interface Sounded {
+  readonly words: readonly TimedWord[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Its sound, as far as it is kept. */
+  readonly spoken?: SpokenContent;
+}
+
+/**
+ * Whether what was heard is what the character itself was saying just then: most of the words, in order. A user who repeats
+ * the character's words at once is taken for its echo; that is the price of needing no echo cancellation.
+ */
+export function isEcho(text: string, { words, fromMs, toMs }: Sounded): boolean {
+  const heard = unitsOf(text);
+  const spoken = words
+    .filter((word) => word.startMs >= fromMs - agoMs && word.startMs <= toMs + aheadMs)
+    .flatMap((word) => unitsOf(word.text));
+  if (heard.length === 0 || spoken.length === 0) return false;
+  return commonInOrder(heard, spoken) >= leastShare * heard.length;
+}
+
+/** Words, and single characters of scripts without spaces. */
+function unitsOf(text: string): string[] {
+  return wordsOf(text).flatMap((word) =>
+    /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+$/u.test(word) ? (word.match(/./gsu) ?? []) : [word],
+  );
+}
+
+/** Length of the longest common subsequence. */
+function commonInOrder(left: readonly string[], right: readonly string[]): number {
+  let above = Array.from({ length: right.length + 1 }, () => 0);
+  for (const unit of left) {
+    const row = [0];
+    for (let column = 0; column < right.length; column += 1) {
+      row.push(unit === right[column] ? (above[column] ?? 0) + 1 : Math.max(above[column + 1] ?? 0, row[column] ?? 0));
+    }
+    above = row;
+  }
+  return above.at(-1) ?? 0;
+}

@@ -1,0 +1,289 @@
+import type { AudioFrame } from '../../../voices/audio.ts';
+import type { TranscriptPart } from '../../../voices/recognizer.ts';
+import { userMessage, type Item, type SpokenContent } from '../history/conversation.ts';
+import type { Heard } from './vad-segmenter.ts';
+import { isNod, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
+import type { Overlap } from '../turns/turn.ts';
+import type { SessionContext } from '../contract/context.ts';
+import { SoundBefore } from './pre-roll.ts';
+import { Trace } from '../contract/turn-timings.ts';
+import { Unsettled, type Mark } from './pending-utterances.ts';
+import { recognitionProblem, Utterance } from './utterance.ts';
+
+/** Longest utterance that is listened to; what comes after is not heard. */
+const maxUtteranceMs = 600_000;
+
+/** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
+const spareMs = 2_000;
+
+/** What became of an utterance, for the session to act on. */
+export interface Understood {
+  readonly utterance: Utterance;
+  readonly outcome: 'words' | 'nothing' | 'unclear' | 'failed';
+}
+
+/** The user's side: keeps the sound before an utterance, runs the open one through the recognizer, commits it. */
+export class Listening {
+  readonly #context: SessionContext;
+  readonly #before = new SoundBefore();
+  readonly #unsettled = new Unsettled();
+  #open: Utterance | undefined;
+  /** A sound over the reply, while it is not known what it is. */
+  #overheard: Utterance | undefined;
+  #lastTrace: Trace | undefined;
+  #heardMs = 0;
+  #voicedMs = 0;
+  #lastVoicedArrivalMs = 0;
+  #lastArrivalMs = 0;
+  #saidTooLong = false;
+  #lastFailureMs = -Infinity;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** True while a committed utterance waits for its transcript. */
+  get waiting(): boolean {
+    return this.#unsettled.waiting;
+  }
+
+  /** What the user is saying. */
+  get current(): Utterance | undefined {
+    return this.#open;
+  }
+
+  /** Audio time: milliseconds of sound heard so far. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** Audio time at which the last voiced window ended. */
+  get voicedMs(): number {
+    return this.#voicedMs;
+  }
+
+  /** The ledger of the utterance committed last, once: the reply to it goes on with it. */
+  takeTrace(): Trace | undefined {
+    const trace = this.#lastTrace;
+    this.#lastTrace = undefined;
+    return trace;
+  }
+
+  /** Takes a window: into the open utterance, else into what is kept for the next. */
+  take(heard: Heard): void {
+    this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
+    this.#lastArrivalMs = heard.arrivedMs;
+    if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
+    if (heard.voiced) {
+      this.#lastVoicedArrivalMs = heard.arrivedMs;
+      this.#voicedMs = this.#heardMs;
+    }
+    if (this.#open !== undefined) return this.#extend(this.#open, heard.frame);
+    this.#overheard?.add(heard.frame);
+    this.#before.push(heard.frame);
+    const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
+    this.#before.forgetBefore(this.#unsettled.keptFromMs(this.#heardMs - padding - spareMs, this.#mark));
+  }
+
+  /**
+   * Opens an utterance that begins at `atMs`, padding before it included, and starts to recognize it; one that is being
+   * overheard becomes it. `over`: what the character is saying meanwhile. Returns when it begins.
+   */
+  open(atMs: number, over?: Utterance['over']): { readonly utterance: Utterance; readonly startMs: number } {
+    // One whose recognition has failed is recognized anew.
+    const overheard = this.#overheard?.settled === false ? this.#overheard : undefined;
+    const utterance = overheard ?? this.#begin(atMs, over);
+    utterance.interrupts = this.#overheard !== undefined;
+    this.#overheard = undefined;
+    utterance.tentative = false;
+    this.#unsettled.dropPartsOf(utterance);
+    this.#before.clear();
+    this.#open = utterance;
+    this.#saidTooLong = false;
+    return { utterance, startMs: Math.round(utterance.startMs ?? atMs) };
+  }
+
+  /** Recognizes a sound over the reply, without telling anybody. */
+  overhear(atMs: number, over: Utterance['over']): void {
+    this.stopOverhearing();
+    this.#overheard = this.#begin(atMs, over);
+    this.#overheard.tentative = true;
+  }
+
+  /** That sound was the character's own voice: what it says is of no interest. */
+  disown(): void {
+    this.#unsettled.drop(this.#overheard);
+    this.#overheard = undefined;
+  }
+
+  /** That sound is over. What it was may still come. */
+  stopOverhearing(): void {
+    this.#overheard?.close();
+    this.#overheard = undefined;
+  }
+
+  #begin(atMs: number, over: Utterance['over']): Utterance {
+    const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
+    const { company, clock, newId, conversation } = this.#context;
+    const { keptAudioMs } = conversation;
+    const utterance = new Utterance(newId('item'), company.players.responder.sampleRate, new Trace(clock), keptAudioMs);
+    utterance.over = over;
+    // What came shortly before and is not understood yet belongs to it: words that are spoken on.
+    for (const frame of this.#before.since(Math.min(atMs - padding, this.#unsettled.unjudgedFromMs)))
+      utterance.add(frame);
+    this.#unsettled.add(utterance, this.#mark);
+    void this.#recognize(utterance);
+    return utterance;
+  }
+
+  get #mark(): Mark {
+    return { heardMs: this.#heardMs, arrivedMs: this.#lastArrivalMs };
+  }
+
+  /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
+  commit(): Utterance | undefined {
+    if (this.#open === undefined && this.#before.fromMs !== undefined) this.open(this.#before.fromMs);
+    const utterance = this.#open;
+    if (utterance === undefined) return undefined;
+    this.#open = undefined;
+    const spoke = this.#voicedMs > this.#heardMs - utterance.content.durationMs;
+    utterance.trace.speechEnded(spoke ? this.#lastVoicedArrivalMs : this.#context.clock.now(), this.#endpointing());
+    utterance.trace.mark('endpoint');
+    utterance.item = { ...userMessage(utterance.id), content: [utterance.content] };
+    const { conversation, emit } = this.#context;
+    const previousItemId = conversation.insert(utterance.item);
+    conversation.forgetOldMedia();
+    emit({ type: 'audio-committed', itemId: utterance.id, previousItemId });
+    emit({ type: 'item-added', item: utterance.item, previousItemId });
+    utterance.close();
+    this.#lastTrace = utterance.trace;
+    return utterance;
+  }
+
+  /** Recognizes speech that came as a finished item; the item's transcript is filled in when it is known. */
+  adopt(item: Item): void {
+    if (item.type !== 'message' || item.role !== 'user') return;
+    const content = item.content.find((part) => part.type === 'audio');
+    if (content === undefined || content.transcript !== null) return;
+    const { clock } = this.#context;
+    const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), 0, content);
+    utterance.item = item;
+    this.#unsettled.add(utterance, this.#mark);
+    void this.#recognize(utterance);
+    utterance.close();
+  }
+
+  /** Makes an item of silence since `fromMs`, in which nothing was said; returns its id. */
+  commitSilence(fromMs: number): string {
+    const { conversation, emit, newId, company, settings } = this.#context;
+    const { sampleRate } = company.players.responder;
+    const durationMs = this.#heardMs - fromMs;
+    const content: SpokenContent = { type: 'audio', transcript: '', durationMs, audio: [], sampleRate, words: [] };
+    const item: Item = { ...userMessage(newId('item')), content: [content] };
+    emit({ type: 'idle', itemId: item.id, fromMs: Math.round(fromMs), atMs: Math.round(this.#heardMs) });
+    const previousItemId = conversation.insert(item);
+    emit({ type: 'audio-committed', itemId: item.id, previousItemId });
+    emit({ type: 'item-added', item, previousItemId });
+    if (settings().transcribes) emit({ type: 'transcript-final', itemId: item.id, text: '', audioMs: durationMs });
+    return item.id;
+  }
+
+  /** Forgets the open utterance and the sound kept for the next. */
+  clear(): void {
+    this.#before.clear();
+    for (const utterance of [this.#open, this.#overheard]) this.#unsettled.drop(utterance);
+    this.#open = undefined;
+    this.#overheard = undefined;
+  }
+
+  /** Nothing is listened to any more. */
+  close(): void {
+    this.clear();
+    this.#unsettled.close();
+  }
+
+  /** Takes what the recognizer found; returns what became of the utterance once that is known. */
+  understand(utterance: Utterance, part: TranscriptPart): Understood | undefined {
+    if (utterance.dropped) return undefined;
+    const tells = this.#context.settings().transcribes;
+    if (part.type === 'transcript-partial') {
+      const stable = utterance.agree(part.text);
+      if (tells) this.#context.emit({ type: 'transcript-partial', itemId: utterance.id, stable, text: part.text });
+      return undefined;
+    }
+    const { unclear, confidence } = part;
+    const text = isOwnVoice(utterance, part.text) ? '' : part.text;
+    this.#settle(utterance, text);
+    utterance.trace.mark('transcript');
+    if (tells) {
+      this.#context.emit({
+        type: 'transcript-final',
+        itemId: utterance.id,
+        text,
+        audioMs: utterance.content.durationMs,
+        ...(confidence === undefined ? {} : { confidence }),
+        ...(unclear === undefined ? {} : { unclear }),
+      });
+    }
+    if (unclear !== undefined) return { utterance, outcome: 'unclear' };
+    return { utterance, outcome: text.trim() === '' || isNod(utterance, text) ? 'nothing' : 'words' };
+  }
+
+  /** What a sound over the reply is, as far as it is known. Undefined where nothing is known of it yet. */
+  overheard(utterance: Utterance, part: TranscriptPart): Overlap | undefined {
+    if (utterance.dropped) return undefined;
+    if (part.type === 'transcript-final') this.#settle(utterance, part.text);
+    else utterance.agree(part.text);
+    return judgeOverheard(utterance, part, this.#heardMs);
+  }
+
+  /** The recognizer failed on this utterance. */
+  misunderstand(utterance: Utterance, reason: unknown): Understood | undefined {
+    if (utterance.dropped) return undefined;
+    this.#settle(utterance, null);
+    if (utterance.tentative) return undefined;
+    utterance.trace.mark('transcript');
+    this.#context.emit({ type: 'transcript-failed', itemId: utterance.id, problem: recognitionProblem(reason) });
+    return { utterance, outcome: 'failed' };
+  }
+
+  /** What is waited for is sound, unless it is the client who says when the turn is over. */
+  #endpointing(): Parameters<Trace['speechEnded']>[1] {
+    if (this.#context.settings().turnDetection === null) return undefined;
+    return { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };
+  }
+
+  #settle(utterance: Utterance, text: string | null): void {
+    utterance.settled = true;
+    utterance.content.transcript = text;
+    this.#unsettled.delete(utterance);
+  }
+
+  #reportDeafness(failure: unknown): void {
+    const { clock, emit, onFault } = this.#context;
+    onFault(failure);
+    if (clock.now() - this.#lastFailureMs < 5_000) return;
+    this.#lastFailureMs = clock.now();
+    const message = 'Voice activity detection failed for a moment; speech may have been missed.';
+    emit({ type: 'problem', problem: { code: 'ENGINE_UNAVAILABLE', message } });
+  }
+
+  #extend(utterance: Utterance, frame: AudioFrame): void {
+    if (utterance.content.durationMs < maxUtteranceMs) return utterance.add(frame);
+    if (this.#saidTooLong) return;
+    this.#saidTooLong = true;
+    const message = `The utterance is over ${maxUtteranceMs / 60_000} minutes long; the rest is not heard. Commit or clear it.`;
+    this.#context.emit({ type: 'problem', problem: { code: 'input_audio_too_long', message } });
+  }
+
+  async #recognize(utterance: Utterance): Promise<void> {
+    const { company, settings, post } = this.#context;
+    try {
+      for await (const part of utterance.transcribe(company.players.responder, settings().language)) {
+        post({ type: 'transcript', utterance, part });
+      }
+    } catch (reason) {
+      post({ type: 'transcript-failure', utterance, reason });
+    }
+  }
+}

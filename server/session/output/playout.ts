@@ -1,0 +1,236 @@
+import { durationMs } from '../../../voices/audio.ts';
+import type { SpeechChunk, TimedWord } from '../../../voices/synthesizer.ts';
+import { Blocks } from '../history/blocks.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { Repeat } from '../history/conversation.ts';
+import { RecentSpeech } from './recent-speech.ts';
+
+/** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
+export interface SpeechSlice {
+  readonly samples: Float32Array;
+  /** The same in 16 bits, to be kept: nobody changes it, and all share it. */
+  readonly block: Int16Array;
+  readonly sampleRate: number;
+  readonly text: string;
+  /** Times from the start of the reply; joined, their texts are `text`. */
+  readonly words: readonly TimedWord[];
+}
+
+interface PlayoutSettings {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** How far ahead of real time speech may be sent: the most that goes on sounding after a stop. */
+  readonly aheadMs: number;
+}
+
+/** 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among clients (Godot). */
+const sliceMs = 60;
+/** Samples of what is sent that share a buffer: half a second at 24 kHz. */
+const blockSamples = 12_000;
+/** A client that stops when told to is silent by then: half a round trip, and its sound card. */
+const stopsWithinMs = 150;
+
+interface Hold {
+  readonly over: Promise<void>;
+  readonly end: () => void;
+  readonly sinceMs: number;
+  /** What had been heard then, where the client stops at once: what was sent beyond that is thrown away. */
+  readonly heardMs: number | undefined;
+  /** So the client has said, at least. */
+  readonly surelyMs: number;
+}
+
+/**
+ * Paces a reply: cuts its speech into slices and sends each when it is due, so that stopping means stopping. Keeps the
+ * one place that knows how much of the reply can have been heard. All times count what was sent, repetitions included.
+ */
+export class Playout {
+  readonly #settings: PlayoutSettings;
+  readonly #recent = new RecentSpeech();
+  readonly #blocks = new Blocks(blockSamples);
+  #startedMs: number | undefined;
+  #sentMs = 0;
+  /** Of that, sent a second time. */
+  #repeatedMs = 0;
+  #hold: Hold | undefined;
+  /** What had been sent when it was resumed last; a client that stops at once plays only what comes after. */
+  #resumedAtMs = 0;
+  /** To be sent again before anything else. */
+  #again: readonly Float32Array[] = [];
+  /** What the client last said it had played, and when it said so. */
+  #reported: { readonly heardMs: number; readonly atMs: number } | undefined;
+
+  constructor(settings: PlayoutSettings) {
+    this.#settings = settings;
+  }
+
+  /** Milliseconds of speech handed out so far. */
+  get sentMs(): number {
+    return this.#sentMs;
+  }
+
+  /** The client has played this much by now. */
+  report(heardMs: number): void {
+    // Where it was held tells nothing of now.
+    if (heardMs < this.#resumedAtMs) return;
+    this.#reported = { heardMs, atMs: this.#settings.clock.now() };
+    if (this.#hold?.heardMs === undefined) return;
+    const surelyMs = Math.min(heardMs, this.#sentMs);
+    this.#hold = { ...this.#hold, heardMs: surelyMs, surelyMs };
+  }
+
+  /** Milliseconds heard by now: counted from the client's last word where it gives any, else as if it played at once. */
+  get heardMs(): number {
+    if (this.#hold?.heardMs !== undefined) return this.#hold.heardMs;
+    if (this.#reported !== undefined) {
+      const { heardMs, atMs } = this.#reported;
+      return Math.min(this.#sentMs, heardMs + this.#settings.clock.now() - atMs);
+    }
+    return this.#startedMs === undefined ? 0 : Math.min(this.#sentMs, this.#settings.clock.now() - this.#startedMs);
+  }
+
+  /** Whether something of it sounds at the client right now. */
+  get sounds(): boolean {
+    if (this.#hold?.heardMs !== undefined) return this.#settings.clock.now() - this.#hold.sinceMs < stopsWithinMs;
+    return this.heardMs < this.#sentMs;
+  }
+
+  /** Sends nothing more until `resume`. `stops`: the client falls silent at once, and throws away what it has not played. */
+  hold(stops: boolean): void {
+    if (this.#hold !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heardMs = stops ? this.heardMs : undefined;
+    const surelyMs = this.#reported?.heardMs ?? 0;
+    this.#hold = { over: promise, end: resolve, sinceMs: this.#settings.clock.now(), heardMs, surelyMs };
+  }
+
+  /** Goes on, from the start of the clause that was last heard. */
+  resume(): Repeat | undefined {
+    const hold = this.#hold;
+    if (hold === undefined) return undefined;
+    // Rather too much than too little: what is not said again is never heard.
+    const fromMs = hold.heardMs === undefined ? this.#sentMs : hold.surelyMs;
+    // A client that has gone on playing what it had, and has some left, was never silent.
+    const brokeOff = hold.heardMs !== undefined || !this.sounds;
+    this.#again = brokeOff ? this.#recent.clauseBefore(fromMs) : [];
+    this.#hold = undefined;
+    this.#reported = undefined;
+    this.#startedMs = this.#settings.clock.now() - (hold.heardMs === undefined ? this.heardMs : this.#sentMs);
+    this.#resumedAtMs = hold.heardMs === undefined ? 0 : this.#sentMs;
+    hold.end();
+    return { fromMs, untilMs: this.#sentMs, laterMs: this.#recent.lengthOf(this.#again) };
+  }
+
+  /** What was sent of it lately, see `RecentSpeech`. */
+  soundAt(...which: Parameters<RecentSpeech['soundAt']>): ReturnType<RecentSpeech['soundAt']> {
+    return this.#recent.soundAt(...which);
+  }
+
+  /** Nothing more will be sent of it, a second time either: the sound is let go, but for what may come back as an echo. */
+  fade(): void {
+    this.#again = [];
+    this.#recent.fade();
+  }
+
+  /** Its echo is over, too. */
+  forget(): void {
+    this.#recent.forget();
+  }
+
+  /** Slices of one chunk, each when it is due. */
+  async *pace(chunk: SpeechChunk): AsyncIterable<SpeechSlice> {
+    const { samples, sampleRate } = chunk.frame;
+    const pieces = textPieces(chunk, this.#sentMs - this.#repeatedMs);
+    const sliceSamples = Math.round((sliceMs / 1000) * sampleRate);
+    this.#recent.begin(sampleRate);
+    let told = 0;
+    for (let offset = 0; offset < samples.length; offset += sliceSamples) {
+      await this.#due();
+      yield* this.#repeat(sampleRate);
+      const slice = samples.subarray(offset, offset + sliceSamples);
+      const last = offset + sliceSamples >= samples.length;
+      const block = this.#send(slice, sampleRate);
+      const due = last ? pieces.length : pieces.findIndex((piece) => piece.startMs >= this.#sentMs - this.#repeatedMs);
+      const words = pieces.slice(told, due < 0 ? pieces.length : due).map((piece) => later(piece, this.#repeatedMs));
+      told += words.length;
+      for (const word of words) this.#recent.note(word);
+      yield { samples: slice, block, sampleRate, text: words.map((word) => word.text).join(''), words };
+    }
+  }
+
+  /** What is to be said again when everything has been sent, if the reply is held just then. */
+  async *rest(): AsyncIterable<SpeechSlice> {
+    if (this.#hold === undefined && this.#again.length === 0) return;
+    await this.#due();
+    yield* this.#repeat(this.#recent.sampleRate);
+  }
+
+  async *#repeat(sampleRate: number): AsyncIterable<SpeechSlice> {
+    while (this.#again.length > 0) {
+      const [samples, ...others] = this.#again;
+      this.#again = others;
+      if (samples === undefined) return;
+      const block = this.#send(samples, sampleRate);
+      this.#repeatedMs += (samples.length / sampleRate) * 1000;
+      yield { samples, block, sampleRate, text: '', words: [] };
+      await this.#due();
+    }
+  }
+
+  #send(samples: Float32Array, sampleRate: number): Int16Array {
+    this.#sentMs += (samples.length / sampleRate) * 1000;
+    const block = this.#blocks.of(samples);
+    this.#recent.push(block);
+    return block;
+  }
+
+  async #due(): Promise<void> {
+    const { clock, signal, aheadMs } = this.#settings;
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#hold !== undefined) {
+        await untilOver(this.#hold.over, signal);
+        continue;
+      }
+      // A reply that fell behind (a slow engine) starts a new count: silence already heard is not made up for.
+      const playedMs = this.#startedMs === undefined ? 0 : clock.now() - this.#startedMs;
+      if (this.#startedMs === undefined || playedMs > this.#sentMs) this.#startedMs = clock.now() - this.#sentMs;
+      const waitMs = this.#sentMs + sliceMs - aheadMs - (clock.now() - this.#startedMs);
+      // Less than a clock can tell apart.
+      if (waitMs < 0.01) return;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}
+
+async function untilOver(over: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([over, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function later(word: TimedWord, byMs: number): TimedWord {
+  return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
+}
+
+/** Cuts the chunk's text at its words, spaces staying with the word before, so that the pieces joined give the text. */
+function textPieces(chunk: SpeechChunk, offsetMs: number): TimedWord[] {
+  const words = chunk.words ?? [{ text: chunk.text, startMs: 0, endMs: durationMs(chunk.frame) }];
+  const starts: number[] = [];
+  let cursor = 0;
+  for (const word of words) {
+    const at = chunk.text.indexOf(word.text.trim(), cursor);
+    starts.push(at < 0 ? cursor : at);
+    cursor = at < 0 ? cursor : at + word.text.trim().length;
+  }
+  return words.map((word, index) => ({
+    text: chunk.text.slice(index === 0 ? 0 : starts[index], starts[index + 1] ?? chunk.text.length),
+    startMs: offsetMs + word.startMs,
+    endMs: offsetMs + word.endMs,
+  }));
+}

@@ -1,0 +1,266 @@
+import type { Slip } from '../../../agents/violation.ts';
+import type { Situation } from '../../../agents/agent.ts';
+import type { Message } from '../../../agents/chat.ts';
+import type { Emotion } from '../../../characters/emotion.ts';
+import type { TimedWord } from '../../../voices/synthesizer.ts';
+import { joined } from '../history/blocks.ts';
+import type { Clock } from '../contract/clock.ts';
+import {
+  addSound,
+  type CallItem,
+  type MessageItem,
+  type Speaker,
+  type SpokenContent,
+} from '../history/conversation.ts';
+import type { SessionContext } from '../contract/context.ts';
+import { WaitingCues } from '../contract/cues.ts';
+import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
+import type { Moods } from '../history/moods.ts';
+import { Playout, type SpeechSlice } from './playout.ts';
+import { readAhead } from './read-ahead.ts';
+import type { ReplyOptions, Responder, SpokenPart } from '../../responders/responder.ts';
+import type { SessionSettings } from '../contract/settings.ts';
+import type { Trace } from '../contract/turn-timings.ts';
+
+/** A step of a reply on its way to the client. */
+export type ReplyStep =
+  | { readonly type: 'slice'; readonly slice: SpeechSlice; readonly emotion?: Emotion | undefined }
+  | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
+  | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }>;
+
+/** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
+export class Reply {
+  readonly id: string;
+  readonly request: ReplyRequest;
+  readonly speaks: boolean;
+  readonly trace: Trace;
+  /** What it says; undefined until it says something. */
+  item: MessageItem | undefined;
+  /** What it calls, after all it says. */
+  readonly calls: CallItem[] = [];
+  /** Who of several speaks, in a scene; and why nobody does: it is over, or the user is to speak. */
+  speaker: Speaker | undefined;
+  rest: 'scene-end' | 'users-turn' | undefined;
+  /** What it does and thinks, beside what it says. */
+  readonly cues = new WaitingCues();
+  /** What was prepared for it and thrown away, if drafts are made. */
+  speculation: Speculation | undefined;
+  #reason: ReplyReason | undefined;
+  #mind: ReplyEnd['mind'];
+  #usage: Omit<Extract<SpokenPart, { type: 'usage' }>, 'type'> = { inputTokens: 0, outputTokens: 0, cutShort: false };
+  /** Settles when it may go out; undefined where it may at once. */
+  readonly confirmed: Promise<void> | undefined;
+  readonly #keptAudioMs: number;
+  #madeMs = 0;
+  readonly #slips: Slip[] = [];
+  readonly #playout: Playout;
+  readonly #stop = new AbortController();
+
+  constructor(
+    id: string,
+    request: ReplyRequest,
+    speaks: boolean,
+    trace: Trace,
+    options: {
+      readonly clock: Clock;
+      readonly aheadMs: number;
+      readonly keptAudioMs: number;
+      readonly confirmed?: Promise<void>;
+    },
+  ) {
+    this.id = id;
+    this.request = request;
+    this.speaks = speaks;
+    this.trace = trace;
+    this.confirmed = options.confirmed;
+    this.#keptAudioMs = options.keptAudioMs;
+    this.#playout = new Playout({ clock: options.clock, aheadMs: options.aheadMs, signal: this.#stop.signal });
+  }
+
+  /** Stops it wherever it is; the first reason given stays. */
+  abort(reason: ReplyReason): void {
+    this.#reason ??= reason;
+    this.#stop.abort(new Error(reason));
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The client has played this much of it by now; `held`: when it fell silent for a moment. */
+  heard(heardMs: number, held = false): void {
+    this.#playout.report(heardMs);
+    const part = this.item?.content[0];
+    const repeat = part?.type === 'audio' ? part.repeat : undefined;
+    // Where it was held, as the client tells after it went on. Where all had been heard, only the mark says so.
+    if (repeat !== undefined && heardMs < repeat.untilMs + (held ? 1 : 0))
+      repeat.fromMs = Math.max(repeat.fromMs, heardMs);
+    if (heardMs > 0) this.trace.heardSince(heardMs);
+  }
+
+  /** What a listener can have heard of it by now, in milliseconds. */
+  get heardMs(): number {
+    return this.#playout.heardMs;
+  }
+
+  /** Another has been heard since. */
+  forget(): void {
+    this.#playout.forget();
+  }
+
+  /** What was sent of it lately, see `RecentSpeech`. */
+  soundAt(...which: Parameters<Playout['soundAt']>): ReturnType<Playout['soundAt']> {
+    return this.#playout.soundAt(...which);
+  }
+
+  /** What has been sent of it and is still to be heard, in milliseconds. */
+  get unheardMs(): number {
+    return this.#playout.sentMs - this.#playout.heardMs;
+  }
+
+  /** One of a scene has said all of it, in the conversation. */
+  get wasPlayed(): boolean {
+    return this.request.inConversation && this.item?.status === 'completed' && !this.aborted;
+  }
+
+  /** All that was said of it, in milliseconds of sound. */
+  get spokenMs(): number {
+    return this.#playout.sentMs;
+  }
+
+  /** Whether something of it sounds at the client right now. */
+  get sounds(): boolean {
+    return this.#playout.sounds;
+  }
+
+  /** What has been made for it so far, heard or not. */
+  get spent(): { readonly tokens: number; readonly speechMs: number } {
+    return { tokens: this.#usage.outputTokens, speechMs: this.#madeMs };
+  }
+
+  /** Waits in mid-speech until `resume`; `stops`: the client falls silent at once. */
+  hold(stops: boolean): void {
+    this.#playout.hold(stops);
+  }
+
+  /** Goes on from the start of the clause that was heard last. Returns how much later sounds what was not heard of it. */
+  resume(): number {
+    const repeat = this.#playout.resume();
+    const part = this.item?.content[0];
+    if (repeat !== undefined && part?.type === 'audio') part.repeat = repeat;
+    return repeat?.laterMs ?? 0;
+  }
+
+  /** Makes the reply and paces its speech. A draft is made as far as is worth while, and goes out when it is confirmed. */
+  async *run(
+    responder: Responder,
+    history: readonly Message[],
+    settings: SessionSettings,
+    situation: Situation | undefined,
+    knowing: Pick<ReplyOptions, 'feelings' | 'feelingsOf' | 'memories' | 'passesUser'>,
+  ): AsyncIterable<ReplyStep> {
+    const maxTokens = this.request.maxTokens ?? settings.maxTokens ?? Infinity;
+    const toolbox = this.request.toolbox ?? settings.toolbox;
+    const { signal } = this.#stop;
+    const made = responder.reply(history, {
+      signal,
+      speaks: this.speaks,
+      scene: this.request.scene ?? settings.scene,
+      speed: settings.speed,
+      trace: this.trace,
+      ...knowing,
+      onSlip: (slip) => this.#slips.push(slip),
+      onCost: (cost) => (this.#usage = { ...cost, cutShort: false }),
+      onSpeech: (ms) => (this.#madeMs += ms),
+      ...(maxTokens === Infinity ? {} : { maxTokens }),
+      ...(toolbox === undefined || toolbox.choice === 'none' || toolbox.tools.length === 0 ? {} : { toolbox }),
+      ...(situation === undefined ? {} : { situation }),
+      ...(settings.recipe === undefined ? {} : { recipe: settings.recipe }),
+    });
+    const parts = this.confirmed === undefined ? made : readAhead(made, this.confirmed, signal);
+    for await (const part of parts) {
+      if (part.type !== 'speech') yield part;
+      else
+        for await (const slice of this.#playout.pace(part.chunk)) yield { type: 'slice', slice, emotion: part.emotion };
+    }
+    for await (const slice of this.#playout.rest()) yield { type: 'slice', slice };
+  }
+
+  /** Writes a step into the item that the reply becomes. */
+  note(step: ReplyStep): void {
+    if (step.type === 'speaker') {
+      this.speaker = step.speaker;
+    } else if (step.type === 'scene-end' || step.type === 'users-turn') {
+      this.rest = step.type;
+    } else if (step.type === 'cue') {
+      this.cues.add(step);
+    } else if (step.type === 'mind') {
+      this.cues.drop();
+      this.#mind = { name: step.name, ...(step.because === undefined ? {} : { because: step.because }) };
+    } else if (step.type === 'usage') {
+      this.#usage = step;
+    } else if (step.type === 'text') {
+      const part = this.item?.content[0];
+      if (part?.type === 'text') part.text += step.text;
+    } else if (step.type === 'slice') {
+      const part = this.item?.content[0];
+      if (part?.type === 'audio') appendSlice(part, step.slice, this.#keptAudioMs);
+    }
+  }
+
+  /** `moods`: by then. */
+  end(moods: Pick<Moods, 'now' | 'ofCast'>, failure?: ReplyEnd['problem']): ReplyEnd {
+    this.#playout.fade();
+    const spoken = this.item?.content[0];
+    // What was cut may still grow again, out of the same blocks.
+    if (spoken?.type === 'audio' && this.#reason === undefined) spoken.audio = joined(spoken.audio);
+    const base = {
+      ...(this.#mind === undefined ? {} : { mind: this.#mind }),
+      usage: {
+        inputTokens: this.#usage.inputTokens,
+        outputTokens: this.#usage.outputTokens,
+        audioMs: spoken?.type === 'audio' ? spoken.durationMs : 0,
+      },
+      feelings: moods.now(this.speaker?.id),
+      ...(moods.ofCast === undefined ? {} : { castFeelings: moods.ofCast }),
+      latency: this.trace.latency(),
+      tookMs: this.trace.tookMs,
+      ...(this.rest === undefined ? {} : { rest: this.rest }),
+      ...(this.#slips.length === 0 ? {} : { slips: this.#slips }),
+      ...(this.speculation === undefined ? {} : { speculation: this.speculation }),
+    };
+    if (this.#reason !== undefined) return { status: 'cancelled', reason: this.#reason, ...base };
+    if (failure !== undefined) return { status: 'failed', problem: failure, ...base };
+    const { cutShort } = this.#usage;
+    const reasons = { length: 'max_output_tokens', filter: 'content_filter' } as const;
+    if (cutShort !== false) return { status: 'incomplete', reason: reasons[cutShort], ...base };
+    return { status: 'completed', ...base };
+  }
+}
+
+/** A reply of a session; `confirmed` makes it a draft. */
+export function newReply(
+  context: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId' | 'conversation'>,
+  request: ReplyRequest,
+  trace: Trace,
+  confirmed?: Promise<void>,
+): Reply {
+  const { settings, clock, aheadMs, newId, conversation } = context;
+  const speaks = request.speaks ?? settings().speaks;
+  return new Reply(newId('resp'), request, speaks, trace, {
+    clock,
+    aheadMs,
+    keptAudioMs: conversation.keptAudioMs,
+    ...(confirmed === undefined ? {} : { confirmed }),
+  });
+}
+
+function appendSlice(part: SpokenContent, slice: SpeechSlice, keptMs: number): void {
+  addSound(part, slice.block, keptMs);
+  part.transcript = (part.transcript ?? '') + slice.text;
+  part.words.push(...(slice.words as TimedWord[]));
+}

@@ -1,0 +1,266 @@
+import { EngineError } from '../../../voices/engine.ts';
+import type { Feelings } from '../../../agents/feelings.ts';
+import type { Situation } from '../../../agents/agent.ts';
+import type { Message } from '../../../agents/chat.ts';
+import type { CallItem, MessageItem } from '../history/conversation.ts';
+import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
+import { Drafts } from './speculative-replies.ts';
+import type { Sounded } from '../input/echo/echo.ts';
+import { EndedReplies } from './ended-replies.ts';
+import { newReply, type Reply, type ReplyStep } from './reply.ts';
+import type { SessionContext } from '../contract/context.ts';
+import type { PlacedCue } from '../contract/cues.ts';
+import { messagesOf } from '../history/history.ts';
+import type { Trace } from '../contract/turn-timings.ts';
+
+/** How long after the end of a reply its echo may still come in. */
+const lateEchoMs = 800;
+
+/** The character's side: runs replies, lets at most one of them write the conversation, ends each exactly once. */
+export class Speaking {
+  readonly #context: SessionContext;
+  readonly #running = new Set<Reply>();
+  readonly #waiting = new Map<Reply, () => void>();
+  #current: Reply | undefined;
+  readonly #drafts: Drafts;
+  /** The reply that spoke last, and when all of it had been heard. */
+  #last: { readonly reply: Reply; readonly heardByMs: number } | undefined;
+  readonly ended: EndedReplies;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+    this.#drafts = new Drafts(context, (reply, history) => void this.#run(reply, undefined, history));
+    this.ended = new EndedReplies(context.conversation);
+  }
+
+  /** The reply that is writing the conversation, if any. */
+  get current(): Reply | undefined {
+    return this.#current;
+  }
+
+  /** The reply that can be heard, or could a moment ago; undefined where the character is silent. */
+  get played(): Reply | undefined {
+    if (this.#current?.item !== undefined) return this.#current;
+    const isLate = this.#last !== undefined && this.#context.clock.now() < this.#last.heardByMs + lateEchoMs;
+    return isLate ? this.#last?.reply : undefined;
+  }
+
+  /** What the character is saying, or was a moment ago, for who hears something meanwhile; undefined where it is silent. */
+  sounding(): (() => Sounded) | undefined {
+    const reply = this.played;
+    const part = reply?.item?.content[0];
+    if (reply === undefined || part?.type !== 'audio') return undefined;
+    const fromMs = reply.heardMs;
+    return () => ({ words: part.words, fromMs, toMs: reply.heardMs, spoken: part });
+  }
+
+  /** Whether the character can be heard right now. */
+  get sounds(): boolean {
+    const reply = this.#current ?? this.#last?.reply;
+    return reply?.sounds === true;
+  }
+
+  /** The reply that is being spoken waits; `stops`: its client falls silent at once. */
+  hold(): void {
+    const reply = this.#current;
+    if (reply === undefined) return;
+    const stops = this.#context.stopsAtOnce();
+    reply.hold(stops);
+    this.#context.emit({ type: 'reply-held', replyId: reply.id });
+  }
+
+  /** It goes on. */
+  resume(): void {
+    const reply = this.#current;
+    if (reply === undefined) return;
+    this.#context.emit({ type: 'reply-resumed', replyId: reply.id, laterMs: reply.resume() });
+  }
+
+  /** Prepares an answer to what the user has said so far. */
+  draft(text: string): void {
+    if (this.#current === undefined) this.#drafts.make(text);
+  }
+
+  /** What was prepared is void. */
+  dropDraft(): void {
+    this.#drafts.drop();
+  }
+
+  /**
+   * Begins a reply. With `hold`, it is announced at once but made only after `release`. `answers`: the words of the user it
+   * answers; what was prepared for just these is used.
+   */
+  start(
+    request: ReplyRequest,
+    trace: Trace,
+    options: { readonly hold: boolean; readonly unclear: () => boolean; readonly answers?: string },
+  ): Reply {
+    const { settings, emit } = this.#context;
+    trace.mark('asked');
+    const draft = this.#drafts.take(options.answers);
+    const reply = draft?.reply ?? newReply(this.#context, request, trace);
+    draft?.reply.trace.follow(trace);
+    if (request.inConversation) reply.speculation = this.#drafts.account(draft !== undefined);
+    const { speaks } = reply;
+    if (request.inConversation) this.#current = reply;
+    this.#running.add(reply);
+    const { inConversation, echo } = request;
+    const maxTokens = request.maxTokens ?? settings().maxTokens ?? Infinity;
+    emit({ type: 'reply-started', replyId: reply.id, speaks, inConversation, maxTokens, echo });
+    const begin = (): void => void this.#run(reply, request.situation ?? (options.unclear() ? 'unclear' : undefined));
+    if (draft !== undefined) draft.confirm();
+    else if (options.hold) this.#waiting.set(reply, begin);
+    else begin();
+    return reply;
+  }
+
+  /** Makes the replies that waited for a transcript. */
+  release(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [reply, begin] of waiting) {
+      reply.trace.mark('transcript');
+      begin();
+    }
+  }
+
+  /** Stops one reply, by default the current one; `heardMs`: where, if that is known better than here. Returns false when there is none. */
+  cancel(reason: ReplyReason, id?: string, heardMs?: number): boolean {
+    const reply = id === undefined ? this.#current : [...this.#running].find((running) => running.id === id);
+    if (reply === undefined) return false;
+    this.#cut(reply, heardMs);
+    reply.abort(reason);
+    this.finish(reply);
+    return true;
+  }
+
+  /** The client tells how much of a reply it has played, while it runs or a little after. */
+  heard({ replyId, heardMs, held = false }: Extract<SessionCommand, { type: 'heard' }>): void {
+    [...this.#running].find((running) => running.id === replyId)?.heard(heardMs, held);
+    this.ended.heard(replyId, heardMs, held);
+  }
+
+  /** The client stopped playing an item at `heardMs`. Where that is still being spoken, what follows is not said. */
+  stopAt(itemId: string, heardMs: number): void {
+    if (this.#current?.item?.id !== itemId) return;
+    this.#current.heard(heardMs);
+    this.cancel('client_cancelled', undefined, heardMs);
+  }
+
+  /** Stops everything that is being said. */
+  close(): void {
+    this.#drafts.drop();
+    for (const reply of this.#running) this.cancel('hung_up', reply.id);
+  }
+
+  /** Takes a step of a running reply; steps of one that has ended are dropped. */
+  advance(reply: Reply, step: ReplyStep): void {
+    if (!this.#running.has(reply)) return;
+    if (step.type === 'tool-call') return this.#call(reply, step);
+    if (step.type === 'slice' || step.type === 'text') this.#openItem(reply, step);
+    reply.note(step);
+    const { emit } = this.#context;
+    if (step.type === 'text') {
+      this.#tellCues(reply, reply.cues.writing(step.text));
+      emit({ type: 'reply-text', replyId: reply.id, text: step.text, words: [], emotion: step.emotion });
+    }
+    if (step.type !== 'slice') return;
+    const { samples, sampleRate, text, words } = step.slice;
+    this.#tellCues(reply, reply.cues.saying(words));
+    if (text !== '') emit({ type: 'reply-text', replyId: reply.id, text, words, emotion: step.emotion });
+    emit({ type: 'reply-audio', replyId: reply.id, samples, sampleRate });
+  }
+
+  /** Ends a reply, once: by itself, by `failure`, or because it was cancelled. */
+  finish(reply: Reply, failure?: unknown): void {
+    if (this.#drafts.is(reply)) return this.#drafts.drop();
+    if (!this.#running.delete(reply)) return;
+    this.#waiting.delete(reply);
+    const problem = failure === undefined ? undefined : problemOf(failure);
+    if (problem === undefined && !reply.aborted) this.#tellCues(reply, reply.cues.rest(reply.spokenMs));
+    const end = reply.end(this.#context.company.moods, problem);
+    this.#closeItem(reply, end.status);
+    if (reply.item !== undefined) this.ended.add(reply, reply.item, end.status === 'cancelled');
+    const { item, calls } = reply;
+    this.#context.emit({ type: 'reply-ended', replyId: reply.id, end, calls, ...(item === undefined ? {} : { item }) });
+    if (this.#current !== reply) return;
+    this.#last?.reply.forget();
+    this.#last = { reply, heardByMs: this.#context.clock.now() + reply.unheardMs };
+    this.#current = undefined;
+    this.#context.replyEnded(reply);
+  }
+
+  async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {
+    const { company, settings, post, recall } = this.#context;
+    try {
+      const history = given ?? messagesOf(reply.request.items ?? company.items);
+      const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
+      const memories = isOfTalk ? ((await recall?.(history, reply)) ?? []) : [];
+      // What a draft answers has not been heard by then.
+      const feelings = company.moods.now(undefined, given?.at(-1)?.text);
+      const feelingsOf = (id: string): Feelings => company.moods.now(id);
+      const passesUser = this.#last?.reply.rest === 'users-turn';
+      const knowing = { feelings, feelingsOf, passesUser, ...(memories.length === 0 ? {} : { memories }) };
+      for await (const step of reply.run(company.players.responder, history, settings(), situation, knowing))
+        post({ type: 'reply-step', reply, step });
+      post({ type: 'reply-finish', reply });
+    } catch (failure) {
+      post({ type: 'reply-finish', reply, failure });
+    }
+  }
+
+  #openItem(reply: Reply, step: Extract<ReplyStep, { type: 'slice' | 'text' }>): void {
+    if (reply.item !== undefined) return;
+    const { conversation, newId, emit } = this.#context;
+    reply.trace.mark('first_audio');
+    const content: MessageItem['content'][number] =
+      step.type === 'text'
+        ? { type: 'text', text: '' }
+        : { type: 'audio', transcript: '', durationMs: 0, audio: [], sampleRate: step.slice.sampleRate, words: [] };
+    const { speaker } = reply;
+    const about = { role: 'assistant', status: 'in_progress', emotion: step.emotion, speaker } as const;
+    reply.item = { id: newId('item'), type: 'message', ...about, content: [content] };
+    const { inConversation } = reply.request;
+    const previousItemId = inConversation ? conversation.insert(reply.item) : null;
+    emit({ type: 'reply-item', replyId: reply.id, item: reply.item, inConversation, previousItemId });
+  }
+
+  #tellCues(reply: Reply, cues: readonly PlacedCue[]): void {
+    const { item } = reply;
+    if (item !== undefined && cues.length > 0) item.cues = [...(item.cues ?? []), ...cues];
+    const about = { type: 'reply-cue', replyId: reply.id, itemId: item?.id ?? null } as const;
+    for (const cue of cues) this.#context.emit({ ...about, cue });
+  }
+
+  /** What was being said is complete, or will not be. */
+  #closeItem(reply: Reply, status: ReplyStatus): void {
+    const { item } = reply;
+    if (item?.status !== 'in_progress') return;
+    item.status = status === 'completed' ? 'completed' : 'incomplete';
+    this.#context.emit({ type: 'reply-item-ended', replyId: reply.id, item, cut: status === 'cancelled' });
+  }
+
+  #call(reply: Reply, { callId, name, arguments: text }: Extract<ReplyStep, { type: 'tool-call' }>): void {
+    this.#closeItem(reply, 'completed');
+    const { conversation, newId, emit } = this.#context;
+    const id = newId('item');
+    // Some chat servers count calls anew in every reply.
+    const isTaken = conversation.items.some((item) => item.type === 'call' && item.callId === callId);
+    const ownId = isTaken ? `call_${id}` : callId;
+    const item: CallItem = { id, type: 'call', status: 'completed', callId: ownId, name, arguments: text };
+    reply.calls.push(item);
+    const { inConversation } = reply.request;
+    const previousItemId = inConversation ? conversation.insert(item) : null;
+    emit({ type: 'reply-call', replyId: reply.id, item, inConversation, previousItemId });
+  }
+
+  /** History keeps what can have been heard, until the client tells it more exactly by truncating. */
+  #cut(reply: Reply, heardMs = reply.heardMs): void {
+    if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, heardMs);
+  }
+}
+
+function problemOf(failure: unknown): Problem {
+  if (failure instanceof EngineError) return { code: failure.code, message: failure.message };
+  return { code: 'internal_error', message: 'The reply could not be made.' };
+}

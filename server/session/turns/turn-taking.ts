@@ -1,0 +1,232 @@
+import { durationMs } from '../../../voices/audio.ts';
+import type { TranscriptPart } from '../../../voices/recognizer.ts';
+import type { SessionContext } from '../contract/context.ts';
+import { EchoGate } from '../input/echo/echo-gate.ts';
+import type { EchoVoice } from '../input/echo/echo-voice.ts';
+import type { Heard } from '../input/vad-segmenter.ts';
+import type { Listening } from '../input/listening.ts';
+import { PauseJudge } from './pause-judge.ts';
+import type { Reply } from '../output/reply.ts';
+import type { SessionSettings } from '../contract/settings.ts';
+import type { Speaking } from '../output/speaking.ts';
+import {
+  initialTurn,
+  missesSound,
+  step,
+  type TurnAction,
+  type TurnEvent,
+  type TurnPolicy,
+  type TurnState,
+} from './turn.ts';
+import type { Utterance } from '../input/utterance.ts';
+
+/** How long before the end of a turn its answer is begun: what a mind and a voice usually need for their first sound. */
+const draftLeadMs = 600;
+
+/** Voice over the reply in which an echo would have been found. */
+const surelyUnlikeMs = 384;
+
+interface TurnTakingParts {
+  readonly context: SessionContext;
+  readonly listening: Listening;
+  readonly speaking: Speaking;
+  /** The character speaks up, because the user has been silent since `sinceMs`. */
+  readonly speakUp: (sinceMs: number) => void;
+  /** Tells the character's own voice, where an encoder is loaded. */
+  readonly voices?: EchoVoice | undefined;
+  /** A word that shows the character listens. */
+  readonly nod: () => void;
+}
+
+/** Who speaks when: feeds the turn machine with what is heard, and does what it says. */
+export class TurnTaking {
+  /** The utterance whose transcript the character will answer. */
+  answering: Utterance | undefined;
+  /** The reply that was being said when that utterance was over: it cannot be its answer. */
+  spokenOver: Reply | undefined;
+  readonly #parts: TurnTakingParts;
+  readonly #pauses: PauseJudge;
+  #known: { readonly settings: SessionSettings; readonly policy: TurnPolicy } | undefined;
+  readonly #gate = new EchoGate();
+  #turn: TurnState = initialTurn;
+  #aloneMs = 0;
+  /** Voice over the reply that is not like it. */
+  #unlikeMs = 0;
+  /** The user's microphone hears the character: found out once, and forgotten when a reply goes by without. */
+  #echoes = false;
+  #overlapped = false;
+  /** Words over the reply of which it is not known whether they are the character's own. */
+  #unattributed: Utterance | undefined;
+
+  constructor(parts: TurnTakingParts) {
+    this.#parts = parts;
+    this.#pauses = new PauseJudge(parts.context);
+  }
+
+  get missesSound(): boolean {
+    return missesSound(this.#turn, this.#policy());
+  }
+
+  /** A window of the user's sound, the character's own voice in it left out. */
+  hear(window: Heard): void {
+    const { listening, speaking } = this.#parts;
+    const { heard, found } = this.#gate.sift(window, speaking.played);
+    listening.take(heard);
+    if (heard.edge !== undefined) this.advance(heard.edge);
+    // Too short for its voice to be known, a sound is what its words are.
+    if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
+    if (found) this.#disown(heard.frame.atMs);
+    // A voiced window may be the first of more.
+    if (heard.voiced && this.#turn.phase === 'settling') return;
+    const ms = durationMs(heard.frame);
+    if (heard.voiced) this.#unlikeMs += ms;
+    if (heard.voiced && (!speaking.sounds || this.#unlikeMs > surelyUnlikeMs)) this.#aloneMs += ms;
+    const { heardMs: atMs, voicedMs } = listening;
+    this.advance({ type: 'clock', atMs, voicedMs, aloneMs: this.#aloneMs });
+  }
+
+  advance(event: TurnEvent): void {
+    if (event.type === 'reply-end') {
+      if (!this.#overlapped) this.#echoes = false;
+      this.#overlapped = false;
+    }
+    const next = step(this.#turn, event, this.#policy());
+    this.#turn = next.state;
+    for (const action of next.actions) this.#perform(action);
+  }
+
+  /** What is heard over the reply is its echo: it goes on, as ready to be interrupted as before. */
+  #disown(atMs: number): void {
+    const isOver = this.#turn.phase === 'overlapping';
+    if (!isOver) return;
+    this.#parts.listening.disown();
+    this.advance({ type: 'overlap-judged', is: 'aside', sinceMs: atMs, untilMs: atMs });
+    if (this.#turn.phase === 'replying') this.#turn = { phase: 'replying', wary: this.#echoes };
+  }
+
+  /** What the user is saying has been understood a little further. */
+  understood(utterance: Utterance): void {
+    if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
+  }
+
+  /** The answer to a question that `pause` put. */
+  judged(pause: object, completeness: number | undefined): void {
+    if (!this.#pauses.isLast(pause)) return;
+    this.advance({ type: 'pause-judged', ...(completeness === undefined ? {} : { completeness }) });
+  }
+
+  /** A sound over the reply has been understood, or its recognition has failed. */
+  overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
+    // Under push to talk nothing opens by itself.
+    if (this.#parts.context.settings().turnDetection === null) return;
+    const said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
+    if (utterance.isOwnVoice) this.#echoes = true;
+    // A voice without words may be the echo that is known to be there.
+    const isSure = !this.#echoes || part?.text !== '';
+    utterance.said = said === undefined || isSure ? said : 'unclear';
+    this.judgeOverlap(utterance);
+  }
+
+  /** Words over the reply are meant for the character, unless it is the character's own voice: then they are its echo. */
+  judgeOverlap(utterance: Utterance): void {
+    const { said, voiced, tentative, dropped } = utterance;
+    if (said === undefined || voiced === undefined || !tentative || dropped) return;
+    const { voices } = this.#parts;
+    const isOver = this.#turn.phase !== 'overlapping' || this.#turn.endedMs !== undefined;
+    const isOwn = said === 'words' && voices !== undefined ? voices.isOwn(utterance, isOver) : false;
+    this.#unattributed = isOwn === undefined ? utterance : undefined;
+    if (isOwn === undefined) return;
+    utterance.hasOwnVoice = isOwn;
+    if (isOwn) this.#echoes = true;
+    const is = isOwn ? 'aside' : said;
+    this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
+  }
+
+  /** Made anew where something has changed: it is asked for twice a window. */
+  #policy(): TurnPolicy {
+    const settings = this.#parts.context.settings();
+    const known = this.#known;
+    if (known?.settings === settings && known.policy.wary === this.#echoes) return known.policy;
+    const policy = this.#policyOf(settings);
+    this.#known = { settings, policy };
+    return policy;
+  }
+
+  #policyOf({ turnDetection: detection, speaks }: SessionSettings): TurnPolicy {
+    const { draftsPerTurn, company } = this.#parts.context;
+    const { bargeInMs, nodEveryMs } = company.players;
+    return {
+      settleMs: detection?.silenceMs ?? 0,
+      bargeInMs,
+      interrupts: detection?.interruptsReply ?? false,
+      wary: this.#echoes,
+      ...(detection?.patience === undefined ? {} : { patience: detection.patience }),
+      ...(draftsPerTurn === 0 || detection?.createsReply !== true ? {} : { draftLeadMs }),
+      ...(nodEveryMs === undefined || !speaks ? {} : { nodEveryMs }),
+      ...(detection?.idleMs === undefined ? {} : { idleMs: detection.idleMs }),
+    };
+  }
+
+  #judge(): void {
+    const { context, listening } = this.#parts;
+    const utterance = listening.current;
+    if (utterance === undefined) return;
+    const { turnDetection } = context.settings();
+    if (turnDetection?.patience === undefined) this.advance({ type: 'pause-judged' });
+    else this.#pauses.ask(utterance);
+  }
+
+  #perform(action: TurnAction): void {
+    const { listening, speaking } = this.#parts;
+    switch (action.type) {
+      case 'utterance-open':
+        return this.#open(action.atMs);
+      case 'utterance-close':
+        return this.#close();
+      case 'pause':
+        return this.#judge();
+      case 'draft':
+        return speaking.draft(listening.current?.text ?? '');
+      case 'draft-drop':
+        return speaking.dropDraft();
+      case 'nod':
+        return this.#parts.nod();
+      case 'overlap-open':
+        this.#aloneMs = 0;
+        this.#unlikeMs = 0;
+        this.#overlapped = true;
+        return listening.overhear(action.atMs, speaking.sounding());
+      case 'overlap-close':
+        return listening.stopOverhearing();
+      case 'reply-hold':
+        return speaking.hold();
+      case 'reply-resume':
+        return speaking.resume();
+      case 'reply-abort':
+        this.answering = undefined;
+        speaking.cancel('turn_detected');
+        return;
+      case 'speak-up':
+        return this.#parts.speakUp(action.sinceMs);
+    }
+  }
+
+  #open(atMs: number): void {
+    const { context, listening, speaking } = this.#parts;
+    const { utterance, startMs } = listening.open(atMs, speaking.sounding());
+    if (this.#policy().interrupts) speaking.ended.interrupt();
+    context.emit({ type: 'speech-started', itemId: utterance.id, atMs: startMs });
+  }
+
+  #close(): void {
+    const { context, listening, speaking } = this.#parts;
+    const { current, heardMs } = listening;
+    if (current !== undefined) {
+      context.emit({ type: 'speech-stopped', itemId: current.id, atMs: Math.round(heardMs) });
+    }
+    const utterance = listening.commit();
+    if (context.settings().turnDetection?.createsReply === true) this.answering = utterance;
+    this.spokenOver = speaking.current;
+    if (this.answering === undefined && speaking.current === undefined) this.advance({ type: 'reply-end' });
+  }
+}

@@ -1,0 +1,35 @@
+import { owners, type Owner } from '../session/contract/latency-breakdown.ts';
+import type { Latency } from '../session/contract/turn-timings.ts';
+
+/** What a reader calls those who can be waited for. */
+export const ownerNames: Readonly<Record<Owner, string>> = {
+  arrival: 'sound under way',
+  silence: 'silence waited',
+  vad: 'voice detector',
+  recognizer: 'recognizer',
+  client: 'not asked yet',
+  mind: 'mind',
+  phrase: 'first phrase',
+  synthesizer: 'synthesizer',
+  pacing: 'sending',
+  delivery: 'delivery',
+};
+
+/** A latency ledger as bars: each owner from where the one before ended, with its milliseconds; below them the whole. */
+export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width = 40): string {
+  const scale = width / Math.max(1, totalMs);
+  let fromMs = 0;
+  const rows = owners.flatMap((owner) => {
+    const ms = shares[owner];
+    if (ms === null) return [];
+    const start = Math.min(width - 1, Math.round(fromMs * scale));
+    fromMs += ms;
+    const end = ms < 0.5 ? start : Math.max(start + 1, Math.round(fromMs * scale));
+    return [row(ownerNames[owner], ' '.repeat(start) + '█'.repeat(end - start), ms, width)];
+  });
+  return [...rows, row('in all', '', totalMs, width)].join('\n');
+}
+
+function row(name: string, bar: string, ms: number, width: number): string {
+  return `  ${name.padEnd(16)} ${bar.padEnd(width)} ${ms.toFixed(0).padStart(6)} ms`;
+}

@@ -1,0 +1,149 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { RawData, WebSocket } from 'ws';
+import type { Check, Door } from '../../http/auth-guard.ts';
+import { openSession, type SocketDeps } from '../websocket/open-session.ts';
+import { sendProblem, sendRefusal } from '../../http/problem.ts';
+import { partnerOf, userIn } from '../websocket/realtime.ts';
+import { carrierOf, keepAlive } from '../websocket/socket-carrier.ts';
+import type { SessionPatch } from '../../protocol/client-events.ts';
+import type { Connection, ServerEvent } from '../../realtime/connection.ts';
+import type { Problem } from '../../session/contract/events.ts';
+import { MediaStream, telephoneSession } from './media-stream.ts';
+import { signatureRefusal } from './signature.ts';
+import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
+
+/** A frame of Twilio's is well below 1 KiB. */
+const frameBytes = 64 * 1024;
+
+/** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry). */
+const closeCodes = { ended: 1000, policy: 1008, tryLater: 1013 } as const;
+
+type Deps = Omit<SocketDeps, 'visitor'>;
+type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
+
+/**
+ * `WS /v1/twilio`: where Twilio's `<Connect><Stream>` leads a phone call. Twilio can send neither header nor query, so the
+ * character, the key and the user come as custom parameters of its `start` message, and nothing is done before that.
+ */
+export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/twilio',
+    onRequest: [door.call, signed(deps.config.twilioAuthToken)],
+    handler: (_request, reply) =>
+      sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
+    wsHandler: (socket, request) => answer(socket, request, deps, door),
+  });
+}
+
+/** Where the server knows Twilio's token, nobody else gets in. */
+function signed(authToken: string | undefined): Check {
+  return async (request, reply) => {
+    const refusal = authToken === undefined ? undefined : signatureRefusal(request, authToken);
+    if (refusal === undefined) return;
+    request.log.info({ code: refusal.problem.code }, 'request refused');
+    await sendRefusal(reply, refusal);
+  };
+}
+
+interface Call {
+  readonly stream: MediaStream;
+  readonly connection: Connection;
+}
+
+function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Door): void {
+  const { log } = request;
+  let call: Call | undefined;
+  let isPuzzled = false;
+  deps.sessions.add(socket);
+  keepAlive(socket);
+  const patience = setTimeout(
+    () => hangUp(socket, { code: 'invalid_event', message: 'No start message came.' }, log),
+    deps.config.handshakeTimeoutMs,
+  );
+  socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
+  socket.once('close', () => {
+    clearTimeout(patience);
+    call?.connection.close();
+  });
+  socket.on('message', (data: RawData, isBinary: boolean) => {
+    // One that was turned away may still be sending.
+    if (socket.readyState !== socket.OPEN) return;
+    const message = isBinary ? undefined : messageOf(data as Buffer);
+    if (message === undefined) {
+      if (!isPuzzled) log.info('call sends what is no message of Twilio’s; it is ignored');
+      isPuzzled = true;
+    } else if (message.event === 'stop') {
+      if (call === undefined) socket.close(closeCodes.ended);
+      else call.connection.close();
+    } else if (call !== undefined) call.stream.receive(message);
+    else if (message.event === 'start') {
+      clearTimeout(patience);
+      call = begin(socket, message.start, request, deps, door);
+    }
+  });
+}
+
+/** Lets the caller in and opens the session, or hangs up. */
+function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: Deps, door: Door): Call | undefined {
+  const { log } = request;
+  const { character: wanted, key, user: named } = start.customParameters;
+  const visitor = door.callerOf(request, key);
+  if ('status' in visitor) return hangUp(socket, visitor.problem, log);
+  const refusal = deps.sessions.refusalFor(visitor);
+  if (refusal !== undefined) return hangUp(socket, refusal.problem, log, 'tryLater');
+  const callDeps: SocketDeps = { ...deps, visitor };
+  const character = partnerOf(wanted, visitor.secret, callDeps);
+  if ('code' in character) return hangUp(socket, character, log);
+  const user = userIn(named === undefined ? {} : { user: named }, visitor);
+  if (typeof user === 'object') return hangUp(socket, user, log);
+  const carrier = carrierOf(socket);
+  const stream = new MediaStream(start.streamSid, {
+    tell: (command) => carrier.send(JSON.stringify(command)),
+    ask: (event) => connection.receive(JSON.stringify(event)),
+  });
+  const { connection } = openSession(
+    {
+      character,
+      model: wanted ?? character.id,
+      binary: false,
+      holds: true,
+      user,
+      carrier: {
+        send: (frame) => stream.send(JSON.parse(String(frame)) as ServerEvent),
+        close: (reason) => carrier.close(reason),
+      },
+      startWith: startOf(visitor.secret?.startWith),
+    },
+    callDeps,
+    log,
+  );
+  stream.greet();
+  return { stream, connection };
+}
+
+/** What a client secret asks for, but in the telephone's format. */
+function startOf(wanted: SessionPatch | undefined): SessionPatch {
+  return {
+    ...wanted,
+    audio: {
+      input: { ...wanted?.audio?.input, ...telephoneSession.audio?.input },
+      output: { ...wanted?.audio?.output, ...telephoneSession.audio?.output },
+    },
+  };
+}
+
+function messageOf(data: Buffer): TwilioMessage | undefined {
+  return data.length > frameBytes ? undefined : parseTwilioMessage(data.toString('utf8'));
+}
+
+/** Twilio reads no reasons, so the log has them. */
+function hangUp(
+  socket: WebSocket,
+  { code }: Problem,
+  log: FastifyBaseLogger,
+  because: 'policy' | 'tryLater' = 'policy',
+): undefined {
+  log.info({ code }, 'call refused');
+  socket.close(closeCodes[because], code);
+}

@@ -1,0 +1,135 @@
+import { floatsFromPcm16 } from '../../../voices/audio.ts';
+import { decodeFrame } from '../../client/connection/binary-frame.js';
+import { wireSampleRate } from '../../protocol/limits.ts';
+import { interruptsIn } from '../../realtime/interrupts.ts';
+import type { WireEvent } from '../../realtime/wire-event.ts';
+import type { OutgoingSpeech } from './outgoing-speech.ts';
+import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
+
+interface Ends {
+  readonly outgoing: OutgoingSpeech;
+  /** Sends to the session, in the words of OpenAI Realtime (GA). */
+  readonly ask: (event: Readonly<Record<string, unknown>> & { readonly type: string }) => void;
+}
+
+/**
+ * The replies of a call, from the session to the listener's ear. Nobody but us knows how much of a reply has been played:
+ * whatever is cut, the session is told where, so that the history ends with what was heard.
+ */
+export class CallReplies {
+  readonly #ends: Ends;
+  /** Responses that have begun and not ended, by the number that their sound carries. */
+  readonly #running = new Map<number, BegunResponse>();
+  /** What the responses say that run or still play: the item of the conversation, by response. */
+  readonly #items = new Map<string, string>();
+  #interrupts = true;
+  #justEnded: EndedResponse | undefined;
+
+  constructor(ends: Ends) {
+    this.#ends = ends;
+  }
+
+  /** Takes a binary frame of the session: sound. */
+  play(frame: Uint8Array): void {
+    const sound = decodeFrame(frame);
+    const response = sound === undefined ? undefined : this.#running.get(sound.replyNumber);
+    if (sound !== undefined && response !== undefined && 'pcm16' in sound) {
+      this.#ends.outgoing.push(response.id, floatsFromPcm16(sound.pcm16));
+    }
+  }
+
+  /** Takes an event of the session; the client has been told of it, unless it is about playing alone. */
+  take(event: WireEvent): void {
+    this.#interrupts = interruptsIn(event) ?? this.#interrupts;
+    switch (event.type) {
+      case 'response.created': {
+        const response = event['response'] as BegunResponse;
+        return void this.#running.set(response.x_dramatis.number, response);
+      }
+      case 'response.output_item.added':
+        return this.#noteItem(event['response_id'] as string, event['item'] as AddedItem);
+      case 'conversation.item.deleted':
+        for (const [id, itemId] of this.#items) if (itemId === event['item_id']) this.#items.delete(id);
+        return;
+      case 'x_dramatis.hold':
+        return this.#hold(event['response_id'] as string);
+      case 'input_audio_buffer.speech_started':
+        // What is still being made, the session stops itself, or lets be.
+        if (this.#interrupts) this.#tellHeard(this.#ends.outgoing.cut(({ complete }) => complete));
+        return;
+      case 'response.done':
+        this.#justEnded = event['response'] as EndedResponse;
+        return;
+      case 'rate_limits.updated':
+        // It belongs right behind `response.done`; only now may there be news of the sound.
+        return this.#finish();
+      default:
+    }
+  }
+
+  /** The client wants silence, at once; whatever is still being said is stopped, so that nobody believes it heard. */
+  clear(): void {
+    this.#tellHeard(this.#ends.outgoing.cut());
+  }
+
+  /** Takes note of what the client is told of the sound. */
+  noteSound({ type, response_id: id }: PlayoutEvent): void {
+    if (type === 'output_audio_buffer.stopped') this.#items.delete(id);
+    // From its first sample on it is played as time goes by: no need to say more.
+    if (type === 'output_audio_buffer.started')
+      this.#ends.ask({ type: 'x_dramatis.heard', response_id: id, samples: 1 });
+  }
+
+  /** A side answer is no item of the conversation. */
+  #noteItem(responseId: string, { id, type }: AddedItem): void {
+    const response = [...this.#running.values()].find((running) => running.id === responseId);
+    if (type === 'message' && response?.conversation_id != null) this.#items.set(responseId, id);
+  }
+
+  /** Silence while it is found out what the user's sound is; then the session says again what was dropped. */
+  #hold(responseId: string): void {
+    const samples = this.#ends.outgoing.hold(responseId);
+    if (samples !== undefined)
+      this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples, held: true });
+  }
+
+  #finish(): void {
+    const ended = this.#justEnded;
+    this.#justEnded = undefined;
+    if (ended === undefined) return;
+    const { id, status } = ended;
+    const { outgoing } = this.#ends;
+    for (const [number, response] of this.#running) if (response.id === id) this.#running.delete(number);
+    if (status === 'cancelled') this.#tellHeard(outgoing.cut(({ responseId }) => responseId === id));
+    if (!outgoing.complete(id)) this.#items.delete(id);
+  }
+
+  #tellHeard(cuts: readonly CutResponse[]): void {
+    const running = new Set([...this.#running.values()].map((response) => response.id));
+    for (const { responseId, playedSamples } of cuts) {
+      const itemId = this.#items.get(responseId);
+      this.#items.delete(responseId);
+      if (itemId !== undefined) {
+        const heardMs = Math.round((playedSamples / wireSampleRate) * 1000);
+        // It also stops the response, where that is still being said.
+        const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
+        this.#ends.ask({ type: 'conversation.item.truncate', ...truncation });
+      } else if (running.has(responseId)) this.#ends.ask({ type: 'response.cancel', response_id: responseId });
+    }
+  }
+}
+
+/** The fields of events that matter here. */
+interface BegunResponse {
+  readonly id: string;
+  readonly conversation_id: string | null;
+  readonly x_dramatis: { readonly number: number };
+}
+interface EndedResponse {
+  readonly id: string;
+  readonly status: string;
+}
+interface AddedItem {
+  readonly id: string;
+  readonly type: string;
+}

@@ -1,0 +1,161 @@
+import type { OpusDecoder, OpusEncoder } from '../../../voices/dsp/opus.ts';
+import { errorObject } from '../../session/contract/errors.ts';
+import type { Carrier, CloseReason } from '../websocket/resumable-stream.ts';
+import { limits, wireSampleRate } from '../../protocol/limits.ts';
+import type { Connection } from '../../realtime/connection.ts';
+import { newId } from '../../realtime/new-id.ts';
+import type { WireEvent } from '../../realtime/wire-event.ts';
+import type { Clock } from '../../session/contract/clock.ts';
+import { CallReplies } from './call-replies.ts';
+import { IncomingSpeech } from './incoming-speech.ts';
+import type { Offer } from './offer.ts';
+import { OutgoingSpeech } from './outgoing-speech.ts';
+import type { Peer, PeerListener } from './peer.ts';
+
+/** What a call is made of. */
+export interface CallParts {
+  readonly offer: Offer;
+  /** Both at the wire's rate. The call closes them. */
+  readonly encoder: OpusEncoder;
+  readonly decoder: OpusDecoder;
+  readonly clock: Clock;
+  /** The other end, which tells the call what comes from it. */
+  openPeer(listener: PeerListener): Peer;
+  readonly onFault: (fault: unknown) => void;
+  /** Called once, when the other end has gone or has been let go. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * One conversation over WebRTC, between the two ends of it: a peer, and a session that speaks OpenAI Realtime (GA). Events
+ * go both ways over the data channel, sound over the audio tracks.
+ */
+export class Call implements Carrier {
+  readonly peer: Peer;
+  readonly #parts: CallParts;
+  readonly #incoming: IncomingSpeech;
+  readonly #outgoing: OutgoingSpeech;
+  readonly #replies: CallReplies;
+  #connection: Connection | undefined;
+  /** Events that wait for the data channel to open; a client may also do without one. */
+  #waiting: string[] | undefined;
+  #waitingBytes = 0;
+
+  constructor(parts: CallParts) {
+    const { offer, encoder, decoder, clock } = parts;
+    const { payloadType } = offer.audio;
+    this.#parts = parts;
+    this.#waiting = offer.hasEvents ? [] : undefined;
+    this.peer = parts.openPeer({
+      onOpen: () => this.#open(),
+      onText: (text) => this.#receive(text),
+      onBinary: () => this.#connection?.receiveBinary(),
+      onPacket: (packet) => this.#incoming.receive(packet),
+      onEnd: () => this.#end(),
+      onFault: parts.onFault,
+    });
+    this.#incoming = new IncomingSpeech({
+      payloadType,
+      decoder,
+      sampleRate: wireSampleRate,
+      hear: (samples) => this.#connection?.receiveAudio(samples, wireSampleRate),
+      now: () => clock.now(),
+    });
+    this.#outgoing = new OutgoingSpeech({
+      encoder,
+      clock,
+      send: (packet) => this.peer.sendPacket(packet),
+      tell: (event) => {
+        this.#sendEvent({ event_id: newId('event'), ...event });
+        this.#replies.noteSound(event);
+      },
+      onFault: parts.onFault,
+    });
+    this.#replies = new CallReplies({
+      outgoing: this.#outgoing,
+      ask: (event) => this.#connection?.receive(JSON.stringify(event)),
+    });
+  }
+
+  /** From now on the peer talks with this session. */
+  connect(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  /** Takes a frame of the session: an event, or sound. Returns false where the client has stopped reading. */
+  send(frame: string | Uint8Array): boolean {
+    if (typeof frame !== 'string') {
+      this.#replies.play(frame);
+      return true;
+    }
+    const event = JSON.parse(frame) as WireEvent;
+    const isRead = isAboutPlaying(event) || this.#sendText(frame, event);
+    this.#replies.take(event);
+    return isRead;
+  }
+
+  /** The session has ended. */
+  close(reason: 'replaced' | CloseReason): void {
+    this.#outgoing.close();
+    if (reason === 'client_too_slow') this.peer.end();
+    else this.peer.endSoon();
+  }
+
+  #open(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const text of waiting) this.peer.sendText(text);
+  }
+
+  #receive(text: string): void {
+    // Few events are looked at twice.
+    if (text.includes('output_audio_buffer.clear') && typeOf(text) === 'output_audio_buffer.clear')
+      return this.#replies.clear();
+    this.#connection?.receive(text);
+  }
+
+  #sendEvent(event: Readonly<Record<string, unknown>>): boolean {
+    return this.#sendText(JSON.stringify(event), event);
+  }
+
+  #sendText(text: string, event: Readonly<Record<string, unknown>>): boolean {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(text);
+      this.#waitingBytes += text.length;
+      return this.#waitingBytes <= limits.unsentBytes;
+    }
+    const { mostBytes } = this.peer;
+    if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
+    const short = JSON.stringify(withoutSound(event));
+    if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
+    const message = `An event (${String(event['type'])}) is larger than the ${mostBytes} bytes that the data channel takes.`;
+    const error = errorObject({ code: 'message_too_large', message });
+    return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
+  }
+
+  #end(): void {
+    this.#outgoing.close();
+    this.#parts.encoder.close();
+    this.#parts.decoder.close();
+    this.#parts.onEnd();
+  }
+}
+
+/** What is played is ours to stop and to begin again: clients of calls know nothing of it. */
+function isAboutPlaying({ type }: WireEvent): boolean {
+  return type === 'x_dramatis.hold' || type === 'x_dramatis.resume';
+}
+
+function typeOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { type?: unknown } | null)?.type;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An item retrieved may hold a lot of sound, in base64; what it says remains. */
+function withoutSound(event: Readonly<Record<string, unknown>>): unknown {
+  const isItem = event['type'] === 'conversation.item.retrieved';
+  return isItem ? JSON.parse(JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))) : event;
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import { openOpusDecoder, openOpusEncoder } from '../../../voices/dsp/opus.ts';
+import type { Config } from '../../config/config.ts';
+import { openSession, type SocketDeps } from '../websocket/open-session.ts';
+import type { Refusal } from '../../http/problem.ts';
+import { partnerOf } from '../websocket/realtime.ts';
+import { wireSampleRate } from '../../protocol/limits.ts';
+import { systemClock } from '../../session/contract/clock.ts';
+import { Call } from './call.ts';
+import { startOf, type CallRequest } from './call-request.ts';
+import { reachOf } from './ice.ts';
+import { readOffer, type Offer } from './offer.ts';
+import type { PeerWay } from './peer.ts';
+import { UdpPorts } from './udp-ports.ts';
+
+/** A call that has been answered. */
+export interface AnsweredCall {
+  readonly id: string;
+  /** The answer, in SDP. */
+  readonly sdp: string;
+}
+
+/** What a client asks for, and where it and we stand. */
+interface Asked extends CallRequest {
+  readonly model: string | undefined;
+  /** Our address, as the client has reached it. */
+  readonly reached: string | undefined;
+  readonly clientAddress: string;
+}
+
+interface Held {
+  readonly call: Call;
+  readonly owner: string | undefined;
+  readonly ended: Promise<void>;
+  hangUp(): void;
+}
+
+/** The calls of one server. */
+export class Calls {
+  readonly #held = new Map<string, Held>();
+  readonly #config: Config;
+  readonly #ports: UdpPorts | undefined;
+
+  constructor(config: Config) {
+    this.#config = config;
+    this.#ports = config.webrtcPorts === undefined ? undefined : new UdpPorts(config.webrtcPorts);
+  }
+
+  /** Takes a call and opens its session, or says why not. */
+  async answer(request: Asked, deps: SocketDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
+    const { visitor } = deps;
+    const model = request.model ?? request.session?.model;
+    const character = partnerOf(model, visitor.secret, deps);
+    if ('code' in character) return { status: character.code === 'unknown_character' ? 404 : 403, problem: character };
+    const offer = readOffer(request.sdp);
+    if ('code' in offer) return { status: 400, problem: offer };
+    const id = `rtc_${randomBytes(16).toString('base64url')}`;
+    const way = await this.#wayTo(request);
+    if ('status' in way) return way;
+    const held = await this.#open(id, offer, way, visitor.owner, log).catch((fault: unknown) => {
+      this.#giveBack(way);
+      throw fault;
+    });
+    const sdp = await held.call.peer.answer(offer);
+    if (typeof sdp !== 'string') {
+      held.call.peer.end();
+      return { status: sdp.code === 'webrtc_unavailable' ? 503 : 400, problem: sdp };
+    }
+    // Somebody else may have taken the last place by now.
+    const refusal = deps.sessions.refusalFor(visitor);
+    if (refusal !== undefined) {
+      held.call.peer.end();
+      return refusal;
+    }
+    const { link, connection } = openSession(
+      {
+        character,
+        model: model ?? character.id,
+        binary: true,
+        holds: true,
+        carrier: held.call,
+        startWith: startOf(visitor.secret?.startWith, request.session),
+      },
+      deps,
+      log,
+    );
+    held.call.connect(connection);
+    held.hangUp = () => connection.close();
+    log.info({ call: id, session: connection.id }, 'call answered');
+    void held.ended.then(() => {
+      link.detach(held.call);
+      connection.close();
+    });
+    return { id, sdp };
+  }
+
+  /** Ends a call. Returns false where there is none of this id on this account. */
+  hangUp(id: string, owner: string | undefined): boolean {
+    const held = this.#held.get(id);
+    if (held === undefined || held.owner !== owner) return false;
+    held.hangUp();
+    return true;
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    for (const { call } of this.#held.values()) call.peer.endSoon();
+    await Promise.all([...this.#held.values()].map(({ call }) => call.peer.closed));
+  }
+
+  async #wayTo({ reached, clientAddress }: Asked): Promise<PeerWay | Refusal> {
+    const reach = reachOf(this.#config, reached);
+    if (reach.ports === undefined || this.#ports === undefined) return { reach, clientAddress, port: undefined };
+    const port = await this.#ports.take(reach.host);
+    return port === undefined ? noPort : { reach, clientAddress, port };
+  }
+
+  async #open(
+    id: string,
+    offer: Offer,
+    way: PeerWay,
+    owner: string | undefined,
+    log: FastifyBaseLogger,
+  ): Promise<Held> {
+    // Loading it takes a moment, and not every server is called.
+    const { Peer } = await import('./peer.ts');
+    const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const call = new Call({
+      offer,
+      encoder,
+      decoder,
+      clock: systemClock,
+      openPeer: (listener) => new Peer(way, listener),
+      onFault: (fault) =>
+        log.error({ call: id, fault: fault instanceof Error ? fault.stack : String(fault) }, 'call fault'),
+      onEnd: () => {
+        this.#held.delete(id);
+        log.info({ call: id }, 'call ended');
+        end();
+      },
+    });
+    const held: Held = { call, owner, ended, hangUp: () => call.peer.end() };
+    this.#held.set(id, held);
+    void call.peer.closed.then(() => this.#giveBack(way));
+    return held;
+  }
+
+  #giveBack({ port }: PeerWay): void {
+    if (port !== undefined) this.#ports?.giveBack(port);
+  }
+}
+
+const noPort: Refusal = {
+  status: 503,
+  problem: { code: 'server_busy', message: 'All UDP ports for calls are taken. Try again later.' },
+  retryAfterSeconds: 5,
+};

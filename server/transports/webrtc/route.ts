@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify';
+import type { Door } from '../../http/auth-guard.ts';
+import type { SocketDeps } from '../websocket/open-session.ts';
+import { sendProblem, sendRefusal } from '../../http/problem.ts';
+import { callRequestBytes, readCallRequest } from './call-request.ts';
+import { Calls } from './calls.ts';
+import { reachOf } from './ice.ts';
+import { checkBinding } from './udp-ports.ts';
+
+const path = '/v1/realtime/calls';
+
+/**
+ * `POST /v1/realtime/calls`: the WebRTC door of OpenAI Realtime (GA), offer in, answer out, and
+ * `POST /v1/realtime/calls/{call_id}/hangup`.
+ */
+export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
+  const calls = new Calls(deps.config);
+  app.addHook('onReady', () => checkBinding(reachOf(deps.config, undefined)));
+  app.addHook('onClose', () => calls.close());
+  // In a scope of its own: here every body is taken as it is.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    const asIs = { parseAs: 'buffer', bodyLimit: callRequestBytes } as const;
+    scope.addContentTypeParser('*', asIs, (_request, body, done) => done(null, body));
+    addRoutes(scope, calls, deps, door);
+  });
+}
+
+function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
+  scope.post<{ Querystring: { model?: string | string[] } }>(
+    path,
+    { onRequest: door.session },
+    async (request, reply) => {
+      const asked = await readCallRequest(request.body, request.headers['content-type']);
+      if ('code' in asked) return sendProblem(reply, 400, asked);
+      const model = [request.query.model].flat()[0];
+      const visitor = door.visitorOf(request);
+      const reached = withoutMapping(request.socket.localAddress);
+      const clientAddress = withoutMapping(request.ip);
+      const answered = await calls.answer(
+        { ...asked, model, reached, clientAddress },
+        { ...deps, visitor },
+        request.log,
+      );
+      if ('status' in answered) return sendRefusal(reply, answered);
+      return reply.code(201).header('location', `${path}/${answered.id}`).type('application/sdp').send(answered.sdp);
+    },
+  );
+  scope.post<{ Params: { id: string } }>(
+    `${path}/:id/hangup`,
+    { onRequest: door.serverKey },
+    async (request, reply) => {
+      if (calls.hangUp(request.params.id, door.visitorOf(request).owner)) return reply.code(200).send();
+      return sendProblem(reply, 404, { code: 'not_found', message: 'There is no such call, or it has ended.' });
+    },
+  );
+}
+
+/** IPv4 addresses on a socket that takes both come as IPv6 ones. */
+function withoutMapping<Address extends string | undefined>(address: Address): Address {
+  return address?.replace(/^::ffff:(?=\d+\.)/i, '') as Address;
+}

@@ -1,0 +1,292 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Character } from '../../../characters/character.ts';
+import type { Config } from '../../config/config.ts';
+import type { Engines } from '../../engines/engines.ts';
+import { Journal, journalFile, type JournalLine } from '../../journal/journal.ts';
+import { Link, type Carrier } from './resumable-stream.ts';
+import type { OpusSound } from './opus-audio.ts';
+import { hashOf, type Lobby, type Seat } from './resumable-sessions.ts';
+import type { RestoredSession } from '../../journal/restore.ts';
+import { limits } from '../../protocol/limits.ts';
+import type { Memories } from '../../memory/memories.ts';
+import type { SessionMemory } from '../../memory/session-memory.ts';
+import type { SessionPatch } from '../../protocol/client-events.ts';
+import { openBetaConnection } from '../../realtime/beta.ts';
+import { openConnection, type ConnectionParts, type Peer, type ServerEvent } from '../../realtime/connection.ts';
+import type { CuesTold } from '../../realtime/encode-response.ts';
+import { newId } from '../../realtime/new-id.ts';
+import { sceneIdOf } from '../../realtime/wire-scene.ts';
+import type { WireSession } from '../../realtime/wire-session.ts';
+import { systemClock, type Clock } from '../../session/contract/clock.ts';
+import type { SessionEvent } from '../../session/contract/events.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Likeness, VoiceWatch } from '../../telemetry/voice-watch.ts';
+import type { Access } from '../../http/access.ts';
+import { aboutPlayers, castScenes } from '../../cast/cast-scene.ts';
+import { limitTime } from './expiry.ts';
+import { openInflow } from './rate-limit.ts';
+import type { LiveSessions, Place, Visitor } from '../../http/live-sessions.ts';
+
+/** What the server has, for any socket. */
+export interface SocketDeps {
+  readonly config: Config;
+  readonly engines: Engines;
+  readonly characters: ReadonlyMap<string, Character>;
+  readonly lobby: Lobby;
+  readonly sessions: LiveSessions;
+  /** The machine's own unless given. */
+  readonly clock?: Clock;
+  readonly telemetry: Telemetry;
+  readonly voiceWatch?: VoiceWatch | undefined;
+  readonly memories?: Memories | undefined;
+  /** Who is asking. */
+  readonly visitor: Visitor & Access;
+}
+
+/** How a session is to begin. */
+export interface Opening {
+  readonly character: Character;
+  readonly model: string;
+  readonly binary: boolean;
+  /** Its client stops playing when it is told that a reply is held. */
+  readonly holds?: boolean;
+  /** It plays what comes while its user talks. */
+  readonly nods?: boolean;
+  /** Its client is told some time before the session reaches its time limit. */
+  readonly notice?: boolean;
+  /** Its client is told how like itself the character sounds. */
+  readonly tellsVoice?: boolean;
+  /** What beside the words its client is told of. */
+  readonly cues?: CuesTold;
+  /** Its client asked for Opus, in binary frames. Closed when the session ends. */
+  readonly opus?: OpusSound | undefined;
+  /** Its client speaks the dialect from before GA. */
+  readonly beta?: boolean;
+  /** Whom the character is to remember, by the client's name for them. */
+  readonly user?: string | undefined;
+  /** Carries its frames from the first on. */
+  readonly carrier?: Carrier;
+  /** Its client may come back with this. */
+  readonly token?: string;
+  readonly restored?: RestoredSession;
+  /** What it starts with, as if the client had asked for it. */
+  readonly startWith?: SessionPatch | undefined;
+  /** `transcription`: it only listens. */
+  readonly intent?: 'transcription' | undefined;
+}
+
+/** Opens a session behind a link that has no carrier yet, and seats it where it can be resumed. */
+export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
+  const { character, model, token, restored } = opening;
+  const { config, engines, lobby, clock = systemClock } = deps;
+  const { link, journal } = openLink(opening, config, clock);
+  let ending: 'ended' | 'server_stopping' | 'session_expired' = 'ended';
+  const end = (because: typeof ending): void => {
+    ending = because;
+    connection.close();
+  };
+  const place = deps.sessions.enter(deps.visitor, () => {
+    // What is stored stays, for the next process to go on with.
+    journal?.close();
+    end('server_stopping');
+  });
+  const observe = observerOf(opening, deps, link);
+  const onFault = faultLog(log);
+  const maxSessionMs = config.maxSessionMinutes * 60_000;
+  const connection = (opening.beta === true ? openBetaConnection : openConnection)(
+    {
+      character,
+      ...enginesOf(character, engines),
+      draftsPerTurn: config.draftsPerTurn,
+      ...clientOf(opening),
+      model,
+      about: aboutOpening(opening, deps),
+      castScene: castScenes(character, deps, { bound: deps.visitor.secret !== undefined }),
+      aheadMs: config.playoutAheadMs,
+      keptAudioMs: config.keptAudioSeconds * 1000,
+      clock,
+      maxSessionMs,
+      onFault,
+      memory: memoryFor(opening, deps, onFault),
+      admit: (message) => admit(link, message),
+      ...optional({ journal, restored }),
+      observe: (event) => observe(event, connection.id),
+      inflow: openInflow(config, () => clock.now()),
+      startWith: opening.startWith,
+      intent: opening.intent,
+    },
+    noted(link, place),
+  );
+  if (restored === undefined) journal?.write(openingLine(connection.id, opening, deps.visitor));
+  log.info({ session: connection.id, character: character.id }, `session ${restored ? 'restored' : 'opened'}`);
+  const stayOpen = limitTime(link, {
+    clock,
+    limitMs: maxSessionMs,
+    notice: opening.notice === true,
+    end: () => end('session_expired'),
+  });
+  const seat: Seat = { link, connection, ...optional({ opus: opening.opus, journal }) };
+  if (token !== undefined) lobby.seat(token, seat);
+  void connection.done.then((reason) => {
+    stayOpen();
+    place.leave();
+    opening.opus?.close();
+    log.info({ session: connection.id, reason }, 'session closed');
+    link.close(reason === 'client_too_slow' ? reason : ending);
+  });
+  return seat;
+}
+
+function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
+  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
+}
+
+/** A session that only listens has nobody who remembers. */
+function memoryFor(
+  { character, intent }: Opening,
+  { memories, visitor }: SocketDeps,
+  onFault: (fault: unknown) => void,
+): SessionMemory | undefined {
+  return intent === 'transcription' ? undefined : memories?.follow(visitor.owner ?? '', character, onFault);
+}
+
+/** Whoever shows a client secret is who it was made for; null: nobody. */
+export function userOf(
+  { user, restored }: Pick<Opening, 'user' | 'restored'>,
+  { secret }: Access,
+): string | null | undefined {
+  if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
+  return restored?.user ?? user;
+}
+
+/** What its client understands. */
+function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
+  return { holds: holds === true, nods: nods === true, cues };
+}
+
+/** Tells telemetry of a session, and whoever hears voices, who tells the client. */
+function observerOf(
+  { character, tellsVoice, restored }: Opening,
+  { telemetry, voiceWatch }: SocketDeps,
+  link: Link,
+): (event: SessionEvent, session: string) => void {
+  // A scene has no voice of its own.
+  const hearVoice =
+    character.stage === undefined
+      ? voiceWatch?.follow(character, (likeness) => {
+          telemetry.noteLikeness?.(likeness);
+          if (tellsVoice === true) link.send(voiceEvent(likeness));
+        })
+      : undefined;
+  let inScene = sceneIdOf(restored?.session) !== null;
+  return (event, session) => {
+    telemetry.note(event, { session, character: character.id });
+    if (event.type === 'updated') inScene = sceneIdOf(event.echo as WireSession) !== null;
+    if (!inScene) hearVoice?.(event);
+  };
+}
+
+function voiceEvent({ replyId, similarity, basis }: Likeness): ServerEvent {
+  return {
+    type: 'x_dramatis.voice',
+    event_id: newId('event'),
+    response_id: replyId,
+    similarity: Math.round(similarity * 1000) / 1000,
+    basis,
+  };
+}
+
+/** What there is of these. */
+function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as ReturnType<
+    typeof optional<Parts>
+  >;
+}
+
+function enginesOf(
+  character: Character,
+  engines: Engines,
+): Pick<ConnectionParts, 'responder' | 'vad' | 'turnDetector' | 'speakerEncoder' | 'recognizerName'> {
+  const { vad, turnDetector, speakerEncoder, recognizer } = engines;
+  const responder = engines.responderFor(character);
+  void responder.prepare?.({ signal: AbortSignal.timeout(60_000) });
+  return { responder, vad, turnDetector, speakerEncoder, recognizerName: recognizer.name };
+}
+
+/** What carries the frames of a session, and what is kept of it on disk where the client may come back. */
+function openLink(
+  opening: Opening,
+  config: Config,
+  clock: Clock,
+): { readonly link: Link; readonly journal: Journal | undefined } {
+  const { token, restored } = opening;
+  const journal =
+    token !== undefined && config.store ? new Journal(journalFile(config.dataDir, hashOf(token))) : undefined;
+  const link = new Link(
+    {
+      binary: opening.binary,
+      ...(opening.opus === undefined ? {} : { opus: opening.opus }),
+      resumable: token !== undefined,
+      keptBytes: limits.keptBytes,
+      newEventId: () => newId('event'),
+      now: () => clock.now(),
+      beforeSend: (sequence) => journal?.reserve(sequence),
+    },
+    restored?.sequence,
+  );
+  if (opening.carrier !== undefined) link.attach(opening.carrier);
+  return { link, journal };
+}
+
+function openingLine(id: string, opening: Opening, visitor: Access): JournalLine {
+  const { character, model, intent, beta } = opening;
+  const user = userOf(opening, visitor) ?? undefined;
+  return { type: 'open', id, character: character.id, model, intent, beta, user };
+}
+
+/** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */
+function admit(link: Link, message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return true;
+  const { type, x_seq: sequence, x_ack: acknowledged } = message as Record<string, unknown>;
+  if (typeof acknowledged === 'number') link.acknowledge(acknowledged);
+  if (!link.takes(typeof sequence === 'number' ? sequence : undefined)) return false;
+  if (type !== 'x_dramatis.ack') return true;
+  link.tellReceived();
+  return false;
+}
+
+/** A link whose events are noted as they go out. */
+function noted(link: Link, place: Place): Peer {
+  return {
+    send(event) {
+      const isRead = link.send(event);
+      place.note(event.type);
+      return isRead;
+    },
+    sendAudio: (audio) => link.sendAudio(audio),
+    beforeReply: (replyId) => link.beforeReply(replyId),
+    probe: (answered) => link.probe(answered),
+  };
+}
+
+const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
+
+/** What a session tells about itself and what it understands; with the token, where its client may come back. */
+function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }: SocketDeps): Record<string, unknown> {
+  const { character, token } = opening;
+  const user = userOf(opening, visitor);
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...aboutSession(character, engines),
+    extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
+    ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
+  };
+}
+
+/** What a session tells about itself besides the standard. */
+export function aboutSession(character: Character, engines: Engines): Record<string, unknown> {
+  return {
+    ...aboutPlayers(character),
+    engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
+  };
+}

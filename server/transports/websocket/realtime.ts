@@ -1,0 +1,292 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { RawData, WebSocket } from 'ws';
+import type { Character } from '../../../characters/character.ts';
+import { sceneModel } from '../../../characters/scene.ts';
+import { floatsFromPcm16 } from '../../../voices/audio.ts';
+import { decodeFrame } from '../../protocol/binary-frame.ts';
+import { journalFile, keptMessageOf, readJournal } from '../../journal/journal.ts';
+import type { Carrier } from './resumable-stream.ts';
+import { hashOf, newToken, type Lobby, type Seat } from './resumable-sessions.ts';
+import { OpusSound } from './opus-audio.ts';
+import { restore, type RestoredSession } from '../../journal/restore.ts';
+import { userName } from '../../protocol/client-events.ts';
+import { limits, wireSampleRate } from '../../protocol/limits.ts';
+import { toBeta } from '../../realtime/beta.ts';
+import { newId } from '../../realtime/new-id.ts';
+import { wireItem } from '../../realtime/wire-items.ts';
+import type { Problem } from '../../session/contract/events.ts';
+import type { ClientSecret } from '../../http/client-secrets.ts';
+import { openSession, type SocketDeps, type Opening } from './open-session.ts';
+import { carrierOf, keepAlive, refuse } from './socket-carrier.ts';
+
+/** Who a client wants to talk to. A stock client that names an OpenAI model, or none, gets the default character. */
+export function characterFor(
+  model: string | undefined,
+  deps: Pick<SocketDeps, 'config' | 'characters'>,
+): Character | undefined {
+  const named = model === undefined ? undefined : deps.characters.get(model);
+  if (named !== undefined) return named;
+  return namesNobody(model) ? deps.characters.get(deps.config.defaultCharacter) : undefined;
+}
+
+/** Says that nobody has this name, and who there is. */
+export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps, 'characters'>): Problem {
+  const known = [...deps.characters.keys()].join(', ');
+  const isScene = model?.startsWith(sceneModel('')) === true;
+  const code = isScene ? 'unknown_scene' : 'unknown_character';
+  const what = isScene ? 'scene' : 'character';
+  return { code, message: `There is no ${what} "${(model ?? '').slice(0, 64)}". Known: ${known}.` };
+}
+
+/** Who a client talks to; with a client secret, only the character it was made for. */
+export function partnerOf(
+  model: string | undefined,
+  secret: ClientSecret | undefined,
+  deps: SocketDeps,
+): Character | Problem {
+  if (secret === undefined) return characterFor(model, deps) ?? noSuchCharacter(model, deps);
+  const { character } = secret;
+  if (namesNobody(model) || model === character.id) return character;
+  const message = `The client secret was made for ${character.id}: leave \`model\` out, or make another one.`;
+  return { code: 'character_not_allowed', message };
+}
+
+function namesNobody(model: string | undefined): boolean {
+  return model === undefined || model === '' || /^(gpt|o\d|chatgpt)-/.test(model);
+}
+
+/** What the address of a WebSocket asks for. */
+export interface SocketRequest {
+  readonly model?: string;
+  /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
+  readonly intent?: string;
+  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `nod`, `notice`, `voice`, `cues`, `thoughts`. */
+  readonly x?: string;
+  /** Token of a session to go on with, and the last frame of it that the client has. */
+  readonly resume?: string;
+  readonly after?: string;
+  /** Whom the character is to remember. */
+  readonly user?: string;
+  /** The client speaks the dialect from before GA. */
+  readonly beta?: boolean;
+}
+
+function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
+  return new Set(x.split(','));
+}
+
+/** What a client and its server do beyond the standard. */
+function agreedIn(
+  extensions: ReadonlySet<string>,
+  opus: OpusSound | undefined,
+): Pick<Opening, 'binary' | 'holds' | 'nods' | 'notice' | 'tellsVoice' | 'cues' | 'opus'> {
+  const binary = opus !== undefined || extensions.has('binary');
+  const [holds, nods, notice] = [extensions.has('hold'), extensions.has('nod'), extensions.has('notice')];
+  const cues = extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none';
+  return { binary, opus, holds, nods, notice, cues, tellsVoice: extensions.has('voice') };
+}
+
+/** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */
+export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
+  socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
+  keepAlive(socket, deps.clock);
+  if (!extensionsOf(request).has('opus')) return void seatSocket(socket, request, deps, log);
+  // What comes meanwhile is not to be lost.
+  socket.pause();
+  OpusSound.open().then(
+    (opus) => {
+      socket.resume();
+      const seat = socket.readyState === socket.OPEN ? seatSocket(socket, request, deps, log, opus) : undefined;
+      if (seat?.opus !== opus) opus.close();
+    },
+    (fault: unknown) => {
+      log.error({ fault: String(fault) }, 'Opus cannot be loaded');
+      socket.resume();
+      refuse(socket, {
+        code: 'internal_error',
+        message: 'Opus cannot be loaded here. Ask for `binary` without `opus`.',
+      });
+    },
+  );
+}
+
+/** Returns where the socket has come to sit; undefined where it was turned away. */
+function seatSocket(
+  socket: WebSocket,
+  request: SocketRequest,
+  deps: SocketDeps,
+  log: FastifyBaseLogger,
+  opus?: OpusSound,
+): Seat | undefined {
+  const carrier = carrierOf(socket);
+  if (request.resume !== undefined)
+    return resumeSession(socket, carrier, request.resume, { ...request, opus }, deps, log);
+  const { visitor } = deps;
+  const intent = request.intent === 'transcription' ? request.intent : undefined;
+  const character = partnerOf(intent === undefined ? request.model : undefined, visitor.secret, deps);
+  if ('code' in character) return turnAway(socket, character);
+  // Somebody else may have taken the last place between the check at the door and now.
+  const refusal = deps.sessions.refusalFor(visitor);
+  if (refusal !== undefined) return turnAway(socket, refusal.problem, 'tryLater');
+  const user = userIn(request, visitor);
+  if (typeof user === 'object') return turnAway(socket, user);
+  const extensions = extensionsOf(request);
+  const token = extensions.has('resume') ? newToken() : undefined;
+  const seat = openSession(
+    {
+      character,
+      model: request.model ?? character.id,
+      ...agreedIn(extensions, opus),
+      beta: request.beta === true,
+      carrier,
+      startWith: visitor.secret?.startWith,
+      intent,
+      user,
+      ...(token === undefined ? {} : { token }),
+    },
+    deps,
+    log,
+  );
+  carry(socket, carrier, seat, token, deps.lobby);
+  return seat;
+}
+
+/** Whom the client names; with a client secret, only who it was made for. */
+export function userIn(
+  { user }: Pick<SocketRequest, 'user'>,
+  { secret }: SocketDeps['visitor'],
+): string | undefined | Problem {
+  if (user === undefined) return undefined;
+  if (!userName.safeParse(user).success) {
+    const message = `The name of a user has 1 to ${limits.userCharacters} characters.`;
+    return { code: 'invalid_value', message, param: 'user' };
+  }
+  if (secret === undefined || secret.startWith?.x_dramatis?.user === user) return user;
+  const message = 'The client secret was made for another user, or for none. Make one with `session.x_dramatis.user`.';
+  return { code: 'user_not_allowed', message, param: 'user' };
+}
+
+function turnAway(...refusal: Parameters<typeof refuse>): undefined {
+  refuse(...refusal);
+}
+
+interface Resumption extends SocketRequest {
+  /** For a session that another server process had. */
+  readonly opus: OpusSound | undefined;
+}
+
+/** Puts a new socket in the place of the one that broke, or of one that another server process had. */
+function resumeSession(
+  socket: WebSocket,
+  carrier: Carrier,
+  token: string,
+  request: Resumption,
+  deps: SocketDeps,
+  log: FastifyBaseLogger,
+): Seat | undefined {
+  const { lobby } = deps;
+  const seat = lobby.claim(token);
+  if (seat === undefined) {
+    const restored = restoreSession(token, request, deps, log);
+    if (restored !== undefined) {
+      carry(socket, carrier, restored.seat, token, lobby);
+      greetAgain(restored, carrier);
+      return restored.seat;
+    }
+    const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
+    return turnAway(socket, { code: 'session_not_resumable', message });
+  }
+  const greeting = (received: number): string =>
+    JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
+  if (!seat.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
+    const message =
+      '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
+    if (!seat.link.attached) lobby.leave(token);
+    return turnAway(socket, { code: 'session_not_resumable', message });
+  }
+  seat.connection.away(false);
+  carry(socket, carrier, seat, token, lobby);
+  return seat;
+}
+
+interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
+  readonly seat: Seat;
+}
+
+/** Goes on with the session of a server process that is no more, from its journal. */
+function restoreSession(
+  token: string,
+  request: Resumption,
+  deps: SocketDeps,
+  log: FastifyBaseLogger,
+): Restored | undefined {
+  if (!deps.config.store || deps.sessions.refusalFor(deps.visitor) !== undefined) return undefined;
+  const lines = readJournal(journalFile(deps.config.dataDir, hashOf(token)));
+  const restored = lines === undefined ? undefined : restore(lines, deps.config.playoutAheadMs);
+  const character = restored === undefined ? undefined : deps.characters.get(restored.character);
+  if (restored === undefined || character === undefined) return undefined;
+  const { model, intent, beta } = restored;
+  const agreed = agreedIn(extensionsOf(request), request.opus);
+  const seat = openSession({ character, model, ...agreed, token, restored, intent, beta }, deps, log);
+  for (const { replyId, item } of restored.openReplies) {
+    const kept = item === undefined ? {} : { item: keptMessageOf(item) };
+    seat.journal?.write({ type: 'ended', replyId, ...kept });
+  }
+  return { seat, openReplies: restored.openReplies, beta: restored.beta };
+}
+
+/** What the client did not get to know: that its replies ended with the server that made them. */
+function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): void {
+  const greeting = (): string =>
+    JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received: null, restarted: true });
+  seat.link.attach(carrier, undefined, greeting);
+  for (const { replyId, item } of openReplies) {
+    const response = {
+      id: replyId,
+      object: 'realtime.response',
+      status: 'cancelled',
+      status_details: { type: 'cancelled', reason: 'server_restarted' },
+      output: item === undefined ? [] : [wireItem(item)],
+      usage: null,
+    };
+    const done = { type: 'response.done', event_id: newId('event'), response };
+    for (const event of beta ? toBeta(done) : [done]) seat.link.send(event);
+  }
+}
+
+/** RFC 6455 §7.4.1: a client that closes so does not mean to come back. */
+const hungUp = 1000;
+
+/** Hands what the socket brings to the session; when the socket goes, the session ends or waits. */
+function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | undefined, lobby: Lobby): void {
+  const { link, connection } = seat;
+  socket.on('message', (data: RawData, isBinary: boolean) => {
+    if (isBinary) hear(data as Buffer, seat);
+    else connection.receive(data as Buffer);
+  });
+  socket.once('close', (code: number) => {
+    link.detach(carrier);
+    if (link.attached) return;
+    if (code === hungUp || token === undefined || !lobby.leave(token)) connection.close();
+  });
+}
+
+/** Takes a binary frame: sound of the user, as PCM or Opus. */
+function hear(data: Buffer, { link, connection, opus }: Seat): void {
+  const frame = decodeFrame(data);
+  if (frame?.kind !== 'input') return connection.receiveBinary();
+  if ('opus' in frame && opus === undefined) return connection.receiveBinary(opusNotAgreed);
+  if (!link.takes(frame.sequence)) return;
+  const samples = 'opus' in frame ? opus?.hear(frame.opus) : floatsFromPcm16(frame.pcm16);
+  if (samples === undefined) connection.receiveBinary(brokenOpus);
+  else if (samples.length > 0) connection.receiveAudio(samples, wireSampleRate);
+}
+
+const opusNotAgreed: Problem = {
+  code: 'binary_not_supported',
+  message: 'Opus was not agreed on. Ask for it in the address (`x=opus`), or send PCM.',
+};
+const brokenOpus: Problem = {
+  code: 'invalid_audio',
+  message: 'The frame holds no Opus packet, or one shorter than its header tells. It is left out; send the next one.',
+};

@@ -1,0 +1,48 @@
+import { make } from './dom.js';
+import { listMicrophones } from '../../client/audio/microphone.js';
+import { recall, remember } from './remember.js';
+
+const NAME = 'microphone';
+
+/** A list of microphones that keeps itself up to date and remembers the choice. */
+export class MicrophonePicker {
+  #select;
+
+  /**
+   * @param {HTMLSelectElement} select
+   * @param {() => void} onChoose
+   */
+  constructor(select, onChoose) {
+    this.#select = select;
+    select.addEventListener('change', () => {
+      remember('visits', NAME, select.value);
+      onChoose();
+    });
+    navigator.mediaDevices?.addEventListener('devicechange', () => void this.refresh());
+  }
+
+  /** @returns {string} the empty string is the system's default */
+  get deviceId() {
+    return recall('visits', NAME);
+  }
+
+  async refresh() {
+    const microphones = await listMicrophones();
+    const options = microphones.map(({ deviceId, label }, index) =>
+      option(deviceId, label || `Microphone ${index + 1}`),
+    );
+    this.#select.replaceChildren(option('', 'System default'), ...options);
+    const isPresent = microphones.some(({ deviceId }) => deviceId === this.deviceId);
+    this.#select.value = isPresent ? this.deviceId : '';
+  }
+}
+
+/**
+ * @param {string} value
+ * @param {string} label
+ */
+function option(value, label) {
+  const made = make('option', '', label);
+  made.value = value;
+  return made;
+}

@@ -1,0 +1,169 @@
+import { WIRE_RATE } from '../../client/audio/pcm.js';
+import { Reply } from './reply.js';
+import { Turn } from './turn.js';
+
+/** @import { Speaker } from '../../client/types/events.d.ts' */
+/** @import { PlaybackEvent, Response, ResponseEvent, ServerError, SoundEvent } from '../../client/types/api.d.ts' */
+/** @import { SceneNews } from '../parts/scene-view.js' */
+/** @import { Entry } from './transcript.js' */
+/** @import { TurnStart, VoiceEvent } from './turn.js' */
+
+/** The character's side: the words of responses, shown as their sound is played, and cut off with it. */
+export class Replies {
+  #options;
+  /** @type {Map<string, Turn>} by response */
+  #turns = new Map();
+
+  /**
+   * @param {object} options
+   * @param {(speaker: Speaker | undefined) => Entry} options.addEntry
+   * @param {() => boolean} options.isAudible false where replies are only read
+   * @param {(error: ServerError | undefined) => void} options.onFailed
+   * @param {(news: SceneNews) => void} options.onScene
+   */
+  constructor(options) {
+    this.#options = options;
+  }
+
+  /** The server is at work on one that is still wanted. */
+  get isUnderWay() {
+    return this.#all().some((turn) => !turn.isDone && !turn.isCut);
+  }
+
+  /**
+   * @param {Response} response that was created
+   * @param {TurnStart | undefined} start what it answers
+   */
+  begin(response, start) {
+    this.#turns.set(response.id, new Turn(start));
+  }
+
+  /** @param {ResponseEvent | SoundEvent} event about a response; what was cut off is ignored */
+  handle(event) {
+    const turn = this.#turns.get('response' in event ? event.response.id : event.response_id);
+    if (turn === undefined) return;
+    if (event.type === 'response.done') this.#done(turn, event.response);
+    else if (!turn.isCut) this.#extend(turn, event);
+  }
+
+  /** @param {VoiceEvent} event how like itself the character sounded */
+  hearVoice(event) {
+    const turn = this.#turns.get(event.response_id);
+    turn?.hearVoice(event);
+    turn?.draw(this.#all());
+  }
+
+  /** @param {PlaybackEvent} event */
+  play(event) {
+    switch (event.type) {
+      case 'playback.progress':
+        this.#find(event.itemId)?.reply.reveal(event.playedMs);
+        break;
+      case 'playback.onset': {
+        const found = this.#find(event.itemId);
+        found?.turn.heardAt(event.atMs);
+        found?.turn.draw(this.#all());
+        this.#options.onScene({ type: 'speaks', id: found?.reply.entry.element.dataset.speaker });
+        break;
+      }
+      case 'playback.ended':
+        this.#find(event.itemId)?.reply.finish();
+        this.#options.onScene({ type: 'speaks', id: undefined });
+        break;
+      case 'playback.stopped':
+        for (const turn of event.responseIds.map((id) => this.#turns.get(id)))
+          if (turn?.isDone === false) turn.isCut = true;
+        break;
+      case 'playback.cut':
+        this.#find(event.itemId)?.reply.cut(event.heardMs);
+        this.#options.onScene({ type: 'speaks', id: undefined });
+        break;
+      default:
+    }
+  }
+
+  /** The session is gone: nothing more comes of what was under way. */
+  abandon() {
+    for (const turn of this.#all()) turn.isDone = true;
+  }
+
+  /**
+   * @param {Turn} turn
+   * @param {ResponseEvent | SoundEvent} event
+   */
+  #extend(turn, event) {
+    switch (event.type) {
+      case 'response.output_item.added':
+        if (event.item.type === 'message') this.#replyOf(turn, event.item.id, event.item.x_dramatis?.speaker);
+        break;
+      case 'response.output_audio.delta':
+        this.#replyOf(turn, event.item_id).receivedMs += ((event.pcm16.length >> 1) * 1000) / WIRE_RATE;
+        break;
+      case 'response.output_audio_transcript.delta':
+      case 'response.output_text.delta':
+        this.#write(this.#replyOf(turn, event.item_id), event);
+        break;
+      case 'x_dramatis.cue':
+        turn.replies.at(-1)?.cue(event);
+        break;
+      case 'x_dramatis.resume':
+        for (const reply of turn.replies) reply.delay(event.later_ms ?? 0);
+        break;
+      case 'response.output_audio_transcript.done':
+        this.#replyOf(turn, event.item_id).settle(event.transcript);
+        break;
+      default:
+    }
+  }
+
+  /**
+   * @param {Turn} turn
+   * @param {Response} response
+   */
+  #done(turn, { status, status_details: details, x_dramatis: about }) {
+    turn.isDone = true;
+    turn.learn(about);
+    if (about?.cast_feelings !== undefined) this.#options.onScene({ type: 'feelings', of: about.cast_feelings });
+    if (about?.users_turn === true) this.#options.onScene({ type: 'yours' });
+    if (about?.scene_ended === true) this.#options.onScene({ type: 'over' });
+    if (status === 'failed') this.#options.onFailed(details?.error);
+    turn.draw(this.#all());
+  }
+
+  /**
+   * @param {Reply} reply
+   * @param {Extract<ResponseEvent, { type: 'response.output_text.delta' | 'response.output_audio_transcript.delta' }>} event
+   */
+  #write(reply, { delta, x_dramatis: about }) {
+    const words = about?.words ?? [];
+    for (const word of words) reply.hold(word.text, word.start_ms);
+    if (words.length === 0) reply.hold(delta, about?.start_ms ?? undefined);
+    if (!this.#options.isAudible()) reply.reveal(Infinity);
+  }
+
+  #all() {
+    return [...this.#turns.values()];
+  }
+
+  /** @param {string} itemId */
+  #find(itemId) {
+    for (const turn of this.#turns.values()) {
+      const reply = turn.replies.find((candidate) => candidate.itemId === itemId);
+      if (reply !== undefined) return { turn, reply };
+    }
+    return undefined;
+  }
+
+  /**
+   * @param {Turn} turn
+   * @param {string} itemId
+   * @param {Speaker} [speaker] who of several, in a scene
+   */
+  #replyOf(turn, itemId, speaker) {
+    const known = turn.replies.find((reply) => reply.itemId === itemId);
+    if (known !== undefined) return known;
+    const reply = new Reply(itemId, this.#options.addEntry(speaker));
+    turn.replies.push(reply);
+    return reply;
+  }
+}

@@ -1,0 +1,119 @@
+import { make, makeSvg } from '../parts/dom.js';
+import { parts, spell } from './latency.js';
+
+/** @import { Latency } from '../../client/types/api.d.ts' */
+/** @import { Part } from './latency.js' */
+/** @import { VoiceEvent } from './turn.js' */
+
+/** Width of a drawing in its own units. */
+const WIDTH = 1000;
+/** So that a short part can be seen. */
+const LEAST_WIDTH = 6;
+
+/**
+ * Where the time of one turn went: a strip and a sentence that are always to be seen, and a table with a bar for every part
+ * of it and who it was spent on.
+ *
+ * @param {Latency} latency
+ * @param {object} about
+ * @param {number | null} about.medianMs of the session's turns so far that began the same way
+ * @param {string | undefined} about.mind who thought of the answer
+ * @param {VoiceEvent | undefined} about.voice how like itself the character sounded
+ * @param {boolean} about.isOpen
+ * @returns {HTMLDetailsElement}
+ */
+export function waterfall(latency, { medianMs, mind, voice, isOpen }) {
+  const all = parts(latency);
+  const totalMs = Math.max(1, latency.total_ms);
+  const summary = make('summary', '', strip(all, totalMs), make('span', '', headline(latency, medianMs)));
+  if (voice !== undefined) summary.append(voiceMeter(voice));
+  const table = make('table', '', make('caption', '', caption(latency)));
+  for (const part of all) table.append(row(part.label, part.ms, bar(part, totalMs, LEAST_WIDTH)));
+  table.append(row('All of it', latency.total_ms));
+  const made = make('details', 'waterfall', summary, table);
+  if (mind !== undefined) made.append(make('p', 'mind', `Mind: ${mind}`));
+  made.dataset.latency = JSON.stringify(latency);
+  made.open = isOpen;
+  summary.addEventListener('click', () => requestAnimationFrame(() => made.scrollIntoView({ block: 'nearest' })));
+  return made;
+}
+
+/**
+ * How like itself the character sounded: a meter that sinks as the voice drifts.
+ *
+ * @param {VoiceEvent} voice
+ */
+function voiceMeter({ similarity, basis }) {
+  const meter = make('meter', '');
+  meter.min = 0;
+  meter.max = 1;
+  meter.value = Math.max(0, similarity);
+  const text = `Voice ${similarity.toFixed(2)}`;
+  meter.textContent = text;
+  const made = make('span', 'voice', meter, text);
+  const against = basis === 'reference' ? 'the recording it is cloned from' : 'its first reply';
+  made.title = `How like ${against} this reply sounds: 1 is the same voice`;
+  return made;
+}
+
+/**
+ * @param {Latency} latency
+ * @param {number | null} medianMs
+ */
+function headline(latency, medianMs) {
+  const sent = typeof latency.first_audio_ms === 'number' ? 'Answered' : 'Ended';
+  const reached = typeof latency.heard_ms === 'number' ? 'Heard' : sent;
+  const after = latency.basis === 'text' ? 'after asking' : 'after you stopped';
+  return `${reached} ${spell(latency.total_ms)} ${after}${medianMs === null ? '' : ` · median ${spell(medianMs)}`}`;
+}
+
+/** @param {Latency} latency */
+function caption(latency) {
+  return latency.basis === 'text' ? 'Where the time since asking went' : 'Where the time since your last word went';
+}
+
+/**
+ * All parts in one line.
+ *
+ * @param {readonly Part[]} all
+ * @param {number} totalMs
+ */
+function strip(all, totalMs) {
+  const drawing = makeSvg('svg', {
+    viewBox: `0 0 ${WIDTH} 10`,
+    preserveAspectRatio: 'none',
+    class: 'strip',
+    role: 'img',
+  });
+  drawing.setAttribute('aria-label', all.map(({ label, ms }) => `${label}: ${spell(ms)}`).join(', '));
+  drawing.append(...all.map((part) => bar(part, totalMs, 0)));
+  return drawing;
+}
+
+/**
+ * @param {string} label
+ * @param {number} ms
+ * @param {SVGElement} [drawn] nothing where it is the whole
+ */
+function row(label, ms, drawn) {
+  const header = make('th', '', label);
+  header.scope = 'row';
+  const cell = make('td', 'bar');
+  if (drawn !== undefined) {
+    const drawing = makeSvg('svg', { viewBox: `0 0 ${WIDTH} 10`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+    drawing.append(makeSvg('rect', { class: 'track', width: WIDTH, height: 10 }), drawn);
+    cell.append(drawing);
+  }
+  return make('tr', drawn === undefined ? 'whole' : '', header, cell, make('td', 'number', spell(ms)));
+}
+
+/**
+ * @param {Part} part
+ * @param {number} totalMs
+ * @param {number} leastWidth
+ */
+function bar({ owner, fromMs, ms }, totalMs, leastWidth) {
+  const width = Math.max(leastWidth, (ms / totalMs) * WIDTH);
+  const x = Math.max(0, Math.min((fromMs / totalMs) * WIDTH, WIDTH - width));
+  return makeSvg('rect', { class: owner, x, width, height: 10 });
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { EngineError, type CallOptions } from '../../engine.ts';
+import { baseUrlSchema, bearer } from '../base-url.ts';
+import type { EngineContext } from '../context.ts';
+import { openDeadline, type Deadline } from '../deadline.ts';
+import { badReply, brokenOff, type Upstream } from '../http-faults.ts';
+import { openSocketPool, type PooledSocket, type SocketPool } from './socket-pool.ts';
+import { openSocket } from '../socket.ts';
+
+/** Mainland China; keys are valid in one region only. */
+export const dashscopeUrl = baseUrlSchema.default('wss://dashscope.aliyuncs.com/api-ws/v1/inference');
+
+/** What the settings of every DashScope engine hold. */
+export interface DashscopeServer {
+  readonly baseUrl: string;
+  /** The workspace that pays, where it is not the key's own. */
+  readonly workspace?: string | undefined;
+}
+
+/** What is to be done. */
+export interface DashscopeOrder {
+  readonly task: 'asr' | 'tts';
+  readonly function: string;
+  readonly model: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** One task on Alibaba Cloud's duplex WebSocket, accepted by the server. */
+export interface DashscopeTask {
+  /** Sound for the server. */
+  send(bytes: Uint8Array): void;
+  /** Text for the server. */
+  say(text: string): void;
+  /** That was all. Without it the server keeps the end of its answer to itself. */
+  finish(): void;
+  /** Outputs as they are in `payload.output`, and sound, until the task is finished. */
+  readonly answers: AsyncGenerator<Readonly<Record<string, unknown>> | Buffer>;
+  /** To be called in the end in any case: cancels what is under way. */
+  close(): void;
+}
+
+const messageSchema = z.object({
+  header: z.object({ event: z.string(), error_code: z.string().optional() }),
+  payload: z.object({ output: z.record(z.string(), z.unknown()).optional() }).nullish(),
+});
+type Message = z.infer<typeof messageSchema>;
+
+/** The tasks of one engine. A connection serves one after another, and is kept for a while when its task is finished. */
+export interface DashscopeTasks {
+  /** Has a task accepted: nothing may be sent before. Connects where no connection is free. */
+  open(order: DashscopeOrder, options: CallOptions): Promise<DashscopeTask>;
+  /** Hangs up what is free. */
+  close(): void;
+}
+
+/** Opens no connection yet. */
+export function openTasks(context: EngineContext, server: DashscopeServer): DashscopeTasks {
+  const connections = openSocketPool(context, socketRequest(context, server), idleMs);
+  return {
+    open: (order, options) => openTask(context, connections, order, options),
+    close: () => connections.close(),
+  };
+}
+
+/** The server hangs up after 60 s. */
+const idleMs = 45_000;
+
+async function openTask(
+  context: EngineContext,
+  connections: SocketPool,
+  order: DashscopeOrder,
+  { signal }: CallOptions,
+): Promise<DashscopeTask> {
+  const deadline = openDeadline(context.name);
+  const cut = AbortSignal.any([signal, deadline.signal]);
+  const taskId = randomUUID();
+  const start = async (given: PooledSocket): Promise<PooledSocket> => {
+    try {
+      deadline.expect(context.timeouts.firstByteMs);
+      given.send(messageFor(taskId, 'run-task', { task_group: 'audio', ...order, input: {} }));
+      const first = await nextOf(given, context);
+      if (Buffer.isBuffer(first) || first.header.event !== 'task-started')
+        throw badReply(context, 'no start of the task');
+      return given;
+    } catch (cause) {
+      given.close();
+      throw cause;
+    } finally {
+      deadline.clear();
+    }
+  };
+  const socket = await connections.take(cut, start);
+  return taskOn(socket, taskId, { context, deadline });
+}
+
+function taskOn(
+  socket: PooledSocket,
+  taskId: string,
+  { context, deadline }: { readonly context: EngineContext; readonly deadline: Deadline },
+): DashscopeTask {
+  const { firstByteMs, betweenBytesMs } = context.timeouts;
+  const tell = (action: string, payload: object): void => socket.send(messageFor(taskId, action, payload));
+  let isAsked = false;
+  let isOver = false;
+  async function* answers(): DashscopeTask['answers'] {
+    for (;;) {
+      const message = await nextOf(socket, context);
+      if (isAsked) deadline.expect(betweenBytesMs);
+      if (Buffer.isBuffer(message)) yield message;
+      else if (message.header.event === 'task-finished') break;
+      else if (message.payload?.output !== undefined) yield message.payload.output;
+    }
+    isOver = true;
+  }
+  return {
+    send: (bytes) => socket.send(bytes),
+    say: (text) => tell('continue-task', { input: { text } }),
+    finish() {
+      isAsked = true;
+      deadline.expect(firstByteMs);
+      tell('finish-task', { input: {} });
+    },
+    answers: answers(),
+    close() {
+      deadline.clear();
+      if (isOver) socket.giveBack();
+      else socket.close();
+    },
+  };
+}
+
+function messageFor(taskId: string, action: string, payload: object): string {
+  return JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload });
+}
+
+async function nextOf(socket: PooledSocket, context: EngineContext): Promise<Message | Buffer> {
+  const message = await socket.receive();
+  if (message === undefined) throw brokenOff(context);
+  return typeof message === 'string' ? readMessage(message, context) : message;
+}
+
+/** Whether the server takes the key. */
+export async function checkDashscope(
+  context: EngineContext,
+  server: DashscopeServer,
+  options: CallOptions,
+): Promise<string> {
+  const socket = await openSocket(context, socketRequest(context, server), options);
+  socket.close();
+  return `${new URL(server.baseUrl).host} takes the key`;
+}
+
+function socketRequest({ key }: EngineContext, { baseUrl, workspace }: DashscopeServer) {
+  const headers = { ...bearer(key), ...(workspace === undefined ? {} : { 'x-dashscope-workspace': workspace }) };
+  return { url: baseUrl, headers };
+}
+
+function readMessage(text: string, upstream: Upstream): Message {
+  let message: Message;
+  try {
+    message = messageSchema.parse(JSON.parse(text));
+  } catch {
+    throw badReply(upstream, 'something that is no message of a task');
+  }
+  if (message.header.event === 'task-failed') throw taskFault(message.header.error_code ?? '', upstream);
+  return message;
+}
+
+/** What the server's own word for the failure means; its prose may repeat what was said. */
+function taskFault(code: string, { name, settingNames }: Upstream): EngineError {
+  const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
+  if (/^(InvalidApiKey|AccessDenied|Arrearage)/i.test(code)) {
+    return new EngineError(name, 'ENGINE_REFUSED', `the key was not accepted${word}. Check ${settingNames.key}.`);
+  }
+  if (/timeout/i.test(code)) {
+    return new EngineError(name, 'ENGINE_TIMEOUT', `the server gave up waiting${word}`);
+  }
+  if (/^(Throttling|Internal|Service|System|Model(Serving|Unavailable))/i.test(code)) {
+    const detail = `the server failed, or has too much to do${word}. Try again in a moment.`;
+    return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
+  }
+  const detail = `the server did not accept the task${word}. Check ${settingNames.model}, and that the voice is one of this model.`;
+  return new EngineError(name, 'ENGINE_REFUSED', detail);
+}

@@ -1,0 +1,62 @@
+import { Metadata, status as grpcStatus, type ServiceError } from '@grpc/grpc-js';
+import { EngineError } from '../../engine.ts';
+import { brokenOff, type Upstream } from '../http-faults.ts';
+
+/** How far a call had come when it failed. */
+export type CallStage = 'connecting' | 'asked' | 'answering';
+
+/** What the status of a failed call means. Nothing of its text is repeated: it may hold what was said. */
+export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage): EngineError {
+  if (cause instanceof EngineError) return cause;
+  const { name, settingNames } = upstream;
+  const { code, metadata } = cause as Partial<ServiceError>;
+  const word = code === undefined ? '' : ` (${grpcStatus[code]})`;
+  const fault = (kind: EngineError['code'], detail: string): EngineError =>
+    new EngineError(name, kind, detail, undefined, { retryAfterMs: pushbackMs(metadata) });
+  switch (code) {
+    case grpcStatus.UNAUTHENTICATED:
+    case grpcStatus.PERMISSION_DENIED:
+      return fault('ENGINE_REFUSED', `the key was not accepted${word}. Check ${settingNames.key}.`);
+    case grpcStatus.NOT_FOUND:
+    case grpcStatus.UNIMPLEMENTED:
+      return fault(
+        'ENGINE_REFUSED',
+        `the server knows no such model or service${word}. Check ${settingNames.model}, and that ${settingNames.baseUrl} names its gRPC port.`,
+      );
+    case grpcStatus.INVALID_ARGUMENT:
+    case grpcStatus.FAILED_PRECONDITION:
+    case grpcStatus.OUT_OF_RANGE:
+      return fault(
+        'ENGINE_REFUSED',
+        `the model did not accept the request${word}. Check ${settingNames.model} and "dialect", and look into the server's log.`,
+      );
+    case grpcStatus.DEADLINE_EXCEEDED:
+      return fault('ENGINE_TIMEOUT', `the server gave up waiting${word}`);
+    case grpcStatus.RESOURCE_EXHAUSTED:
+      // A server that has too much to do says so before it answers; later it is the answer that is too big for us.
+      return stage === 'answering'
+        ? fault('ENGINE_BAD_REPLY', `the server sent more than 64 MiB at a time. Check ${settingNames.baseUrl}.`)
+        : fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up${word}`);
+    case grpcStatus.UNAVAILABLE:
+    case grpcStatus.CANCELLED:
+      return stage === 'connecting'
+        ? fault(
+            'ENGINE_UNAVAILABLE',
+            `the server cannot be reached${word}. Check ${settingNames.baseUrl}, that it names the gRPC port, and that the server runs.`,
+          )
+        : stage === 'answering'
+          ? brokenOff(upstream)
+          : fault('ENGINE_UNAVAILABLE', `the server is not ready, or hung up${word}. Is it loading its model?`);
+    default:
+      return fault('ENGINE_UNAVAILABLE', `the server failed${word}. Look into its log.`);
+  }
+}
+
+/** gRPC's own way to say how long a client should wait, in milliseconds. */
+function pushbackMs(metadata: Metadata | undefined): number | undefined {
+  const [value] = metadata?.get('grpc-retry-pushback-ms') ?? [];
+  const ms = Number(value);
+  if (value === undefined || Number.isNaN(ms)) return undefined;
+  // Less than nothing: never.
+  return ms < 0 ? Number.POSITIVE_INFINITY : ms;
+}

@@ -1,0 +1,75 @@
+import { concatSamples } from '../audio.ts';
+import type { OmniPart } from '../omni.ts';
+import { Resampler } from '../dsp/resampler.ts';
+import type { SpeechChunk } from '../synthesizer.ts';
+import { unitsOf } from '../synthesis/estimated-word-timings.ts';
+import { wordTimes } from '../text/word-times.ts';
+
+/** How fast a model has spoken so far: milliseconds per unit of text; undefined before it has. */
+export interface OmniPace {
+  msPerUnit: number | undefined;
+}
+
+/** A middling voice. */
+const usualMsPerUnit = 75;
+const sampleRate = 24_000;
+
+/** Words are told apart by white space, Chinese and Japanese characters by themselves. */
+const word =
+  /\s*(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\p{P}]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+)\s*/gu;
+
+/**
+ * What a model says, at 24 kHz, as a synthesizer would give it: each sound with the words it says, as well as can be guessed from
+ * the pace, since words and sound come apart from each other. The texts joined are all that the model said.
+ */
+export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace): AsyncGenerator<SpeechChunk> {
+  let pending = '';
+  let told = 0;
+  let atMs = 0;
+  let held: Float32Array = new Float32Array(0);
+  const chunk = (samples: Float32Array, text: string): SpeechChunk => {
+    const endMs = (samples.length / sampleRate) * 1000;
+    const words = wordTimes(text, { startMs: 0, endMs });
+    const frame = { samples, sampleRate, atMs };
+    atMs += endMs;
+    return { frame, text, ...(words.length > 0 && { words }) };
+  };
+  /** The words that begin in the next so many samples. */
+  const due = (samples: Float32Array): string => {
+    const untilMs = atMs + (samples.length / sampleRate) * 1000;
+    let text = '';
+    for (const [next] of pending.matchAll(word)) {
+      // The last may be half a word.
+      if (told * (pace.msPerUnit ?? usualMsPerUnit) >= untilMs || text.length + next.length === pending.length) break;
+      text += next;
+      told += unitsOf(next);
+    }
+    pending = pending.slice(text.length);
+    return text;
+  };
+  for await (const samples of soundIn(parts, (text) => (pending += text))) {
+    // The last sound is for the words that are left.
+    if (held.length > 0) yield chunk(held, due(held));
+    held = samples;
+  }
+  if (held.length === 0) return;
+  told += unitsOf(pending);
+  yield chunk(held, pending);
+  if (told > 0) pace.msPerUnit = atMs / told;
+}
+
+async function* soundIn(parts: AsyncIterable<OmniPart>, onText: (text: string) => void): AsyncGenerator<Float32Array> {
+  let resampler: Resampler | undefined;
+  let from = 0;
+  for await (const part of parts) {
+    if (part.type === 'text-delta') onText(part.text);
+    if (part.type !== 'sound') continue;
+    const rest = part.sampleRate === from ? undefined : resampler?.flush();
+    if (part.sampleRate !== from) resampler = new Resampler(part.sampleRate, sampleRate);
+    from = part.sampleRate;
+    const samples = concatSamples([rest ?? new Float32Array(0), resampler?.push(part.samples) ?? part.samples]);
+    if (samples.length > 0) yield samples;
+  }
+  const rest = resampler?.flush();
+  if (rest !== undefined && rest.length > 0) yield rest;
+}

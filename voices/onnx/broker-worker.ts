@@ -1,0 +1,48 @@
+import { BroadcastChannel, workerData } from 'node:worker_threads';
+import { openProcess } from '../runtime/process.ts';
+import { EngineError } from '../engine.ts';
+import type { Provider } from './execution.ts';
+import type { BrokerData, Envelope, Reply } from './device.ts';
+import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
+
+/** Of the first run, too, in which shaders are compiled and kernels chosen. */
+const patienceMs = 60_000;
+
+const { name, ready, gpuMemoryMb } = workerData as BrokerData;
+const device = openProcess<DeviceRequest, DeviceAnswer>({
+  name: 'device',
+  url: new URL('./device-worker.ts', import.meta.url),
+  data: { gpuMemoryMb },
+  // A driver that hangs keeps its process for good.
+  patienceMs: 1_000,
+});
+const answers = new Map<string, BroadcastChannel>();
+/** Providers under which the process ended while it loaded a model: it would take all other models along each time. */
+const fatal = new Map<Provider, string>();
+
+const requests = new BroadcastChannel(name);
+requests.onmessage = (event: unknown) => void pass((event as { readonly data: Envelope }).data);
+Atomics.store(ready, 0, 1);
+Atomics.notify(ready, 0);
+
+async function pass({ from, id, request }: Envelope): Promise<void> {
+  const channel = answers.get(from) ?? new BroadcastChannel(from);
+  answers.set(from, channel);
+  channel.postMessage({ id, ...(await answerTo(request)) } satisfies Reply);
+}
+
+async function answerTo(request: DeviceRequest): Promise<Omit<Reply, 'id'>> {
+  const provider = 'open' in request ? request.open.provider : undefined;
+  const before = provider && fatal.get(provider);
+  if (before !== undefined) return { why: before };
+  const signal = AbortSignal.timeout(patienceMs);
+  try {
+    return { answer: await device.once(request, { signal }) };
+  } catch (fault) {
+    const words = fault instanceof EngineError ? fault.detail : String(fault);
+    const why = signal.aborted ? `no answer in ${patienceMs / 1000} s` : words.replace(/; the next call .*/, '');
+    const ended = !(fault instanceof EngineError && fault.code === 'ENGINE_BAD_REPLY');
+    if (provider !== undefined && ended) fatal.set(provider, why);
+    return { why };
+  }
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { Tensor, type InferenceSession, type OnnxValue } from 'onnxruntime-node';
+import type { Provider } from './execution.ts';
+import { lineOf } from './fault-line.ts';
+
+/** A tensor without methods. */
+export interface PlainTensor {
+  readonly type: string;
+  readonly data: unknown;
+  readonly dims: readonly number[];
+}
+
+type Named = readonly (readonly [string, PlainTensor])[];
+
+/** A model to load. */
+export interface DeviceOrder {
+  readonly provider: Provider;
+  readonly file: string | Uint8Array;
+  readonly options: Omit<InferenceSession.SessionOptions, 'executionProviders'>;
+}
+
+export type DeviceRequest =
+  | { readonly open: DeviceOrder }
+  | { readonly run: string; readonly feeds: Named; readonly fetches?: readonly string[] };
+
+export type DeviceAnswer =
+  | ({ readonly session: string } & Pick<InferenceSession, 'inputNames' | 'outputNames' | 'inputMetadata'>)
+  | { readonly outputs: Named };
+
+type Session = Pick<InferenceSession, 'run' | 'release' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
+
+/** Makes a session on one provider; tests have their own. */
+export type CreateOnDevice = (file: string | Uint8Array, options: InferenceSession.SessionOptions) => Promise<Session>;
+
+/** The models on a device. Whoever asks for the same file with the same options gets the same session. */
+export interface DeviceSessions {
+  open(order: DeviceOrder): Promise<DeviceAnswer>;
+  run(request: Extract<DeviceRequest, { run: string }>): Promise<DeviceAnswer>;
+}
+
+/** Weights, and what is worked with; the runtime has no way to ask, nor a limit to set (onnxruntime #23176). */
+const timesWeights = 2;
+
+interface Held {
+  readonly megabytes: number;
+  readonly session: Promise<Session>;
+}
+
+/** `capMb` counts twice the size of each model's weights, each once. A model that failed once is not tried again: both calls reject with why. */
+export function openDeviceSessions(create: CreateOnDevice, capMb: number | undefined): DeviceSessions {
+  const held = new Map<string, Held>();
+  const failed = new Map<string, string>();
+  const drop = (key: string, fault: unknown): never => {
+    const why = failed.get(key) ?? lineOf(fault);
+    failed.set(key, why);
+    const known = held.get(key);
+    held.delete(key);
+    known?.session.then((session) => session.release()).catch(() => undefined);
+    throw new Error(why);
+  };
+  const load = ({ provider, file, options }: DeviceOrder, key: string, megabytes: number): Held => {
+    const used = [...held.values()].reduce((sum, each) => sum + each.megabytes, 0);
+    if (capMb !== undefined && used + megabytes > capMb) {
+      throw new Error(`over the cap on device memory (DRAMATIS_GPU_MEMORY_MB), needs ${megabytes} MB`);
+    }
+    const loading = { megabytes, session: create(file, { ...options, executionProviders: [provider] }) };
+    held.set(key, loading);
+    return loading;
+  };
+  return {
+    async open(order) {
+      const { size, key } = await identify(order);
+      const before = failed.get(key);
+      if (before !== undefined) throw new Error(before);
+      const { session } = held.get(key) ?? load(order, key, Math.ceil((timesWeights * size) / 1e6));
+      const { inputNames, outputNames, inputMetadata } = await session.catch((fault: unknown) => drop(key, fault));
+      return { session: key, inputNames, outputNames, inputMetadata };
+    },
+    async run({ run: key, feeds, fetches }) {
+      const session = await held.get(key)?.session;
+      if (session === undefined) throw new Error(failed.get(key) ?? 'its process ended meanwhile');
+      const given = Object.fromEntries(feeds.map(([name, each]) => [name, tensorOf(each)]));
+      const made = await (fetches === undefined ? session.run(given) : session.run(given, [...fetches])).catch(
+        (fault: unknown) => drop(key, fault),
+      );
+      return { outputs: Object.entries(made).map(([name, value]) => [name, plainOf(value)] as const) };
+    },
+  };
+}
+
+/** As the runtime takes it. */
+export function tensorOf({ type, data, dims }: PlainTensor): Tensor {
+  return new Tensor(type as 'float32', data as Float32Array, dims);
+}
+
+function plainOf(value: OnnxValue): PlainTensor {
+  const { type, data, dims } = value as PlainTensor;
+  return { type, data, dims };
+}
+
+/** What tells one loaded model from another; the size of its file in bytes. */
+async function identify({
+  provider,
+  file,
+  options,
+}: DeviceOrder): Promise<{ readonly size: number; readonly key: string }> {
+  const hash = createHash('sha256').update(JSON.stringify([provider, options]));
+  if (typeof file !== 'string') return { size: file.length, key: hash.update(file).digest('hex') };
+  const { size, mtimeMs } = await stat(file);
+  return { size, key: hash.update(JSON.stringify([file, size, mtimeMs])).digest('hex') };
+}

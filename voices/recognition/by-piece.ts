@@ -1,0 +1,102 @@
+import type { EngineContext } from '../calls/context.ts';
+import type { Meter } from '../calls/calls.ts';
+import type { CallOptions } from '../engine.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
+import { checkRate } from './check-rate.ts';
+import { DecodeAhead, joinTexts, type Heard, type Urgency } from './decode-ahead.ts';
+
+/** What a server made of a piece of audio. */
+export interface HeardPiece extends Heard {
+  /** BCP 47 tag, where the server tells. */
+  readonly language?: string | undefined;
+  /** 0 to 1, where the server tells. */
+  readonly confidence?: number | undefined;
+}
+
+export interface DecodeOptions extends CallOptions {
+  readonly language?: string | undefined;
+  readonly meter: Meter;
+  /** May be told what is known of the text so far. */
+  readonly onText: (text: string) => void;
+}
+
+/** An engine that hears one piece of audio per request. */
+export interface PieceDecoder {
+  /** BCP 47 primary tags. */
+  readonly languages: readonly string[];
+  /** One request. `samples` are mono at 16 kHz, 28 s at most. */
+  decode(samples: Float32Array<ArrayBuffer>, options: DecodeOptions): Promise<HeardPiece>;
+  /** Also asks while somebody speaks, about twice a second: costs requests, and shows words early. */
+  readonly partials: boolean;
+  /** Silence after which it asks, since the utterance may be over, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+const sampleRate = 16_000;
+
+/**
+ * A recognizer out of requests: it asks in every pause that may be the end of the utterance, so that the final is there when the
+ * end is certain, and drops the request when the speech goes on. A partial that fails is not missed; the final tells.
+ */
+export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineContext): SpeechRecognizer {
+  return {
+    name,
+    sampleRate,
+    languages: decoder.languages,
+    async *transcribe(audio, { signal, language }) {
+      signal.throwIfAborted();
+      const gone = new AbortController();
+      const owner = {};
+      const decode = (
+        samples: Float32Array<ArrayBuffer>,
+        _urgency: Urgency,
+        dropped: AbortSignal,
+        onText: (text: string) => void,
+      ): Promise<HeardPiece> =>
+        calls.once(
+          ({ signal: given, meter }) => {
+            meter.audioSeconds = samples.length / sampleRate;
+            return decoder.decode(samples, { signal: given, meter, language, onText });
+          },
+          { signal: dropped, owner },
+        );
+      const listening = new DecodeAhead<HeardPiece>({
+        decode,
+        believes: ({ text }) => text.trim() !== '',
+        busy: () => calls.isFull,
+        signal: AbortSignal.any([signal, gone.signal]),
+        aheadAfterMs: decoder.pauseMs,
+        triesAgain: false,
+        ...(decoder.partials ? {} : { partialEveryMs: Number.POSITIVE_INFINITY }),
+      });
+      try {
+        for await (const frame of untilAborted(audio, { signal })) {
+          checkRate(frame, sampleRate, name);
+          await listening.push(frame);
+          const text = listening.takePartial();
+          if (text !== undefined) yield { type: 'transcript-partial', text };
+        }
+        const pieces = await listening.finish();
+        signal.throwIfAborted();
+        yield { type: 'transcript-final', ...conclude(pieces, language) };
+      } finally {
+        gone.abort(new Error('nobody listens any more'));
+      }
+    },
+  };
+}
+
+/** All pieces as one; it is as sure as its pieces in the mean, by length of text. */
+function conclude(
+  pieces: readonly HeardPiece[],
+  asked: string | undefined,
+): { readonly text: string; readonly language?: string; readonly confidence?: number } {
+  const text = joinTexts(pieces.map((piece) => piece.text));
+  if (text === '') return { text };
+  const language = pieces.find((piece) => piece.language !== undefined)?.language ?? asked;
+  const weighed = pieces.filter((piece) => piece.confidence !== undefined && piece.text !== '');
+  const length = weighed.reduce((sum, piece) => sum + piece.text.length, 0);
+  const confidence = weighed.reduce((sum, piece) => sum + (piece.confidence ?? 0) * piece.text.length, 0) / length;
+  return { text, ...(language === undefined ? {} : { language }), ...(length === 0 ? {} : { confidence }) };
+}

@@ -1,0 +1,78 @@
+import { durationMs, type AudioFrame } from '../audio.ts';
+import { EngineError } from '../engine.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { Replay } from '../runtime/replay.ts';
+import { resample } from '../dsp/resampler.ts';
+
+/** Utterances are kept for the next engine up to this length; what is longer fails with the engine that hears it. */
+const mostKeptMs = 600_000;
+
+/**
+ * One recognizer out of several: where one fails, the next hears the utterance from its beginning, and goes on with it.
+ * Partials may have been shown by then; they replace each other. Throws what the last one throws.
+ */
+export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...SpeechRecognizer[]]): SpeechRecognizer {
+  const [first, ...others] = recognizers;
+  if (others.length === 0) return first;
+  return {
+    name: recognizers.map(({ name }) => name).join(', then '),
+    sampleRate: first.sampleRate,
+    languages: [...new Set(recognizers.flatMap(({ languages }) => languages))],
+    async *transcribe(audio, options) {
+      const source = new Recording(audio);
+      try {
+        for (const [place, recognizer] of recognizers.entries()) {
+          try {
+            yield* recognizer.transcribe(atRate(source.fromStart(), recognizer.sampleRate), options);
+            return;
+          } catch (cause) {
+            options.signal.throwIfAborted();
+            const mayGoOn = cause instanceof EngineError && place < recognizers.length - 1 && source.isWhole;
+            if (!mayGoOn) throw cause;
+          }
+        }
+      } finally {
+        source.close();
+      }
+    },
+  };
+}
+
+/** The utterance from its start, kept for the next reader while it is not too long. */
+class Recording {
+  readonly #frames: Replay<AudioFrame>;
+  #heardMs = 0;
+  #heard = 0;
+
+  constructor(frames: AsyncIterable<AudioFrame>) {
+    this.#frames = new Replay(frames);
+  }
+
+  /** False once it cannot be read from its start any more. */
+  get isWhole(): boolean {
+    return this.#heardMs <= mostKeptMs;
+  }
+
+  async *fromStart(): AsyncGenerator<AudioFrame> {
+    for (let index = 0; ; index += 1) {
+      const frame = await this.#frames.at(index);
+      if (frame === undefined) return;
+      if (index >= this.#heard) this.#heardMs += durationMs(frame);
+      this.#heard = Math.max(this.#heard, index + 1);
+      yield frame;
+      if (!this.isWhole) this.#frames.forget(index + 1);
+    }
+  }
+
+  close(): void {
+    this.#frames.close();
+  }
+}
+
+/** Most recognizers hear at 16 kHz; one that does not gets what it wants. */
+async function* atRate(frames: AsyncIterable<AudioFrame>, sampleRate: number): AsyncGenerator<AudioFrame> {
+  for await (const frame of frames) {
+    if (frame.sampleRate === sampleRate) yield frame;
+    else yield { ...frame, samples: resample(frame.samples, frame.sampleRate, sampleRate), sampleRate };
+  }
+}

@@ -1,0 +1,87 @@
+import type { CallOptions } from '../engine.ts';
+
+/** Runs that several callers share. */
+export interface MicroBatch<Item, Result> {
+  /** The result for one item. Aborting throws `signal.reason`; what is under way then goes on unheard. */
+  add(item: Item, options: CallOptions): Promise<Result>;
+}
+
+export interface MicroBatchSettings<Item, Result> {
+  /** Takes items of one kind, gives a result for each, in order. */
+  run(items: readonly Item[]): Promise<readonly Result[]>;
+  /** Items of one kind may share a run, such as clips of equal length. */
+  kindOf(item: Item): string | number;
+  /** Items in a run, at most. */
+  readonly mostItems: number;
+  /** Runs at a time. */
+  readonly lanes: number;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly kind: string | number;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly isGone: () => boolean;
+}
+
+/**
+ * Gathers what is asked for while the lanes are busy: nobody waits for company, but who has to wait anyway gets it. The oldest
+ * item goes first, and takes along all others of its kind.
+ */
+export function openMicroBatch<Item, Result>(settings: MicroBatchSettings<Item, Result>): MicroBatch<Item, Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+  let running = 0;
+
+  function begin(): void {
+    while (running < settings.lanes && waiting.length > 0) {
+      const batch = takeBatch(waiting, settings.mostItems);
+      if (batch.length === 0) continue;
+      running += 1;
+      void runBatch(batch).finally(() => {
+        running -= 1;
+        begin();
+      });
+    }
+  }
+
+  async function runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await settings.run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (reason) {
+      for (const { reject } of batch) reject(reason);
+    }
+  }
+
+  return {
+    add: (item, { signal }) =>
+      new Promise<Result>((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const onAbort = (): void => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        const settled = (): void => signal.removeEventListener('abort', onAbort);
+        waiting.push({
+          item,
+          kind: settings.kindOf(item),
+          resolve: (result) => (settled(), resolve(result)),
+          reject: (reason) => (settled(), reject(reason)),
+          isGone: () => signal.aborted,
+        });
+        // Not at once: what is asked for in the same turn of the event loop should come along.
+        setImmediate(begin);
+      }),
+  };
+}
+
+/** Takes the oldest and its like out of `waiting`; those who were aborted go too. */
+function takeBatch<Item, Result>(waiting: Waiting<Item, Result>[], most: number): Waiting<Item, Result>[] {
+  const present = waiting.splice(0).filter(({ isGone }) => !isGone());
+  const kind = present[0]?.kind;
+  const batch: Waiting<Item, Result>[] = [];
+  for (const each of present) {
+    if (each.kind === kind && batch.length < most) batch.push(each);
+    else waiting.push(each);
+  }
+  return batch;
+}

@@ -1,0 +1,195 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { Queue } from './queue.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** What travels to an engine's process and back; see `process-serve.ts` for the other end. */
+export type ProcessMessage<Request> =
+  | { readonly data: unknown }
+  | { readonly id: number; readonly request: Request }
+  | { readonly id: number; readonly abort: true };
+export type ProcessReply<Part> =
+  /** The engine is loaded: from now on what it prints may be about the conversation. */
+  | { readonly loaded: true }
+  | { readonly id: number; readonly part: Part }
+  | { readonly id: number; readonly end: true }
+  | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
+
+/**
+ * An engine in a process of its own. Native engines end the whole process on weights they do not like, and a worker thread
+ * would take the server along; this way the call fails, and the next one starts the process anew. `ENGINE_MISSING` where it
+ * ended while it loaded, else `ENGINE_UNAVAILABLE`.
+ */
+export interface EngineProcess<Request, Part> {
+  /** Makes a request; the process starts, and loads the engine, with the first. Leaving, or aborting, tells the engine. */
+  stream(request: Request, options: CallOptions): AsyncGenerator<Part>;
+  /** The same where one part comes. */
+  once(request: Request, options: CallOptions): Promise<Part>;
+  /** Of the process that runs; undefined while none does. */
+  readonly processId: number | undefined;
+  close(): Promise<void>;
+}
+
+export interface ProcessSettings {
+  /** Names the engine in errors. */
+  readonly name: string;
+  /** A module that calls `serveProcess`. */
+  readonly url: URL;
+  /** What it loads the engine with; anything that can be cloned. */
+  readonly data: unknown;
+  /** How long it may go on with a call that nobody waits for before it is ended, in milliseconds; 30 s unless given. */
+  readonly patienceMs?: number;
+}
+
+export function openProcess<Request, Part>(settings: ProcessSettings): EngineProcess<Request, Part> {
+  return new ForkedEngine(settings);
+}
+
+/** The last line that an engine printed while it loaded is all that is said about most faults. */
+const keptCharacters = 2_000;
+const shownCharacters = 300;
+const usualPatienceMs = 30_000;
+
+interface Running<Part> {
+  readonly child: ChildProcess;
+  readonly calls: Map<number, Queue<Part>>;
+  /** Calls that nobody waits for any more, and what ends the process if it does not end them. */
+  readonly left: Map<number, NodeJS.Timeout>;
+  /** What it printed; undefined once it is loaded. */
+  printed: string | undefined;
+  isClosing: boolean;
+}
+
+class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
+  readonly #settings: ProcessSettings;
+  #running: Running<Part> | undefined;
+  #nextId = 1;
+  #closed = false;
+
+  constructor(settings: ProcessSettings) {
+    this.#settings = settings;
+  }
+
+  get processId(): number | undefined {
+    return this.#running?.child.pid;
+  }
+
+  async *stream(request: Request, { signal }: CallOptions): AsyncGenerator<Part> {
+    signal.throwIfAborted();
+    if (this.#closed) throw this.#fault('ENGINE_UNAVAILABLE', 'the engine is closed');
+    const running = (this.#running ??= this.#start());
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const parts = new Queue<Part>();
+    running.calls.set(id, parts);
+    hold(running);
+    try {
+      send(running, { id, request });
+      yield* untilAborted(parts, { signal });
+    } finally {
+      if (running.calls.delete(id)) this.#leave(running, id);
+      hold(running);
+    }
+  }
+
+  async once(request: Request, options: CallOptions): Promise<Part> {
+    const parts = await Array.fromAsync(this.stream(request, options));
+    if (parts.length > 0) return parts[0] as Part;
+    throw this.#fault('ENGINE_BAD_REPLY', 'its process answered nothing');
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const running = this.#running;
+    if (running === undefined) return;
+    const { child } = running;
+    const gone = new Promise((resolve) => child.once('close', resolve));
+    running.isClosing = true;
+    hold(running);
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  #start(): Running<Part> {
+    const { url, data } = this.#settings;
+    const child = fork(url, { execArgv: [], serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const running: Running<Part> = { child, calls: new Map(), left: new Map(), printed: '', isClosing: false };
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (running.printed !== undefined) running.printed = `${running.printed}${text}`.slice(-keptCharacters);
+    });
+    child.on('message', (reply: ProcessReply<Part>) => take(running, reply, this.#settings.name));
+    child.on('error', (cause) =>
+      this.#lose(running, this.#fault('ENGINE_UNAVAILABLE', `its process could not be started: ${cause.message}`)),
+    );
+    // Not `exit`: what it printed last may come after that.
+    child.on('close', (code, name) => this.#lose(running, this.#endingOf(running, name ?? `the exit status ${code}`)));
+    send(running, { data });
+    return running;
+  }
+
+  /** Native code cannot be stopped, and some never returns: a promise of it may stay open for good. */
+  #leave(running: Running<Part>, id: number): void {
+    send(running, { id, abort: true });
+    const { patienceMs = usualPatienceMs } = this.#settings;
+    running.left.set(id, setTimeout(() => running.child.kill('SIGKILL'), patienceMs).unref());
+  }
+
+  #lose(running: Running<Part>, fault: EngineError): void {
+    if (this.#running === running) this.#running = undefined;
+    const calls = [...running.calls.values()];
+    running.calls.clear();
+    for (const timer of running.left.values()) clearTimeout(timer);
+    for (const parts of calls) parts.fail(fault);
+  }
+
+  #endingOf({ printed }: Running<Part>, how: string): EngineError {
+    if (this.#closed) return this.#fault('ENGINE_UNAVAILABLE', 'it was closed');
+    if (printed === undefined) {
+      return this.#fault('ENGINE_UNAVAILABLE', `its process ended with ${how}; the next call starts it anew`);
+    }
+    const last = printed
+      .split('\n')
+      .map((line) => line.trim())
+      .findLast((line) => line !== '');
+    const says = last === undefined ? '' : ` It said: ${last.slice(0, shownCharacters)}`;
+    return this.#fault(
+      'ENGINE_MISSING',
+      `its process ended with ${how} while it loaded its weights: most likely they are of another kind than its settings say.${says}`,
+    );
+  }
+
+  #fault(code: EngineError['code'], detail: string): EngineError {
+    return new EngineError(this.#settings.name, code, detail);
+  }
+}
+
+function take<Part>(running: Running<Part>, reply: ProcessReply<Part>, name: string): void {
+  if ('loaded' in reply) {
+    running.printed = undefined;
+    return;
+  }
+  const parts = running.calls.get(reply.id);
+  if (parts === undefined) {
+    if ('part' in reply) return;
+    clearTimeout(running.left.get(reply.id));
+    running.left.delete(reply.id);
+    return;
+  }
+  if ('part' in reply) return parts.push(reply.part);
+  running.calls.delete(reply.id);
+  if ('end' in reply) parts.end();
+  else parts.fail(new EngineError(name, reply.error.code, reply.error.detail));
+}
+
+/** A message to a process that has just died is lost; that it died is told by its end. */
+function send<Request>({ child }: Running<unknown>, message: ProcessMessage<Request>): void {
+  if (child.connected) child.send(message, () => undefined);
+}
+
+/** Only a process at work, or one that is to end, keeps ours alive. */
+function hold({ child, calls, isClosing }: Running<unknown>): void {
+  const act = calls.size > 0 || isClosing ? 'ref' : 'unref';
+  child[act]();
+  child.channel?.[act]();
+  (child.stderr as unknown as { ref(): void; unref(): void } | null)?.[act]();
+}

@@ -1,0 +1,81 @@
+import type { OfflineRecognizer, OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node';
+import { importOptional } from '../calls/optional-package.ts';
+import { serveProcess } from '../runtime/process-serve.ts';
+import { checkWeights } from '../models/weights.ts';
+import type { EarData, EarReply, EarRequest } from './recognizer.ts';
+import { openPunctuation } from './punctuation.ts';
+import { hearsAsItComes, recognizerConfig, type RecognizerSettings } from './recognizer-settings.ts';
+import { sampleRate } from './settings.ts';
+
+/** Streaming models see some way ahead of what they write. */
+const lookAheadMs = 600;
+
+interface Ear {
+  readonly settings: RecognizerSettings;
+  readonly online?: OnlineRecognizer;
+  readonly offline?: OfflineRecognizer;
+  /** Utterances under way. */
+  readonly streams: Map<number, OnlineStream>;
+  readonly punctuate: (text: string) => string;
+}
+
+serveProcess<EarData, Ear, EarRequest, EarReply>({
+  async load({ name, settings }) {
+    const sherpa = await importOptional(
+      name,
+      'sherpa-onnx-node',
+      async () => (await import('sherpa-onnx-node')).default,
+    );
+    const { punctuation } = settings;
+    const paths = await checkWeights(name, settings.files);
+    const punctuate =
+      punctuation === undefined ? undefined : await openPunctuation(name, punctuation, settings, sherpa);
+    const config = recognizerConfig(settings, paths);
+    return {
+      settings,
+      ...(hearsAsItComes(settings)
+        ? { online: new sherpa.OnlineRecognizer(config) }
+        : { offline: await sherpa.OfflineRecognizer.createAsync(config) }),
+      streams: new Map(),
+      punctuate: punctuate ?? ((text) => text),
+    };
+  },
+  async answer(ear, request, { tell }) {
+    if (request.kind === 'load') tell({ text: '' });
+    else if (request.kind === 'piece') tell(await hearPiece(ear, request.samples));
+    else if (request.kind === 'block') tell({ text: hearBlock(ear, request) });
+    else ear.streams.delete(request.stream);
+  },
+});
+
+async function hearPiece({ offline, punctuate }: Ear, samples: Float32Array): Promise<EarReply> {
+  if (offline === undefined) throw new Error('this model hears as it comes');
+  const stream = offline.createStream();
+  stream.acceptWaveform({ samples, sampleRate });
+  const { text, lang } = await offline.decodeAsync(stream);
+  // SenseVoice writes `<|en|>`, and `<|nospeech|>`.
+  const language = /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(lang ?? '')?.[1];
+  return { text: punctuate(text.trim()), ...(language === undefined ? {} : { language }) };
+}
+
+function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest, { kind: 'block' }>): string {
+  const { online, streams, punctuate } = ear;
+  if (online === undefined) throw new Error('this model hears pieces');
+  const stream = streams.get(id) ?? online.createStream();
+  streams.set(id, stream);
+  if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });
+  if (isLast) {
+    stream.acceptWaveform({ samples: new Float32Array((lookAheadMs * sampleRate) / 1000), sampleRate });
+    // Without this a Paraformer forgets what is shorter than its window of 0.6 s.
+    stream.setOption('is_final', '1');
+    stream.inputFinished();
+    streams.delete(id);
+  }
+  while (online.isReady(stream)) online.decode(stream);
+  return punctuate(inLowerCase(online.getResult(stream).text.trim()));
+}
+
+/** Some models write capitals only, which nobody wants to read, and punctuation models do not know. */
+function inLowerCase(text: string): string {
+  return /\p{Ll}/u.test(text) ? text : text.toLowerCase();
+}

@@ -1,0 +1,119 @@
+import { floatsFromPcm16, concatSamples } from '../audio.ts';
+import type { Adapter } from '../calls/context.ts';
+import { timely } from '../calls/process-call.ts';
+import { openProcess, type EngineProcess } from '../runtime/process.ts';
+import type { CallOptions } from '../engine.ts';
+import { Queue } from '../runtime/queue.ts';
+import type { SpeechRecognizer } from '../recognizer.ts';
+import { hearsAsItComes, languagesOf, recognizerSettings, type RecognizerSettings } from './recognizer-settings.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
+import { recognizeByPiece } from '../recognition/by-piece.ts';
+import { recognizeByStream } from '../recognition/by-stream.ts';
+import type { LiveSound } from '../recognition/live-sound.ts';
+
+/** What the process is started with. */
+export interface EarData {
+  readonly name: string;
+  readonly settings: RecognizerSettings;
+}
+
+/** Samples are at 16 kHz. A `stream` is one utterance of a model that hears as it comes. */
+export type EarRequest =
+  | { readonly kind: 'load' }
+  | { readonly kind: 'piece'; readonly samples: Float32Array }
+  | { readonly kind: 'block'; readonly stream: number; readonly samples: Float32Array; readonly isLast: boolean }
+  | { readonly kind: 'forget'; readonly stream: number };
+
+/** All that was heard so far. */
+export interface EarReply {
+  readonly text: string;
+  readonly language?: string;
+}
+
+const blockMs = 100;
+const pauseMs = 128;
+
+/** Recognizers in a process of their own, by sherpa-onnx; see `recognizerSettings` for the families. */
+export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
+  settings: recognizerSettings,
+  // An utterance of a streaming model lasts as long as somebody speaks, and costs little at a time.
+  care: (settings) =>
+    hearsAsItComes(settings) ? { concurrency: 16, timeouts: { wholeMs: 3_600_000 } } : { concurrency: 2 },
+  open(settings, context) {
+    const { name } = context;
+    const ear = openProcess<EarRequest, EarReply>({
+      name,
+      url: new URL('./recognizer-worker.ts', import.meta.url),
+      data: { name, settings } satisfies EarData,
+    });
+    const languages = languagesOf(settings);
+    const warm = async (options: CallOptions): Promise<void> => void (await ear.once({ kind: 'load' }, options));
+    const recognizer = hearsAsItComes(settings)
+      ? recognizeByStream({ languages, blockMs, hear: (sound, { signal }) => hear(ear, sound, { signal }) }, context)
+      : recognizeByPiece(
+          {
+            languages,
+            partials: true,
+            pauseMs,
+            async decode(samples, { signal }) {
+              const request = { kind: 'piece', samples } as const;
+              const [heard] = await Array.fromAsync(
+                timely(ear, { load: { kind: 'load' }, request }, { ...context, signal }),
+              );
+              return heard ?? { text: '' };
+            },
+          },
+          context,
+        );
+    return {
+      ...recognizer,
+      warm,
+      async check(options) {
+        await warm(options);
+        return `${settings.family} is loaded, its weights are those that you trust`;
+      },
+      close: () => ear.close(),
+    };
+  },
+};
+
+let utterances = 0;
+
+/** What comes while the engine works on the last block is sent as one. */
+async function* hear(
+  ear: EngineProcess<EarRequest, EarReply>,
+  sound: LiveSound,
+  { signal }: CallOptions,
+): AsyncGenerator<string> {
+  const stream = (utterances += 1);
+  let waiting: Float32Array[] = [];
+  const news = new Queue<void>();
+  const unfollow = sound.follow({
+    block(bytes) {
+      waiting.push(floatsFromPcm16(bytes));
+      news.push();
+    },
+    end: () => news.end(),
+  });
+  const take = async (isLast: boolean): Promise<string> => {
+    const samples = concatSamples(waiting);
+    waiting = [];
+    return (await ear.once({ kind: 'block', stream, samples, isLast }, { signal })).text;
+  };
+  let isOver = false;
+  try {
+    for await (const _ of untilAborted(news, { signal })) if (waiting.length > 0) yield await take(false);
+    yield await take(true);
+    isOver = true;
+  } finally {
+    unfollow();
+    if (!isOver) forget(ear, stream);
+  }
+}
+
+function forget(ear: EngineProcess<EarRequest, EarReply>, stream: number): void {
+  if (ear.processId === undefined) return;
+  Array.fromAsync(ear.stream({ kind: 'forget', stream }, { signal: new AbortController().signal })).catch(
+    () => undefined,
+  );
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Adapter } from '../calls/context.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { resample } from '../dsp/resampler.ts';
+import { familyFiles, machineSettings, sampleRate } from './settings.ts';
+import { openSpeakers } from './speakers.ts';
+import { unitOf, type SpeakerEncoder } from '../speaker-encoder.ts';
+
+const settings = z.strictObject({
+  files: familyFiles(['embedding']),
+  ...machineSettings,
+  /** What the model gives: 192 for the usual CAM++ and ERes2NetV2, 512 for those of VoxCeleb and ERes2Net base. */
+  dimensions: z.number().int().min(16).max(4_096).default(192),
+});
+
+export type SherpaEncoderSettings = z.infer<typeof settings>;
+
+const leastSeconds = 0.5;
+
+/** CAM++, ERes2Net and the encoders of WeSpeaker, in a process of its own, by sherpa-onnx. */
+export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
+  settings,
+  care: () => ({ concurrency: 4 }),
+  open(chosen, { name, calls }) {
+    const { dimensions } = chosen;
+    const speakers = openSpeakers({ name, settings: chosen });
+    const embed = async (samples: Float32Array, options: CallOptions): Promise<Float32Array> => {
+      const { embedding = new Float32Array(0) } = await speakers.once({ samples }, options);
+      if (embedding.length === dimensions) return Float32Array.from(unitOf(embedding));
+      const detail = `the model gives ${embedding.length} numbers, not ${dimensions}: set "dimensions" to ${embedding.length}`;
+      throw new EngineError(name, 'ENGINE_MISSING', detail);
+    };
+    const warm = async (options: CallOptions): Promise<void> =>
+      void (await embed(new Float32Array(sampleRate), options));
+    return {
+      name: `${name} ${chosen.files.embedding.sha256.slice(0, 8)}`,
+      sampleRate,
+      dimensions,
+      embed: (clip, options) =>
+        calls.once(({ signal, meter }) => {
+          meter.audioSeconds = clip.samples.length / clip.sampleRate;
+          if (meter.audioSeconds < leastSeconds) {
+            throw new EngineError(
+              name,
+              'ENGINE_REFUSED',
+              `the clip is shorter than ${leastSeconds} s: take a longer one`,
+            );
+          }
+          return embed(resample(clip.samples, clip.sampleRate, sampleRate), { signal });
+        }, options),
+      warm,
+      async check(options) {
+        await warm(options);
+        return `is loaded, its weights are those that you trust, ${dimensions} dimensions`;
+      },
+      close: () => speakers.close(),
+    };
+  },
+};

@@ -1,0 +1,47 @@
+import type { OfflineTts } from 'sherpa-onnx-node';
+import { importOptional } from '../calls/optional-package.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { serveProcess } from '../runtime/process-serve.ts';
+import { checkWeights } from '../models/weights.ts';
+import type { MouthData, MouthRequest } from './synthesizer.ts';
+import { synthesizerConfig } from './synthesizer-settings.ts';
+
+serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
+  async load({ name, settings }) {
+    const sherpa = await importOptional(
+      name,
+      'sherpa-onnx-node',
+      async () => (await import('sherpa-onnx-node')).default,
+    );
+    const paths = await checkWeights(name, settings.files);
+    return sherpa.OfflineTts.createAsync(synthesizerConfig(settings, paths));
+  },
+  async answer(model, request, { signal, tell }) {
+    if (request.kind === 'load') {
+      return tell({ samples: new Float32Array(0), sampleRate: model.sampleRate });
+    }
+    const { text, speaker, speed, steps, reference } = request;
+    await model.generateAsync({
+      text,
+      enableExternalBuffer: false,
+      generationConfig: {
+        // One that the model does not have would only be complained about.
+        sid: speaker < model.numSpeakers ? speaker : 0,
+        speed,
+        ...(steps === undefined ? {} : { numSteps: steps }),
+        ...(reference === undefined
+          ? {}
+          : {
+              referenceAudio: reference.samples,
+              referenceSampleRate: reference.sampleRate,
+              referenceText: reference.transcript,
+            }),
+      },
+      onProgress({ samples }) {
+        // A copy: the model takes its own back.
+        tell({ samples: new Float32Array(samples), sampleRate: model.sampleRate });
+        return !signal.aborted;
+      },
+    });
+  },
+});

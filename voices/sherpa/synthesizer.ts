@@ -1,0 +1,100 @@
+import type { Adapter, EngineContext } from '../calls/context.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { timely } from '../calls/process-call.ts';
+import { openProcess } from '../runtime/process.ts';
+import { EngineError, type CallOptions } from '../engine.ts';
+import { isCloner, languagesOf, synthesizerSettings, type SynthesizerSettings } from './synthesizer-settings.ts';
+import type { SpeechSynthesizer } from '../synthesizer.ts';
+import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
+import { clipOf } from '../synthesis/default-clip.ts';
+import { openClips } from '../synthesis/reference-clip.ts';
+
+/** What the process is started with. */
+export interface MouthData {
+  readonly name: string;
+  readonly settings: SynthesizerSettings;
+}
+
+export type MouthRequest =
+  | { readonly kind: 'load' }
+  | {
+      readonly kind: 'speak';
+      readonly text: string;
+      /** Number of a voice of the model's own. */
+      readonly speaker: number;
+      readonly speed: number;
+      readonly steps?: number | undefined;
+      readonly reference?: Clip | undefined;
+    };
+
+interface Clip {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+  readonly transcript: string;
+}
+
+/** Speech that was cloned from a longer clip sounds no better, and takes longer. */
+const mostClipSeconds = 15;
+
+/** Synthesizers in a process of their own, by sherpa-onnx; see `synthesizerSettings` for the families. */
+export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
+  settings: synthesizerSettings,
+  // All processors work for one text; a second would only delay both.
+  care: () => ({ concurrency: 1, timeouts: { queueMs: 20_000 } }),
+  clones: isCloner,
+  open(settings, context) {
+    const { name } = context;
+    const mouth = openProcess<MouthRequest, PcmBlock>({
+      name,
+      url: new URL('./synthesizer-worker.ts', import.meta.url),
+      data: { name, settings } satisfies MouthData,
+    });
+    const cast = openCast(settings, context);
+    const renderer = {
+      languages: languagesOf(settings),
+      maxCharacters: 240,
+      comesWhole: true,
+      async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
+        const { voice, speed, signal } = options;
+        const pace = voice.kind === 'preset' ? (voice.rate ?? 1) : 1;
+        const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(options)) } as const;
+        yield* timely(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
+      },
+    };
+    const load = (options: CallOptions): Promise<PcmBlock> => mouth.once({ kind: 'load' }, options);
+    return {
+      ...speakByPhrase(renderer, context),
+      warm: async (options) => void (await load(options)),
+      async check(options) {
+        const { sampleRate } = await load(options);
+        return `${settings.family} is loaded, its weights are those that you trust, ${sampleRate / 1000} kHz`;
+      },
+      close: () => mouth.close(),
+    };
+  },
+};
+
+/** Who speaks, as the model wants to be told. */
+function openCast(
+  settings: SynthesizerSettings,
+  context: EngineContext,
+): (
+  options: RenderOptions,
+) => Promise<Pick<Extract<MouthRequest, { kind: 'speak' }>, 'speaker' | 'steps' | 'reference'>> {
+  if ('defaultVoice' in settings) {
+    return async ({ voice }) => ({
+      speaker: voice.kind === 'preset' && /^\d{1,4}$/.test(voice.id) ? Number(voice.id) : settings.defaultVoice,
+    });
+  }
+  const { defaultClip, steps } = settings;
+  const readClip = openClips(context.name, { mostSeconds: mostClipSeconds });
+  return async (options) => {
+    const reference = clipOf(options.voice, defaultClip, context);
+    if (settings.family === 'zipvoice' && reference.transcript.trim() === '') {
+      const detail = `this engine must know what is said in ${reference.wavPath}: give its transcript in "references"`;
+      throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
+    }
+    const { samples, sampleRate, transcript } = await readClip(reference, options);
+    return { speaker: 0, steps, reference: { samples, sampleRate, transcript } };
+  };
+}

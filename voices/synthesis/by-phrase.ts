@@ -1,0 +1,147 @@
+import { durationMs } from '../audio.ts';
+import type { Meter } from '../calls/calls.ts';
+import type { EngineContext } from '../calls/context.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import type { CallOptions } from '../engine.ts';
+import { pieces } from '../text/pieces.ts';
+import { Queue } from '../runtime/queue.ts';
+import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
+import { checkedSound } from './checked-sound.ts';
+import { toldWords, type Pace } from './estimated-word-timings.ts';
+
+/** What one request is to say. */
+export interface RenderOptions extends CallOptions {
+  readonly voice: Voice;
+  readonly language?: string | undefined;
+  /** Factor on the pace, 1 = the voice's own. */
+  readonly speed: number;
+  readonly emotion?: string | undefined;
+  readonly meter: Meter;
+}
+
+/** An engine that speaks one text per request. */
+export interface PhraseRenderer {
+  /** BCP 47 primary tags; empty where only the user can know. */
+  readonly languages: readonly string[];
+  /** Longer phrases are cut, in UTF-16 units. */
+  readonly maxCharacters: number;
+  /** True where the server sends nothing before it has made all of it. */
+  readonly comesWhole: boolean;
+  /** How long the end of each text fades out, in milliseconds: for engines that end in noise. */
+  readonly fadeOutMs?: number;
+  /** One request: sound as it comes, at any rate. `text` has letters or digits, and no white space around it. */
+  render(text: string, options: RenderOptions): AsyncIterable<PcmBlock>;
+}
+
+/** What every engine behind a server speaks at, in hertz: the rate of the wire. */
+export const spokenSampleRate = 24_000;
+
+interface SpeakOptions extends CallOptions {
+  readonly voice: Voice;
+  readonly language?: string;
+  readonly speed?: number;
+}
+
+/** One text under way. */
+interface Underway {
+  readonly text: string;
+  readonly blocks: Queue<PcmBlock>;
+  /** Settles, and never rejects, when all of it has come or failed. */
+  readonly received: Promise<void>;
+}
+
+/**
+ * A synthesizer out of requests: one text at a time, read as fast as the server sends it, and the next one begun as soon as
+ * the last has come, one text ahead of the reader. Words are told with the sound that says them, as well as can be guessed
+ * while nobody knows how long it will be.
+ */
+export function speakByPhrase(renderer: PhraseRenderer, context: EngineContext): SpeechSynthesizer {
+  const pace: Pace = { msPerUnit: undefined };
+  return {
+    name: context.name,
+    sampleRate: spokenSampleRate,
+    languages: renderer.languages,
+    speak: (phrases, options) => speak(phrases, options, { renderer, context, pace }),
+  };
+}
+
+interface Parts {
+  readonly renderer: PhraseRenderer;
+  readonly context: EngineContext;
+  readonly pace: Pace;
+}
+
+async function* speak(
+  phrases: AsyncIterable<Phrase>,
+  options: SpeakOptions,
+  parts: Parts,
+): AsyncGenerator<SpeechChunk> {
+  options.signal.throwIfAborted();
+  const gone = new AbortController();
+  const signal = AbortSignal.any([options.signal, gone.signal]);
+  const texts = textsOf(untilAborted(phrases, { signal }), parts.renderer.maxCharacters);
+  const owner = {};
+  const begin = async (after: Promise<void> | undefined): Promise<Underway | undefined> => {
+    await after;
+    const next = await texts.next();
+    return next.done === true ? undefined : request(next.value, { ...options, signal }, parts, owner);
+  };
+  let atMs = 0;
+  try {
+    let current = await begin(undefined);
+    while (current !== undefined) {
+      const following = begin(current.received);
+      // It may fail before its turn, or after the reader has left.
+      following.catch(() => undefined);
+      const { fadeOutMs = 0, comesWhole } = parts.renderer;
+      const form = { sampleRate: spokenSampleRate, fadeOutMs, comesWhole, pace: parts.pace };
+      for await (const told of toldWords(current.text, untilAborted(current.blocks, { signal }), form)) {
+        const frame = { samples: told.samples, sampleRate: spokenSampleRate, atMs };
+        atMs += durationMs(frame);
+        yield { frame, text: told.text, ...(told.words.length > 0 && { words: told.words }) };
+      }
+      current = await following;
+    }
+  } finally {
+    gone.abort(new Error('nobody listens any more'));
+  }
+}
+
+interface Text {
+  readonly text: string;
+  readonly emotion?: string | undefined;
+}
+
+async function* textsOf(phrases: AsyncIterable<Phrase>, maxCharacters: number): AsyncGenerator<Text> {
+  for await (const { text, emotion } of phrases) {
+    for (const piece of pieces(text, maxCharacters, sayable)) yield { text: piece, emotion };
+  }
+}
+
+function sayable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+function request({ text, emotion }: Text, options: SpeakOptions, parts: Parts, owner: object): Underway {
+  const { renderer, context } = parts;
+  const { signal, voice, language, speed = 1 } = options;
+  const blocks = new Queue<PcmBlock>();
+  const said = text.trim();
+  const receive = async (): Promise<void> => {
+    const sound = context.calls.stream(
+      (call) => {
+        call.meter.characters = said.length;
+        const rendered = renderer.render(said, { ...call, voice, language, speed, emotion });
+        return checkedSound(rendered, said, { upstream: context, meter: call.meter });
+      },
+      { signal, owner },
+    );
+    for await (const block of sound) blocks.push(block);
+  };
+  const received = receive().then(
+    () => blocks.end(),
+    (cause: unknown) => blocks.fail(cause),
+  );
+  return { text, blocks, received };
+}

@@ -1,0 +1,159 @@
+import { concatSamples } from '../audio.ts';
+import type { PcmBlock } from '../calls/pcm-stream.ts';
+import { Resampler } from '../dsp/resampler.ts';
+import type { TimedWord } from '../synthesizer.ts';
+import { wordTimes } from '../text/word-times.ts';
+
+/** How fast an engine has spoken so far. */
+export interface Pace {
+  /** Milliseconds per unit of text, see `unitsOf`; undefined before it has spoken. */
+  msPerUnit: number | undefined;
+}
+
+/** Sound and the words that begin in it; times from its start. */
+export interface ToldSound {
+  readonly samples: Float32Array;
+  readonly text: string;
+  readonly words: readonly TimedWord[];
+}
+
+/** How the sound is to be told. */
+export interface ToldForm {
+  /** Hertz, of what is told. */
+  readonly sampleRate: number;
+  /** How long its end fades out. */
+  readonly fadeOutMs: number;
+  /** True where all of it comes at once: then words are timed over all of it. */
+  readonly comesWhole: boolean;
+  readonly pace: Pace;
+}
+
+/** A middling voice. */
+const usualMsPerUnit = 75;
+/** How much the last text counts for the pace. */
+const newShare = 0.4;
+/** Kept back until the end is known, so that there is sound left for the words that are left. */
+const tailMs = 10;
+
+/** Length of a text in letters; a Chinese character counts as three, as in speech. */
+export function unitsOf(text: string): number {
+  const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
+  return text.length + 2 * dense;
+}
+
+/**
+ * The sound of one text at one rate, each piece with the words it says: of sound that comes whole, as `wordTimes` has it; else
+ * from the pace so far, and what is left over with the last piece. The texts joined are `text`. Without sound there is nothing.
+ */
+export async function* toldWords(
+  text: string,
+  blocks: AsyncIterable<PcmBlock>,
+  form: ToldForm,
+): AsyncGenerator<ToldSound> {
+  const { sampleRate, fadeOutMs, pace } = form;
+  if (form.comesWhole) {
+    const samples = concatSamples(await Array.fromAsync(atRate(blocks, sampleRate)));
+    if (samples.length === 0) return;
+    fadeOut(samples, Math.round((fadeOutMs / 1000) * sampleRate));
+    yield { samples, text, words: wordTimes(text, { startMs: 0, endMs: (samples.length / sampleRate) * 1000 }) };
+    return;
+  }
+  const units = Math.max(1, unitsOf(text));
+  const guess = wordTimes(text, { startMs: 0, endMs: units * (pace.msPerUnit ?? usualMsPerUnit) });
+  const told = new Teller(text, guess);
+  const tailSamples = Math.round((Math.max(tailMs, fadeOutMs) / 1000) * sampleRate);
+  let held: Float32Array = new Float32Array(0);
+  let atMs = 0;
+  const lengthMs = (samples: Float32Array): number => (samples.length / sampleRate) * 1000;
+  for await (const samples of atRate(blocks, sampleRate)) {
+    held = concatSamples([held, samples]);
+    const ready = held.length - tailSamples;
+    if (ready <= 0) continue;
+    const sound = held.slice(0, ready);
+    held = held.slice(ready);
+    yield { samples: sound, ...told.upTo(atMs, atMs + lengthMs(sound)) };
+    atMs += lengthMs(sound);
+  }
+  if (held.length === 0) return;
+  const endMs = atMs + lengthMs(held);
+  fadeOut(held, Math.round((fadeOutMs / 1000) * sampleRate));
+  yield { samples: held, ...told.rest(atMs, endMs) };
+  const msPerUnit = endMs / units;
+  pace.msPerUnit = pace.msPerUnit === undefined ? msPerUnit : pace.msPerUnit + newShare * (msPerUnit - pace.msPerUnit);
+}
+
+/** Tells the words of a text in order, each once. */
+class Teller {
+  readonly #text: string;
+  readonly #words: readonly TimedWord[];
+  /** Where each word begins in the text. */
+  readonly #starts: readonly number[];
+  #told = 0;
+
+  constructor(text: string, words: readonly TimedWord[]) {
+    this.#text = text;
+    this.#words = words;
+    let cursor = 0;
+    this.#starts = words.map((word) => {
+      const at = Math.max(cursor, text.indexOf(word.text, cursor));
+      cursor = at + word.text.length;
+      return at;
+    });
+  }
+
+  /** The words that begin between two times. */
+  upTo(fromMs: number, toMs: number): Omit<ToldSound, 'samples'> {
+    const next = this.#words.findIndex((word, index) => index >= this.#told && word.startMs >= toMs);
+    return this.#tell(next < 0 ? this.#words.length : next, fromMs, toMs);
+  }
+
+  /** All that is left, spread over the last sound. */
+  rest(fromMs: number, toMs: number): Omit<ToldSound, 'samples'> {
+    return this.#tell(this.#words.length, fromMs, toMs, true);
+  }
+
+  #tell(end: number, fromMs: number, toMs: number, isLast = false): Omit<ToldSound, 'samples'> {
+    const first = this.#told;
+    this.#told = end;
+    const startOf = (index: number): number =>
+      index === 0 ? 0 : index >= this.#words.length ? this.#text.length : (this.#starts[index] ?? this.#text.length);
+    // A text whose words are all told keeps its last white space for its last sound.
+    const textEnd = !isLast && end === this.#words.length ? this.#endOfWords() : startOf(end);
+    const textStart = first === this.#words.length && first > 0 ? this.#endOfWords() : startOf(first);
+    const within = (ms: number): number => Math.min(Math.max(ms, fromMs), toMs) - fromMs;
+    const words = this.#words.slice(first, end).map(({ text, startMs, endMs }) => ({
+      text,
+      startMs: within(startMs),
+      endMs: within(endMs),
+    }));
+    return { text: this.#text.slice(textStart, isLast ? undefined : textEnd), words };
+  }
+
+  #endOfWords(): number {
+    const last = this.#words.length - 1;
+    return last < 0 ? 0 : (this.#starts[last] ?? 0) + (this.#words[last]?.text.length ?? 0);
+  }
+}
+
+async function* atRate(blocks: AsyncIterable<PcmBlock>, sampleRate: number): AsyncGenerator<Float32Array> {
+  let resampler: Resampler | undefined;
+  let from = 0;
+  for await (const block of blocks) {
+    if (block.sampleRate !== from) {
+      if (resampler !== undefined) yield resampler.flush();
+      resampler = new Resampler(block.sampleRate, sampleRate);
+      from = block.sampleRate;
+    }
+    const samples = resampler?.push(block.samples) ?? block.samples;
+    if (samples.length > 0) yield samples;
+  }
+  if (resampler !== undefined) yield resampler.flush();
+}
+
+/** In place, over the last `length` samples. */
+function fadeOut(samples: Float32Array, length: number): void {
+  const start = Math.max(0, samples.length - length);
+  for (let index = start; index < samples.length; index += 1) {
+    samples[index] = (samples[index] as number) * ((samples.length - index) / (samples.length - start));
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { rename, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, parse } from 'node:path';
+import type { Meter } from '../calls/calls.ts';
+import { EngineError } from '../engine.ts';
+import { resample } from '../dsp/resampler.ts';
+import type { ReferenceVoice } from '../synthesizer.ts';
+import { readWav, wavBytes, WavFormatError } from '../dsp/wav.ts';
+import { pathOnServer } from './default-clip.ts';
+import { shortenClip, type SpokenClip } from './fit-clip.ts';
+
+/** A voice to clone as an engine wants it: mono, of its length, at its rate. */
+export interface ReferenceClip extends SpokenClip {
+  /** The same as a 16-bit WAV. */
+  readonly wav: Buffer;
+  readonly seconds: number;
+  /** What is said in it, to the letter: less than in the voice's own clip where that had to be cut. */
+  readonly transcript: string;
+  /** Where the server finds just this clip, for servers that read their own disk; empty for others. */
+  readonly serverPath: string;
+}
+
+export interface ClipWishes {
+  /** Hertz; the clip's own unless given. */
+  readonly sampleRate?: number;
+  /** What the engine takes, in seconds: a longer clip is cut in a pause, of a shorter one it would make nothing good. */
+  readonly leastSeconds?: number;
+  readonly mostSeconds?: number;
+  /** Given where the server reads clips from its own disk: from this folder, else from where they lie here. */
+  readonly onServer?: { readonly directory: string | undefined };
+}
+
+/** Reads a clip for one use of it, which the log of calls then names, with the consent it is made by. */
+export type ReadClip = (voice: ReferenceVoice, use: { readonly meter: Meter }) => Promise<ReferenceClip>;
+
+/**
+ * The one way in which clips come to engines: each read once as long as its file and transcript do not change, cut, resampled, and
+ * noted in the log. `name` is the engine's, for errors.
+ */
+export function openClips(name: string, wishes: ClipWishes = {}): ReadClip {
+  const kept = new Map<string, { readonly changedMs: number; readonly clip: Promise<ReferenceClip> }>();
+  return async (voice, { meter }) => {
+    const { wavPath, transcript, consent, id = basename(wavPath) } = voice;
+    meter.clone = { voice: id, consent };
+    const changedMs = await changeOf(wavPath, name);
+    const key = `${wavPath}\n${transcript}`;
+    const known = kept.get(key);
+    if (known?.changedMs === changedMs) return known.clip;
+    const clip = readClip(voice, wishes, name);
+    kept.set(key, { changedMs, clip });
+    clip.catch(() => kept.delete(key));
+    return clip;
+  };
+}
+
+async function changeOf(wavPath: string, name: string): Promise<number> {
+  try {
+    return (await stat(wavPath)).mtimeMs;
+  } catch {
+    throw new EngineError(name, 'ENGINE_MISSING', `there is no reference clip ${wavPath}. Check "references".`);
+  }
+}
+
+async function readClip(
+  { wavPath, transcript }: ReferenceVoice,
+  wishes: ClipWishes,
+  name: string,
+): Promise<ReferenceClip> {
+  const refused = (why: string): EngineError =>
+    new EngineError(name, 'ENGINE_REFUSED', `the reference clip ${wavPath} ${why}`);
+  const read = await readWav(wavPath).catch((cause: unknown) => {
+    throw cause instanceof WavFormatError ? refused('is no WAV that can be read: convert it to 16-bit WAV') : cause;
+  });
+  const sampleRate = wishes.sampleRate ?? read.sampleRate;
+  const whole = { samples: resample(read.samples, read.sampleRate, sampleRate), sampleRate, transcript };
+  const { leastSeconds = 0, mostSeconds = Number.POSITIVE_INFINITY } = wishes;
+  const long = `is ${secondsOf(whole).toFixed(1)} s long: this engine takes ${leastSeconds > 0 ? `${leastSeconds} to ` : ''}${mostSeconds} s`;
+  const fitting = secondsOf(whole) > mostSeconds ? shortenClip(whole, mostSeconds) : whole;
+  if (fitting === undefined) throw refused(`${long}, and it has no pause to cut it in. Cut it.`);
+  const seconds = secondsOf(fitting);
+  if (seconds < leastSeconds)
+    throw refused(`is ${seconds.toFixed(1)} s long: this engine wants ${leastSeconds} s at least`);
+  const wav = await wavBytes(fitting.samples, sampleRate);
+  if (fitting === whole) return { ...fitting, wav, seconds, serverPath: serverPathOf(wavPath, wishes) };
+  if (wishes.onServer?.directory !== undefined) throw refused(`${long}. Cut it, here and on the server.`);
+  const cutPath = wishes.onServer === undefined ? '' : await keepBeside(wavPath, wav);
+  return { ...fitting, wav, seconds, serverPath: cutPath };
+}
+
+function secondsOf({ samples, sampleRate }: SpokenClip): number {
+  return samples.length / sampleRate;
+}
+
+function serverPathOf(wavPath: string, { onServer }: ClipWishes): string {
+  return onServer === undefined ? '' : pathOnServer(wavPath, onServer.directory);
+}
+
+/** A server that reads where the clip lies finds the cut one beside it. */
+async function keepBeside(wavPath: string, wav: Buffer): Promise<string> {
+  const hash = createHash('sha256').update(wav).digest('hex').slice(0, 12);
+  const place = join(dirname(wavPath), `${parse(wavPath).name}.cut-${hash}.wav`);
+  const draft = `${place}.${randomUUID()}.tmp`;
+  await writeFile(draft, wav);
+  await rename(draft, place);
+  return place;
+}
