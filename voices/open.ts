@@ -4,10 +4,10 @@ import type { SpeechRecognizer } from './recognizer.ts';
 import type { SpeakerEncoder } from './speaker-encoder.ts';
 import type { SpeechSynthesizer } from './synthesizer.ts';
 
-/** The kinds of one sort of engine, by their names in the engines file. */
+/** Adapters of one type of engine, by their `kind` in the engines file. */
 export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly adapter: Adapter<Engine> }>>>;
 
-/** Every kind of recognizer behind a server or in an optional package. */
+/** Recognizers that need a server or an optional package. */
 export const recognizerKinds: Kinds<SpeechRecognizer> = {
   dashscope: () => import('./recognizers/dashscope.ts'),
   funasr: () => import('./recognizers/funasr.ts'),
@@ -16,7 +16,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
   'sherpa-onnx': () => import('./recognizers/sherpa-onnx.ts'),
 };
 
-/** The same of synthesizers. */
+/** Synthesizers that need a server or an optional package. */
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   dashscope: () => import('./synthesizers/dashscope.ts'),
   'openai-speech': () => import('./synthesizers/openai-speech.ts'),
@@ -31,14 +31,14 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'sherpa-onnx': () => import('./synthesizers/sherpa-onnx.ts'),
 };
 
-/** The same of models that hear and speak by themselves. */
+/** Omni models that need a server or an optional package. */
 export const omniKinds: Kinds<OmniModel> = {
   moshi: () => import('./omnis/moshi.ts'),
   'openai-chat-audio': () => import('./omnis/openai-chat-audio.ts'),
   'openai-realtime': () => import('./omnis/openai-realtime.ts'),
 };
 
-/** The same of what tells voices apart. */
+/** Speaker encoders that need an optional package. */
 export const speakerEncoderKinds: Kinds<SpeakerEncoder> = {
   'sherpa-onnx': () => import('./speaker-encoders/sherpa-onnx.ts'),
 };
