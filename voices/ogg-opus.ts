@@ -107,8 +107,7 @@ export class OggReader {
 
   #packetsIn(page: Buffer): Buffer[] {
     const count = page.readUInt8(26);
-    // Drops the end of a packet whose beginning is lost, and the beginning of one whose end is
-    // lost.
+    // A page that continues no packet drops the beginning of one whose end is lost.
     if ((page.readUInt8(5) & continued) === 0) this.#begun = [];
     let at = headerBytes + count;
     const packets: Buffer[] = [];

@@ -10,7 +10,7 @@ export interface OmniSound {
 /** One message of a conversation; messages are listed oldest first. */
 export interface OmniMessage {
   readonly role: 'system' | 'user' | 'assistant';
-  /** What was said; if `sound` is set, additional information, which may be empty. */
+  /** Text of the message; if `sound` is set, additional information, which may be empty. */
   readonly text: string;
   /** Audio of what was said, instead of its text; user messages only. */
   readonly sound?: OmniSound;

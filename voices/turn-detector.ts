@@ -1,7 +1,7 @@
 import type { AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
 
-/** What a turn detector may know besides the audio. */
+/** Information for a turn detector besides the audio. */
 export interface TurnOptions extends CallOptions {
   /** The transcript so far, with final punctuation as the recognizer gave it. */
   readonly text?: string;
