@@ -2,12 +2,15 @@ import { endianness } from 'node:os';
 
 const isLittleEndian = endianness() === 'LE';
 
-/** Mono PCM in [-1, 1]. `atMs` is audio time of the first sample (samples heard before it), never wall-clock time. */
+/**
+ * Mono PCM in [-1, 1]. `atMs` is the audio time of the first sample, i.e. the duration of all
+ * samples before it, never wall-clock time.
+ */
 export interface AudioFrame {
   readonly samples: Float32Array;
   readonly sampleRate: number;
   readonly atMs: number;
-  /** What the VAD found in this frame; absent where no VAD has listened. */
+  /** VAD decision for this frame; absent if no VAD has processed it. */
   readonly voiced?: boolean;
 }
 
@@ -17,8 +20,8 @@ export function durationMs(frame: AudioFrame): number {
 }
 
 /**
- * Little-endian signed 16-bit PCM to floats in [-1, 1). An odd last byte is ignored. Where they fit `into`, they are written
- * there and returned as a part of it.
+ * Little-endian signed 16-bit PCM to floats in [-1, 1). Ignores an odd last byte. If the result
+ * fits into `into`, it is written there and a subarray of it is returned.
  */
 export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -29,33 +32,36 @@ export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32
 }
 
 /**
- * Floats to little-endian signed 16-bit PCM; values outside [-1, 1] are clipped, NaN becomes silence. Where they fit `into`,
- * which begins at an even place of its memory, they are written there and returned as a part of it.
+ * Floats to little-endian signed 16-bit PCM; clips values outside [-1, 1], NaN becomes silence. If
+ * the result fits into `into`, whose byte offset must be even, it is written there and a subarray
+ * of it is returned.
  */
 export function pcm16FromFloats(samples: Float32Array, into?: Buffer): Buffer {
   const length = samples.length * 2;
   const bytes = into === undefined || into.length < length ? Buffer.allocUnsafe(length) : into.subarray(0, length);
-  // Buffers of Node's pool begin at multiples of eight.
+  // Buffers from Node's pool start at multiples of eight bytes.
   writeInt16(samples, new Int16Array(bytes.buffer, bytes.byteOffset, samples.length), 0);
   return isLittleEndian ? bytes : bytes.swap16();
 }
 
-/** Floats as 16-bit integers: half the memory, for sound that is kept. Clipped like `pcm16FromFloats`. */
+/**
+ * Floats as 16-bit integers: half the memory, for audio that is kept. Clips like `pcm16FromFloats`.
+ */
 export function int16FromFloats(samples: Float32Array): Int16Array {
   const integers = new Int16Array(samples.length);
   writeInt16(samples, integers, 0);
   return integers;
 }
 
-/** The same into `integers`, from `offset` on. */
+/** Like `int16FromFloats`, but writes into `integers` starting at `offset`. */
 export function writeInt16(samples: Float32Array, integers: Int16Array, offset: number): void {
   for (let index = 0; index < samples.length; index += 1) {
-    // An assigned NaN becomes 0.
+    // Assigning NaN to an integer array stores 0.
     integers[offset + index] = Math.max(-32768, Math.min(32767, Math.round((samples[index] as number) * 32768)));
   }
 }
 
-/** The other way: floats in [-1, 1). */
+/** 16-bit integers to floats in [-1, 1). */
 export function floatsFromInt16(samples: Int16Array): Float32Array {
   const floats = new Float32Array(samples.length);
   for (let index = 0; index < samples.length; index += 1) floats[index] = (samples[index] as number) / 32768;
@@ -73,10 +79,13 @@ export function concatSamples(blocks: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/** Cuts a stream of blocks into windows of exactly `windowSamples`; what is left over waits for the next push. */
+/**
+ * Cuts a stream of blocks into windows of exactly `windowSamples`; the remainder waits for the next
+ * push.
+ */
 export class Rechunker {
   readonly #windowSamples: number;
-  /** The window that is being filled, and how far it is. */
+  /** The window being filled, and how many of its samples are set. */
   #window: Float32Array;
   #filled = 0;
 
@@ -85,7 +94,7 @@ export class Rechunker {
     this.#window = new Float32Array(windowSamples);
   }
 
-  /** Takes a block of any length, returns the windows it completes, oldest first. */
+  /** Takes a block of any length and returns the windows it completes, oldest first. */
   push(block: Float32Array): Float32Array[] {
     const windows: Float32Array[] = [];
     for (let offset = 0; offset < block.length;) {
@@ -101,7 +110,7 @@ export class Rechunker {
     return windows;
   }
 
-  /** Returns the samples that fill no whole window, and forgets them. */
+  /** Returns the samples that do not fill a whole window, and discards them. */
   flush(): Float32Array {
     const rest = this.#window.slice(0, this.#filled);
     this.#filled = 0;

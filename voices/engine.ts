@@ -1,18 +1,29 @@
-/** What every engine call must be given. Aborting is not an error: the call stops quietly by throwing `signal.reason`. */
+/**
+ * Options of every engine call. Aborting is not an error: the call ends by throwing
+ * `signal.reason`.
+ */
 export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** What an engine may offer beside its work. None of it must be called for the engine to work. */
+/**
+ * Optional lifecycle methods of an engine. The engine must work without any of them being called.
+ */
 export interface EngineUpkeep {
-  /** Looks whether the engine could serve now, at little cost. Resolves to what was found; throws an `EngineError` whose detail has the remedy. */
+  /**
+   * Cheap check of whether the engine could serve now. Resolves to a description of what was found;
+   * throws an `EngineError` whose detail contains the remedy.
+   */
   check?(options: CallOptions): Promise<string>;
-  /** Gets ready, so that the first call is as fast as the next. */
+  /** Warms up, so that the first call is as fast as later ones. */
   warm?(options: CallOptions): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** `ENGINE_REFUSED`: the engine said no to this input. `ENGINE_MISSING`: it, or its weights, is not installed. */
+/**
+ * `ENGINE_REFUSED`: the engine rejected this input. `ENGINE_MISSING`: the engine or its weights are
+ * not installed.
+ */
 export type EngineErrorCode =
   | 'ENGINE_UNAVAILABLE'
   | 'ENGINE_TIMEOUT'
@@ -20,20 +31,20 @@ export type EngineErrorCode =
   | 'ENGINE_REFUSED'
   | 'ENGINE_MISSING';
 
-/** The only error an engine may throw, apart from the reason of an aborted signal. */
+/** The only error an engine may throw, other than the reason of an aborted signal. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
-  /** What went wrong and what to do, without the engine's name. */
+  /** Description of the failure and what to do about it, without the engine's name. */
   readonly detail: string;
-  /** True where the same call may succeed a moment later. */
+  /** True if the same call may succeed a moment later. */
   readonly retryable: boolean;
-  /** How long the engine asks to be left alone; absent where it does not say. */
+  /** Delay the engine asks for before the next call; absent if it does not say. */
   readonly retryAfterMs?: number;
-  /** The HTTP status it answered with, where that was the fault. */
+  /** HTTP status of the response, if that was the failure. */
   readonly status?: number;
 
-  /** `detail` says what went wrong and what to do, without content of the conversation. */
+  /** `detail` says what went wrong and what to do, without any content of the conversation. */
   constructor(
     engine: string,
     code: EngineErrorCode,

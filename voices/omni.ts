@@ -1,45 +1,45 @@
 import type { CallOptions } from './engine.ts';
 
-/** Mono sound in [-1, 1]. */
+/** Mono audio in [-1, 1]. */
 export interface OmniSound {
   readonly samples: Float32Array;
   /** Hertz. */
   readonly sampleRate: number;
 }
 
-/** One message of a talk, oldest first. */
+/** One message of a conversation; messages are listed oldest first. */
 export interface OmniMessage {
   readonly role: 'system' | 'user' | 'assistant';
-  /** What was said; with `sound`, what is to be known besides. May be empty then. */
+  /** Text of the message; if `sound` is set, additional information, which may be empty. */
   readonly text: string;
-  /** What was said, in place of its words: of the user alone. */
+  /** Audio of what was said, instead of its text; user messages only. */
   readonly sound?: OmniSound;
 }
 
-/** Words and sound of one reply, each in order; which comes first is the model's affair. */
+/** Text and audio of one reply, each in order; the model decides how they interleave. */
 export type OmniPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | ({ readonly type: 'sound' } & OmniSound)
   | {
       readonly type: 'omni-end';
-      /** Why it stopped: done, out of tokens, or held back by a filter. */
+      /** Stop reason: finished, out of tokens, or blocked by a filter. */
       readonly reason: 'stop' | 'length' | 'filter';
       readonly inputTokens: number;
       readonly outputTokens: number;
     };
 
-/** What a reply is made with. */
+/** Options of one reply. */
 export interface OmniOptions extends CallOptions {
-  /** One of the model's own; absent: its default. */
+  /** One of the model's own voices; absent: the model's default. */
   readonly voice?: string | undefined;
-  /** False: words alone. */
+  /** False: text only. */
   readonly speaks: boolean;
   readonly maxTokens?: number;
 }
 
 /**
- * A model that hears and speaks by itself: words and sound, then exactly one `omni-end`. What it says joined is its text. Throws
- * `EngineError`, or `signal.reason` when aborted.
+ * A speech-to-speech model: text and audio parts, then exactly one `omni-end`. The joined text
+ * deltas are the text of the reply. Throws `EngineError`, or `signal.reason` when aborted.
  */
 export interface OmniModel {
   readonly name: string;

@@ -2,20 +2,24 @@ import type { AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
 
 /**
- * Who speaks, as a point: voices that are alike lie close to each other. Embeddings have length 1, so the product of two is
- * their cosine. Those of encoders with different names must not be compared. Clips of any rate are taken; one under half a
- * second gives `ENGINE_REFUSED`.
+ * Computes speaker embeddings: similar voices get embeddings that are close together. Embeddings
+ * have length 1, so the dot product of two is their cosine. Embeddings of encoders with different
+ * names must not be compared. Accepts clips of any sample rate; one under half a second throws
+ * `ENGINE_REFUSED`.
  */
 export interface SpeakerEncoder {
-  /** Names the very weights. */
+  /** Identifies the exact weights. */
   readonly name: string;
-  /** What the model hears; other clips are resampled. */
+  /** Sample rate of the model; other clips are resampled. */
   readonly sampleRate: number;
   readonly dimensions: number;
   embed(clip: AudioFrame, options: CallOptions): Promise<Float32Array>;
 }
 
-/** How alike two voices are, -1 to 1. Throws a `RangeError` for embeddings of different encoders, where that shows. */
+/**
+ * Cosine similarity of two embeddings, -1 to 1. Throws a `RangeError` if their lengths differ, i.e.
+ * they come from different encoders.
+ */
 export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
   if (one.length !== other.length) throw new RangeError(`${one.length} and ${other.length} numbers have no cosine`);
   let [product, ones, others] = [0, 0, 0];
@@ -29,8 +33,9 @@ export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number
 }
 
 /**
- * How close each of several embeddings lies to the others: the mean of its cosines to them, by which SpeechRole (appendix A.2)
- * ranks the clips of a role. One alone gets 1. Linear in their number: each is held against the sum of all.
+ * Mean cosine of each embedding to the others, by which SpeechRole (appendix A.2) ranks the clips
+ * of a role. A single embedding gets 1. Linear in their number: each is compared with the sum of
+ * all.
  */
 export function centralities(embeddings: readonly ArrayLike<number>[]): number[] {
   if (embeddings.length < 2) return embeddings.map(() => 1);
@@ -44,7 +49,7 @@ export function centralities(embeddings: readonly ArrayLike<number>[]): number[]
   });
 }
 
-/** The same direction with length 1; zeros stay zeros. */
+/** Scales a vector to length 1; a zero vector stays zero. */
 export function unitOf(vector: ArrayLike<number>): Float64Array {
   const values = Float64Array.from(vector);
   const length = Math.hypot(...values);

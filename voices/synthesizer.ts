@@ -1,7 +1,10 @@
 import type { AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
 
-/** A voice that comes with the engine. `pitch` and `rate` are factors on the engine's own, 1 = unchanged. */
+/**
+ * A voice that comes with the engine. `pitch` and `rate` are factors on the engine's own; 1 =
+ * unchanged.
+ */
 export interface PresetVoice {
   readonly kind: 'preset';
   readonly id: string;
@@ -9,19 +12,19 @@ export interface PresetVoice {
   readonly rate?: number;
 }
 
-/** A voice to be cloned from a clip; there is none without consent. */
+/** A voice to be cloned from a clip; consent is required. */
 export interface ReferenceVoice {
   readonly kind: 'reference';
-  /** What it is called in the library of voices; absent where it is a clip of the engines file. */
+  /** Id in the voice library; absent for a clip named in the engines file. */
   readonly id?: string;
-  /** Who allowed it to be cloned, and how that is known; goes into the log with every use. */
+  /** Record of who allowed the cloning and how that is known; logged with every use. */
   readonly consent: string;
   readonly wavPath: string;
   readonly transcript: string;
   readonly language: string;
 }
 
-/** Whose voice speaks. */
+/** Voice to speak with. */
 export type Voice = PresetVoice | ReferenceVoice;
 
 /** A piece of text that can be spoken by itself. */
@@ -30,14 +33,17 @@ export interface Phrase {
   readonly emotion?: string;
 }
 
-/** A word and when it sounds, in milliseconds from the start of its chunk. */
+/** A word with its start and end, in milliseconds from the start of its chunk. */
 export interface TimedWord {
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** `text` is exactly what `frame` says, spaces included: the chunks of a phrase, joined, give the phrase. */
+/**
+ * `text` is exactly what `frame` says, spaces included: the joined chunks of a phrase are the
+ * phrase.
+ */
 export interface SpeechChunk {
   readonly frame: AudioFrame;
   readonly text: string;
@@ -45,8 +51,9 @@ export interface SpeechChunk {
 }
 
 /**
- * Text to speech. Chunks come in order, the first as early as the engine can. `frame.atMs` counts from the start of the
- * call. An unknown preset falls back to the engine's default voice; a phrase with nothing to say yields nothing.
+ * Text to speech. Chunks come in order, the first as early as the engine can. `frame.atMs` counts
+ * from the start of the call. An unknown preset falls back to the engine's default voice; a phrase
+ * with nothing to speak yields nothing.
  */
 export interface SpeechSynthesizer {
   readonly name: string;

@@ -1,36 +1,39 @@
 import type { AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
 
-/** What a detector may know beside the sound. */
+/** Information for a turn detector besides the audio. */
 export interface TurnOptions extends CallOptions {
-  /** The transcript so far, final punctuation as the recognizer gave it. */
+  /** The transcript so far, with final punctuation as the recognizer gave it. */
   readonly text?: string;
-  /** BCP 47 tag of what is spoken; found out from the text unless given. */
+  /** BCP 47 tag of the spoken language; detected from the text if absent. */
   readonly language?: string;
 }
 
-/** Tells a user who has finished from one who pauses for breath or thought. */
+/** Distinguishes a user who has finished from one who pauses for breath or thought. */
 export interface TurnDetector {
   readonly name: string;
   /**
-   * Probability in [0, 1] that the speaker has finished. `turn` is all they have said since they took the floor, from its
-   * beginning to now, the silence that began included, at any sample rate; detectors look at its end. To be asked anew in
-   * every pause. Throws an `EngineError`, or `signal.reason` when aborted.
+   * End-of-turn probability in [0, 1]. `turn` is all audio of the user's turn from its start until
+   * now, including the current silence, at any sample rate; detectors look at its end. Call it
+   * again in every pause. Throws an `EngineError`, or `signal.reason` when aborted.
    */
   completeness(turn: AudioFrame, options: TurnOptions): Promise<number>;
 }
 
-/** How long to wait for more, see `patienceMs`. */
+/** Bounds of the endpointing timeout, see `patienceMs`. */
 export interface Patience {
-  /** Silence after which a turn that seems complete is over. */
+  /** Silence that ends a turn that seems complete. */
   readonly leastMs: number;
-  /** Silence after which any turn is over. */
+  /** Silence that ends any turn. */
   readonly mostMs: number;
-  /** Completeness from which the least wait suffices, above 0. */
+  /** End-of-turn probability from which `leastMs` applies; above 0. */
   readonly threshold: number;
 }
 
-/** Silence in milliseconds that ends a turn of this completeness: the least from the threshold on, below it linearly more. */
+/**
+ * Silence in milliseconds that ends a turn with this end-of-turn probability: `leastMs` from the
+ * threshold on, linearly more below it.
+ */
 export function patienceMs(completeness: number, { leastMs, mostMs, threshold }: Patience): number {
   const lacking = Math.min(1, Math.max(0, (threshold - completeness) / threshold));
   return leastMs + (mostMs - leastMs) * lacking;

@@ -3,42 +3,48 @@ import { z } from 'zod';
 const milliseconds = z.number().int().min(1).max(3_600_000);
 
 /**
- * How long each stage of a call may take, in milliseconds. Time in which nobody reads what came does not count, except for
- * `wholeMs`.
+ * Timeouts of each stage of a call, in milliseconds. Time the consumer needs to process what came
+ * does not count, except towards `wholeMs`.
  */
 const timeoutsSchema = z.strictObject({
-  /** For a place, where all are taken. */
+  /** Wait for a place while all are taken. */
   queueMs: milliseconds.optional(),
   /** Until the server accepts the connection. */
   connectMs: milliseconds.optional(),
-  /** From the end of the request to the first byte of the answer's body. */
+  /** From the end of the request to the first byte of the response body. */
   firstByteMs: milliseconds.optional(),
   betweenBytesMs: milliseconds.optional(),
-  /** All of it, the wait for a place left out. */
+  /** The whole call, without the wait for a place. */
   wholeMs: milliseconds.optional(),
 });
 
-/** How an engine is called; every engine in the engines file may set it. */
+/** Call policy of an engine; every engine in the engines file may set it. */
 export const careSchema = z.strictObject({
   timeouts: timeoutsSchema.optional(),
-  /** Calls at a time; more wait in a fair queue. */
+  /** Maximum concurrent calls; more wait in a fair queue. */
   concurrency: z.number().int().min(1).max(1_024).optional(),
-  /** Further tries of a call that failed before it delivered anything. */
+  /** Maximum retries of a call that failed before it delivered anything. */
   retries: z.number().int().min(0).max(5).optional(),
-  /** Failures in a row after which the engine is left alone for `restMs`; then one call tries it. */
+  /**
+   * Consecutive failures after which the circuit breaker opens for `restMs`; then one trial call
+   * goes through.
+   */
   failureCount: z.number().int().min(1).max(100).optional(),
   restMs: milliseconds.optional(),
-  /** How long an aborted call keeps its place: for servers that go on working after the connection was closed. */
+  /**
+   * Time an aborted call keeps its place, for servers that go on working after the connection was
+   * closed.
+   */
   graceMs: z.number().int().min(0).max(120_000).optional(),
 });
 
-/** See `careSchema`; what is absent comes from the adapter, then from `usualCare`. */
+/** See `careSchema`; missing values come from the adapter, then from `usualCare`. */
 export type Care = z.infer<typeof careSchema>;
 
-/** Every wait, decided. */
+/** Timeouts with every value set. */
 export type Timeouts = { readonly [Stage in keyof z.infer<typeof timeoutsSchema>]-?: number };
 
-/** Everything decided. */
+/** Call policy with every value set. */
 export interface FullCare {
   readonly timeouts: Timeouts;
   readonly concurrency: number;
@@ -57,7 +63,10 @@ const usualCare: FullCare = {
   graceMs: 0,
 };
 
-/** The first that says something counts: what the user wants before what the adapter knows before what is usual. */
+/**
+ * Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the
+ * defaults.
+ */
 export function fullCare(...wishes: readonly (Care | undefined)[]): FullCare {
   const merged: Record<string, unknown> = { ...usualCare };
   const timeouts: Record<string, number> = { ...usualCare.timeouts };

@@ -5,39 +5,42 @@ import type { FullCare } from './call-policy.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
 import { GaveWay, openLimiter, type Limiter } from './limiter.ts';
 
-/** What a request is made with. */
+/** Options passed to a request. */
 export interface RequestOptions extends CallOptions {
-  /** To be filled in as it becomes known. */
+  /** Usage counters that the request fills in as they become known. */
   readonly meter: Meter;
 }
 
-/** What was spent, besides time. */
+/** Usage of a call, other than time. */
 export interface Meter {
   inputTokens?: number;
   outputTokens?: number;
-  /** Of text sent to be spoken, in UTF-16 units. */
+  /** Length of text sent for synthesis, in UTF-16 units. */
   characters?: number;
-  /** Heard or spoken. */
+  /** Duration of audio recognized or synthesized. */
   audioSeconds?: number;
-  /** Whose voice was cloned, and by whose consent. */
+  /** Id of the cloned voice, and the consent for it. */
   clone?: { readonly voice: string; readonly consent: string };
 }
 
-/** What one call cost; holds no content. */
+/** Cost of one call; contains no content. */
 export interface CallCost extends Meter {
   readonly engine: string;
   readonly outcome: 'ok' | 'aborted' | EngineErrorCode;
-  /** In the queue; not part of `ms`. */
+  /** Time in the queue; not included in `ms`. */
   readonly queuedMs: number;
   readonly ms: number;
-  /** Until the first part; absent where none came. */
+  /** Time to the first part; absent if none came. */
   readonly firstMs?: number;
   readonly tries: number;
 }
 
-/** How an engine has fared. */
+/** Health of an engine and counters of its calls. */
 export interface CallsHealth {
-  /** `failing`: its last call failed. `resting`: several did, and it is left alone for a while. */
+  /**
+   * `failing`: its last call failed. `resting`: several did, and the circuit breaker is open for a
+   * while.
+   */
   readonly state: 'ok' | 'failing' | 'resting';
   readonly running: number;
   readonly waiting: number;
@@ -47,33 +50,40 @@ export interface CallsHealth {
 }
 
 export interface CallsOptions extends CallOptions {
-  /** Whoever makes several calls, such as one reply; see `Limiter`. */
+  /** Owner of several calls, e.g. one reply; see `Limiter`. */
   readonly owner?: object;
-  /** Waits until nobody calls the engine, for as long as it takes, and is cut with `GaveWay` as soon as somebody does. */
+  /**
+   * Waits, without a timeout, until no other call is running, and is cut off with `GaveWay` as soon
+   * as a foreground call arrives.
+   */
   readonly background?: boolean | undefined;
 }
 
-/** The one way in which an engine is called. */
+/**
+ * Calls to one engine, the only way it is called: queue, timeouts, circuit breaker, retries, cost
+ * log.
+ */
 export interface Calls {
   readonly name: string;
-  /** True where a call would have to wait. */
+  /** True if a call would have to wait. */
   readonly isFull: boolean;
   readonly circuit: Circuit;
   /**
-   * Makes one call: in its turn, not while the engine rests, and again as long as nothing was delivered. Throws
-   * `EngineError`, or `signal.reason` at once when aborted; then, and when the reader leaves, the request's signal is aborted.
+   * Makes one call: waits for a free place, fails fast while the circuit breaker is open, and
+   * retries as long as nothing was delivered. Throws `EngineError`, or `signal.reason` at once when
+   * aborted; on abort, and when the reader leaves, the request's signal is aborted.
    */
   stream<Part>(request: (options: RequestOptions) => AsyncIterable<Part>, options: CallsOptions): AsyncGenerator<Part>;
-  /** The same for a call with one result. */
+  /** Like `stream`, for a call with a single result. */
   once<Result>(request: (options: RequestOptions) => Promise<Result>, options: CallsOptions): Promise<Result>;
   health(): CallsHealth;
 }
 
 const usualPauseMs = 200;
-/** A server that asks for more is given up, since somebody waits for an answer. */
+/** If a server asks for a longer delay, the call is not retried, because a user is waiting. */
 const longestPauseMs = 2_000;
 
-/** Opens the calls of one engine. `log` gets the cost of each call. */
+/** Opens the calls of one engine. `log` receives the cost of each call. */
 export function openCalls(name: string, care: FullCare, options: CallsSettings = {}): Calls {
   return new EngineCalls(name, care, options);
 }
@@ -81,7 +91,7 @@ export function openCalls(name: string, care: FullCare, options: CallsSettings =
 export interface CallsSettings {
   readonly log?: ((cost: CallCost) => void) | undefined;
   readonly circuit?: Circuit;
-  /** False: whoever calls asks the circuit, and tells it how it went. */
+  /** False: the caller consults the circuit breaker and reports outcomes to it. */
   readonly gated?: boolean | undefined;
 }
 
@@ -205,7 +215,7 @@ class EngineCalls implements Calls {
   }
 }
 
-/** One call under way: its clock, its meter, and what ends it early. */
+/** One call in progress: its clock, its meter, and what can end it early. */
 class Run {
   readonly meter: Meter = {};
   readonly signal: AbortSignal;
@@ -221,7 +231,7 @@ class Run {
     this.signal = AbortSignal.any([signal, this.#cut.signal]);
   }
 
-  /** Ends the call with `fault` after `ms`, in place of the limit before. */
+  /** Ends the call with `fault` after `ms`; replaces the previous limit. */
   limit(ms: number, fault: EngineError): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#cut.abort(fault), ms);
@@ -259,7 +269,7 @@ class Run {
   }
 }
 
-/** How long to wait before another try, in milliseconds; undefined where none would help. */
+/** Delay before the next try, in milliseconds; undefined if a retry would not help. */
 function pauseBeforeNext(cause: unknown): number | undefined {
   if (!(cause instanceof EngineError) || !cause.retryable) return undefined;
   const { retryAfterMs = usualPauseMs } = cause;

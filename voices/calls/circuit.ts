@@ -1,21 +1,30 @@
 import type { EngineErrorCode } from '../engine.ts';
 
-/** Keeps from calling an engine that keeps failing, so that nobody waits for it in vain. */
+/**
+ * Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in
+ * vain.
+ */
 export interface Circuit {
-  /** The last failure while the engine rests; undefined when it may be called. Changes nothing. */
+  /**
+   * Code of the last failure while the breaker is open; undefined if the engine may be called. Has
+   * no side effects.
+   */
   restsBecause(): EngineErrorCode | undefined;
   /**
-   * Asks to call: undefined, or why not. After a rest one call goes through to try the engine, and until that has
-   * `succeeded`, `failed` or `left` no other does.
+   * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call
+   * goes through, and no other does until `succeeded`, `failed` or `left` reports its outcome.
    */
   enter(): EngineErrorCode | undefined;
   failed(code: EngineErrorCode): void;
   succeeded(): void;
-  /** The call ended without telling anything about the engine, such as one that was aborted. */
+  /** The call ended without saying anything about the engine, e.g. because it was aborted. */
   left(): void;
 }
 
-/** Rests for `restMs` after every failure that follows `failureCount - 1` others without a success between. */
+/**
+ * Opens a circuit breaker. It blocks calls for `restMs` after `failureCount` failures without a
+ * success between, and again after every further one.
+ */
 export function openCircuit(
   settings: { readonly failureCount?: number; readonly restMs?: number; readonly now?: () => number } = {},
 ): Circuit {

@@ -3,33 +3,41 @@ import type { EngineUpkeep } from '../engine.ts';
 import { openCalls, type CallCost, type Calls } from './calls.ts';
 import { fullCare, type Care, type Timeouts } from './call-policy.ts';
 
-/** What the settings of an engine are called where the user wrote them, for messages that say what to mend. */
+/**
+ * Names of an engine's settings as the user wrote them, for error messages that say what to fix.
+ */
 export interface SettingNames {
   readonly baseUrl: string;
   readonly model: string;
   readonly key: string;
 }
 
-/** What an adapter is opened with, beside its own settings. */
+/** Context that an adapter is opened with, besides its own settings. */
 export interface EngineContext {
-  /** As the user calls it. */
+  /** Name that the user gave the engine. */
   readonly name: string;
-  /** The secret, where the user gave one. Never to be logged, nor put into an error. */
+  /** API key, if the user provided one. Must never be logged or put into an error. */
   readonly key?: string | undefined;
   readonly settingNames: SettingNames;
   readonly timeouts: Timeouts;
   readonly calls: Calls;
 }
 
-/** How one kind of engine is opened; every adapter's file exports one as `adapter`. */
+/** How to open one kind of engine; every adapter's file exports one as `adapter`. */
 export interface Adapter<Engine, Settings = unknown> {
-  /** What the engines file may say about it, besides `kind`, `apiKeyEnv` and what `careSchema` lists. */
+  /**
+   * Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of
+   * `careSchema`.
+   */
   readonly settings: z.ZodType<Settings>;
-  /** How this kind of engine wants to be called, unless the user says otherwise. */
+  /** Default call policy of this kind of engine; the user's settings override it. */
   care?(settings: Settings): Care;
-  /** Whether it can speak with the voice of a clip. */
+  /** True if it can clone a voice from a clip. */
   clones?(settings: Settings): boolean;
-  /** Does no work yet: nothing is connected or loaded before the first call, or `warm`. */
+  /**
+   * Opens the engine without doing any work: nothing is connected or loaded before the first call,
+   * or `warm`.
+   */
   open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
 }
 
@@ -38,16 +46,16 @@ export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly ada
 
 export interface ContextOptions {
   readonly key?: string | undefined;
-  /** What the user wants, then what the adapter knows. */
+  /** Call policies: the user's, then the adapter's. */
   readonly care?: readonly (Care | undefined)[];
   readonly settingNames?: Partial<SettingNames> | undefined;
-  /** Gets the cost of each call. */
+  /** Receives the cost of each call. */
   readonly log?: ((cost: CallCost) => void) | undefined;
-  /** False where whoever calls asks the circuit itself. */
+  /** False if the caller consults the circuit breaker itself. */
   readonly gated?: boolean;
 }
 
-/** The context of the engine that the user calls `name`. */
+/** Creates the context of the engine that the user calls `name`. */
 export function openContext(name: string, options: ContextOptions = {}): EngineContext {
   const care = fullCare(...(options.care ?? []));
   return {

@@ -1,16 +1,16 @@
 import { EngineError } from '../engine.ts';
 
-/** Ends a talk with a server that has nothing to say when it should. */
+/** Ends an exchange with a server that is silent when a message is due. */
 export interface Deadline {
   /** Aborts with an `ENGINE_TIMEOUT` when a message is late. */
   readonly signal: AbortSignal;
-  /** The next message is due within `ms` from now, instead of any other time. */
+  /** Expects the next message within `ms` from now; replaces any earlier deadline. */
   expect(ms: number): void;
-  /** Nothing is due. */
+  /** Removes the deadline. */
   clear(): void;
 }
 
-/** For whoever waits for messages whose due time changes while they wait. */
+/** Opens a deadline that can be moved while a message is being waited for. */
 export function openDeadline(
   engine: string,
   advice = 'Is the server overloaded, or still loading its model?',

@@ -5,28 +5,34 @@ import { badReply } from './http-faults.ts';
 import { send, sendForBytes, sendForJson } from './http.ts';
 import { serverSentEvents } from './sse.ts';
 
-/** One input of an endpoint, as the app describes it. */
+/** One input of an endpoint, as described by the app. */
 export interface GradioInput {
   readonly label: string;
   readonly name: string;
-  /** Such as `Textbox`, `Audio`, `Slider`. */
+  /** Component type such as `Textbox`, `Audio`, `Slider`. */
   readonly component: string;
   readonly byDefault: unknown;
 }
 
-/** Inputs of its endpoints in order, by name without the slash. */
+/** Inputs of the app's endpoints, in order, by endpoint name without the slash. */
 export type GradioEndpoints = ReadonlyMap<string, readonly GradioInput[]>;
 
-/** A file at the server. */
+/** A file on the server. */
 export interface GradioFile {
   readonly path: string;
 }
 
-/** A Gradio app over HTTP: of version 4, or 5 and later, which is found out. Everything throws like `send`. */
+/**
+ * A Gradio app over HTTP: version 4, or 5 and later, detected automatically. All methods throw like
+ * `send`.
+ */
 export interface GradioApp {
   endpoints(options: CallOptions): Promise<GradioEndpoints>;
   upload(bytes: Uint8Array, fileName: string, options: CallOptions): Promise<GradioFile>;
-  /** Waits in the app's queue, then for its work. Leaving closes the connection, by which the app knows. */
+  /**
+   * Waits in the app's queue, then for the result. Leaving closes the connection, which cancels the
+   * job.
+   */
   call(endpoint: string, data: readonly unknown[], options: CallOptions): Promise<readonly unknown[]>;
   download(file: GradioFile, options: CallOptions): Promise<Buffer>;
 }
@@ -80,7 +86,8 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
     },
     async download({ path }, options) {
       const { prefix } = await described(options);
-      // The address that the app gives beside the path may be one that only it can reach, or anybody's.
+      // The URL that the app returns along with the path may be reachable only from its own host,
+      // or point anywhere.
       return sendForBytes(
         context,
         at(`${prefix}/file=${encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23')}`),
@@ -90,7 +97,7 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
   };
 }
 
-/** `heartbeat` and `generating` are passed over. */
+/** Ignores `heartbeat` and `generating` events. */
 async function resultOf(body: AsyncIterable<Buffer>, context: EngineContext): Promise<readonly unknown[]> {
   for await (const { event, data } of serverSentEvents(body)) {
     if (event === 'error') {
@@ -113,7 +120,7 @@ function parsed(data: string): unknown {
   }
 }
 
-/** The first file of a result. */
+/** Returns the first file of a result. */
 export function fileOf(result: readonly unknown[]): GradioFile | undefined {
   for (const value of result) {
     const { path } = (value ?? {}) as Record<string, unknown>;

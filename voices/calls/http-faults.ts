@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { EngineError } from '../engine.ts';
 import type { EngineContext } from './context.ts';
 
-/** The part of a context that faults are told with. */
+/** The part of a context needed to describe a failure. */
 export type Upstream = Pick<EngineContext, 'name' | 'settingNames' | 'timeouts'>;
 
-/** What a failed connection means. `answered`: the answer had begun. */
+/** Maps a connection failure to an `EngineError`. `answered` is true if the response had begun. */
 export function connectionFault(upstream: Upstream, cause: unknown, answered: boolean): EngineError {
   if (cause instanceof EngineError) return cause;
   const { name, settingNames } = upstream;
@@ -28,7 +28,7 @@ export function connectionFault(upstream: Upstream, cause: unknown, answered: bo
   return new EngineError(name, 'ENGINE_UNAVAILABLE', detail);
 }
 
-/** The connection was lost in the middle of an answer. */
+/** The connection was lost in the middle of a response. */
 export function brokenOff({ name }: Upstream): EngineError {
   return new EngineError(
     name,
@@ -37,7 +37,7 @@ export function brokenOff({ name }: Upstream): EngineError {
   );
 }
 
-/** What came is not what this kind of server sends; `what` completes "the server sent …". */
+/** The response is not what this kind of server sends; `what` completes "the server sent …". */
 export function badReply({ name, settingNames }: Upstream, what: string): EngineError {
   return new EngineError(
     name,
@@ -46,7 +46,10 @@ export function badReply({ name, settingNames }: Upstream, what: string): Engine
   );
 }
 
-/** What a status other than 2xx means. Nothing of the body is repeated but the server's own word for the error. */
+/**
+ * Maps a status other than 2xx to an `EngineError`. Repeats nothing of the body except the server's
+ * error code.
+ */
 export function statusFault(
   { name, settingNames }: Upstream,
   status: number,
@@ -71,7 +74,10 @@ export function statusFault(
   });
 }
 
-/** What a status of 400 or more means, and what to do. `kind` is shown: the status, with the server's own word for it. */
+/**
+ * Error code and advice for a status of 400 or more. `kind` is shown: the status with the server's
+ * error code.
+ */
 export function statusMeaning(
   status: number,
   kind: string,
@@ -97,7 +103,10 @@ export function statusMeaning(
   }
 }
 
-/** The server's own word for the error, where it is a bare identifier; its prose may repeat the prompt or the key. */
+/**
+ * The server's error code, if it is a bare identifier; its error text may repeat the prompt or the
+ * key.
+ */
 export function errorWord(body: string): string | undefined {
   let parsed: unknown;
   try {
@@ -114,7 +123,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** `Retry-After` in milliseconds, in seconds or as a date. */
+/** `Retry-After`, given in seconds or as a date, in milliseconds. */
 function retryAfterMs(header: string | undefined): number | undefined {
   if (header === undefined || header === '') return undefined;
   const seconds = Number(header);

@@ -3,34 +3,35 @@ import https from 'node:https';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { badReply, brokenOff, connectionFault, statusFault, type Upstream } from './http-faults.ts';
 
-/** One request. */
+/** An HTTP request. */
 export interface HttpRequest {
   readonly url: string | URL;
-  /** `POST` where there is a body, else `GET`. */
+  /** Default: `POST` if there is a body, otherwise `GET`. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, or as it is, or as `multipart/form-data`. */
+  /** Request body: JSON, raw bytes, or `multipart/form-data`. */
   readonly json?: unknown;
   readonly bytes?: Uint8Array;
   readonly form?: FormData;
 }
 
-/** An answer with a status of 2xx. */
+/** A response with a status of 2xx. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** To be read to its end, or left: both give the connection back. Throws like `send`. */
+  /** Must be read to its end or left: both release the connection. Throws like `send`. */
   readonly body: AsyncIterable<Buffer>;
 }
 
 const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
-/** Of an answer that is read whole. */
+/** Maximum size of a response that is read whole. */
 const mostBytes = 64 * 2 ** 20;
 const mostErrorBytes = 64 * 2 ** 10;
 
 /**
- * Sends a request and resolves when the status has come. Each stage has its time; an abort closes the connection at once and
- * throws `signal.reason`. Any other failure is an `EngineError`: of the connection, of the status, of time.
+ * Sends a request and resolves when the status has arrived. Each stage has its own timeout; an
+ * abort closes the connection at once and throws `signal.reason`. Any other failure is an
+ * `EngineError`: connection, status or timeout.
  */
 export async function send(upstream: Upstream, request: HttpRequest, { signal }: CallOptions): Promise<HttpReply> {
   signal.throwIfAborted();
@@ -59,12 +60,12 @@ export async function send(upstream: Upstream, request: HttpRequest, { signal }:
   return { status, headers: response.headers, body: exchange.bytesOf(response) };
 }
 
-/** Sends a request and reads the whole answer, 64 MiB at most. */
+/** Sends a request and reads the whole response, 64 MiB at most. */
 export async function sendForBytes(upstream: Upstream, request: HttpRequest, options: CallOptions): Promise<Buffer> {
   return bytesOf(await send(upstream, request, options), upstream);
 }
 
-/** All of an answer, 64 MiB at most. */
+/** Reads a whole response, 64 MiB at most. */
 export async function bytesOf({ body }: HttpReply, upstream: Upstream): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -76,7 +77,7 @@ export async function bytesOf({ body }: HttpReply, upstream: Upstream): Promise<
   return Buffer.concat(pieces);
 }
 
-/** Sends a request whose answer is JSON; anything else is `ENGINE_BAD_REPLY`. */
+/** Sends a request whose response is JSON; anything else is `ENGINE_BAD_REPLY`. */
 export async function sendForJson(upstream: Upstream, request: HttpRequest, options: CallOptions): Promise<unknown> {
   const bytes = await sendForBytes(upstream, request, options);
   try {
@@ -86,7 +87,7 @@ export async function sendForJson(upstream: Upstream, request: HttpRequest, opti
   }
 }
 
-/** One request under way. */
+/** One HTTP request in progress. */
 class Exchange {
   readonly #upstream: Upstream;
   readonly #outgoing: ClientRequest;
@@ -100,7 +101,7 @@ class Exchange {
     this.#outgoing = outgoing;
     this.#signal = signal;
     signal.addEventListener('abort', this.#onAbort, { once: true });
-    // What fails after the answer has begun is met where its body is read.
+    // Errors after the response has begun surface where its body is read.
     outgoing.on('error', () => undefined);
     this.#expect('connectMs', 'no connection');
     outgoing.on('socket', (socket) => {
@@ -123,7 +124,7 @@ class Exchange {
   async *bytesOf(response: IncomingMessage): AsyncGenerator<Buffer> {
     try {
       for await (const piece of response as AsyncIterable<Buffer>) {
-        // What the reader needs to take this in is not the server's time.
+        // Time the reader needs is not counted as the server's.
         clearTimeout(this.#timer);
         yield piece;
         this.#signal.throwIfAborted();
@@ -138,7 +139,7 @@ class Exchange {
     }
   }
 
-  /** Closes the connection unless the stage is over in its time. */
+  /** Closes the connection if the stage exceeds its timeout. */
   #expect(stage: 'connectMs' | 'firstByteMs' | 'betweenBytesMs', what: string): void {
     clearTimeout(this.#timer);
     if (this.#signal.aborted || this.#outgoing.destroyed) return;

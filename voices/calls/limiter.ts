@@ -1,21 +1,23 @@
 import type { CallOptions } from '../engine.ts';
 
-/** Places at an engine that takes only so many calls at a time. */
+/** Limits the concurrent calls to an engine. */
 export interface Limiter {
   readonly most: number;
   readonly running: number;
   readonly waiting: number;
   /**
-   * Waits for a place; call what it resolves to, once, to give the place back. `owner` is whoever makes several calls, such
-   * as one reply: places go round among owners, so that who asks for much keeps nobody waiting. Aborting throws
-   * `signal.reason` and gives up the wait. With `giveWay` it gets in once nobody else is in, and is told as soon as somebody comes.
+   * Waits for a place; call the returned function once to free it. `owner` identifies a caller that
+   * makes several calls, e.g. one reply: places are shared round-robin among owners, so that one
+   * with many calls does not delay the others. Aborting throws `signal.reason` and ends the wait.
+   * With `giveWay`, the call is in the background: it enters once no other call is running, and
+   * `giveWay` is called as soon as a foreground call arrives.
    */
   enter(
     options: CallOptions & { readonly owner?: object; readonly giveWay?: (() => void) | undefined },
   ): Promise<() => void>;
 }
 
-/** The reason of a call in the background that was cut because somebody waited for another. */
+/** Reason of a background call that was cut off in favour of a foreground call. */
 export class GaveWay extends Error {
   override readonly name = 'GaveWay';
 }
@@ -26,10 +28,10 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** Opens `most` places, at least 1. */
+/** Opens a limiter with `most` places, at least 1. */
 export function openLimiter(most: number): Limiter {
   const waiters: Waiter[] = [];
-  /** The turn in which an owner last got a place; absent: never. */
+  /** Turn in which an owner last got a place; absent: never. */
   const lastTurn = new WeakMap<object, number>();
   let turn = 0;
   let running = 0;
@@ -87,7 +89,7 @@ export function openLimiter(most: number): Limiter {
   };
 }
 
-/** Whose turn was longest ago; among equals who came first. */
+/** Returns the waiter whose owner was served longest ago; ties go to the first that came. */
 function nextOf(waiters: readonly Waiter[], lastTurn: WeakMap<object, number>): Waiter | undefined {
   let next: Waiter | undefined;
   for (const waiter of waiters) {

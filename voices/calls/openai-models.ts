@@ -4,8 +4,9 @@ import type { EngineContext } from './context.ts';
 import { sendForBytes } from './http.ts';
 
 /**
- * Asks an OpenAI-compatible server for its models: says what was found, throws an `EngineError` where it cannot be reached,
- * does not accept the key, or lacks the model. A server that lists none is believed to have it.
+ * Queries the model list of an OpenAI-compatible server. Returns a description of what was found;
+ * throws an `EngineError` if the server cannot be reached, rejects the key, or lacks the model. A
+ * server that lists no models is assumed to have it.
  */
 export async function checkOpenaiModel(
   context: EngineContext,
@@ -18,13 +19,13 @@ export async function checkOpenaiModel(
   try {
     listed = entriesOf((await sendForBytes(context, request, options)).toString('utf8'));
   } catch (cause) {
-    // It answers, and not about the key.
+    // The server responds, and does not complain about the key.
     const lacksList =
       cause instanceof SyntaxError || (cause instanceof EngineError && (cause.status === 404 || cause.status === 405));
     if (!lacksList) throw cause;
     return `${new URL(baseUrl).host} answers (it does not list its models)`;
   }
-  // Ollama lists its models with a tag, and takes `latest` where none is asked for.
+  // Ollama lists models with a tag, and uses `latest` if a request has none.
   const found = listed.find(({ id }) => id === model) ?? listed.find(({ id }) => id === `${model ?? ''}:latest`);
   if (found === undefined && model !== undefined && listed.length > 0) {
     const known = listed.slice(0, 5).map(({ id }) => id);
@@ -44,7 +45,7 @@ interface ModelEntry {
   readonly endsOn: string | undefined;
 }
 
-/** Throws a `SyntaxError` where the text is no JSON. */
+/** Throws a `SyntaxError` if the text is not JSON. */
 function entriesOf(text: string): readonly ModelEntry[] {
   const reply: unknown = JSON.parse(text);
   const data = typeof reply === 'object' && reply !== null ? (reply as { readonly data?: unknown }).data : undefined;

@@ -1,6 +1,9 @@
 import { EngineError } from '../engine.ts';
 
-/** Imports an optional dependency. `ENGINE_MISSING`, with the command that installs it, where it is not there or does not load. */
+/**
+ * Imports an optional dependency. Throws `ENGINE_MISSING`, with the command that installs it, if it
+ * is missing or fails to load.
+ */
 export async function importOptional<Package>(
   engine: string,
   name: string,

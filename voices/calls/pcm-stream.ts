@@ -1,22 +1,23 @@
 import { floatsFromPcm16 } from '../audio.ts';
 import { wavFrames, WavFormatError } from '../dsp/wav.ts';
 
-/** Samples in [-1, 1), mono. */
+/** Mono samples in [-1, 1). */
 export interface PcmBlock {
   readonly samples: Float32Array;
   readonly sampleRate: number;
 }
 
-/** What the bytes are where they are no WAV: little-endian, mono. */
+/** Format of the bytes if they are not a WAV: little-endian, mono. */
 export interface RawFormat {
   readonly sampleRate: number;
   readonly encoding?: 's16' | 'f32';
 }
 
 /**
- * Audio as servers send it: a WAV, whatever its header says about lengths, or raw PCM, whatever the content type says. Blocks
- * come as the bytes do; a sample that is cut in two waits for its other half. Throws `WavFormatError` on a WAV that cannot be
- * read. To be called anew for each message where every message may bring a header.
+ * Decodes audio as servers send it: a WAV, ignoring the lengths in its header, or raw PCM, ignoring
+ * the content type. Yields blocks as the bytes arrive; a sample split between two pieces waits for
+ * its other half. Throws `WavFormatError` on a WAV that cannot be read. Call it again for each
+ * message if every message may bring a header.
  */
 export async function* pcmBlocks(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -32,8 +33,9 @@ export async function* pcmBlocks(
 }
 
 /**
- * The same of sound that comes in messages, any of which may be a WAV of its own: some servers begin each with a header, some only
- * the first, some none. What follows a header without one of its own has the rate of the last.
+ * Like `pcmBlocks`, for audio that comes in messages, any of which may be a WAV of its own: some
+ * servers start each with a header, some only the first, some none. Messages without a header keep
+ * the rate of the last one.
  */
 export async function* pcmBlocksOfMessages(messages: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
   const size = raw.encoding === 'f32' ? 4 : 2;
@@ -59,7 +61,7 @@ function isWav(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
 }
 
-/** Whether a failure is that of the bytes. */
+/** True if the failure is caused by the format of the bytes. */
 export function isFormatFault(cause: unknown): boolean {
   return cause instanceof WavFormatError;
 }
@@ -79,7 +81,7 @@ async function* rawBlocks(
   }
 }
 
-/** 32-bit floats; what is no number becomes silence. */
+/** 32-bit floats; values that are not finite become silence. */
 function floatsFromPcm32(bytes: Buffer): Float32Array {
   return Float32Array.from({ length: bytes.length / 4 }, (_, index) => {
     const value = bytes.readFloatLE(index * 4);
@@ -87,7 +89,7 @@ function floatsFromPcm32(bytes: Buffer): Float32Array {
   });
 }
 
-/** A byte stream whose beginning can be looked at first. */
+/** A byte stream whose beginning can be inspected first. */
 function peekable(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): {
   head(length: number): Promise<Buffer>;
   all(): AsyncGenerator<Buffer>;

@@ -6,8 +6,9 @@ import type { EngineProcess } from '../runtime/process.ts';
 const advice = 'Its process hangs, or this machine is too slow or too busy for the model: take a smaller one.';
 
 /**
- * One request to an engine in a process, held to the timeouts of its calls: what native code throws in a thread of its own
- * is lost, and its promise stays open for good. Loading is waited for, however long it takes.
+ * Makes one request to an engine in its own process, subject to the call timeouts: an error thrown
+ * in one of its native threads is lost, and the promise never settles. Waits for loading without a
+ * limit.
  */
 export async function* timely<Request, Part>(
   engine: EngineProcess<Request, Part>,

@@ -4,31 +4,38 @@ import { Queue } from '../runtime/queue.ts';
 import { brokenOff, connectionFault, statusFault, type Upstream } from './http-faults.ts';
 
 export interface SocketRequest {
-  /** `ws:` or `wss:`; `http:` and `https:` mean the same. */
+  /** `ws:` or `wss:`; `http:` and `https:` are mapped to them. */
   readonly url: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocols?: readonly string[];
 }
 
-/** A WebSocket to an engine. Every failure is an `EngineError`, an abort throws `signal.reason`. */
+/** A WebSocket to an engine. Every failure is an `EngineError`; an abort throws `signal.reason`. */
 export interface UpstreamSocket {
   /** False once the connection has ended, or is about to. */
   readonly isOpen: boolean;
-  /** Texts as strings, bytes as binary frames. After the connection has ended it does nothing: `receive` tells why. */
+  /**
+   * Sends strings as text frames and bytes as binary frames. Does nothing after the connection has
+   * ended: `receive` reports why.
+   */
   send(message: string | Uint8Array): void;
   /**
-   * The next message, texts as strings; undefined once the server has closed the connection in order (1000, 1001 or no code). Fails
-   * with `ENGINE_TIMEOUT` and closes the connection where none comes within `limitMs`; without a limit it waits. One caller at a time.
+   * Returns the next message, text as a string; undefined once the server has closed the connection
+   * normally (1000, 1001 or no code). With `limitMs`, fails with `ENGINE_TIMEOUT` and closes the
+   * connection if no message comes in that time; without, it waits. One caller at a time.
    */
   receive(limitMs?: number): Promise<string | Buffer | undefined>;
-  /** Says goodbye. To be called in the end in any case. */
+  /** Closes the connection. Must always be called in the end. */
   close(): void;
 }
 
 const mostBytes = 64 * 2 ** 20;
 const goodbyeMs = 1_000;
 
-/** Connects, within `connectMs`. Aborting cuts the connection at once, then and later. */
+/**
+ * Connects within `connectMs`. Aborting cuts the connection at once, during the handshake and
+ * later.
+ */
 export async function openSocket(
   upstream: Upstream,
   request: SocketRequest,
@@ -51,7 +58,7 @@ export async function openSocket(
   };
   signal.addEventListener('abort', onAbort, { once: true });
   socket.on('message', (data: Buffer, isBinary) => messages.push(isBinary ? data : data.toString('utf8')));
-  // Never without a listener: an error event nobody listens to ends the process.
+  // Always attached: an error event without a listener ends the process.
   socket.on('error', (cause) =>
     messages.fail(connectionFault(upstream, cause, socket.readyState !== WebSocket.CONNECTING)),
   );

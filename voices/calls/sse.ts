@@ -1,12 +1,15 @@
-/** One server-sent event: `data` with its lines joined; `event` is empty where the stream names none. */
+/**
+ * One server-sent event: `data` with its lines joined; `event` is empty if the stream names none.
+ */
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * Reads `text/event-stream`, however its bytes are cut: any line ends, comments (pings) passed over, several data lines. An
- * event that the end of the stream cuts off counts, since some servers leave out the last empty line. `[DONE]` is an event like any other.
+ * Parses `text/event-stream`, however its bytes are split: any line ending, several data lines,
+ * comments (pings) skipped. An event cut off by the end of the stream counts, because some servers
+ * omit the last empty line. `[DONE]` is an event like any other.
  */
 export async function* serverSentEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   let event = '';
@@ -27,7 +30,7 @@ export async function* serverSentEvents(bytes: AsyncIterable<Uint8Array>): Async
   if (data.length > 0) yield { event, data: data.join('\n') };
 }
 
-/** Lines without their ends; a carriage return at the end of a piece may be half of one. */
+/** Lines without their line endings; a carriage return at the end of a piece may be half of one. */
 async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let held = '';

@@ -16,7 +16,7 @@ export type AudioFileErrorCode =
   | 'audio_file_unreadable'
   | 'audio_file_timeout';
 
-/** Why a recording could not be read; the message says what to do about it. */
+/** A recording could not be read; the message says what to do about it. */
 export class AudioFileError extends Error {
   override readonly name = 'AudioFileError';
   readonly code: AudioFileErrorCode;
@@ -28,24 +28,27 @@ export class AudioFileError extends Error {
 }
 
 export interface AudioFileOptions extends CallOptions {
-  /** Of the frame wanted, in hertz: a whole number from 8000 to 192000. */
+  /** Sample rate of the returned frame, in hertz: a whole number from 8000 to 192000. */
   readonly sampleRate: number;
-  /** Longer recordings are an error; 600 unless given. */
+  /** Longer recordings are an error. Default: 600. */
   readonly maxSeconds?: number;
-  /** Larger files are an error; 200 MiB unless given. */
+  /** Larger files are an error. Default: 200 MiB. */
   readonly maxBytes?: number;
-  /** 60000 unless given. */
+  /** Default: 60000. */
   readonly timeoutMs?: number;
 }
 
-/** Containers ffmpeg may open. Not among them: playlists and scripts, which would make it open other files. */
+/**
+ * Containers that ffmpeg may open. Playlists and scripts are left out: they would make ffmpeg open
+ * other files.
+ */
 const containers =
   'wav,w64,aiff,caf,au,flac,mp3,ogg,mov,matroska,aac,ac3,amr,amrnb,amrwb,ape,asf,avi,mpeg,mpegts,wv,gsm,rm,tta,tak,dsf';
 
 /**
- * Reads a recording as one mono frame. Plain WAV is read here, all else by ffmpeg. A file that breaks off gives what is
- * there; what holds no sound, or is no recording, gives an `AudioFileError`. Neither time nor memory depends on what a
- * header claims.
+ * Reads a recording as one mono frame. Reads plain WAV itself and everything else through ffmpeg. A
+ * truncated file gives what is there; a file without audio, or one that is not a recording, throws
+ * an `AudioFileError`. Time and memory do not depend on lengths claimed in a header.
  */
 export async function readAudioFile(path: string, options: AudioFileOptions): Promise<AudioFrame> {
   const timeout = AbortSignal.timeout(options.timeoutMs ?? 60_000);
@@ -85,7 +88,7 @@ async function checkFile(path: string, maxBytes: number): Promise<void> {
   });
 }
 
-/** `undefined`: ffmpeg should try. */
+/** Returns `undefined` if the file should be read by ffmpeg instead. */
 async function readPlainWav(path: string, bounded: Bounded): Promise<Float32Array | undefined> {
   try {
     const samples = await collect(path, wavFrames(createReadStream(path, { signal: bounded.signal })), bounded);
@@ -96,7 +99,7 @@ async function readPlainWav(path: string, bounded: Bounded): Promise<Float32Arra
   }
 }
 
-/** Resamples as the blocks come, and stops reading where there are too many. */
+/** Resamples blocks as they arrive and stops reading as soon as the recording is too long. */
 async function collect(path: string, frames: AsyncIterable<AudioFrame>, bounded: Bounded): Promise<Float32Array> {
   const { sampleRate, maxSeconds } = bounded;
   const blocks: Float32Array[] = [];

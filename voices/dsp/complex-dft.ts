@@ -1,10 +1,10 @@
-/** Complex values, real and imaginary parts apart. */
+/** Complex values, with real and imaginary parts in separate arrays. */
 export interface Complex {
   readonly real: Float64Array;
   readonly imaginary: Float64Array;
 }
 
-/** Room for `size` complex values. */
+/** Allocates `size` complex values. */
 export function createComplex(size: number): Complex {
   return { real: new Float64Array(size), imaginary: new Float64Array(size) };
 }
@@ -15,17 +15,21 @@ export function setPhase(target: Complex, place: number, turns: number): void {
   target.imaginary[place] = -Math.sin(2 * Math.PI * turns);
 }
 
-/** A DFT of complex values of one size. Holds its work space: not to be used by two callers at once. */
+/**
+ * A DFT of complex values of one size. It owns its work buffers, so two callers must not use it at
+ * the same time.
+ */
 export interface ComplexDft {
-  /** To be filled before `run`. */
+  /** Fill this before calling `run`. */
   readonly input: Complex;
-  /** The transform of what `input` holds, good until the next run; `input` is spoilt. */
+  /** Returns the transform of `input`, valid until the next run; overwrites `input`. */
   run(): Complex;
 }
 
 /**
- * A DFT of any size: its factors are taken one after the other (Stockham's form of Cooley-Tukey), fours first, which are
- * cheapest, then primes. Exact where a power of two would need padding, and slow for large primes only.
+ * Creates a DFT of any size: processes the factors one after another (Stockham autosort form of
+ * Cooley-Tukey), first the fours, which are cheapest, then primes. Needs no padding to a power of
+ * two; slow only for large prime factors.
  */
 export function createComplexDft(size: number): ComplexDft {
   const stages = planStages(size);
@@ -46,16 +50,16 @@ export function createComplexDft(size: number): ComplexDft {
   };
 }
 
-/** One factor: `blocks` transforms of `radix` points, each followed by `stride` values that lie side by side. */
+/** One factor: `blocks` transforms of `radix` points, each over `stride` adjacent values. */
 interface Stage {
   readonly radix: number;
   readonly blocks: number;
   readonly stride: number;
   /** e^(-2πi · block · index / (radix · blocks)) at `block * radix + index`. */
   readonly twiddles: Complex;
-  /** Of a prime: e^(-2πi · a · b / radix) at `a * radix + b`. */
+  /** For primes: e^(-2πi · a · b / radix) at `a * radix + b`. */
   readonly butterfly: Complex;
-  /** Room of a prime's run for sums and differences of the inputs that mirror each other. */
+  /** Work buffers of `runPrime`: sums and differences of mirrored inputs. */
   readonly sums: Complex;
   readonly gaps: Complex;
 }
@@ -123,7 +127,7 @@ function runFours({ blocks, stride, twiddles }: Stage, from: Complex, to: Comple
   }
 }
 
-/** Writes a value times a phase. */
+/** Writes a value multiplied by a phase. */
 function turn(to: Complex, place: number, real: number, imaginary: number, phases: Complex, phase: number): void {
   const cos = phases.real[phase] as number;
   const sin = phases.imaginary[phase] as number;
@@ -147,7 +151,10 @@ function runTwos({ blocks, stride, twiddles }: Stage, { real, imaginary }: Compl
   }
 }
 
-/** An odd prime by the definition, but for what mirrored inputs and mirrored outputs share: a quarter of the work. */
+/**
+ * An odd prime by the DFT definition, sharing the work between mirrored inputs and mirrored
+ * outputs: a quarter of the multiplications.
+ */
 function runPrime(stage: Stage, from: Complex, to: Complex): void {
   const { radix, blocks, stride, butterfly, twiddles, sums, gaps } = stage;
   const half = (radix - 1) / 2;
@@ -181,7 +188,7 @@ function runPrime(stage: Stage, from: Complex, to: Complex): void {
   }
 }
 
-/** Sums and differences of the inputs that mirror each other. */
+/** Computes sums and differences of mirrored inputs. */
 function foldPairs({ radix, blocks, stride, sums, gaps }: Stage, { real, imaginary }: Complex, start: number): void {
   const apart = blocks * stride;
   for (let pair = 0; pair < sums.real.length; pair += 1) {

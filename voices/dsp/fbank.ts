@@ -1,28 +1,33 @@
 import { createRealDft, type RealDft } from './dft.ts';
 import { energyIn, kaldiBands, type MelBand } from './mel-bands.ts';
 
-/** What the features are made of, in hertz. */
+/** Required sample rate of the input, in hertz. */
 export const fbankSampleRate = 16_000;
 
 const frameSamples = 400;
 const hopSamples = 160;
 const transformSamples = 512;
 const preEmphasis = 0.97;
-/** FLT_EPSILON: below it there is nothing to take the logarithm of. */
+/** FLT_EPSILON, the lower bound of energies before the logarithm. */
 const leastEnergy = 1.1920929e-7;
 const lowestHertz = 20;
 
-/** Speaker models differ in these; a wrong one costs accuracy and shows nowhere. */
+/**
+ * Settings in which speaker models differ; a wrong one costs accuracy without any visible error.
+ */
 export interface FbankOptions {
-  /** Factor on samples in [-1, 1] before all else: 32768 for models trained on 16-bit numbers. 1 unless given. */
+  /**
+   * Factor applied to samples in [-1, 1] first: 32768 for models trained on 16-bit integers.
+   * Default: 1.
+   */
   readonly scale?: number;
-  /** `povey` unless given. */
+  /** Default: `povey`. */
   readonly window?: 'povey' | 'hamming';
-  /** 80 unless given. */
+  /** Default: 80. */
   readonly bands?: number;
 }
 
-/** Logarithms of energies `[frames, bands]`, a frame every 10 ms. */
+/** Log energies `[frames, bands]`, one frame every 10 ms. */
 export interface Fbank {
   readonly frames: number;
   readonly bands: number;
@@ -30,9 +35,10 @@ export interface Fbank {
 }
 
 /**
- * Kaldi's fbank of mono samples at 16 kHz (kaldi-native-fbank, torchaudio's `compliance.kaldi`): frames of 25 ms within the
- * sound (`snip_edges`), no dither, mean removed, pre-emphasis 0.97, 512 points, mel bands from 20 to 8000 Hz, natural
- * logarithm. There are `1 + floor((samples - 400) / 160)` frames, none below 400 samples.
+ * Kaldi's fbank of mono samples at 16 kHz (kaldi-native-fbank, torchaudio's `compliance.kaldi`):
+ * frames of 25 ms entirely within the audio (`snip_edges`), no dither, mean removed, pre-emphasis
+ * 0.97, 512 points, mel bands from 20 to 8000 Hz, natural logarithm. Gives `1 + floor((samples -
+ * 400) / 160)` frames, none below 400 samples.
  */
 export function kaldiFbank(samples: Float32Array, options: FbankOptions = {}): Fbank {
   const { scale = 1, window = 'povey', bands = 80 } = options;
@@ -54,7 +60,10 @@ export function kaldiFbank(samples: Float32Array, options: FbankOptions = {}): F
   return { frames, bands, values };
 }
 
-/** Takes the mean over time off each band, in place, as speaker models want it. Returns its argument. */
+/**
+ * Subtracts the mean over time from each band, in place, as speaker models expect. Returns its
+ * argument.
+ */
 export function subtractMean(fbank: Fbank): Fbank {
   const { frames, bands, values } = fbank;
   for (let band = 0; band < bands; band += 1) {
@@ -66,7 +75,7 @@ export function subtractMean(fbank: Fbank): Fbank {
   return fbank;
 }
 
-/** One frame without its mean, pre-emphasized; what lies behind it stays zero. */
+/** Writes one mean-free, pre-emphasized frame; the zero padding behind it is left as is. */
 function cutFrame(samples: Float32Array, start: number, scale: number, frame: Float64Array): void {
   let sum = 0;
   for (let place = 0; place < frameSamples; place += 1) sum += samples[start + place] as number;
@@ -79,7 +88,7 @@ function cutFrame(samples: Float32Array, start: number, scale: number, frame: Fl
   }
 }
 
-/** Shared by all calls, which do not overlap. */
+/** Work buffers shared by all calls, which never overlap. */
 const workbench: { readonly dft: RealDft; readonly frame: Float64Array; readonly power: Float64Array } = {
   dft: createRealDft(transformSamples),
   frame: new Float64Array(transformSamples),

@@ -1,7 +1,7 @@
 import { createRealDft } from './dft.ts';
 import { energyIn, slaneyBands } from './mel-bands.ts';
 
-/** What both take: 16 kHz. */
+/** Required sample rate of both feature extractors: 16 kHz. */
 export const logMelSampleRate = 16_000;
 export const melBands = 80;
 
@@ -9,9 +9,9 @@ const frameSamples = 400;
 const hopSamples = 160;
 const bins = frameSamples / 2 + 1;
 const highestHertz = 8_000;
-/** Nothing lies further below the loudest value than this many decades. */
+/** Dynamic range: values are clamped to this many decades below the loudest. */
 const rangeDecades = 8;
-/** What the turn model looks at: 8 seconds. */
+/** Input length of the turn detection model: 8 seconds. */
 const turnSamples = 128_000;
 
 const dft = createRealDft(frameSamples);
@@ -20,7 +20,10 @@ const hann = Float64Array.from({ length: frameSamples }, (_, index) => {
 });
 const bands = slaneyBands({ sampleRate: logMelSampleRate, frameSamples, bands: melBands, highestHertz });
 
-/** Log-mel values `[80, frames]`: all frames of the lowest band, then of the next. A frame every 10 ms. */
+/**
+ * Log-mel values `[80, frames]`: all frames of the lowest band, then of the next. One frame every
+ * 10 ms.
+ */
 export interface LogMel {
   readonly frames: number;
   readonly values: Float32Array<ArrayBuffer>;
@@ -28,9 +31,10 @@ export interface LogMel {
 
 /**
  * Whisper's features of mono samples at 16 kHz (openai/whisper `log_mel_spectrogram`; Hugging Face
- * `WhisperFeatureExtractor`): frames of 25 ms around every 160th sample, mirrored at the ends, periodic Hann window, power,
- * 80 Slaney mel bands up to 8 kHz, log10, at most 8 decades below the loudest, (x + 4) / 4; about -1.5 to 1.5. There are
- * `floor(samples / 160)` frames, none below 201 samples.
+ * `WhisperFeatureExtractor`): frames of 25 ms centred on every 160th sample, mirrored at the ends,
+ * periodic Hann window, power, 80 Slaney mel bands up to 8 kHz, log10, clamped to 8 decades below
+ * the loudest, (x + 4) / 4; roughly -1.5 to 1.5. Gives `floor(samples / 160)` frames, none below
+ * 201 samples.
  */
 export function whisperLogMel(samples: Float32Array): LogMel {
   const edge = frameSamples / 2;
@@ -58,8 +62,9 @@ export function whisperLogMel(samples: Float32Array): LogMel {
 }
 
 /**
- * What smart-turn v3 is fed (pipecat-ai/pipecat `local_smart_turn_v3.py`): the last 8 seconds, with silence before what is
- * shorter, brought to mean 0 and variance 1 with that silence, as 800 frames of `whisperLogMel`.
+ * Input features of smart-turn v3 (pipecat-ai/pipecat `local_smart_turn_v3.py`): the last 8
+ * seconds, shorter audio left-padded with silence, normalized to mean 0 and variance 1 including
+ * that silence, as 800 frames of `whisperLogMel`.
  */
 export function smartTurnFeatures(samples: Float32Array): LogMel {
   const turn = new Float32Array(turnSamples);

@@ -1,15 +1,16 @@
-/** Where every voice is brought to: -20 dBFS, measured over the parts that sound. */
+/** Target level of every voice: -20 dBFS, measured over the non-silent parts. */
 const targetLevel = 0.1;
-/** Peaks above this are bent, so that nothing clips. */
+/** Peaks above this level are compressed, so that nothing clips. */
 const kneeLevel = 0.7;
 const windowSamples = 256;
-/** Windows below this part of the loudest are pauses. */
+/** Windows whose level is below this fraction of the loudest count as pauses. */
 const soundRatio = 0.03;
 const mostGain = 16;
 
 /**
- * The factor that brings speech like this sample of a voice to -20 dBFS, pauses not counted; 1 for silence, at most 16.
- * Taken once per voice: following every phrase would make whispers and shouts alike.
+ * Gain that brings speech like this sample of a voice to -20 dBFS, ignoring pauses; 1 for silence,
+ * at most 16. Computed once per voice: adapting to every phrase would make whispers and shouts
+ * equally loud.
  */
 export function gainFor(sample: Float32Array): number {
   const powers: number[] = [];
@@ -24,7 +25,7 @@ export function gainFor(sample: Float32Array): number {
   return Math.min(mostGain, targetLevel / Math.sqrt(power));
 }
 
-/** Multiplies in place; peaks are bent smoothly and stay below 1. Returns its argument. */
+/** Multiplies in place; soft-limits peaks, which stay below 1. Returns its argument. */
 export function applyGain(samples: Float32Array<ArrayBuffer>, gain: number): Float32Array<ArrayBuffer> {
   const room = 1 - kneeLevel;
   for (let index = 0; index < samples.length; index += 1) {

@@ -1,10 +1,13 @@
-/** A triangle over the bins of a power spectrum; without weights where it falls between two bins. */
+/**
+ * A triangular filter over the bins of a power spectrum; has no weights if it falls between two
+ * bins.
+ */
 export interface MelBand {
   readonly firstBin: number;
   readonly weights: Float64Array;
 }
 
-/** Which frames a filterbank is for. Frequencies in hertz; `lowestHertz` is 0 unless given. */
+/** Parameters of a filterbank. Frequencies in hertz; `lowestHertz` defaults to 0. */
 export interface BankShape {
   readonly sampleRate: number;
   /** Points of the DFT. */
@@ -20,7 +23,10 @@ const breakHertz = 1_000;
 const breakMel = 15;
 const logStep = Math.log(6.4) / 27;
 
-/** Triangles of equal area between neighbouring mel frequencies, as librosa's `filters.mel` with `norm='slaney'`. */
+/**
+ * Triangles of equal area between adjacent mel frequencies, like librosa's `filters.mel` with
+ * `norm='slaney'`.
+ */
 export function slaneyBands(shape: BankShape): MelBand[] {
   const [bottom, top] = [slaneyMel(shape.lowestHertz ?? 0), slaneyMel(shape.highestHertz)];
   const edge = (index: number): number => slaneyHertz(bottom + ((top - bottom) * index) / (shape.bands + 1));
@@ -30,7 +36,7 @@ export function slaneyBands(shape: BankShape): MelBand[] {
   });
 }
 
-/** Kaldi's triangles: of height 1, linear in mel = 1127 ln(1 + f / 700), the Nyquist bin left out. */
+/** Kaldi's triangles: height 1, linear in mel = 1127 ln(1 + f / 700), without the Nyquist bin. */
 export function kaldiBands(shape: BankShape): MelBand[] {
   const [bottom, top] = [kaldiMel(shape.lowestHertz ?? 0), kaldiMel(shape.highestHertz)];
   const edge = (index: number): number => bottom + ((top - bottom) * index) / (shape.bands + 1);
@@ -40,7 +46,7 @@ export function kaldiBands(shape: BankShape): MelBand[] {
   });
 }
 
-/** What a band takes up of a power spectrum. */
+/** Energy of a power spectrum within a band. */
 export function energyIn({ firstBin, weights }: MelBand, power: Float64Array): number {
   let sum = 0;
   for (let index = 0; index < weights.length; index += 1) {
@@ -49,7 +55,7 @@ export function energyIn({ firstBin, weights }: MelBand, power: Float64Array): n
   return sum;
 }
 
-/** Low end, peak and high end. */
+/** Low edge, peak and high edge. */
 type Triangle = readonly [number, number, number];
 
 function triangle(place: number, [low, centre, high]: Triangle): number {

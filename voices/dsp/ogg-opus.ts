@@ -1,20 +1,29 @@
 import { randomInt } from 'node:crypto';
 
-/** A stream of Opus packets as an Ogg file, in pieces that can be sent as they come (RFC 3533, RFC 7845). Mono. */
+/**
+ * Ogg encapsulation of a stream of Opus packets, in pieces that can be sent as they come (RFC 3533,
+ * RFC 7845). Mono.
+ */
 export interface OggOpusWriter {
-  /** What stands before all sound. */
+  /** Header pages, which come before all audio. */
   head(): Buffer;
-  /** One page with these packets, which last `packetMs` each; their bytes together stay below 64 KiB. */
+  /** One page with these packets, of `packetMs` each; together they must be smaller than 64 KiB. */
   page(packets: readonly Uint8Array[], packetMs: number): Buffer;
 }
 
 const firstOfStream = 2;
 const continued = 1;
 const headerBytes = 27;
-/** Ogg counts the time of Opus at this rate, whatever the sound has, in hertz. */
+/**
+ * Granule positions of Opus in Ogg count at this rate in hertz, whatever the sample rate of the
+ * audio.
+ */
 const clockRate = 48_000;
 
-/** Writes one stream. `sampleRate` is told as that of the source; `delaySamples`, at that rate, are for the reader to skip. */
+/**
+ * Opens a writer for one stream. `sampleRate` is written as that of the source; `delaySamples`, at
+ * that rate, become the pre-skip.
+ */
 export function openOggOpusWriter(sampleRate: number, delaySamples: number): OggOpusWriter {
   const serial = randomInt(2 ** 32);
   const skip = Math.round((delaySamples * clockRate) / sampleRate);
@@ -58,17 +67,17 @@ export function openOggOpusWriter(sampleRate: number, delaySamples: number): Ogg
   };
 }
 
-/** The bytes are no Ogg stream, or damaged. */
+/** The bytes are not an Ogg stream, or are damaged. */
 export class OggFormatError extends Error {
   override readonly name = 'OggFormatError';
 }
 
-/** Takes an Ogg stream apart, however its bytes are cut. */
+/** Extracts the packets of an Ogg stream, however its bytes are split. */
 export class OggReader {
   #bytes: Buffer = Buffer.alloc(0);
   #begun: Buffer[] = [];
 
-  /** The packets that these bytes complete, headers included. Throws `OggFormatError`. */
+  /** Returns the packets that these bytes complete, headers included. Throws `OggFormatError`. */
   push(bytes: Uint8Array): Buffer[] {
     this.#bytes = Buffer.concat([this.#bytes, bytes]);
     const packets: Buffer[] = [];
@@ -98,14 +107,14 @@ export class OggReader {
 
   #packetsIn(page: Buffer): Buffer[] {
     const count = page.readUInt8(26);
-    // The rest of a packet whose beginning is lost, or the other way round.
+    // A page that continues no packet drops the beginning of one whose end is lost.
     if ((page.readUInt8(5) & continued) === 0) this.#begun = [];
     let at = headerBytes + count;
     const packets: Buffer[] = [];
     for (const length of page.subarray(headerBytes, headerBytes + count)) {
       this.#begun.push(page.subarray(at, at + length));
       at += length;
-      // Only a packet that goes on fills its piece.
+      // A lacing value of 255 means that the packet continues.
       if (length === 255) continue;
       packets.push(Buffer.concat(this.#begun));
       this.#begun = [];
@@ -114,13 +123,15 @@ export class OggReader {
   }
 }
 
-/** How many samples at 48 kHz to skip, where the packet is the head of an Opus stream; undefined where it is another. */
+/**
+ * Pre-skip in samples at 48 kHz if the packet is the head of an Opus stream; otherwise undefined.
+ */
 export function opusHeadSkip(packet: Uint8Array): number | undefined {
   const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
   return bytes.length >= 19 && bytes.toString('latin1', 0, 8) === 'OpusHead' ? bytes.readUInt16LE(10) : undefined;
 }
 
-/** Whether a packet is one of the two that stand before the sound. */
+/** True for the two header packets that come before the audio. */
 export function isOpusHeader(packet: Uint8Array): boolean {
   return /^Opus(?:Head|Tags)/.test(
     Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength).toString('latin1', 0, 8),

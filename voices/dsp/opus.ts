@@ -1,51 +1,64 @@
 import { Application, createDecoder, createEncoder, Signal } from 'libopus-wasm';
 
-/** Rates Opus takes and gives, in hertz. On the wire there is only one Opus: both ends choose theirs freely. */
+/**
+ * Sample rates that Opus supports, in hertz. The wire format is the same for all: each end picks
+ * its own.
+ */
 export type OpusSampleRate = 8_000 | 12_000 | 16_000 | 24_000 | 48_000;
 
 /** Length of the frames we encode, in milliseconds: what every WebRTC client sends and expects. */
 export const opusFrameMs = 20;
 
-/** Longest packet there is, in milliseconds. */
+/** Longest possible packet, in milliseconds. */
 const longestPacketMs = 120;
-/** Beyond what an encoder makes (libopus advises a buffer of 4,000 bytes), a packet is none: what is decoded stays in memory. */
+/**
+ * Size limit of a packet. Encoders stay below it (libopus advises a buffer of 4,000 bytes), so
+ * anything larger is rejected: decoded packets stay in memory.
+ */
 const mostPacketBytes = 4_000;
-/** Speech is transparent from here on; music would want more. */
+/** Speech is transparent from this bitrate on; music would need more. */
 const bitsPerSecond = 40_000;
-/** 0 to 10. From 5 on, more work can be measured, but not heard in speech. */
+/** 0 to 10. Above 5, the gain is measurable, but not audible in speech. */
 const complexity = 5;
-/** How much loss the encoder prepares for: each packet then carries a rough copy of the one before. */
+/**
+ * Packet loss the encoder prepares for: each packet carries a coarse copy of the one before
+ * (in-band FEC).
+ */
 const expectedLossPercent = 5;
 
-/** Turns mono speech into Opus packets, one for each frame. */
+/** Encodes mono speech into Opus packets, one per frame. */
 export interface OpusEncoder {
   readonly frameSamples: number;
-  /** By so many samples what a decoder gives lags behind what the encoder was given. */
+  /**
+   * Algorithmic delay: number of samples by which decoded audio lags behind the encoder's input.
+   */
   readonly delaySamples: number;
   /** Takes exactly `frameSamples` samples in [-1, 1]. */
   encode(frame: Float32Array): Uint8Array;
-  /** Frees its memory; it must not be used any more. */
+  /** Frees the encoder's memory; it must not be used afterwards. */
   close(): void;
 }
 
-/** Turns the packets of one stream, in their order, back into mono sound. */
+/** Decodes the packets of one stream, in order, to mono audio. */
 export interface OpusDecoder {
-  /** The sound of one packet, 2.5 to 120 ms. A packet that is no Opus counts as lost. */
+  /**
+   * Returns the audio of one packet, 2.5 to 120 ms. A packet that is not valid Opus counts as lost.
+   */
   decode(packet: Uint8Array): Float32Array;
-  /** The same, but undefined for what is no Opus. */
+  /** Like `decode`, but returns undefined for a packet that is not valid Opus. */
   decodeWhole(packet: Uint8Array): Float32Array | undefined;
   /**
-   * Stands in for one lost packet, as long as the one before it: rebuilt from the copy that `next`, the packet after it,
-   * may carry, or else continued from what was heard last.
+   * Replaces one lost packet, of the same duration as the one before it: rebuilt from the FEC copy
+   * in `next`, the packet after it, if there is one, otherwise extrapolated from the last audio.
    */
   conceal(next?: Uint8Array): Float32Array;
-  /** Frees its memory; it must not be used any more. */
+  /** Frees the decoder's memory; it must not be used afterwards. */
   close(): void;
 }
 
 /**
- * Opens an encoder for speech at the given rate; `isLossless`: every packet will arrive. The caller closes it: WebAssembly
- * memory is not collected.
+ * Opens an encoder for speech at the given rate; `isLossless` means that every packet will arrive.
+ * The caller must close it: WebAssembly memory is not garbage collected.
  */
 export async function openOpusEncoder(
   sampleRate: OpusSampleRate,
@@ -55,12 +68,12 @@ export async function openOpusEncoder(
     sampleRate,
     channels: 1,
     frameSize: (sampleRate * opusFrameMs) / 1000,
-    // `Voip` would filter the voice, as for a bad microphone: 27 dB of signal to noise become 5.
+    // `Voip` would filter the voice as if for a bad microphone: SNR drops from 27 to 5 dB.
     application: Application.Audio,
     signal: Signal.Voice,
     bitrate: bitsPerSecond,
     complexity,
-    // Without the copies, the same sound takes half the work.
+    // Without FEC copies, the same audio takes half the work.
     fec: !isLossless,
     packetLossPercent: isLossless ? 0 : expectedLossPercent,
   });
@@ -72,7 +85,7 @@ export async function openOpusEncoder(
   };
 }
 
-/** Opens a decoder to the given rate; stereo is mixed down. The caller closes it. */
+/** Opens a decoder to the given rate; stereo is mixed down. The caller must close it. */
 export async function openOpusDecoder(sampleRate: OpusSampleRate): Promise<OpusDecoder> {
   const decoder = await createDecoder({ sampleRate, channels: 1, maxFrameSize: (sampleRate * longestPacketMs) / 1000 });
   let packetSamples = (sampleRate * opusFrameMs) / 1000;
@@ -81,7 +94,7 @@ export async function openOpusDecoder(sampleRate: OpusSampleRate): Promise<OpusD
       try {
         return decoder.decodeFloat(next, { decodeFec: true, frameSize: packetSamples });
       } catch {
-        // Broken too.
+        // `next` is broken too.
       }
     }
     return decoder.decodePacketLossFloat(packetSamples);

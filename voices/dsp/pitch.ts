@@ -1,11 +1,14 @@
 import { resample } from './resampler.ts';
 
-/** The pitch of a voice over time, a value every `hopMs`. */
+/** Pitch of a voice over time, one value every `hopMs`. */
 export interface PitchTrack {
   readonly hopMs: number;
-  /** Fundamental frequency in hertz around the middle of each hop, 60 to 500; 0 where no voice has a pitch. */
+  /**
+   * Fundamental frequency in hertz around the middle of each hop, 60 to 500; 0 if the hop has no
+   * pitch.
+   */
   readonly hertz: Float32Array;
-  /** Root mean square of each hop, decibels below full scale, at least -100. */
+  /** RMS level of each hop in dBFS, at least -100. */
   readonly levels: Float32Array;
 }
 
@@ -13,23 +16,27 @@ const workingRate = 8_000;
 const lowestHertz = 60;
 const highestHertz = 500;
 const hopSamples = 80;
-/** Two periods of the lowest voice: one is compared with the next. */
+/** Lags in samples; the comparison covers two periods of the lowest voice, one against the next. */
 const shortestLag = Math.floor(workingRate / highestHertz);
 const longestLag = Math.ceil(workingRate / lowestHertz);
 const compared = longestLag;
-/** The first dip below this is the period (YIN); above the second, even the deepest is none. */
+/**
+ * The first dip below `goodDip` is the period (YIN); if even the deepest dip is above `leastDip`,
+ * there is none.
+ */
 const goodDip = 0.15;
 const leastDip = 0.35;
-/** Hops this far below the loudest are silence, breath or room. */
+/** Hops this far below the loudest are silence, breath or room noise. */
 const quietDecibels = 35;
-/** A pitch further than this from those around it is an octave error. */
+/** A pitch further than this from its neighbours is an octave error. */
 const jumpSemitones = 5;
 const around = 4;
 
 /**
- * Follows the pitch by YIN (de Cheveigné and Kawahara 2002) on the sound at 8 kHz: the shortest shift that makes a stretch
- * resemble the next. Then leaves out what lies alone, or far from the median around it. Meant for the last seconds of a
- * turn: a second takes about 2 ms. Any sample rate that `resample` takes.
+ * Tracks pitch by YIN (de Cheveigné and Kawahara 2002) on the audio at 8 kHz: finds the shortest
+ * lag at which a segment resembles the next. Then removes values that are isolated or far from the
+ * median around them. Meant for the last seconds of a turn: one second of audio takes about 2 ms.
+ * Accepts any sample rate that `resample` accepts.
  */
 export function trackPitch(samples: Float32Array, sampleRate: number): PitchTrack {
   const sound = resample(samples, sampleRate, workingRate);
@@ -49,7 +56,7 @@ export function trackPitch(samples: Float32Array, sampleRate: number): PitchTrac
   return { hopMs: (hopSamples / workingRate) * 1000, hertz: withoutJumps(raw), levels };
 }
 
-/** Distance of two pitches; 12 is an octave. */
+/** Signed distance between two pitches; 12 is an octave. */
 export function semitones(hertz: number, fromHertz: number): number {
   return 12 * Math.log2(hertz / fromHertz);
 }
@@ -59,7 +66,7 @@ function decibels(block: Float32Array): number {
   return Math.max(-100, 10 * Math.log10(power + 1e-12));
 }
 
-/** YIN at one place: hertz, or 0. `dips` is room for the normalised differences. */
+/** YIN at one position: hertz, or 0. `dips` is a work buffer for the normalised differences. */
 function periodicity(sound: Float32Array, start: number, dips: Float32Array): number {
   let sum = 0;
   dips[0] = 1;

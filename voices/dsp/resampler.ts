@@ -1,36 +1,49 @@
-/** Rates a `Resampler` takes, in hertz. */
+/** Sample rates that a `Resampler` accepts, in hertz. */
 export const lowestSampleRate = 8_000;
 export const highestSampleRate = 192_000;
 
-/** Zero crossings of the sinc on each side, and the pass band as a part of the lower Nyquist frequency: torchaudio's. */
+/**
+ * Zero crossings of the sinc on each side, and the pass band as a fraction of the lower Nyquist
+ * frequency: torchaudio's defaults.
+ */
 const zeroCrossings = 6;
 const rolloff = 0.99;
 
-/** How many pairs of rates keep their filter; the oldest goes first. */
+/** Number of rate pairs whose filter is cached; the least recently used is evicted. */
 const keptFilters = 8;
 
-/** Room for input that is kept from block to block. */
+/** Largest input buffer that is kept from block to block. */
 const keptSamples = 16_384;
 
 /**
- * Converts a stream of blocks from one sample rate to another: a Hann-windowed sinc, the kernel of torchaudio's
- * `sinc_interp_hann` with its defaults, so that metrics and live audio hear the same. Output sample 0 lies at the time
- * of input sample 0: the filter shifts nothing, it only waits for `lookaheadSamples` of input beyond each output sample.
+ * Converts a stream of blocks from one sample rate to another: a Hann-windowed sinc, the kernel of
+ * torchaudio's `sinc_interp_hann` with its defaults, so that metrics and live audio are resampled
+ * alike. Output sample 0 lies at the time of input sample 0: the filter adds no shift, it only
+ * waits for `lookaheadSamples` of input beyond each output sample.
  */
 export class Resampler {
-  /** Input samples that must have come before the output at their place can leave; 0 where the rates are equal. */
+  /**
+   * Input samples needed beyond an output sample before it can be computed; 0 if the rates are
+   * equal.
+   */
   readonly lookaheadSamples: number;
   readonly #filter: Filter | undefined;
   /** Input still needed, up to `#length`; starts with the zeros before the first sample. */
   #input: Float32Array;
   #length: number;
-  /** The next output sample lies `#phase / outStep` behind the input sample at `#centre` of `#input`. */
+  /**
+   * The next output sample lies `#phase / outStep` after the input sample at index `#centre` of
+   * `#input`.
+   */
   #centre: number;
   #phase = 0;
   #received = 0;
   #emitted = 0;
 
-  /** Rates in hertz, whole numbers from `lowestSampleRate` to `highestSampleRate`, else a `RangeError`. */
+  /**
+   * Rates in hertz, whole numbers from `lowestSampleRate` to `highestSampleRate`; otherwise throws
+   * a `RangeError`.
+   */
   constructor(fromSampleRate: number, toSampleRate: number) {
     this.#filter = fromSampleRate === toSampleRate ? undefined : filterFor(fromSampleRate, toSampleRate);
     this.lookaheadSamples = this.#filter?.halfWidth ?? 0;
@@ -40,8 +53,9 @@ export class Resampler {
   }
 
   /**
-   * Takes a block of any length, returns what can be computed by now; the block itself where the rates are equal. Where it
-   * fits `into`, it is written there and returned as a part of it.
+   * Takes a block of any length and returns what can be computed so far; the block itself if the
+   * rates are equal. If the output fits into `into`, it is written there and a subarray of it is
+   * returned.
    */
   push(block: Float32Array, into?: Float32Array): Float32Array {
     if (this.#filter === undefined) return block;
@@ -57,7 +71,10 @@ export class Resampler {
     return output;
   }
 
-  /** Returns what was held back, as if silence followed: `ceil(input * to / from)` samples in all. Then starts anew. */
+  /**
+   * Returns what was held back, as if silence followed, so that the total is `ceil(input * to /
+   * from)` samples. Then resets.
+   */
   flush(): Float32Array {
     if (this.#filter === undefined) return new Float32Array(0);
     const { inStep, outStep, halfWidth } = this.#filter;
@@ -83,7 +100,10 @@ export class Resampler {
     this.#length = needed;
   }
 
-  /** Drops the oldest input. Room is kept for blocks as long as the last, unless that was a whole recording. */
+  /**
+   * Drops the oldest input. Keeps the buffer for blocks as long as the last, unless that was a
+   * whole recording.
+   */
   #forget(count: number): void {
     this.#input.copyWithin(0, count, this.#length);
     this.#length -= count;
@@ -92,8 +112,9 @@ export class Resampler {
   }
 
   /**
-   * All output of one phase after the other: its taps stay at hand. Four at a time, because each sum waits for its last
-   * addition; within a sum the order is that of the taps, so that nothing depends on where a block ends.
+   * Computes all outputs of one phase before the next, so that its taps stay cached. Four at a
+   * time, because each sum waits for its last addition; within a sum the order is that of the taps,
+   * so that the result does not depend on block boundaries.
    */
   #fill(output: Float32Array, input: Float32Array, filter: Filter): void {
     const { inStep, outStep, halfWidth } = filter;
@@ -137,7 +158,10 @@ export class Resampler {
   }
 }
 
-/** Converts a whole clip; see `Resampler` for rates and length. Equal rates give the same array back. */
+/**
+ * Resamples a whole clip; see `Resampler` for rates and length. Returns the same array if the rates
+ * are equal.
+ */
 export function resample(samples: Float32Array, fromSampleRate: number, toSampleRate: number): Float32Array {
   const resampler = new Resampler(fromSampleRate, toSampleRate);
   const head = resampler.push(samples);
@@ -149,7 +173,9 @@ export function resample(samples: Float32Array, fromSampleRate: number, toSample
   return whole;
 }
 
-/** One output sample per `inStep / outStep` input samples; each phase weighs `2 * halfWidth + 1` input samples. */
+/**
+ * One output sample per `inStep / outStep` input samples; each phase has `2 * halfWidth + 1` taps.
+ */
 interface Filter {
   readonly inStep: number;
   readonly outStep: number;
@@ -174,7 +200,7 @@ function filterFor(fromSampleRate: number, toSampleRate: number): Filter {
   return filter;
 }
 
-/** Phases are computed when first needed: rates without a common divisor have up to 192000 of them. */
+/** Computes the taps of a phase when first needed: coprime rates have up to 192000 phases. */
 function createFilter(inStep: number, outStep: number): Filter {
   const bandwidth = (Math.min(inStep, outStep) * rolloff) / inStep;
   const halfWidth = Math.ceil(zeroCrossings / bandwidth);

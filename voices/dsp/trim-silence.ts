@@ -1,12 +1,15 @@
-/** How much silence stays around speech, in milliseconds. */
+/** Length of the silence kept around speech, in milliseconds. */
 export interface SilenceMargins {
-  /** Kept before the first sound, at most; soft consonants begin below the threshold. */
+  /** Maximum kept before the first sound; soft consonants begin below the threshold. */
   readonly leadMs: number;
-  /** Silence after the last sound, exactly: cut or added. */
+  /** Exact silence after the last sound: cut or padded. */
   readonly tailMs: number;
 }
 
-/** Speech without the silence around it. `cutMs` was removed from the start; `endMs` is where the last sound ends. */
+/**
+ * Speech without the silence around it. `cutMs` was removed from the start; `endMs` is the end of
+ * the last sound.
+ */
 export interface TrimmedSpeech {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly cutMs: number;
@@ -14,17 +17,18 @@ export interface TrimmedSpeech {
 }
 
 const windowMs = 5;
-/** A window counts as sound above this part of the loudest window: 40 dB below it. */
+/** A window counts as sound above this fraction of the loudest window: 40 dB below it. */
 const soundRatio = 0.01;
-/** Nothing below -66 dBFS is sound, however quiet the whole. */
+/** Nothing below -66 dBFS counts as sound, however quiet the whole clip. */
 const leastLevel = 0.0005;
 const fadeMs = 4;
-/** Decaying sound below the threshold that stays after the last window of sound. */
+/** Decay below the threshold that is kept after the last window of sound. */
 const releaseMs = 20;
 
 /**
- * Cuts leading silence to at most `leadMs` and makes the trailing silence `tailMs` long. Silence alone gives no samples.
- * The rate is in hertz. Cuts are faded over 4 ms, so that they do not click.
+ * Cuts leading silence to at most `leadMs` and makes trailing silence exactly `tailMs` long.
+ * Silence alone gives no samples. `sampleRate` is in hertz. Cuts are faded over 4 ms, so that they
+ * do not click.
  */
 export function trimSilence(samples: Float32Array, sampleRate: number, margins: SilenceMargins): TrimmedSpeech {
   const window = Math.max(1, Math.round((windowMs / 1000) * sampleRate));
@@ -48,7 +52,10 @@ export function trimSilence(samples: Float32Array, sampleRate: number, margins: 
   return { samples: trimmed, cutMs: (start / sampleRate) * 1000, endMs: ((soundEnd - start) / sampleRate) * 1000 };
 }
 
-/** Milliseconds of silence that a speaker leaves after `text`: by its last mark, none to end of paragraph. */
+/**
+ * Pause that a speaker leaves after `text`, in milliseconds, from its last punctuation mark: none
+ * up to end of paragraph.
+ */
 export function pauseAfterMs(text: string): number {
   const bare = text.replace(/["'”’»)\]」』》）】\s]+$/u, '');
   if (/\n\s*$/u.test(text)) return 320;
@@ -57,7 +64,7 @@ export function pauseAfterMs(text: string): number {
   return 60;
 }
 
-/** Root mean square of each whole or last, partial window. */
+/** RMS of each window; the last one may be partial. */
 function windowLevels(samples: Float32Array, window: number): number[] {
   const levels: number[] = [];
   for (let start = 0; start < samples.length; start += window) {

@@ -7,12 +7,12 @@ import type { Duplex, Writable } from 'node:stream';
 import { concatSamples, pcm16FromFloats, type AudioFrame } from '../audio.ts';
 import { highestSampleRate, lowestSampleRate } from './resampler.ts';
 
-/** The bytes are no WAV, or one of a kind that `wavFrames` does not read. */
+/** The bytes are not a WAV, or one of a kind that `wavFrames` does not read. */
 export class WavFormatError extends Error {
   override readonly name = 'WavFormatError';
 }
 
-/** The parts used of the package `wav`, which has no types of its own. */
+/** The used part of the package `wav`, which has no types of its own. */
 interface WavLibrary {
   readonly Reader: new (options: { highWaterMark: number }) => WavReader;
   readonly Writer: new (options: { channels: number; sampleRate: number; bitDepth: number }) => Duplex;
@@ -35,9 +35,10 @@ const require = createRequire(import.meta.url);
 const wav = require('wav') as WavLibrary;
 
 /**
- * Reads a WAV as it comes, block by block, mixed to mono at its own rate: PCM of 8, 16, 24 or 32 bits and 32-bit floats,
- * 8 to 192 kHz; infinities and NaN become silence. Lengths in the header are not believed: a file cut short gives what is there, and reserves nothing.
- * Throws a `WavFormatError` before the first frame, never after it; a WAV without samples gives no frame.
+ * Reads a WAV as a stream, block by block, mixed to mono at its own rate: PCM of 8, 16, 24 or 32
+ * bits and 32-bit floats, 8 to 192 kHz; infinities and NaN become silence. Ignores lengths in the
+ * header: a truncated file gives what is there, and nothing is preallocated. Throws a
+ * `WavFormatError` before the first frame, never after it; a WAV without samples gives no frame.
  */
 export async function* wavFrames(
   source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -60,7 +61,10 @@ export async function* wavFrames(
   if (header.format === undefined) throw new WavFormatError('the bytes end before the WAV header does');
 }
 
-/** Reads a whole WAV, from a file or from memory; see `wavFrames`. Without samples, too, it throws a `WavFormatError`. */
+/**
+ * Reads a whole WAV, from a file or from memory; see `wavFrames`. Also throws a `WavFormatError` if
+ * there are no samples.
+ */
 export async function readWav(source: string | Uint8Array): Promise<AudioFrame> {
   const blocks: Float32Array[] = [];
   let sampleRate: number | undefined;
@@ -72,11 +76,12 @@ export async function readWav(source: string | Uint8Array): Promise<AudioFrame> 
   return { samples: concatSamples(blocks), sampleRate, atMs: 0 };
 }
 
-/** A mono 16-bit WAV file as bytes; samples outside [-1, 1] are clipped. */
+/** Encodes a mono 16-bit WAV file; samples outside [-1, 1] are clipped. */
 export async function wavBytes(samples: Float32Array, sampleRate: number): Promise<Buffer> {
   const pcm = pcm16FromFloats(samples);
   const writer = new wav.Writer({ channels: 1, sampleRate, bitDepth: 16 });
-  // The writer learns the length last: the header it streamed is a placeholder, the event brings the right one.
+  // The writer learns the length last: the header it streams is a placeholder, the event delivers
+  // the right one.
   const header = new Promise<Buffer>((resolve) => writer.once('header', resolve));
   writer.resume();
   writer.end(pcm);
@@ -84,8 +89,8 @@ export async function wavBytes(samples: Float32Array, sampleRate: number): Promi
 }
 
 /**
- * Writes a mono 16-bit WAV. A path gets the whole file or nothing: it is written beside it and renamed into place. A
- * stream is left open.
+ * Writes a mono 16-bit WAV. A file path is written atomically, through a temporary file that is
+ * renamed. A stream is left open.
  */
 export async function writeWav(target: string | Writable, samples: Float32Array, sampleRate: number): Promise<void> {
   const bytes = await wavBytes(samples, sampleRate);
@@ -104,16 +109,20 @@ export async function writeWav(target: string | Writable, samples: Float32Array,
   }
 }
 
-/** Takes the bytes of a WAV in order; `format` is known once the header has passed, `feed` returns the audio in them. */
+/**
+ * Takes the bytes of a WAV in order; `format` is known once the header has passed, `feed` returns
+ * the audio bytes.
+ */
 interface Header {
   readonly format: WavFormat | undefined;
-  /** True where the bytes after the audio are no WAV any more. */
+  /** True once the bytes after the audio are no longer WAV. */
   readonly isOver: boolean;
   feed(bytes: Buffer): Buffer | undefined;
 }
 
 function openHeader(): Header {
-  // With room for everything, the reader works within `write`: what it throws on hostile headers can be caught here.
+  // With a buffer large enough for everything, the reader works within `write`, so errors it throws
+  // on hostile headers can be caught here.
   const reader = new wav.Reader({ highWaterMark: 2 ** 30 });
   let format: WavFormat | undefined;
   let failure: unknown;
@@ -152,7 +161,7 @@ function bytesPerFrame(format: WavFormat): number {
   return (format.channels * format.bitDepth) / 8;
 }
 
-/** The whole frames in `bytes`, each the mean of its channels. */
+/** Mixes the whole frames in `bytes` to mono: the mean of their channels. */
 function mixToMono(bytes: Buffer, format: WavFormat): Float32Array {
   const { channels } = format;
   const sampleBytes = format.bitDepth / 8;

@@ -9,23 +9,29 @@ import type { VoiceStore } from './store.ts';
 export interface AddOptions extends CallOptions {
   readonly files: readonly string[];
   readonly id: string;
-  /** Needed for a new voice. */
+  /** Required for a new voice. */
   readonly consent?: string | undefined;
   readonly licence?: string | undefined;
-  /** BCP 47 tag; what is not given is guessed from the transcripts. */
+  /** BCP 47 tag; guessed from the transcripts if not given. */
   readonly language?: string | undefined;
-  /** DNSMOS, all in all, that a reference must reach; 3 in SpeechRole, which keeps out half of all clean recordings. */
+  /**
+   * Minimum overall DNSMOS of a reference. SpeechRole uses 3, which rejects half of all clean
+   * recordings.
+   */
   readonly leastQuality: number;
-  /** Whose voice it is, where several people speak; needs a speaker encoder. */
+  /** Speaker to use if several people speak; requires a speaker encoder. */
   readonly speaker?: PickOptions['speaker'];
   readonly onProgress?: ((progress: AddProgress) => void) | undefined;
-  /** A recording is read and cut from now on, which takes a while where it is long. */
+  /** Called when a recording starts to be read and cut, which takes a while if it is long. */
   readonly onReading?: ((file: string) => void) | undefined;
-  /** Now, as ISO 8601. */
+  /** Current time as ISO 8601. */
   readonly now?: (() => string) | undefined;
 }
 
-/** How far an addition is: recordings cut first, then clips examined, of which none at the start. */
+/**
+ * Progress of an addition: recordings are cut first, then clips are examined; the first `examined`
+ * report has 0 clips.
+ */
 export type AddProgress =
   | { readonly type: 'cut'; readonly file: string; readonly isNew: boolean; readonly clips: number }
   | {
@@ -36,19 +42,20 @@ export type AddProgress =
       readonly ofSeconds: number;
     };
 
-/** What came of it. */
+/** Result of adding recordings to a voice. */
 export interface AddResult extends Omit<Picked, 'reference'> {
   readonly record: VoiceRecord & Pick<Picked, 'reference'>;
-  /** Clips of the voice in all, and those that were examined now. */
+  /** All clips of the voice, and those examined in this run. */
   readonly clips: number;
   readonly examined: number;
 }
 
 /**
- * Adds recordings to a voice, as SpeechRole prepares its references: clips of 3 to 10 s, transcripts, quality, speaker
- * embeddings; of the speaker who is heard longest, or the one asked for, the most representative clip becomes the reference.
- * What an earlier run has done, also one that was killed, is not done again. Throws a `VoiceError` where consent is missing, no
- * clip is fit or another process adds to the voice, an `AudioFileError` for a bad recording.
+ * Adds recordings to a voice, following SpeechRole's preparation of references: clips of 3 to 10 s,
+ * transcripts, quality, speaker embeddings. The most representative clip of the speaker who talks
+ * longest, or of the one requested, becomes the reference. Work done by an earlier run, even one
+ * that was killed, is not repeated. Throws a `VoiceError` if consent is missing, no clip is fit or
+ * another process is adding to the voice, and an `AudioFileError` for a bad recording.
  */
 export async function addRecordings(store: VoiceStore, studio: Studio, options: AddOptions): Promise<AddResult> {
   const { id, leastQuality, speaker } = options;
@@ -67,7 +74,7 @@ export async function addRecordings(store: VoiceStore, studio: Studio, options: 
   });
   const examined = await examineAll(store, studio, { ...options, cut });
   const clips = measuredClips(await store.sources(id));
-  // Nothing is lost by it, and a voice of no clips is in everybody's way.
+  // Nothing is lost by removing it, and a voice without clips would only be in the way.
   if (clips.length === 0) await store.remove(id);
   const { reference, ...from } = pickReference(clips, { encoder, leastQuality, speaker, before: record.reference });
   const language = record.language === unknownLanguage ? guessLanguage(reference.transcript) : record.language;
@@ -76,7 +83,7 @@ export async function addRecordings(store: VoiceStore, studio: Studio, options: 
   return { record: finished, clips: clips.length, examined, ...from };
 }
 
-/** BCP 47 for what is not determined yet. */
+/** BCP 47 tag for an undetermined language. */
 const unknownLanguage = 'und';
 
 async function openRecord(store: VoiceStore, options: AddOptions): Promise<VoiceRecord> {
@@ -97,7 +104,9 @@ async function openRecord(store: VoiceStore, options: AddOptions): Promise<Voice
   return record;
 }
 
-/** Throws `voice_consent_missing` for a new voice of which nobody says who allowed it: before any work. */
+/**
+ * Throws `voice_consent_missing` for a new voice without a consent note, before any work is done.
+ */
 export async function requireConsent(store: VoiceStore, id: string, consent: string | undefined): Promise<void> {
   if ((consent?.trim() ?? '') === '' && !(await store.has(id))) throw consentMissing();
 }
@@ -126,8 +135,9 @@ interface ExamineOptions extends AddOptions {
 }
 
 /**
- * Examines what is open of the voice, also of recordings added earlier, clip by clip; each goes into its recording's journal at
- * once. Returns how many there were.
+ * Examines all clips of the voice that still need it, including those of recordings added earlier,
+ * one by one; saves each result to its recording's journal at once. Returns the number of clips
+ * examined.
  */
 async function examineAll(store: VoiceStore, studio: Studio, options: ExamineOptions): Promise<number> {
   const { id, cut, language, signal } = options;

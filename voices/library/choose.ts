@@ -2,18 +2,18 @@ import { centralities } from '../speaker-encoder.ts';
 import { rounded } from './measure.ts';
 import type { Measured, VoiceChoice, VoiceClip } from './record.ts';
 
-/** A clip that was measured. */
+/** A clip with measurements. */
 export type MeasuredClip = VoiceClip & { readonly measured: Measured };
 
-/** Why clips are not fit to be a reference, and how many. */
+/** Number of clips unfit to be a reference, by reason. */
 export interface Unfit {
   readonly poor: number;
   readonly withoutTranscript: number;
 }
 
 /**
- * The clips of a voice that may become its reference: with a transcript, and of a quality of at least `leastQuality` where
- * that was measured.
+ * Filters the clips that may become the reference of a voice: those with a transcript and, if it
+ * was measured, a quality of at least `leastQuality`.
  */
 export function fitClips<Clip extends MeasuredClip>(
   clips: readonly Clip[],
@@ -25,9 +25,10 @@ export function fitClips<Clip extends MeasuredClip>(
 }
 
 /**
- * The most representative clip (SpeechRole, appendix A.2): that with the highest mean cosine to all others by `encoder`. Where
- * not all have been embedded by it, the one of the best DNSMOS, else of the best signal to noise: the cleanest, since no
- * statistic without a model tells who speaks. Undefined of none.
+ * Chooses the most representative clip (SpeechRole, appendix A.2): the one with the highest mean
+ * cosine to all others by `encoder`. If not all have embeddings from it, chooses the best DNSMOS,
+ * otherwise the best SNR: the cleanest, because no statistic without a model identifies the
+ * speaker. Undefined if there are no clips.
  */
 export function chooseClip<Clip extends MeasuredClip>(
   clips: readonly Clip[],
@@ -39,7 +40,10 @@ export function chooseClip<Clip extends MeasuredClip>(
   return clip === undefined ? undefined : { clip, choice: { by, score: rounded(score, 4), clips: clips.length } };
 }
 
-/** Whether all clips were embedded by `encoder`; by that of an earlier run, where this one has none. */
+/**
+ * True if all clips have embeddings of `encoder`, or, if that is undefined, of one encoder from an
+ * earlier run.
+ */
 export function areEmbedded(clips: readonly MeasuredClip[], encoder: string | undefined): boolean {
   const name = encoder ?? clips[0]?.measured.embedding?.encoder;
   return clips.length > 0 && clips.every(({ measured }) => name !== undefined && measured.embedding?.encoder === name);

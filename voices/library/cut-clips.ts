@@ -1,12 +1,12 @@
 import { createEdges } from '../dsp/edges.ts';
 
-/** A stretch of a recording, in milliseconds. */
+/** A segment of a recording, in milliseconds. */
 export interface Stretch {
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** What clips are like: SpeechRole's are 3 to 10 seconds. */
+/** Length limits of clips; SpeechRole's are 3 to 10 seconds. */
 export interface CutPolicy {
   readonly leastMs: number;
   readonly mostMs: number;
@@ -14,12 +14,12 @@ export interface CutPolicy {
 
 export const usualCut: CutPolicy = { leastMs: 3_000, mostMs: 10_000 };
 
-/** Sound kept before and after the speech, where there is any. */
+/** Audio kept before and after the speech, if there is any. */
 const paddingMs = 150;
-/** Pauses longer than this end a clip: they are between sentences or speakers, not within them. */
+/** Pauses longer than this end a clip: they separate sentences or speakers. */
 const pauseMs = 700;
 
-/** Loudness and speech of a recording, a value for each window of `windowMs`. */
+/** Power and speech probability of a recording, one value per window of `windowMs`. */
 export interface Contour {
   readonly windowMs: number;
   readonly probabilities: readonly number[];
@@ -28,8 +28,9 @@ export interface Contour {
 }
 
 /**
- * Cuts a recording into clips of speech: stretches without a long pause; those that are too long are divided into equal parts,
- * each cut moved to the quietest place around it. Shorter ones are left out.
+ * Cuts a recording into clips of speech: segments without a long pause. Segments that are too long
+ * are divided into equal parts, each cut moved to the quietest place near it. Drops clips that are
+ * too short.
  */
 export function cutClips(contour: Contour, policy: CutPolicy = usualCut): Stretch[] {
   const wholeMs = contour.probabilities.length * contour.windowMs;
@@ -64,7 +65,7 @@ function joinedSpeech({ probabilities, windowMs }: Contour): Stretch[] {
   return joined;
 }
 
-/** Parts of at most `mostMs`, as equal as quiet places allow. */
+/** Splits a segment into parts of at most `mostMs`, as equal as quiet places allow. */
 function divide({ startMs, endMs }: Stretch, mostMs: number, contour: Contour): Stretch[] {
   const lengthMs = endMs - startMs;
   if (lengthMs <= mostMs) return [{ startMs, endMs }];
@@ -74,7 +75,7 @@ function divide({ startMs, endMs }: Stretch, mostMs: number, contour: Contour): 
   for (let part = 1; part < parts; part += 1) {
     const left = parts - part + 1;
     const wantedMs = fromMs + (endMs - fromMs) / left;
-    // As far as both sides can go without either becoming too long.
+    // The range in which the cut can move without either side becoming too long.
     const firstMs = Math.max(wantedMs - (wantedMs - fromMs) / 3, endMs - (left - 1) * mostMs);
     const lastMs = Math.min(wantedMs + (wantedMs - fromMs) / 3, fromMs + mostMs);
     const atMs = quietestPlace(firstMs, lastMs, contour);
@@ -84,7 +85,7 @@ function divide({ startMs, endMs }: Stretch, mostMs: number, contour: Contour): 
   return [...stretches, { startMs: fromMs, endMs }];
 }
 
-/** The middle of the quietest three windows in a row. */
+/** Middle of the quietest run of three windows. */
 function quietestPlace(firstMs: number, lastMs: number, { powers, windowMs }: Contour): number {
   const first = Math.ceil(firstMs / windowMs);
   const last = Math.max(first, Math.floor(lastMs / windowMs) - 1);

@@ -1,22 +1,23 @@
 import { unitOf } from '../speaker-encoder.ts';
 
-/** What lies together. */
+/** Result of clustering embeddings. */
 export interface Grouping {
-  /** Places of the embeddings of each group, in order. */
+  /** Indices of the embeddings in each group, ascending. */
   readonly groups: readonly (readonly number[])[];
-  /** The mean cosine of the two groups that were joined at the lowest; 1 where none were. */
+  /** Lowest mean cosine at which two groups were merged; 1 if none were. */
   readonly loosest: number;
 }
 
 /**
- * Groups embeddings from the bottom up: the two groups of the highest mean cosine become one, as long as that is `least` or more
- * (agglomerative clustering, average linkage, by chains of nearest neighbours). Takes time and memory by the square of their
- * number: a second and 50 MB for 2400, which are about four hours of speech.
+ * Clusters embeddings bottom-up: merges the two groups with the highest mean cosine, as long as
+ * that is at least `least` (agglomerative clustering, average linkage, nearest-neighbour chains).
+ * Time and memory are quadratic in their number: a second and 50 MB for 2400, about four hours of
+ * speech.
  */
 export function groupAlike(embeddings: readonly ArrayLike<number>[], least: number): Grouping {
   const count = embeddings.length;
   const cosines = allCosines(embeddings);
-  /** A group goes by the place of one of its members. */
+  /** Members of each open group, keyed by the index of one of them. */
   const open = new Map(embeddings.map((_, place) => [place, [place]]));
   const groups: number[][] = [];
   const chain: number[] = [];
@@ -29,7 +30,7 @@ export function groupAlike(embeddings: readonly ArrayLike<number>[], least: numb
     const nearest = nearestOf(last, before);
     const cosine = nearest === undefined ? -Infinity : (cosines[last * count + nearest] as number);
     if (nearest === undefined || cosine < least) {
-      // What is furthest from all else by now stays so: joining others brings none of them nearer.
+      // No group within `least` is left for this one, and merging others never brings one closer.
       groups.push(open.get(last) as number[]);
       open.delete(last);
       chain.pop();
@@ -41,7 +42,7 @@ export function groupAlike(embeddings: readonly ArrayLike<number>[], least: numb
   }
   return { groups: groups.map((places) => places.toSorted((a, b) => a - b)), loosest };
 
-  /** The nearest of the others; of several, the one that was there before in the chain, which then ends. */
+  /** The nearest other group; in a tie the previous one in the chain, which ends the chain. */
   function nearestOf(group: number, before: number | undefined): number | undefined {
     const row = group * count;
     let nearest = before;

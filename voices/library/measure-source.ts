@@ -10,28 +10,28 @@ import { groupAlike } from './group-alike.ts';
 import { measureClip, rounded } from './measure.ts';
 import type { Measured, VoiceClip } from './record.ts';
 
-/** What clips are examined with. */
+/** Engines used to examine clips. */
 export interface Studio {
   readonly vad: Vad;
   readonly recognizer: SpeechRecognizer;
-  /** Absent: nobody judges quality. */
+  /** Absent: quality is not measured. */
   readonly meter?: QualityMeter | undefined;
-  /** Absent: nobody tells speakers apart. */
+  /** Absent: speakers are not distinguished. */
   readonly encoder?: SpeakerEncoder | undefined;
 }
 
 interface ClipOptions extends CallOptions {
-  /** Where the clip lies. */
+  /** Path of the clip. */
   readonly wavPath: string;
   readonly language?: string | undefined;
-  /** What is known to be said in it. */
+  /** Known transcript of the clip. */
   readonly text?: string | undefined;
 }
 
-/** Who a transcript is by that a text file gave. */
+/** Source label of transcripts read from a sidecar `.txt`. */
 const textFile = 'text file';
 
-/** Whether there is anything about a clip that the studio could find out and nobody has. */
+/** True if the studio could still add something to what is known about a clip. */
 export function isOpen(clip: VoiceClip, { recognizer, meter, encoder }: Studio, text?: string): boolean {
   const { measured } = clip;
   if (measured === null || wantsTranscript(clip, recognizer, text)) return true;
@@ -39,7 +39,7 @@ export function isOpen(clip: VoiceClip, { recognizer, meter, encoder }: Studio, 
   return wantsQuality || (encoder !== undefined && measured.embedding?.encoder !== encoder.name);
 }
 
-/** Finds out what is open about a clip. */
+/** Examines a clip: adds the transcript, measurements, quality and embedding that are missing. */
 export async function examineClip(clip: VoiceClip, studio: Studio, options: ClipOptions): Promise<VoiceClip> {
   const { vad, recognizer } = studio;
   const { signal, text, language } = options;
@@ -103,7 +103,10 @@ async function embed(
   };
 }
 
-/** Equal parts in which a speaker can be told: 3D-Speaker's diarization hears windows of 1.5 s. */
+/**
+ * Length of equal parts long enough to identify a speaker: 3D-Speaker's diarization uses windows of
+ * 1.5 s.
+ */
 const partSeconds = 1.5;
 
 function partsOf({ samples, sampleRate, atMs }: Frame): Frame[] {

@@ -4,19 +4,22 @@ import { trackPitch } from '../dsp/pitch.ts';
 import { writingOf } from '../text/scripts.ts';
 import type { Measured } from './record.ts';
 
-/** What can be measured without a model. */
+/** Measurements that need no model. */
 export type PlainMeasures = Pick<Measured, 'seconds' | 'snrDb' | 'pitch' | 'speakingRate'>;
 
-/** Windows this likely to be speech count as it, those less likely than the second as what is between. */
+/**
+ * Windows with at least this speech probability count as speech; those below `restBelow` count as
+ * background.
+ */
 const speechFrom = 0.5;
 const restBelow = 0.2;
 const mostDecibels = 100;
-/** Fewer hops with a pitch tell nothing: a fifth of a second. */
+/** Fewer hops with a pitch are not significant: a fifth of a second. */
 const leastPitched = 20;
-/** Languages written without spaces between words. */
+/** Scripts written without spaces between words. */
 const spaceless = new Set(['han', 'kana', 'thai']);
 
-/** Measures a clip. `activity` is that of the same sound, at any rate. */
+/** Measures a clip. `activity` is the VAD result for the same audio, at any rate. */
 export function measureClip(
   { samples, sampleRate }: AudioFrame,
   activity: VoiceActivity,
@@ -31,13 +34,16 @@ export function measureClip(
   };
 }
 
-/** Power of speech, less that of what is between it, to the latter; the quietest tenth stands in where there is nothing between. */
+/**
+ * SNR in decibels: the power of speech, minus noise, relative to the noise between speech; the
+ * quietest tenth stands in if there is nothing between.
+ */
 function signalToNoise({ windows, probabilities }: VoiceActivity): number {
   const powers = windows.map(powerOf);
   const speech = powers.filter((_, index) => (probabilities[index] ?? 0) >= speechFrom);
   const between = powers.filter((_, index) => (probabilities[index] ?? 0) < restBelow);
   const quietest = powers.toSorted((a, b) => a - b).slice(0, Math.max(1, Math.floor(powers.length / 10)));
-  // The median: windows at the edges hold some speech.
+  // The median, because windows at the edges contain some speech.
   const noise = medianOf(between.length >= 3 ? between : quietest);
   const ratio = (mean(speech) - noise) / Math.max(noise, 1e-12);
   return Math.min(mostDecibels, 10 * Math.log10(Math.max(1, ratio)));
@@ -58,7 +64,7 @@ function rateOf(transcript: string, minutes: number): Measured['speakingRate'] {
   return count === 0 || minutes === 0 ? null : { perMinute: rounded(count / minutes, 0), unit };
 }
 
-/** The mean square of a block. */
+/** Mean square of a block. */
 export function powerOf(block: Float32Array): number {
   return block.length === 0 ? 0 : block.reduce((sum, value) => sum + value * value, 0) / block.length;
 }
@@ -71,7 +77,7 @@ function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** To so many digits behind the point. */
+/** Rounds to this many decimal places. */
 export function rounded(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }

@@ -5,10 +5,10 @@ import { tellSpeakers, type HeardSpeakers } from './tell-speakers.ts';
 /** The clip of a voice that is cloned. */
 export type Reference = NonNullable<VoiceRecord['reference']>;
 
-/** A clip that was measured, with the name of its recording. */
+/** A clip with measurements and the name of its recording. */
 export type SourceClip = MeasuredClip & { readonly source: string };
 
-/** The clips of recordings that were measured. */
+/** Returns the measured clips of all recordings. */
 export function measuredClips(sources: readonly VoiceSource[]): SourceClip[] {
   return sources.flatMap(({ name, clips }) =>
     clips.flatMap((clip) => (clip.measured === null ? [] : [{ ...clip, measured: clip.measured, source: name }])),
@@ -16,24 +16,29 @@ export function measuredClips(sources: readonly VoiceSource[]): SourceClip[] {
 }
 
 export interface PickOptions {
-  /** The encoder at hand, by name. */
+  /** Name of the current speaker encoder. */
   readonly encoder: string | undefined;
   readonly leastQuality: number;
-  /** Whose voice it is: 1 speaks longest. `all`: there is one speaker, whatever the encoder says. */
+  /**
+   * Speaker of the voice: 1 speaks longest. `all`: there is one speaker, whatever the encoder says.
+   */
   readonly speaker: number | 'all' | undefined;
-  /** What was chosen earlier: its speaker stays, unless another is asked for. */
+  /** Earlier choice: its speaker is kept, unless another is requested. */
   readonly before: Reference | null;
 }
 
-/** What was chosen, and from what. */
+/** Chosen reference, and what it was chosen from. */
 export interface Picked {
   readonly reference: Reference;
   readonly unfit: Unfit;
-  /** Undefined where nobody told speakers apart. */
+  /** Undefined if speakers were not distinguished. */
   readonly heard: HeardSpeakers<SourceClip> | undefined;
 }
 
-/** Chooses the reference of a voice among its clips, those of one speaker. Throws `voice_not_usable` where none is fit. */
+/**
+ * Chooses the reference of a voice among the clips of one speaker. Throws `voice_not_usable` if
+ * none is fit.
+ */
 export function pickReference(clips: readonly SourceClip[], options: PickOptions): Picked {
   const heard = areEmbedded(clips, options.encoder) ? tellSpeakers(clips) : undefined;
   const number = heard === undefined ? 'all' : speakerOf(heard, options);
@@ -51,7 +56,7 @@ function speakerOf({ speakers }: HeardSpeakers<SourceClip>, { speaker, before }:
     throw new VoiceError('voice_not_usable', `Nobody heard a speaker ${speaker}: ${choice}. What was done is kept.`);
   }
   if (speaker !== undefined) return speaker;
-  // Who was chosen without an encoder was nobody in particular.
+  // A clip chosen without an encoder was not tied to any speaker.
   if (before?.choice.by !== 'embedding') return 1;
   if (before.choice.speaker === undefined) return 'all';
   const place = speakers.findIndex(({ clips }) => clips.some(({ sha256 }) => sha256 === before.sha256));

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { AudioFileError } from '../dsp/audio-file.ts';
 
-/** What recordings and films are called; other files of a folder are passed over. */
+/** Extensions of audio and video files; other files in a folder are skipped. */
 const endings = new Set(
   'wav mp3 flac ogg oga opus m4a m4b aac mp4 m4v mov mkv mka webm avi wma aif aiff aifc caf au w64 amr 3gp ac3 mpg mpeg mts m2ts wv'
     .split(' ')
@@ -10,8 +10,8 @@ const endings = new Set(
 );
 
 /**
- * The recordings that are named, a folder standing for those in it, in the order of their names. Throws an `AudioFileError` where
- * one of them is not there, or a folder holds none.
+ * Resolves paths to recordings; a folder stands for the recordings in it, sorted by name. Throws an
+ * `AudioFileError` if a path does not exist, or a folder contains none.
  */
 export async function recordingsAt(paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];

@@ -12,31 +12,33 @@ import { powerOf } from './measure.ts';
 import type { VoiceClip, VoiceSource } from './record.ts';
 import type { VoiceStore } from './store.ts';
 
-/** What clips are kept at; analysis hears them at 16 kHz. */
+/** Sample rate of stored clips; analysis runs at 16 kHz. */
 export const clipSampleRate = 24_000;
-/** A recording is held in memory as a whole. */
+/** Limits, because a recording is held in memory as a whole. */
 const mostSeconds = 3_600;
 const mostBytes = 2 ** 31;
 
-/** A recording as it is known by now. */
+/** A recording that has been cut into clips. */
 export interface CutSource {
   readonly source: VoiceSource;
-  /** False where an earlier run has cut it. */
+  /** False if an earlier run has cut it. */
   readonly isNew: boolean;
-  /** From the text file beside it, `clip.txt` beside `clip.wav`: what is said in all of it. */
+  /**
+   * Transcript of the whole recording from its sidecar text file, `clip.txt` next to `clip.wav`.
+   */
   readonly text: string | undefined;
 }
 
 /**
- * Cuts a recording into clips, unless that was done before: reads whatever ffmpeg reads, as mono at 24 kHz. The clips lie on
- * disk before the journal names them.
+ * Cuts a recording into clips, unless that was done before. Reads whatever ffmpeg reads, as mono at
+ * 24 kHz. Writes the clips to disk before the journal that lists them.
  */
 export async function cutSource(
   file: string,
   { store, id, vad, signal }: CallOptions & { readonly store: VoiceStore; readonly id: string; readonly vad: Vad },
 ): Promise<CutSource> {
   const text = await textBeside(file);
-  // Where it cannot be read, reading it as sound says why.
+  // If it cannot be read, reading it as audio below reports why.
   const sha256 = await hashFile(file).catch(() => undefined);
   const known = sha256 === undefined ? undefined : await store.readSource(id, sha256);
   if (known !== undefined) return { source: known, isNew: false, text };

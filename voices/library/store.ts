@@ -5,31 +5,37 @@ import type { z } from 'zod';
 import { takeProcessLock } from '../runtime/process-lock.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
-/** The voices of one data folder. Every file is written beside its place and renamed into it: a kill leaves the old or the new one. */
+/**
+ * The voices of one data folder. Every file is written to a temporary file and renamed, so that a
+ * kill leaves either the old or the new one.
+ */
 export interface VoiceStore {
-  /** Ids, sorted. Folders without a record are none. */
+  /** Ids, sorted. Folders without a record are skipped. */
   list(): Promise<string[]>;
-  /** Throws `voice_not_found`, or `voice_invalid` where the record is not what it should be. */
+  /** Throws `voice_not_found`, or `voice_invalid` if the record does not match its schema. */
   read(id: string): Promise<VoiceRecord>;
   has(id: string): Promise<boolean>;
   write(record: VoiceRecord): Promise<void>;
-  /** Keeps other processes from adding to a voice, or removing it, and clears what a killed one left half written. Throws `voice_in_use`. */
+  /**
+   * Keeps other processes from adding to a voice or removing it, and deletes temporary files left
+   * by a killed process. Throws `voice_in_use`.
+   */
   lock(id: string): Promise<Disposable>;
   /** Removes the voice with its clips. Throws `voice_not_found`. */
   remove(id: string): Promise<void>;
-  /** The recordings of a voice, in the order of their names. */
+  /** Recordings of a voice, sorted by name. */
   sources(id: string): Promise<VoiceSource[]>;
   readSource(id: string, sha256: string): Promise<VoiceSource | undefined>;
   writeSource(id: string, source: VoiceSource): Promise<void>;
-  /** Writes a clip, whole or not at all. */
+  /** Writes a clip atomically. */
   writeClip(id: string, file: string, wav: Uint8Array): Promise<void>;
-  /** Where a file of a voice lies. */
+  /** Path of a file of a voice. */
   place(id: string, file: string): string;
 }
 
 const draftEnding = '.tmp';
 
-/** Opens the store under a data folder; makes nothing before the first write. */
+/** Opens the store in a data folder; creates nothing before the first write. */
 export function openVoiceStore(dataDir: string): VoiceStore {
   const root = path.join(dataDir, 'voices');
   const folderOf = (id: string): string => path.join(root, checkedId(id));
@@ -55,7 +61,7 @@ export function openVoiceStore(dataDir: string): VoiceStore {
       const lock = await takeProcessLock(path.join(root, '.locks', checkedId(id)), (holder) => {
         return new VoiceError('voice_in_use', `${holder} is at work on the voice "${id}". Wait for it, or end it.`);
       });
-      // What others began to write and were killed over.
+      // Temporary files left by processes that were killed while writing.
       const files = await readdir(folderOf(id), { recursive: true }).catch(() => []);
       const drafts = files.filter((file) => file.endsWith(draftEnding));
       await Promise.all(drafts.map((draft) => rm(path.join(folderOf(id), draft), { force: true })));

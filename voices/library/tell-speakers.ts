@@ -1,30 +1,34 @@
 import type { MeasuredClip } from './choose.ts';
 import { groupAlike } from './group-alike.ts';
 
-/** One of those who speak in the recordings of a voice. */
+/** One speaker detected in the recordings of a voice. */
 export interface HeardSpeaker<Clip extends MeasuredClip = MeasuredClip> {
-  /** Of speech, in clips that are theirs alone. */
+  /** Seconds of speech in clips with this speaker only. */
   readonly seconds: number;
   readonly clips: readonly Clip[];
 }
 
-/** Who speaks in the recordings of a voice. */
+/** Speakers detected in the recordings of a voice. */
 export interface HeardSpeakers<Clip extends MeasuredClip = MeasuredClip> {
-  /** Who speaks longest comes first. */
+  /** Sorted by speaking time, longest first. */
   readonly speakers: readonly HeardSpeaker<Clip>[];
   /** Clips in which several people speak. */
   readonly mixed: readonly Clip[];
 }
 
 /**
- * Mean cosine from which clips are of one speaker: the threshold that ModelScope publishes for CAM++ zh-cn-common. Those of its
- * bilingual sibling lie at about 0.67 for one speaker, 0.06 for two; WavLM-large's (Seed-TTS-eval) for real clips of one at 0.73.
+ * Minimum mean cosine of clips by one speaker: the threshold that ModelScope publishes for CAM++
+ * zh-cn-common. Its bilingual sibling scores about 0.67 for one speaker and 0.06 for two;
+ * WavLM-large (Seed-TTS-eval) 0.73 for real clips of one.
  */
 const leastOfClips = 0.31;
-/** The same for parts of a clip, which tell less: what 3D-Speaker's diarization joins its windows of 1.5 s by. */
+/**
+ * Minimum for parts of a clip, which carry less information: the threshold at which 3D-Speaker's
+ * diarization joins its windows of 1.5 s.
+ */
 const leastOfParts = 0.2;
 
-/** Tells apart who speaks in clips, all embedded by one encoder. */
+/** Groups clips by speaker; all must have embeddings of the same encoder. */
 export function tellSpeakers<Clip extends MeasuredClip>(clips: readonly Clip[]): HeardSpeakers<Clip> {
   const isMixed = ({ measured }: Clip): boolean => (measured.embedding?.partsAlike ?? 1) < leastOfParts;
   const single = clips.filter((clip) => !isMixed(clip));

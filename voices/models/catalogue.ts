@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { ModelError } from './model-error.ts';
 
-/** A name inside a model's folder: no way out of it. */
+/** A relative path inside a model's folder that cannot escape it. */
 const insideSchema = z
   .string()
   .max(200)
@@ -11,15 +11,19 @@ const insideSchema = z
 
 const downloadSchema = z
   .strictObject({
-    /** What the file is called in the model's folder. */
+    /** Name of the file in the model's folder. */
     file: insideSchema,
-    /** The same file in several places, tried in this order. */
+    /** Addresses of the same file, tried in this order. */
     urls: z.array(z.url({ protocol: /^https?$/ })).min(1),
-    /** Where a public source states it. */
+    /** Set if a public source states it. */
     bytes: z.number().int().positive().optional(),
-    /** Empty where no public source states it: what comes first is then trusted and pinned. */
+    /**
+     * Empty if no public source states it: the first download is then trusted and its hash pinned.
+     */
     sha256: z.string().regex(/^([0-9a-f]{64})?$/),
-    /** Of a `.tar.bz2`: what to keep of it, less its outermost folder; a folder ends with a slash. */
+    /**
+     * Entries of a `.tar.bz2` to keep, without the outermost folder; a folder ends with a slash.
+     */
     keep: z.array(z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*\/?$/)).optional(),
   })
   .refine(({ file, keep }) => (keep === undefined) !== file.endsWith('.tar.bz2'), '"keep" goes with archives');
@@ -30,20 +34,23 @@ const modelSchema = z.strictObject({
     .max(64)
     .regex(/^[a-z0-9]+([.-][a-z0-9]+)*$/),
   title: z.string().min(1),
-  /** What it is for, in a few words. */
+  /** Purpose, in a few words. */
   use: z.string().min(1),
   role: z.enum(['recognizer', 'mind', 'synthesizer', 'turns', 'speakers', 'quality', 'punctuation', 'diarization']),
-  /** BCP 47 primary tags; none where the model does not care. */
+  /** BCP 47 primary tags; empty if the model is language-independent. */
   languages: z.array(z.string().regex(/^[a-z]{2,3}$/)),
   licence: z.string().min(1),
   downloads: z.array(downloadSchema),
-  /** Why there is nothing to download, and what to do instead. */
+  /** Reason why there is nothing to download, and what to do instead. */
   unpublished: z.string().min(1).optional(),
-  /** What each file is to the engine: path inside the model's folder, by its name in the engine's settings. */
+  /** Paths inside the model's folder, by their name in the engine's settings. */
   files: z.record(z.string(), insideSchema),
-  /** The rest of the engine's settings. */
+  /** Other settings of the engine. */
   engine: z.looseObject({ kind: z.string().min(1) }).optional(),
-  /** Place in the order in which `serve --auto` chooses, 1 first; it never chooses what has none: what clones, or speaks one language. */
+  /**
+   * Rank in the order in which `serve --auto` chooses, 1 first; models without a rank are never
+   * chosen: those that clone, or speak one language only.
+   */
   auto: z.number().int().positive().optional(),
 });
 
@@ -57,7 +64,7 @@ const catalogueSchema = z.array(modelSchema).superRefine((models, context) => {
 export type CatalogueModel = z.infer<typeof modelSchema>;
 export type CatalogueDownload = CatalogueModel['downloads'][number];
 
-/** The catalogue that comes with Dramatis. */
+/** Path of the catalogue that comes with Dramatis. */
 export const builtInCatalogue = path.join(import.meta.dirname, 'catalogue.json');
 
 /** Reads a catalogue of models. Throws `model_catalogue_invalid`. */
@@ -77,14 +84,14 @@ export function readCatalogue(file = builtInCatalogue): readonly CatalogueModel[
   }
 }
 
-/** One of them. Throws `model_unknown`. */
+/** Returns the model with this id. Throws `model_unknown`. */
 export function findModel(catalogue: readonly CatalogueModel[], id: string): CatalogueModel {
   const found = catalogue.find((model) => model.id === id);
   if (found !== undefined) return found;
   throw new ModelError('model_unknown', `There is no model "${id}". \`dramatis models list\` lists them.`);
 }
 
-/** Bytes to download, as far as they are known. */
+/** Total bytes to download; undefined if any size is unknown. */
 export function downloadBytes({ downloads }: CatalogueModel): number | undefined {
   if (downloads.length === 0 || downloads.some(({ bytes }) => bytes === undefined)) return undefined;
   return downloads.reduce((sum, { bytes = 0 }) => sum + bytes, 0);

@@ -1,11 +1,14 @@
 import { ModelError } from './model-error.ts';
 
-/** Why bytes did not come; the download decides what to do about it. */
+/** A failure while downloading; the download decides how to react. */
 export class DownloadFault extends Error {
   override readonly name = 'DownloadFault';
-  /** `broken`: try again. `proxy`: likewise, on the way. `busy`: later. `changed`: from the beginning. `refused`: never from here. */
+  /**
+   * `broken`: retry. `proxy`: retry, the proxy failed. `busy`: retry later. `changed`: restart from
+   * the beginning. `refused`: give up on this address.
+   */
   readonly kind: 'broken' | 'proxy' | 'busy' | 'changed' | 'refused';
-  /** How long the server wants to be left alone. */
+  /** Delay requested by the server. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: DownloadFault['kind'], message: string, retryAfterMs?: number, cause?: unknown) {
@@ -15,7 +18,7 @@ export class DownloadFault extends Error {
   }
 }
 
-/** The fault of an answer that brings no file. `nowMs` is the time of day. */
+/** Classifies a response without a file. `nowMs` is the wall-clock time. */
 export function faultOfStatus(status: number, retryAfter: unknown, nowMs = Date.now()): DownloadFault {
   const says = `the server answers ${status}`;
   if (status === 429 || status === 503) return new DownloadFault('busy', says, retryAfterMs(retryAfter, nowMs));
@@ -30,7 +33,10 @@ function retryAfterMs(header: unknown, nowMs: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** The same fault for anything that was thrown while bytes came; what is no fault of the network is thrown on. */
+/**
+ * Converts an error thrown while downloading to a `DownloadFault`; rethrows errors that are not
+ * network failures.
+ */
 export function asFault(thrown: unknown): DownloadFault {
   if (thrown instanceof DownloadFault) return thrown;
   if (thrown instanceof ModelError) throw thrown;
@@ -39,7 +45,7 @@ export function asFault(thrown: unknown): DownloadFault {
     throw new ModelError('model_disk_full', 'The disk is full. Free some, or set DRAMATIS_DATA_DIR elsewhere.', thrown);
   }
   if (['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOENT'].includes(code)) throw thrown;
-  // Node calls it "aborted", as if somebody had wanted it.
+  // Node calls it "aborted", as if it had been intended.
   if (code === 'ECONNRESET') return new DownloadFault('broken', 'the connection was cut', undefined, thrown);
   const why = thrown instanceof Error && thrown.message !== '' ? thrown.message : code || String(thrown);
   return new DownloadFault('broken', why, undefined, thrown);

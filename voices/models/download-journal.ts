@@ -7,14 +7,16 @@ const journalSchema = z.strictObject({
   version: z.string(),
   bytes: z.number().int().min(0),
   pieceBytes: z.number().int().positive(),
-  /** Places of the pieces that are on disk. */
+  /** Indices of the pieces that are on disk. */
   done: z.array(z.number().int().min(0)),
 });
 
-/** How far a download has come; kept beside its file, so that it goes on after a kill. */
+/** Progress of a download; kept next to its file, so that it resumes after a kill. */
 export type DownloadJournal = z.infer<typeof journalSchema>;
 
-/** What was left of a download; undefined where nothing was, or nothing that can be read. */
+/**
+ * Reads the journal of an interrupted download; undefined if there is none, or it cannot be read.
+ */
 export async function readJournal(file: string): Promise<DownloadJournal | undefined> {
   try {
     return journalSchema.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -23,13 +25,13 @@ export async function readJournal(file: string): Promise<DownloadJournal | undef
   }
 }
 
-/** In one step: a kill leaves the old or the new. */
+/** Atomic: a kill leaves either the old or the new journal. */
 export async function writeJournal(file: string, journal: DownloadJournal): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(journal));
   await rename(`${file}.new`, file);
 }
 
-/** Forgets a download: its bytes, too. */
+/** Deletes the journal and the partial file of a download. */
 export async function forgetDownload(part: string): Promise<void> {
   await Promise.all([part, `${part}.json`, `${part}.json.new`].map((file) => rm(file, { force: true })));
 }

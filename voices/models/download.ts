@@ -8,24 +8,24 @@ import { isWholeFile, lookAt, readPiece, readWhole, type RemoteFile } from './re
 
 export interface DownloadOptions {
   readonly client: HttpClient;
-  /** The same file in several places. */
+  /** Addresses of the same file. */
   readonly urls: readonly string[];
-  /** As the catalogue has them, where it has. */
+  /** Size from the catalogue, if it states one. */
   readonly bytes?: number | undefined;
-  /** Lower-case hex; empty where it is not known yet. */
+  /** Lower-case hex; empty if not known yet. */
   readonly sha256: string;
-  /** Where it goes; until it is whole and right it is called `.part`. */
+  /** Path of the result; has the suffix `.part` until it is complete and verified. */
   readonly target: string;
   readonly signal: AbortSignal;
-  /** `done` counts what an earlier run left, `already` is that alone. */
+  /** `done` includes what an earlier run left; `already` is that part alone. */
   onProgress?(progress: { readonly done: number; readonly of: number | undefined; readonly already: number }): void;
-  /** Something broke, and is tried again after this time. */
+  /** Called when a failure is about to be retried after `ms`. */
   onRetry?(why: string, ms: number): void;
   /** Waits before the next try. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** Connections at a time; 4 unless given. */
+  /** Concurrent connections. Default: 4. */
   readonly lanes?: number;
-  /** What one request asks for; 8 MiB unless given. */
+  /** Bytes per request. Default: 8 MiB. */
   readonly pieceBytes?: number;
 }
 
@@ -45,9 +45,10 @@ const remedies: Readonly<Partial<Record<ModelError['code'], string>>> = {
 };
 
 /**
- * Downloads one file, in pieces over several connections where the server can, and goes on where an earlier run was killed.
- * Cut and silent connections are tried again, busy servers later, then the next address. Only a file of the right hash gets the
- * name `target`. Resolves to its hash. Throws a `ModelError`, or `signal.reason`.
+ * Downloads one file, in pieces over several connections if the server supports it, and resumes a
+ * download whose process was killed. Retries broken and stalled connections, waits for busy
+ * servers, then tries the next address. Only a file with the right hash gets the name `target`.
+ * Resolves to its hash. Throws a `ModelError`, or `signal.reason` when aborted.
  */
 export async function download(options: DownloadOptions): Promise<string> {
   const reasons: string[] = [];
@@ -73,7 +74,7 @@ async function downloadFrom(url: string, options: DownloadOptions): Promise<stri
   for (let restart = 0; ; restart += 1) {
     const remote = await patiently(options, () => lookAt(options.client, url, options));
     try {
-      // A server whose answers do not fit together still may give all of it in one.
+      // A server with inconsistent range responses may still deliver the file in one.
       if (restart < mostRestarts && remote.ranges && !isWholeFile(remote, options.sha256)) {
         await inPieces(remote, part, options);
       } else await patiently(options, () => inOne(remote, part, options));
@@ -86,7 +87,7 @@ async function downloadFrom(url: string, options: DownloadOptions): Promise<stri
   }
 }
 
-/** Checks the hash and gives the file its name. */
+/** Verifies the hash and renames the file to its final name. */
 async function finish(part: string, remote: RemoteFile, { sha256, target }: DownloadOptions): Promise<string> {
   const { size } = await stat(part);
   if (remote.bytes !== undefined && size !== remote.bytes) {
@@ -102,7 +103,10 @@ async function finish(part: string, remote: RemoteFile, { sha256, target }: Down
   return found;
 }
 
-/** Tries again what broke, with growing waits; as often as it gets nowhere. */
+/**
+ * Retries failures with exponential backoff, or after the delay the server asks for; gives up after
+ * `mostFailures`.
+ */
 async function patiently<Result>(options: DownloadOptions, work: () => Promise<Result>): Promise<Result> {
   for (let failures = 1; ; failures += 1) {
     try {
@@ -179,7 +183,7 @@ async function inPieces(remote: RemoteFile, part: string, options: DownloadOptio
   }
 }
 
-/** What an earlier run left, where it fits; else a new one, and an empty file. */
+/** The journal of an earlier run if it matches; otherwise a new one, and an empty file. */
 async function journalOf(fresh: DownloadJournal, part: string): Promise<DownloadJournal> {
   const left = await readJournal(`${part}.json`);
   const fits = left?.url === fresh.url && left.version === fresh.version && left.bytes === fresh.bytes;
@@ -190,7 +194,7 @@ async function journalOf(fresh: DownloadJournal, part: string): Promise<Download
   return fresh;
 }
 
-/** Gets the bytes of one piece, in as many requests as it takes. */
+/** Downloads one piece, in as many requests as it takes. */
 async function onePiece(
   remote: RemoteFile,
   { from, to }: { readonly from: number; readonly to: number },

@@ -3,28 +3,32 @@ import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
 import { ModelError } from './model-error.ts';
 import { faultOfProxy, faultOfProxyStatus, proxyOf } from './proxy.ts';
 
-/** An answer whose body is yet to be read. */
+/** A response whose body has not been read yet. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Buffer>;
-  /** Hangs up. */
+  /** Closes the connection. */
   end(): void;
 }
 
-/** Gets addresses over connections that it keeps; `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` count. */
+/** HTTP client with keep-alive connections; honours `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. */
 export interface HttpClient {
-  /** Follows redirects. Rejects when the connection fails, and with `model_download_failed` where redirects never end. */
+  /**
+   * Follows redirects. Rejects if the connection fails, or with `model_download_failed` on a
+   * redirect loop.
+   */
   get(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpAnswer>;
   close(): void;
 }
 
 const mostRedirects = 8;
 
-/** Opens a client that gives up on a server that says nothing for `stallMs`. */
+/** Opens a client that gives up on a server that is silent for `stallMs`. */
 export function openHttpClient(stallMs: number): HttpClient {
   const options = { keepAlive: true, proxyEnv: process.env, timeout: stallMs };
-  // Releases redirect to other hosts: each agent speaks one protocol. Made when needed, since a proxy that is none lets none be made.
+  // One agent per protocol, because releases redirect to other hosts. Created lazily, because Node
+  // throws on an invalid proxy setting.
   const agents: { http?: HttpAgent; https?: HttpsAgent } = {};
 
   function once(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {
@@ -32,7 +36,7 @@ export function openHttpClient(stallMs: number): HttpClient {
     const isSecure = url.startsWith('https:');
     const agent = isSecure ? (agents.https ??= new HttpsAgent(options)) : (agents.http ??= new HttpAgent(options));
     return new Promise((resolve, reject) => {
-      // The time counts for the way through a proxy, too, which the socket's own does not.
+      // This timeout also covers the connection through a proxy; the socket's own does not.
       const request = (isSecure ? httpsGet : httpGet)(url, { headers, agent, signal, timeout: stallMs }, (answer) => {
         signal.removeEventListener('abort', stop);
         const fault = faultOfProxyStatus(answer.statusCode ?? 0, proxy);
@@ -40,7 +44,7 @@ export function openHttpClient(stallMs: number): HttpClient {
         answer.destroy();
         reject(fault);
       });
-      // Node hears of nothing before a proxy has made its connection.
+      // Node does not act on the abort before a proxy has established its connection.
       const stop = (): void => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
       request.on('timeout', () => request.destroy(new Error(`nothing came for ${stallMs / 1000} s`)));

@@ -7,33 +7,40 @@ import { ModelError } from './model-error.ts';
 
 const recordSchema = z.strictObject({
   id: z.string(),
-  /** What was downloaded: its hash, and whether a public source had stated it. */
+  /**
+   * Downloaded files: their hashes, and whether each was pinned here because no public source
+   * states it.
+   */
   downloads: z.array(z.strictObject({ file: z.string(), sha256: z.hash('sha256'), pinned: z.boolean() })),
-  /** What the engine loads, by its name in the engine's settings; a folder's hash is that of `hashOf`. */
+  /**
+   * Files that the engine loads, by their name in the engine's settings; a folder's hash is that of
+   * `hashOf`.
+   */
   files: z.record(
     z.string(),
     z.strictObject({ file: z.string(), bytes: z.number().int().min(0), sha256: z.hash('sha256') }),
   ),
 });
 
-/** What is known of a model's weights on disk; written when they had been checked. */
+/** Record of a model's verified weights on disk. */
 export type InstalledRecord = z.infer<typeof recordSchema>;
 
 const recordName = 'installed.json';
 
-/** Where models lie in a data folder. */
+/** Folder of the models in a data folder. */
 export function modelsFolder(dataDir: string): string {
   return path.resolve(dataDir, 'models');
 }
 
-/** The record's place in a model's folder. */
+/** Path of the record in a model's folder. */
 export function recordPath(folder: string): string {
   return path.join(folder, recordName);
 }
 
 /**
- * The record of an installed model, and its folder; undefined where it is not installed as the catalogue now has it, or a file
- * is missing or of another length. Quick: hashes are for `verifyModel`, and for the engine that loads the weights.
+ * Returns the record of an installed model, and its folder; undefined if it is not installed as the
+ * catalogue now describes it, or a file is missing or has another size. Fast: checks no hashes,
+ * which `verifyModel` and the engine that loads the weights do.
  */
 export function findInstalled(
   dataDir: string,
@@ -58,7 +65,9 @@ export function findInstalled(
   return isWhole && isCurrent ? { folder, record } : undefined;
 }
 
-/** Hashes every file of an installed model anew. Throws `model_not_installed`, or `model_corrupt`. */
+/**
+ * Hashes every file of an installed model again. Throws `model_not_installed` or `model_corrupt`.
+ */
 export async function verifyModel(dataDir: string, model: CatalogueModel): Promise<InstalledRecord> {
   const installed = findInstalled(dataDir, model);
   if (installed === undefined) {
@@ -83,7 +92,9 @@ export async function verifyModel(dataDir: string, model: CatalogueModel): Promi
   return record;
 }
 
-/** Measures what the engine loads, and describes it. Throws `model_corrupt` where something is missing. */
+/**
+ * Hashes and measures the files that the engine loads. Throws `model_corrupt` if one is missing.
+ */
 export async function describeFiles(folder: string, model: CatalogueModel): Promise<InstalledRecord['files']> {
   const entries = Object.entries(model.files).map(async ([name, file]) => {
     const found = await hashOf(path.join(folder, file)).catch((cause: unknown) => {
@@ -96,14 +107,14 @@ export async function describeFiles(folder: string, model: CatalogueModel): Prom
 
 const pinsSchema = z.record(z.string(), z.hash('sha256'));
 
-/** The hashes of what had none in the catalogue, as first seen here, by address. */
+/** Hashes of downloads without one in the catalogue, as first seen on this machine, by address. */
 export function readPins(dataDir: string): Readonly<Record<string, string>> {
   const file = pinsPath(dataDir);
   if (!existsSync(file)) return {};
   try {
     return pinsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
-    // Never taken as empty: what is pinned must not be trusted anew in silence.
+    // Never treated as empty: a pinned file must not be trusted again silently.
     const advice = 'Restore it, or delete it to trust what comes next.';
     throw new ModelError('model_catalogue_invalid', `${file} cannot be read. ${advice}`, cause);
   }

@@ -10,7 +10,7 @@ export type ModelErrorCode =
   | 'model_in_use'
   | 'model_not_installed';
 
-/** What went wrong with the weights of a model; the message says what to do about it. */
+/** A failure concerning the weights of a model; the message says what to do about it. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly code: ModelErrorCode;

@@ -20,27 +20,31 @@ import { unpack } from './unpack.ts';
 export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | 'onRetry' | 'lanes' | 'pieceBytes'> {
   readonly client: HttpClient;
   readonly dataDir: string;
-  /** `FROM=TO`: addresses that begin with FROM are asked of TO first. */
+  /** `FROM=TO`: for addresses that begin with FROM, TO is tried first. */
   readonly mirrors: readonly string[];
-  /** Gets it anew, even where it is installed. */
+  /** Downloads the model again even if it is installed. */
   readonly again?: boolean;
   onProgress?(
     file: string,
     progress: { readonly done: number; readonly of: number | undefined; readonly already: number },
   ): void;
-  /** One line for the user. */
+  /** Prints one line for the user. */
   onNote?(text: string): void;
-  /** Free bytes of the disk of a folder; the system's unless given. */
+  /** Free bytes on the disk of a folder. Default: those the system reports. */
   freeBytes?(folder: string): Promise<number>;
 }
 
-/** An archive takes up to so many times its size when unpacked: the weights inside hardly shrink, what is not kept takes nothing. */
+/**
+ * Upper bound of an archive's unpacked size as a multiple of its own: weights hardly compress, and
+ * what is not kept takes no space.
+ */
 const unpackedTimes = 3;
 const spareBytes = 2 ** 24;
 
 /**
- * Gets the weights of a model: downloads, checks, unpacks, and puts all into place in one step, so that there is a whole model or
- * none. What a killed run left is gone on with. Resolves to true where there was something to do. Throws a `ModelError`.
+ * Installs the weights of a model: downloads, verifies, unpacks, and moves everything into place in
+ * one step, so that a model is either complete or absent. Resumes what a killed run left. Resolves
+ * to true if there was something to do. Throws a `ModelError`.
  */
 export async function pullModel(model: CatalogueModel, options: PullOptions): Promise<boolean> {
   const { dataDir, again = false } = options;
@@ -67,7 +71,9 @@ export async function pullModel(model: CatalogueModel, options: PullOptions): Pr
   return true;
 }
 
-/** Removes a model, and what is left of a download of it. Throws `model_not_installed` where there is neither. */
+/**
+ * Removes a model and any partial download of it. Throws `model_not_installed` if there is neither.
+ */
 export async function removeModel(model: CatalogueModel, dataDir: string): Promise<void> {
   const folder = path.join(modelsFolder(dataDir), model.id);
   const loading = path.join(modelsFolder(dataDir), '.loading', model.id);
@@ -95,7 +101,7 @@ async function fetchOne(
   const known = wanted.sha256 === '' ? pinOf(wanted, options.dataDir) : wanted.sha256;
   const target = path.join(loading, file);
   await mkdir(path.dirname(target), { recursive: true });
-  // A run that was killed later on has it already.
+  // A run that was killed later on has already downloaded it.
   const kept = known === '' ? undefined : await hashFile(target).catch(() => undefined);
   const isThere = kept !== undefined && kept === known;
   const sha256 = isThere
@@ -112,7 +118,7 @@ async function fetchOne(
     if (keep === undefined) await rename(target, await placeIn(staged, file));
     else await unpack(target, staged, keep, options);
   } catch (thrown) {
-    // What cannot be unpacked will not be better next time.
+    // An archive that cannot be unpacked will not unpack next time either.
     if (thrown instanceof ModelError && thrown.code === 'model_corrupt') await rm(target, { force: true });
     throw thrown;
   }
@@ -140,7 +146,7 @@ async function pin({ urls, file }: CatalogueDownload, sha256: string, options: P
   );
 }
 
-/** Addresses of mirrors first, then the publishers'. */
+/** Mirror addresses first, then the publishers'. */
 export function withMirrors(urls: readonly string[], mirrors: readonly string[]): string[] {
   const pairs = mirrors.map((mirror) => mirror.split('=', 2) as [string, string | undefined]);
   const mirrored = urls.flatMap((url) =>
@@ -149,7 +155,10 @@ export function withMirrors(urls: readonly string[], mirrors: readonly string[])
   return [...mirrored, ...urls];
 }
 
-/** The weights must fit beside what is there, archives together with what they unpack to. */
+/**
+ * Throws `model_disk_full` if the weights do not fit in addition to what is there, counting
+ * archives together with their unpacked size.
+ */
 async function checkDisk({ id, downloads }: CatalogueModel, folder: string, options: PullOptions): Promise<void> {
   const free = await (options.freeBytes?.(folder) ?? freeBytesOf(folder));
   const left = await Promise.all(
@@ -157,7 +166,7 @@ async function checkDisk({ id, downloads }: CatalogueModel, folder: string, opti
       const here = await Promise.all(
         [file, `${file}.part`].map((name) => stat(path.join(folder, name)).catch(() => undefined)),
       );
-      // Of a file with holes only what was written takes room.
+      // A sparse file takes only the space that was written.
       const taken = here.reduce((sum, found) => sum + (found?.blocks ?? 0) * 512, 0);
       return Math.max(0, bytes - taken) + (keep === undefined ? 0 : unpackedTimes * bytes);
     }),
@@ -176,7 +185,9 @@ async function freeBytesOf(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** In one step where nothing was there; where something was, it stays until the new one can take its place. */
+/**
+ * Replaces a model by renaming: the old one, if any, stays until the new one can take its place.
+ */
 async function putIntoPlace(staged: string, place: string, loading: string): Promise<void> {
   const old = path.join(loading, 'old');
   await rm(old, { recursive: true, force: true });

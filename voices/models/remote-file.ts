@@ -5,26 +5,32 @@ import type { HttpAnswer, HttpClient } from './http-get.ts';
 export interface RemoteFile {
   readonly url: string;
   readonly bytes: number | undefined;
-  /** `ETag`, else `Last-Modified`, else empty. */
+  /** `ETag`, otherwise `Last-Modified`, otherwise empty. */
   readonly version: string;
-  /** Whether the server gives parts of it. */
+  /** True if the server supports range requests for it. */
   readonly ranges: boolean;
 }
 
 interface Asking {
   readonly client: HttpClient;
   readonly signal: AbortSignal;
-  /** What it should have. */
+  /** Expected size. */
   readonly bytes?: number | undefined;
   readonly sha256: string;
 }
 
-/** Whether it must come in one: without version and hash, parts of two files could not be told apart. */
+/**
+ * True if the file must be downloaded in one request: its size is unknown, or there is neither a
+ * version nor a hash to tell parts of different files apart.
+ */
 export function isWholeFile({ version, bytes }: RemoteFile, sha256: string): boolean {
   return bytes === undefined || (version === '' && sha256 === '');
 }
 
-/** Asks for the first byte. Throws a `DownloadFault` where there is no such file, or one of another size. */
+/**
+ * Requests the first byte. Throws a `DownloadFault` if there is no such file, or its size differs
+ * from the expected one.
+ */
 export async function lookAt(
   client: HttpClient,
   url: string,
@@ -41,10 +47,13 @@ export async function lookAt(
   return { url, bytes: found, version: versionOf(answer), ranges: status === 206 && found !== undefined };
 }
 
-/** The bytes from `from` to before `to`, or fewer. Throws a `DownloadFault` where they are of another file. */
+/**
+ * Yields the bytes from `from` to before `to`, or fewer. Throws a `DownloadFault` if they belong to
+ * another version of the file.
+ */
 export async function* readPiece(remote: RemoteFile, from: number, to: number, asking: Asking): AsyncGenerator<Buffer> {
   const { url, version } = remote;
-  // Weak versions cannot be asked for: what comes is compared anyway.
+  // Weak versions are not allowed in `If-Range`; the response's version is compared anyway.
   const condition = version === '' || version.startsWith('W/') ? {} : { 'if-range': version };
   const answer = await asking.client.get(url, { range: `bytes=${from}-${to - 1}`, ...condition }, asking.signal);
   try {
@@ -66,7 +75,10 @@ export async function* readPiece(remote: RemoteFile, from: number, to: number, a
   }
 }
 
-/** All of it, from the beginning. Throws a `DownloadFault` where it is longer or shorter than it should be. */
+/**
+ * Yields the whole file from the beginning. Throws a `DownloadFault` if it is longer or shorter
+ * than it should be.
+ */
 export async function* readWhole(remote: RemoteFile, asking: Asking): AsyncGenerator<Buffer> {
   const answer = await asking.client.get(remote.url, {}, asking.signal);
   try {

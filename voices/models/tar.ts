@@ -1,8 +1,8 @@
 import { ModelError } from './model-error.ts';
 
-/** One file of an archive; its bytes must be read before the next is asked for. */
+/** One file of an archive; its bytes must be read before the next file is requested. */
 export interface TarFile {
-  /** As the archive has it: not to be trusted. */
+  /** Path as in the archive; not to be trusted. */
   readonly path: string;
   readonly bytes: number;
   readonly body: AsyncIterable<Buffer>;
@@ -12,15 +12,15 @@ const blockBytes = 512;
 const longNameMost = 65_536;
 
 /**
- * The plain files of a tar archive (ustar, GNU long names, pax paths), in order. Links, devices and folders are passed over.
- * Throws `model_corrupt` where the archive is none, or ends early.
+ * Regular files of a tar archive (ustar, GNU long names, pax paths), in order. Skips links, devices
+ * and folders. Throws `model_corrupt` if it is not an archive, or ends early.
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarFile> {
   const reader = new Reader(source);
   let longName: string | undefined;
   for (;;) {
     const header = await reader.take(blockBytes);
-    // Two empty blocks should end it; one is as clear.
+    // Two empty blocks should end the archive; one is accepted.
     if (header.every((byte) => byte === 0)) return reader.drain();
     const { type, bytes, path } = parseHeader(header);
     if (type === 'L' || type === 'x') {
@@ -66,7 +66,7 @@ function corrupt(why: string): ModelError {
   return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Get it again.`);
 }
 
-/** Takes a stream apart, whatever its blocks are. */
+/** Reads byte counts from a stream, whatever the size of its blocks. */
 class Reader {
   readonly #source: AsyncIterator<Buffer>;
   #held: Buffer = Buffer.alloc(0);
@@ -75,7 +75,7 @@ class Reader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** At least one byte, at most `most`. */
+  /** Returns at least one byte, at most `most`. */
   async some(most: number): Promise<Buffer> {
     while (this.#held.length === 0) {
       const next = await this.#source.next();
@@ -97,7 +97,7 @@ class Reader {
     return Buffer.concat(parts);
   }
 
-  /** Reads the rest, so that whoever writes it can end. */
+  /** Reads the rest, so that its writer can end. */
   async drain(): Promise<void> {
     while ((await this.#source.next()).done !== true);
   }

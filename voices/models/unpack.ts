@@ -10,9 +10,10 @@ const decompressor = 'bzip2';
 const mostBytes = 2 ** 35;
 
 /**
- * Unpacks of a `.tar.bz2` what `keep` names (files, or folders that end with a slash; the archive's outermost folder does not
- * count) into a folder. No file lands anywhere else, whatever the archive says: links are passed over, names with `..` refused.
- * Needs the program bzip2. Throws `model_corrupt` where the archive is damaged or lacks something.
+ * Unpacks the entries `keep` of a `.tar.bz2` into a folder: files, or folders that end with a
+ * slash, relative to the archive's outermost folder. No file is written outside the folder,
+ * whatever the archive says: links are skipped, names with `..` rejected. Needs the program bzip2.
+ * Throws `model_corrupt` if the archive is damaged or lacks an entry.
  */
 export async function unpack(
   archive: string,
@@ -31,7 +32,7 @@ export async function unpack(
     signal.throwIfAborted();
     throw new ModelError('model_corrupt', 'The archive needs the program bzip2: install it.', cause);
   });
-  // Awaited below, also where reading fails first.
+  // Awaited below, even if reading fails first.
   ended.catch(() => undefined);
   let kept = 0;
   try {

@@ -5,22 +5,25 @@ import type { SpeechChunk } from '../synthesizer.ts';
 import { unitsOf } from '../synthesis/estimated-word-timings.ts';
 import { wordTimes } from '../text/word-times.ts';
 
-/** How fast a model has spoken so far: milliseconds per unit of text; undefined before it has. */
+/**
+ * Speaking rate of a model so far, in milliseconds per text unit; undefined before it has spoken.
+ */
 export interface OmniPace {
   msPerUnit: number | undefined;
 }
 
-/** A middling voice. */
+/** Rate of an average voice. */
 const usualMsPerUnit = 75;
 const sampleRate = 24_000;
 
-/** Words are told apart by white space, Chinese and Japanese characters by themselves. */
+/** Words are separated by white space; Chinese and Japanese characters each count as a word. */
 const word =
   /\s*(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\p{P}]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+)\s*/gu;
 
 /**
- * What a model says, at 24 kHz, as a synthesizer would give it: each sound with the words it says, as well as can be guessed from
- * the pace, since words and sound come apart from each other. The texts joined are all that the model said.
+ * Converts the output of an omni model into synthesizer chunks at 24 kHz. Text and audio arrive
+ * independently, so each chunk gets the words estimated from the speaking rate. The joined chunk
+ * texts are everything the model said.
  */
 export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace): AsyncGenerator<SpeechChunk> {
   let pending = '';
@@ -34,12 +37,12 @@ export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace):
     atMs += endMs;
     return { frame, text, ...(words.length > 0 && { words }) };
   };
-  /** The words that begin in the next so many samples. */
+  /** Words that begin within the next `samples`. */
   const due = (samples: Float32Array): string => {
     const untilMs = atMs + (samples.length / sampleRate) * 1000;
     let text = '';
     for (const [next] of pending.matchAll(word)) {
-      // The last may be half a word.
+      // The last word may be incomplete.
       if (told * (pace.msPerUnit ?? usualMsPerUnit) >= untilMs || text.length + next.length === pending.length) break;
       text += next;
       told += unitsOf(next);
@@ -48,7 +51,7 @@ export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace):
     return text;
   };
   for await (const samples of soundIn(parts, (text) => (pending += text))) {
-    // The last sound is for the words that are left.
+    // One chunk is held back: the last one takes all remaining words.
     if (held.length > 0) yield chunk(held, due(held));
     held = samples;
   }

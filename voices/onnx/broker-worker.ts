@@ -5,7 +5,10 @@ import type { Provider } from './execution.ts';
 import type { BrokerData, Envelope, Reply } from './device.ts';
 import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
 
-/** Of the first run, too, in which shaders are compiled and kernels chosen. */
+/**
+ * Timeout of a request; must also cover the first run, in which shaders are compiled and kernels
+ * chosen.
+ */
 const patienceMs = 60_000;
 
 const { name, ready, gpuMemoryMb } = workerData as BrokerData;
@@ -13,11 +16,14 @@ const device = openProcess<DeviceRequest, DeviceAnswer>({
   name: 'device',
   url: new URL('./device-worker.ts', import.meta.url),
   data: { gpuMemoryMb },
-  // A driver that hangs keeps its process for good.
+  // A driver that hangs never lets its process end by itself.
   patienceMs: 1_000,
 });
 const answers = new Map<string, BroadcastChannel>();
-/** Providers under which the process ended while it loaded a model: it would take all other models along each time. */
+/**
+ * Providers under which the process ended while loading a model, with the reason: each retry would
+ * take all other models down again.
+ */
 const fatal = new Map<Provider, string>();
 
 const requests = new BroadcastChannel(name);

@@ -3,12 +3,15 @@ import { env, InferenceSession } from 'onnxruntime-node';
 import { cudaLibrary } from './cuda-library.ts';
 import { lineOf } from './fault-line.ts';
 
-/** Makes a session of the runtime. Says what is missing where that is CUDA: the runtime prints it, and throws the same for all. */
+/**
+ * Creates an ONNX Runtime session. If CUDA fails, says what is missing: the runtime only prints it,
+ * and throws the same error for everything.
+ */
 export async function createSession(
   file: string | Uint8Array,
   options: InferenceSession.SessionOptions,
 ): Promise<InferenceSession> {
-  // Its own words about a provider that is not there are many, and say what we say.
+  // The runtime's log about a missing provider is long and says the same as our error.
   env.logLevel = 'fatal';
   try {
     return await InferenceSession.create(file as string, options);
@@ -20,7 +23,7 @@ export async function createSession(
 function cudaFault(says: string): string {
   const library = cudaLibrary();
   if (!existsSync(library)) return 'it is not installed: see “On a GPU” in the README for the one step';
-  // The runtime tells its other faults itself, a device that is not there for one.
+  // The runtime explains its other failures itself, e.g. a missing device.
   if (!says.includes('load shared library')) return says;
   try {
     process.dlopen({ exports: {} }, library);

@@ -4,7 +4,7 @@ import { Tensor, type InferenceSession, type OnnxValue } from 'onnxruntime-node'
 import type { Provider } from './execution.ts';
 import { lineOf } from './fault-line.ts';
 
-/** A tensor without methods. */
+/** A tensor as plain data, without methods. */
 export interface PlainTensor {
   readonly type: string;
   readonly data: unknown;
@@ -30,16 +30,19 @@ export type DeviceAnswer =
 
 type Session = Pick<InferenceSession, 'run' | 'release' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
-/** Makes a session on one provider; tests have their own. */
+/** Creates a session; tests inject their own. */
 export type CreateOnDevice = (file: string | Uint8Array, options: InferenceSession.SessionOptions) => Promise<Session>;
 
-/** The models on a device. Whoever asks for the same file with the same options gets the same session. */
+/** Models loaded on a device. Requests for the same file with the same options share a session. */
 export interface DeviceSessions {
   open(order: DeviceOrder): Promise<DeviceAnswer>;
   run(request: Extract<DeviceRequest, { run: string }>): Promise<DeviceAnswer>;
 }
 
-/** Weights, and what is worked with; the runtime has no way to ask, nor a limit to set (onnxruntime #23176). */
+/**
+ * Estimated memory per byte of weights, covering weights and work buffers; the runtime offers no
+ * way to query it or to set a limit (onnxruntime #23176).
+ */
 const timesWeights = 2;
 
 interface Held {
@@ -47,7 +50,11 @@ interface Held {
   readonly session: Promise<Session>;
 }
 
-/** `capMb` counts twice the size of each model's weights, each once. A model that failed once is not tried again: both calls reject with why. */
+/**
+ * Opens the sessions of a device. `capMb` is compared with twice the size of each model's weights,
+ * each counted once. A model that failed once is not tried again: both `open` and `run` reject with
+ * the reason.
+ */
 export function openDeviceSessions(create: CreateOnDevice, capMb: number | undefined): DeviceSessions {
   const held = new Map<string, Held>();
   const failed = new Map<string, string>();
@@ -89,7 +96,7 @@ export function openDeviceSessions(create: CreateOnDevice, capMb: number | undef
   };
 }
 
-/** As the runtime takes it. */
+/** Converts to the runtime's tensor. */
 export function tensorOf({ type, data, dims }: PlainTensor): Tensor {
   return new Tensor(type as 'float32', data as Float32Array, dims);
 }
@@ -99,7 +106,7 @@ function plainOf(value: OnnxValue): PlainTensor {
   return { type, data, dims };
 }
 
-/** What tells one loaded model from another; the size of its file in bytes. */
+/** Key that identifies a loaded model, and the size of its file in bytes. */
 async function identify({
   provider,
   file,

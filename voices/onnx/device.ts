@@ -1,14 +1,14 @@
 import { threadId, Worker } from 'node:worker_threads';
 import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
 
-/** How the threads of a process reach what runs models on its GPU. */
+/** Connection from the threads of a process to the device broker that runs models on the GPU. */
 export interface DeviceLine {
   readonly name: string;
-  /** 1 as soon as somebody listens. */
+  /** Becomes 1 as soon as the broker is listening. */
   readonly ready: Int32Array<SharedArrayBuffer>;
 }
 
-/** What the broker is started with. */
+/** Worker data of the broker. */
 export interface BrokerData extends DeviceLine {
   readonly gpuMemoryMb: number | undefined;
 }
@@ -29,9 +29,11 @@ export interface Reply {
 let lines = 0;
 
 /**
- * Starts the broker, a thread that passes what all model threads ask for on to one process. In one process, because
- * the runtime's WebGPU breaks where two threads run models at a time (onnxruntime #32561), and because a driver that crashes then takes
- * nobody along; in a thread, so that tensors do not pass through the event loop of the server. The process starts with the first model.
+ * Starts the broker, a thread that forwards the requests of all model threads to one process. One
+ * process, because the runtime's WebGPU breaks if two threads run models at the same time
+ * (onnxruntime #32561), and because a crashing driver then takes nothing else down; a thread, so
+ * that tensors do not pass through the server's event loop. The process starts with the first
+ * model.
  */
 export function startDevice(gpuMemoryMb: number | undefined): DeviceLine {
   lines += 1;

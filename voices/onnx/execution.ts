@@ -3,30 +3,33 @@ import { isDeepStrictEqual } from 'node:util';
 import { BroadcastChannel, getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { startDevice, type DeviceLine } from './device.ts';
 
-/** What runs models, the usual order. `webgpu` is in the npm package; `cuda` is installed apart (README). */
+/**
+ * Execution providers for models, in the usual order. `webgpu` is part of the npm package; `cuda`
+ * is installed separately (see the README).
+ */
 export const providers = ['cuda', 'webgpu', 'cpu'] as const;
 export type Provider = (typeof providers)[number];
 
-/** The models that run on one. */
+/** The models that run on an execution provider. */
 export const executedModels = ['silero', 'moonshine', 'smart-turn', 'dnsmos', 'speakers'] as const;
 export type ExecutedModel = (typeof executedModels)[number];
 
-/** Which providers are tried, in which order; the processor stands behind them all. */
+/** Execution providers to try, in order; the CPU is always the last fallback. */
 export interface ExecutionPlan {
   readonly order: readonly Provider[];
-  /** Where a model has an order of its own. */
+  /** Per-model order, which overrides `order`. */
   readonly models: Readonly<Partial<Record<ExecutedModel, readonly Provider[]>>>;
-  /** Where nothing else is said: what has proven itself for a file, by its absolute path. */
+  /** Orders known to work for a model file, by its absolute path; used if `models` has no entry. */
   readonly proven?: Readonly<Record<string, readonly Provider[]>>;
-  /** Of the device, for all models together. */
+  /** Limit of device memory for all models together. */
   readonly gpuMemoryMb?: number | undefined;
 }
 
-/** What a thread tells of a model that it loaded. */
+/** Reported by a thread when it has loaded a model. */
 export interface ExecutionReport {
   readonly model: ExecutedModel;
   readonly provider: Provider;
-  /** Providers before it, and why they do not serve. */
+  /** Providers tried before, and why each failed. */
   readonly failed: readonly { readonly provider: Provider; readonly why: string }[];
 }
 
@@ -37,7 +40,10 @@ interface SharedPlan extends ExecutionPlan {
   readonly device: DeviceLine | undefined;
 }
 
-/** Makes the plan that of all model threads of this process that start from now on. The same plan again keeps its device. */
+/**
+ * Sets the plan for all model threads that this process starts from now on. Setting an equal plan
+ * again keeps its device.
+ */
 export function planExecution(plan: ExecutionPlan): void {
   const { device: _device, ...current } = sharedPlan() ?? {};
   if (isDeepStrictEqual(current, plan)) return;
@@ -48,17 +54,17 @@ export function planExecution(plan: ExecutionPlan): void {
   setEnvironmentData(planKey, { ...plan, device } satisfies SharedPlan);
 }
 
-/** How to reach the device of the plan; undefined where the plan has none. */
+/** Connection to the device of the plan; undefined if the plan has none. */
 export function plannedDevice(): DeviceLine | undefined {
   return sharedPlan()?.device;
 }
 
-/** What a thread tries for a model, and for a file of it; the processor is the last. */
+/** Providers that a thread tries for a model and its file; the last is always the CPU. */
 export function providersFor(model: ExecutedModel, file?: string): readonly Provider[] {
   const plan = sharedPlan();
   const proven = file === undefined ? undefined : plan?.proven?.[path.resolve(file)];
   const wanted = plan?.models[model] ?? proven ?? plan?.order ?? [];
-  // What comes after the processor is never reached.
+  // Providers listed after the CPU are never reached.
   const end = wanted.indexOf('cpu');
   return [...(end === -1 ? wanted : wanted.slice(0, end)), 'cpu'];
 }
@@ -67,21 +73,21 @@ function sharedPlan(): SharedPlan | undefined {
   return getEnvironmentData(planKey) as SharedPlan | undefined;
 }
 
-/** Tells the process which provider serves a model. */
+/** Reports to the process which provider serves a model. */
 export function reportExecution(report: ExecutionReport): void {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage(report);
   channel.close();
 }
 
-/** Hears what the threads of this process tell. */
+/** Collects the execution reports of all threads of this process. */
 export interface ExecutionWatch {
-  /** The provider of each model that is loaded. */
+  /** Provider of each loaded model. */
   readonly serving: ReadonlyMap<ExecutedModel, Provider>;
   close(): void;
 }
 
-/** `onReport` is called for every model that is loaded, or falls back. */
+/** Starts watching; `onReport` is called for every model that is loaded or falls back. */
 export function watchExecution(onReport?: (report: ExecutionReport) => void): ExecutionWatch {
   const serving = new Map<ExecutedModel, Provider>();
   const channel = new BroadcastChannel(channelName);

@@ -1,4 +1,4 @@
-/** The first line of a fault of the runtime, without the places in its source. */
+/** First line of a runtime error, without its source locations. */
 export function lineOf(fault: unknown): string {
   const text = fault instanceof Error ? fault.message : String(fault);
   return (text.split('\n')[0] ?? '')

@@ -10,18 +10,19 @@ import {
   type Provider,
 } from './execution.ts';
 
-/** A loaded model, on whatever runs it. */
+/** A loaded model on any execution provider. */
 export type ModelSession = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
 type Options = Omit<InferenceSession.SessionOptions, 'executionProviders'>;
 
-/** Makes a session on one provider; tests have their own. */
+/** Creates a session on one provider; tests inject their own. */
 export type CreateSession = (provider: Provider, file: string | Uint8Array, options: Options) => Promise<ModelSession>;
 
 /**
- * Loads a model on the first provider of the plan that takes it, and tells which it is: here on the processor, else in the process of
- * the device. Where that one fails in a run, the model goes on on the processor, with the same input. Rejects where even the processor
- * cannot load it. Blocks: for worker threads.
+ * Loads a model on the first provider of the plan that accepts it, and reports which: the CPU in
+ * this process, other providers in the device process. If that provider fails during a run, the
+ * model continues on the CPU with the same input. Rejects if even the CPU cannot load it. Blocks,
+ * so it must be called in a worker thread.
  */
 export async function openModelSession(
   model: ExecutedModel,
@@ -55,7 +56,10 @@ function createHereOrThere(provider: Provider, file: string | Uint8Array, option
   return InferenceSession.create(file as string, { ...options, executionProviders: [provider] });
 }
 
-/** A session that another takes over from when a run fails; a run that fails there too is the input's fault. */
+/**
+ * Wraps a session so that another takes over when a run fails; if the run fails there too, the
+ * input is at fault.
+ */
 function withSpare(session: ModelSession, takeOver: (why: string) => Promise<ModelSession>): ModelSession {
   let spare: Promise<ModelSession> | undefined;
   const { inputNames, outputNames, inputMetadata } = session;

@@ -3,18 +3,18 @@ import type { ExecutedModel } from './execution.ts';
 import { hashFile } from '../runtime/hash.ts';
 import { openModelSession, type ModelSession } from './model-session.ts';
 
-/** A model file that the user brings. */
+/** A model file that the user provides. */
 export interface ModelFile {
-  /** The engine's name, for errors. */
+  /** Name of the engine, for error messages. */
   readonly engine: string;
   readonly path: string;
-  /** What to get, and where from. */
+  /** Advice on which file to get, and from where. */
   readonly advice: string;
 }
 
 /**
- * The SHA-256 of a model file as lower-case hex. `ENGINE_MISSING` where there is no such file, or, with `expected`, where it is
- * another one.
+ * SHA-256 of a model file as lower-case hex. Throws `ENGINE_MISSING` if there is no such file or,
+ * with `expected`, if the hash differs.
  */
 export async function hashModel({ engine, path, advice }: ModelFile, expected?: string): Promise<string> {
   const found = await hashFile(path).catch((cause: unknown) => {
@@ -25,7 +25,10 @@ export async function hashModel({ engine, path, advice }: ModelFile, expected?: 
   throw new EngineError(engine, 'ENGINE_MISSING', detail);
 }
 
-/** Loads a model to run on one thread, or on the device that the plan has for it. `ENGINE_MISSING` where it cannot be. Blocks: for worker threads. */
+/**
+ * Loads a model to run on one CPU thread, or on the device that the execution plan assigns to it.
+ * Throws `ENGINE_MISSING` if it cannot be loaded. Blocks, so it must be called in a worker thread.
+ */
 export async function loadModel({ engine, path, advice }: ModelFile, model: ExecutedModel): Promise<ModelSession> {
   return openModelSession(model, path, {
     intraOpNumThreads: 1,
@@ -37,7 +40,7 @@ export async function loadModel({ engine, path, advice }: ModelFile, model: Exec
   });
 }
 
-/** Whether the model takes one item at a time only, its first size being the number 1. */
+/** True if the model's batch dimension is fixed to 1. */
 export function takesOneAtATime(session: ModelSession): boolean {
   const [input] = session.inputMetadata;
   return input?.isTensor === true && input.shape[0] === 1;

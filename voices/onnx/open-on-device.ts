@@ -5,7 +5,10 @@ import { tensorOf, type DeviceAnswer, type DeviceOrder, type DeviceRequest } fro
 
 type Session = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
-/** Loads a model on the device. Rejects with what to tell the user where it cannot be; so does a run that fails. */
+/**
+ * Loads a model on the device. Rejects with a message for the user if that fails; so does a failing
+ * run.
+ */
 export async function openOnDevice(line: DeviceLine, order: DeviceOrder): Promise<Session> {
   const opened = await ask(line, { open: order });
   if (!('session' in opened)) throw new Error('the device gave no session');
@@ -30,7 +33,7 @@ async function ask({ name, ready }: DeviceLine, request: DeviceRequest): Promise
   const id = asked;
   const answer = Promise.withResolvers<DeviceAnswer>();
   waiting.set(id, answer);
-  // A thread that waits for nothing else must not end meanwhile.
+  // Keeps the thread alive while it waits only for the device.
   answers.ref();
   await Atomics.waitAsync(ready, 0, 0).value;
   const channel = new BroadcastChannel(name);

@@ -1,14 +1,14 @@
 import { createTwinDft } from '../dsp/dft.ts';
 import { energyIn, slaneyBands } from '../dsp/mel-bands.ts';
 
-/** What both DNSMOS models hear: 16 kHz, 9.01 s at a time, a window every second. */
+/** Input of both DNSMOS models: 16 kHz, windows of 9.01 s, one starting every second. */
 export const dnsmosSampleRate = 16_000;
 export const dnsmosWindowSamples = 144_160;
-/** `[900, 120]`: what the P.808 model is fed for one window. */
+/** `[900, 120]`: input shape of the P.808 model for one window. */
 export const dnsmosFrames = 900;
 export const dnsmosBands = 120;
 
-/** Odd: 3 × 107, so no power of two, nor padding, would do. */
+/** Odd, 3 × 107: neither a power of two nor padding would give the same result. */
 const frameSamples = 321;
 const hopSamples = 160;
 const edgeSamples = frameSamples >> 1;
@@ -25,8 +25,9 @@ const frames: [Float64Array, Float64Array] = [new Float64Array(frameSamples), ne
 const powers = [new Float64Array(edgeSamples + 1), new Float64Array(edgeSamples + 1)] as const;
 
 /**
- * Windows of a recording at 16 kHz (microsoft/DNS-Challenge `dnsmos_local.py`): a short one is doubled as a whole until it
- * fills a window, then one begins every second, but for a few, see `isWhole`. None where there are no samples.
+ * Windows of a recording at 16 kHz (microsoft/DNS-Challenge `dnsmos_local.py`): a short one is
+ * doubled as a whole until it fills a window; then one window starts every second, except for a
+ * few, see `isWhole`. None if there are no samples.
  */
 export function dnsmosWindows(samples: Float32Array): Float32Array[] {
   if (samples.length === 0) return [];
@@ -45,9 +46,10 @@ export function dnsmosWindows(samples: Float32Array): Float32Array[] {
 }
 
 /**
- * The P.808 model's features of one window, its last 10 ms left out: librosa's `melspectrogram` with 321 points (zeros at
- * the ends, periodic Hann window, power, 120 Slaney bands up to 8 kHz) in decibels below the loudest, 80 at most, as
- * `(db + 40) / 40`, so -1 to 1. In the order `[frame, band]`.
+ * Features of the P.808 model for one window, without its last 10 ms: librosa's `melspectrogram`
+ * with 321 points (zeros at the ends, periodic Hann window, power, 120 Slaney bands up to 8 kHz) in
+ * decibels below the loudest, 80 at most, as `(db + 40) / 40`, so -1 to 1. In the order `[frame,
+ * band]`.
  */
 export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
   const sound = window.subarray(0, dnsmosFrames * hopSamples);
@@ -73,8 +75,9 @@ export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
 }
 
 /**
- * Upstream multiplies seconds in floating point and leaves out the windows that come out a sample short, the 8th first.
- * So do we: scores are to be compared with published ones.
+ * The reference code multiplies seconds in floating point and leaves out windows that come out one
+ * sample short, the first being the 8th. We do the same, so that scores are comparable with
+ * published ones.
  */
 function isWhole(index: number): boolean {
   return Math.trunc((index + windowSeconds) * dnsmosSampleRate) - index * dnsmosSampleRate >= dnsmosWindowSamples;

@@ -5,55 +5,58 @@ import { hashModel, type ModelFile } from '../onnx/onnx-model.ts';
 import { openWorkerPool } from '../runtime/worker-pool.ts';
 import { dnsmosSampleRate, dnsmosWindows } from './dnsmos-features.ts';
 
-/** Guessed opinions of listeners, 1 (bad) to 5 (excellent). */
+/** Predicted listener opinions, 1 (bad) to 5 (excellent). */
 export interface SpeechQuality {
-  /** P.835: the speech itself, the background, and all in all. */
+  /** P.835: speech signal, background, and overall. */
   readonly signal: number;
   readonly background: number;
   readonly overall: number;
-  /** P.808: all in all, from one model more; absent where that is not there. */
+  /** P.808: overall, from a separate model; absent if that is not loaded. */
   readonly p808?: number;
 }
 
-/** Judges recordings. */
+/** Rates the quality of recordings. */
 export interface QualityMeter {
   readonly name: string;
-  /** Any rate and length; `ENGINE_REFUSED` for no sound at all. */
+  /** Accepts any rate and length; throws `ENGINE_REFUSED` for an empty clip. */
   rate(clip: AudioFrame, options: CallOptions): Promise<SpeechQuality>;
 }
 
 export interface DnsmosOptions extends CallOptions {
   /** `sig_bak_ovr.onnx` of P.835. */
   readonly modelPath: string;
-  /** Lower-case hex; the known file's unless given. */
+  /** Lower-case hex. Default: that of the published file. */
   readonly sha256?: string;
   /** `model_v8.onnx` of P.808. */
   readonly p808Path?: string;
   readonly p808Sha256?: string;
-  /** Threads; 1 unless given. */
+  /** Threads. Default: 1. */
   readonly workers?: number;
-  /** Windows of 9 s that share a run, at most; 1 unless given, since runs of several are no faster on processors. */
+  /** Maximum windows of 9 s per run. Default: 1, because larger batches are no faster on CPUs. */
   readonly mostWindows?: number;
 }
 
-/** What the worker is started with. */
+/** Worker data of the DNSMOS thread. */
 export interface DnsmosWorkerData {
   readonly p835: ModelFile;
   readonly p808: ModelFile | undefined;
 }
 
-/** A recording to be brought to 16 kHz, or windows to be judged. */
+/** A recording to be resampled to 16 kHz, or windows to be rated. */
 export type DnsmosRequest =
   | { readonly type: 'resample'; readonly samples: Float32Array<ArrayBuffer>; readonly sampleRate: number }
   | { readonly type: 'judge'; readonly windows: readonly Float32Array<ArrayBuffer>[] };
 
-/** The recording; or what the models say of each window: raw signal, background and overall, then P.808's where that runs. */
+/**
+ * The resampled recording, or the model output for each window: raw signal, background and overall,
+ * then P.808's score if that is loaded.
+ */
 export interface DnsmosReply {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly scores: readonly (readonly number[])[];
 }
 
-/** The files in microsoft/DNS-Challenge (code MIT, weights CC BY 4.0): DNSMOS/DNSMOS/. */
+/** Hashes of the files in microsoft/DNS-Challenge (code MIT, weights CC BY 4.0): DNSMOS/DNSMOS/. */
 const known = {
   p835: '269fbebdb513aa23cddfbb593542ecc540284a91849ac50516870e1ac78f6edd',
   p808: '9246480c58567bc6affd4200938e77eef49468c8bc7ed3776d109c07456f6e91',
@@ -62,7 +65,10 @@ const known = {
 const engine = 'DNSMOS';
 const adviceOf = (file: string): string => `get ${file} (microsoft/DNS-Challenge, folder DNSMOS/DNSMOS)`;
 
-/** Brings what the network says to the scale of listeners; the highest power first (`dnsmos_local.py`). */
+/**
+ * Polynomials that map the network's output to the opinion scale; highest power first
+ * (`dnsmos_local.py`).
+ */
 const fits = {
   signal: [-0.08397278, 1.22083953, 0.0052439],
   background: [-0.13166888, 1.60915514, -0.39604546],
@@ -70,10 +76,11 @@ const fits = {
 } as const;
 
 /**
- * DNSMOS P.835, and P.808 where its file is given, in a worker thread: what listeners would say of a recording's quality, guessed
- * per window of 9 s and averaged. A guard against noise, clipping and dead air; not a measure of natural speech. Clean
- * recordings get 2.4 to 3.2 overall, so the paper's bound of 3 is strict. A window takes about half a second of a processor.
- * `ENGINE_MISSING` where a file is not there or another than the known one.
+ * Opens DNSMOS P.835, and P.808 if its file is given, in a worker thread: predicts listeners'
+ * ratings of a recording per window of 9 s and averages them. Detects noise, clipping and dead air;
+ * does not measure how natural speech is. Clean recordings get 2.4 to 3.2 overall, so the paper's
+ * bound of 3 is strict. A window takes about half a second of CPU time. Throws `ENGINE_MISSING` if
+ * a file is missing or has an unknown hash.
  */
 export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter & { close(): Promise<void> }> {
   const { modelPath, p808Path, signal, workers = 1, mostWindows = 1 } = options;
@@ -95,7 +102,8 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
     mostItems: mostWindows,
     lanes: workers,
     async run(items) {
-      // Copied only now: the windows of a long recording overlap, and would fill the memory.
+      // Copied only now: the windows of a long recording overlap, and copies of all would fill the
+      // memory.
       const windows = items.map((window) => new Float32Array(window));
       const transfer = windows.map(({ buffer }) => buffer);
       return (await pool.call({ type: 'judge', windows }, { signal: never, transfer })).scores;
@@ -104,7 +112,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
   const atModelRate = async (clip: AudioFrame, signal: AbortSignal): Promise<Float32Array> => {
     const { sampleRate } = clip;
     if (sampleRate === dnsmosSampleRate) return clip.samples;
-    // Not here: a minute of sound would hold up whoever talks meanwhile.
+    // Not on this thread: a minute of audio would stall live sessions.
     const samples = new Float32Array(clip.samples);
     const request = { type: 'resample', samples, sampleRate } as const;
     return (await pool.call(request, { signal, transfer: [samples.buffer] })).samples;

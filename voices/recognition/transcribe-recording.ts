@@ -3,20 +3,20 @@ import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../recognizer.ts';
 import type { Vad } from '../vad.ts';
 
-/** What the voice detector makes of a recording. */
+/** VAD result for a recording. */
 export interface VoiceActivity {
-  /** Windows of `windowMs`; what fills no whole one at the end is left out. */
+  /** Windows of `windowMs`; an incomplete last window is left out. */
   readonly windows: readonly Float32Array[];
   readonly windowMs: number;
-  /** Of speech in each window, 0 to 1. */
+  /** Speech probability of each window, 0 to 1. */
   readonly probabilities: readonly number[];
 }
 
-/** How many windows the detector is given at a time: some seconds, so that a long recording does not fill the memory twice. */
+/** Windows scored at a time: a few seconds, so that a long recording is not in memory twice. */
 const windowsAtATime = 512;
 const speechFrom = 0.5;
 
-/** Scores each window of a recording at the detector's rate. */
+/** Scores each window of a recording. The samples must be at the VAD's sample rate. */
 export async function detectVoice(samples: Float32Array, vad: Vad, { signal }: CallOptions): Promise<VoiceActivity> {
   const windows = new Rechunker(vad.windowSamples).push(samples);
   const stream = vad.open();
@@ -33,7 +33,10 @@ export async function detectVoice(samples: Float32Array, vad: Vad, { signal }: C
   return { windows, windowMs: (vad.windowSamples / vad.sampleRate) * 1000, probabilities };
 }
 
-/** What is said in a recording at the recognizer's rate; undefined where it gives no final. */
+/**
+ * Transcribes a recording at the recognizer's sample rate; undefined if there is no final
+ * transcript.
+ */
 export async function transcribeRecording(
   { windows, windowMs, probabilities }: VoiceActivity,
   recognizer: SpeechRecognizer,

@@ -1,19 +1,19 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Of a process that may wait: `nice 10`. */
+/** Nice value of background work: `nice 10`. */
 const backgroundPriority = 10;
 
 /**
- * Lets the thread it is called in give way to all others, where the system can tell it (Linux): a long job then takes what live
- * sessions leave. Elsewhere it does nothing.
+ * Lowers the priority of the calling thread if the system supports per-thread priorities (Linux),
+ * so that a long job uses only the CPU time that live sessions leave. Does nothing elsewhere.
  */
 export function runInBackground(): void {
   try {
-    // `PID/task/TID`; the priority of a TID is that of its thread alone.
+    // `PID/task/TID`; setting the priority of a TID affects that thread alone.
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     if (Number.isInteger(thread) && thread > 0) setPriority(thread, backgroundPriority);
   } catch {
-    // No such system, or it does not let us: the job runs as fast as the others.
+    // Not supported, or not permitted: the job runs at normal priority.
   }
 }

@@ -7,7 +7,10 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The same of a file, read as a stream: it may have more than a gigabyte. Rejects as the file system does. */
+/**
+ * SHA-256 of a file as lower-case hex, read as a stream because files may exceed a gigabyte.
+ * Rejects with the file system's error.
+ */
 export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, { highWaterMark: 2 ** 20 }), hash);

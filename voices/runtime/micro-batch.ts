@@ -1,19 +1,22 @@
 import type { CallOptions } from '../engine.ts';
 
-/** Runs that several callers share. */
+/** Batches items of several callers into shared runs. */
 export interface MicroBatch<Item, Result> {
-  /** The result for one item. Aborting throws `signal.reason`; what is under way then goes on unheard. */
+  /**
+   * Returns the result for one item. Aborting throws `signal.reason`; a run already under way
+   * continues and its result is dropped.
+   */
   add(item: Item, options: CallOptions): Promise<Result>;
 }
 
 export interface MicroBatchSettings<Item, Result> {
-  /** Takes items of one kind, gives a result for each, in order. */
+  /** Takes items of one kind and returns a result for each, in order. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** Items of one kind may share a run, such as clips of equal length. */
+  /** Items of the same kind may share a run, e.g. clips of equal length. */
   kindOf(item: Item): string | number;
-  /** Items in a run, at most. */
+  /** Maximum items in a run. */
   readonly mostItems: number;
-  /** Runs at a time. */
+  /** Maximum concurrent runs. */
   readonly lanes: number;
 }
 
@@ -26,8 +29,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Gathers what is asked for while the lanes are busy: nobody waits for company, but who has to wait anyway gets it. The oldest
- * item goes first, and takes along all others of its kind.
+ * Batches only what queues up while all lanes are busy; never delays an item to fill a batch. The
+ * oldest item goes first, together with all others of its kind.
  */
 export function openMicroBatch<Item, Result>(settings: MicroBatchSettings<Item, Result>): MicroBatch<Item, Result> {
   const waiting: Waiting<Item, Result>[] = [];
@@ -68,13 +71,13 @@ export function openMicroBatch<Item, Result>(settings: MicroBatchSettings<Item, 
           reject: (reason) => (settled(), reject(reason)),
           isGone: () => signal.aborted,
         });
-        // Not at once: what is asked for in the same turn of the event loop should come along.
+        // Deferred, so that items added in the same turn of the event loop join the batch.
         setImmediate(begin);
       }),
   };
 }
 
-/** Takes the oldest and its like out of `waiting`; those who were aborted go too. */
+/** Removes the oldest item and others of its kind from `waiting`; aborted items are removed too. */
 function takeBatch<Item, Result>(waiting: Waiting<Item, Result>[], most: number): Waiting<Item, Result>[] {
   const present = waiting.splice(0).filter(({ isGone }) => !isGone());
   const kind = present[0]?.kind;

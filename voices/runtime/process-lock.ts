@@ -2,20 +2,21 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** SQLite's code for "somebody else has it". */
+/** SQLITE_BUSY: another process holds the lock. */
 const busy = 5;
 
 /**
- * Holds a file that one process at a time can have. The lock is the operating system's, taken through an empty SQLite file: it
- * ends with the process, however that ends, and a number that the system has given to another process since means nothing.
- * Throws what `refused` makes of its holder, such as `Process 4711`. The file stays: removing it would let two have it.
+ * Takes an exclusive, cross-process lock on a file. It is an operating system lock, taken through
+ * an empty SQLite file: it ends with the process, however that ends, and a reused PID means
+ * nothing. If it is taken, throws the error that `refused` returns for its holder, such as `Process
+ * 4711`. The file stays: removing it would let two processes hold the lock.
  */
 export async function takeProcessLock(file: string, refused: (holder: string) => Error): Promise<Disposable> {
   await mkdir(path.dirname(file), { recursive: true });
   const database = new DatabaseSync(file);
   try {
     database.exec('BEGIN EXCLUSIVE');
-    // Beside the lock, which nobody else can read. For people alone: what stands in it decides nothing.
+    // Written next to the lock, which no other process can read. For error messages only.
     await writeFile(`${file}.pid`, String(process.pid));
     return { [Symbol.dispose]: () => database.close() };
   } catch (fault) {

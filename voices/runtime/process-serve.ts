@@ -1,22 +1,25 @@
 import { EngineError } from '../engine.ts';
 import type { ProcessMessage, ProcessReply } from './process.ts';
 
-/** What runs in an engine's process. */
+/** The engine that runs in the process. */
 export interface ProcessEngine<Data, Engine, Request, Part> {
-  /** Called with the first request, and again with the next where it failed. */
+  /** Called with the first request, and again with the next one if it failed. */
   load(data: Data): Promise<Engine>;
-  /** Answers one request, several at a time, and settles when all is told. */
+  /** Answers one request and settles when every part was sent; several may run concurrently. */
   answer(engine: Engine, request: Request, call: ProcessCall<Part>): Promise<void>;
 }
 
-/** One request under way. */
+/** One request in progress. */
 export interface ProcessCall<Part> {
-  /** Aborted where nobody waits any more; then nothing is told any more either. */
+  /** Aborted when the caller has left; parts sent after that are dropped. */
   readonly signal: AbortSignal;
   readonly tell: (part: Part) => void;
 }
 
-/** The process's end of an `EngineProcess`. An `EngineError` keeps its code, anything else becomes `ENGINE_BAD_REPLY`. */
+/**
+ * The process's end of an `EngineProcess`. An `EngineError` keeps its code; any other error becomes
+ * `ENGINE_BAD_REPLY`.
+ */
 export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<Data, Engine, Request, Part>): void {
   if (process.send === undefined) throw new Error('this module runs in a process of its own only');
   const running = new Map<number, AbortController>();
@@ -61,9 +64,10 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
     else if ('request' in message) void answer(message.id, message.request);
     else running.get(message.id)?.abort(new Error('nobody waits any more'));
   });
-  // A stopping server finishes its replies first, although the terminal and process managers tell both at once.
+  // Ignored: a stopping server finishes its replies first, but terminals and process managers
+  // signal both processes at once.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => undefined);
-  // The server is gone; nobody else would end this process.
+  // The server is gone, and nothing else would end this process.
   process.on('disconnect', () => process.exit());
 }
 

@@ -3,29 +3,33 @@ import { EngineError, type CallOptions } from '../engine.ts';
 import { Queue } from './queue.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** What travels to an engine's process and back; see `process-serve.ts` for the other end. */
+/** Messages to and from an engine's process; see `process-serve.ts` for the other end. */
 export type ProcessMessage<Request> =
   | { readonly data: unknown }
   | { readonly id: number; readonly request: Request }
   | { readonly id: number; readonly abort: true };
 export type ProcessReply<Part> =
-  /** The engine is loaded: from now on what it prints may be about the conversation. */
+  /** The engine is loaded: from now on its output may contain the conversation. */
   | { readonly loaded: true }
   | { readonly id: number; readonly part: Part }
   | { readonly id: number; readonly end: true }
   | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
 
 /**
- * An engine in a process of its own. Native engines end the whole process on weights they do not like, and a worker thread
- * would take the server along; this way the call fails, and the next one starts the process anew. `ENGINE_MISSING` where it
- * ended while it loaded, else `ENGINE_UNAVAILABLE`.
+ * An engine in its own process. Native engines crash the whole process on weights they cannot
+ * handle, and a worker thread would take the server down with it; this way the call fails, and the
+ * next one restarts the process. `ENGINE_MISSING` if the process ended while loading, otherwise
+ * `ENGINE_UNAVAILABLE`.
  */
 export interface EngineProcess<Request, Part> {
-  /** Makes a request; the process starts, and loads the engine, with the first. Leaving, or aborting, tells the engine. */
+  /**
+   * Makes a request; the first one starts the process and loads the engine. Leaving or aborting
+   * tells the engine to stop.
+   */
   stream(request: Request, options: CallOptions): AsyncGenerator<Part>;
-  /** The same where one part comes. */
+  /** Like `stream`, for a single part. */
   once(request: Request, options: CallOptions): Promise<Part>;
-  /** Of the process that runs; undefined while none does. */
+  /** PID of the running process; undefined if there is none. */
   readonly processId: number | undefined;
   close(): Promise<void>;
 }
@@ -35,9 +39,12 @@ export interface ProcessSettings {
   readonly name: string;
   /** A module that calls `serveProcess`. */
   readonly url: URL;
-  /** What it loads the engine with; anything that can be cloned. */
+  /** Argument of the engine's `load`; anything that can be cloned. */
   readonly data: unknown;
-  /** How long it may go on with a call that nobody waits for before it is ended, in milliseconds; 30 s unless given. */
+  /**
+   * Time the process may keep working on an abandoned call before it is killed, in milliseconds.
+   * Default: 30 s.
+   */
   readonly patienceMs?: number;
 }
 
@@ -45,7 +52,9 @@ export function openProcess<Request, Part>(settings: ProcessSettings): EnginePro
   return new ForkedEngine(settings);
 }
 
-/** The last line that an engine printed while it loaded is all that is said about most faults. */
+/**
+ * For most failures, the last line that an engine printed while loading is the only explanation.
+ */
 const keptCharacters = 2_000;
 const shownCharacters = 300;
 const usualPatienceMs = 30_000;
@@ -53,9 +62,9 @@ const usualPatienceMs = 30_000;
 interface Running<Part> {
   readonly child: ChildProcess;
   readonly calls: Map<number, Queue<Part>>;
-  /** Calls that nobody waits for any more, and what ends the process if it does not end them. */
+  /** Abandoned calls, each with the timer that kills the process if the call does not end. */
   readonly left: Map<number, NodeJS.Timeout>;
-  /** What it printed; undefined once it is loaded. */
+  /** Output so far; undefined once the engine is loaded. */
   printed: string | undefined;
   isClosing: boolean;
 }
@@ -121,13 +130,16 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
     child.on('error', (cause) =>
       this.#lose(running, this.#fault('ENGINE_UNAVAILABLE', `its process could not be started: ${cause.message}`)),
     );
-    // Not `exit`: what it printed last may come after that.
+    // Not `exit`: the last output may arrive after that.
     child.on('close', (code, name) => this.#lose(running, this.#endingOf(running, name ?? `the exit status ${code}`)));
     send(running, { data });
     return running;
   }
 
-  /** Native code cannot be stopped, and some never returns: a promise of it may stay open for good. */
+  /**
+   * Native code cannot be stopped, and some calls never return: their promises would stay pending
+   * for good.
+   */
   #leave(running: Running<Part>, id: number): void {
     send(running, { id, abort: true });
     const { patienceMs = usualPatienceMs } = this.#settings;
@@ -181,12 +193,12 @@ function take<Part>(running: Running<Part>, reply: ProcessReply<Part>, name: str
   else parts.fail(new EngineError(name, reply.error.code, reply.error.detail));
 }
 
-/** A message to a process that has just died is lost; that it died is told by its end. */
+/** A message to a process that has just died is lost; its `close` event reports the death. */
 function send<Request>({ child }: Running<unknown>, message: ProcessMessage<Request>): void {
   if (child.connected) child.send(message, () => undefined);
 }
 
-/** Only a process at work, or one that is to end, keeps ours alive. */
+/** Keeps our process alive only while the child is working or closing. */
 function hold({ child, calls, isClosing }: Running<unknown>): void {
   const act = calls.size > 0 || isClosing ? 'ref' : 'unref';
   child[act]();

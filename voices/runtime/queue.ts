@@ -1,4 +1,7 @@
-/** The one bridge from push to pull: a queue that one reader iterates. Unbounded; writers are paced upstream. */
+/**
+ * The one bridge from push to pull: a queue that one reader iterates. Unbounded; writers are paced
+ * upstream.
+ */
 export class Queue<Item> implements AsyncIterable<Item> {
   #items: Item[] = [];
   #head = 0;
@@ -11,14 +14,14 @@ export class Queue<Item> implements AsyncIterable<Item> {
     return this.#items.length - this.#head;
   }
 
-  /** Adds an item; after `end` or `fail` it is dropped. */
+  /** Adds an item; dropped after `end` or `fail`. */
   push(item: Item): void {
     if (this.#ended) return;
     this.#items.push(item);
     this.#wake?.();
   }
 
-  /** The reader finishes once it has taken what is waiting. */
+  /** The reader finishes once it has taken the waiting items. */
   end(): void {
     this.#ended = true;
     this.#wake?.();
@@ -31,7 +34,10 @@ export class Queue<Item> implements AsyncIterable<Item> {
     this.end();
   }
 
-  /** Not a generator: everything that is heard and said passes through queues, and a generator makes five objects an item. */
+  /**
+   * Not a generator: all audio and text passes through queues, and a generator allocates five
+   * objects per item.
+   */
   [Symbol.asyncIterator](): AsyncIterator<Item> {
     let finished = false;
     const finish = (): IteratorReturnResult<undefined> => {

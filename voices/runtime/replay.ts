@@ -1,6 +1,6 @@
 /**
- * A stream that can be read again from its start, by one reader after the other. A reader that was left while it waited takes
- * nothing away from the next.
+ * A stream that can be read again from its start, by one reader after another. A reader abandoned
+ * while it waits takes no item away from the next.
  */
 export class Replay<Item> {
   readonly #iterator: AsyncIterator<Item>;
@@ -13,12 +13,15 @@ export class Replay<Item> {
     this.#iterator = items[Symbol.asyncIterator]();
   }
 
-  /** Those that were taken from the stream, and not forgotten, oldest first. */
+  /** Items taken from the stream and not yet forgotten, oldest first. */
   get taken(): readonly Item[] {
     return this.#items;
   }
 
-  /** The item at this place, counted from the start, when it has come; undefined where the stream is over before. */
+  /**
+   * Waits for the item at this index, counted from the start; undefined if the stream ends before
+   * it.
+   */
   async at(index: number): Promise<Item | undefined> {
     while (index - this.#forgotten >= this.#items.length) {
       if (this.#ended) return undefined;
@@ -28,16 +31,17 @@ export class Replay<Item> {
     return this.#items[index - this.#forgotten];
   }
 
-  /** Those before `index` will not be read again. */
+  /** Drops items before `index`, which will not be read again. */
   forget(index: number): void {
     const count = Math.max(0, index - this.#forgotten);
     this.#items.splice(0, count);
     this.#forgotten += count;
   }
 
-  /** Tells the source that nobody reads any more. */
+  /** Tells the source that there are no more readers. */
   close(): void {
-    // Not awaited: a source that waits for its own input would not answer before that comes.
+    // Not awaited: a source that is waiting for its own input would not settle before that input
+    // comes.
     void this.#iterator.return?.().catch(() => undefined);
   }
 

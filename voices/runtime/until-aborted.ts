@@ -1,8 +1,8 @@
 import type { CallOptions } from '../engine.ts';
 
 /**
- * Passes a stream on. Aborting throws `signal.reason` at once, even while the stream is silent. Keeps nothing of what it
- * has passed, however long the stream is.
+ * Passes a stream on. Aborting throws `signal.reason` at once, even while the stream is silent.
+ * Retains nothing of what has passed, however long the stream is.
  */
 export async function* untilAborted<Item>(items: AsyncIterable<Item>, { signal }: CallOptions): AsyncGenerator<Item> {
   const iterator = items[Symbol.asyncIterator]();
@@ -13,12 +13,13 @@ export async function* untilAborted<Item>(items: AsyncIterable<Item>, { signal }
       yield next.value;
     }
   } finally {
-    // Not awaited: a source that waits for its own input would not answer before that comes.
+    // Not awaited: a source that is waiting for its own input would not settle before that input
+    // comes.
     void iterator.return?.().catch(() => undefined);
   }
 }
 
-/** `Promise.race` with a promise of the abort would do, but that promise would remember every race. */
+/** Not `Promise.race` with a promise of the abort: that promise would retain every race. */
 function unlessAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

@@ -1,7 +1,7 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { EngineError, type CallOptions } from '../engine.ts';
 
-/** What travels to a worker of a pool and back; see `worker-serve.ts` for the other end. */
+/** Messages to and from a worker of a pool; see `worker-serve.ts` for the other end. */
 export interface WorkerRequest<Request> {
   readonly id: number;
   readonly request: Request;
@@ -10,15 +10,16 @@ export type WorkerReply<Reply> =
   | { readonly id: number; readonly reply: Reply }
   | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
 
-/** Worker threads that run a blocking engine, one request each at a time. */
+/** Worker threads that run a blocking engine, each one request at a time. */
 export interface WorkerPool<Request, Reply> {
   /**
-   * Runs one request. Waiting requests start in order of `priority`, higher first, then of arrival. Aborting drops a
-   * waiting request at once; one that runs is let finish unheard. A worker that dies fails its request with
-   * `ENGINE_UNAVAILABLE` and is replaced. `transfer` lists buffers of the request to be moved instead of copied.
+   * Runs one request. Waiting requests start in order of `priority`, higher first, then of arrival.
+   * Aborting drops a waiting request at once; a running one completes and its reply is discarded. A
+   * worker that dies fails its request with `ENGINE_UNAVAILABLE` and is replaced. `transfer` lists
+   * buffers of the request to be moved instead of copied.
    */
   call(request: Request, options: PoolCallOptions): Promise<Reply>;
-  /** Requests running or waiting. */
+  /** Number of requests running or waiting. */
   readonly load: number;
   close(): Promise<void>;
 }
@@ -39,7 +40,10 @@ interface Job<Request, Reply> {
   readonly onAbort: () => void;
 }
 
-/** Opens a pool of at most `size` threads running the module at `url`; threads start when first needed. */
+/**
+ * Opens a pool of at most `size` threads running the module at `url`; threads start when first
+ * needed.
+ */
 export function openWorkerPool<Request, Reply>(settings: PoolSettings): WorkerPool<Request, Reply> {
   return new Pool(settings);
 }
@@ -51,8 +55,8 @@ interface PoolSettings {
   readonly size: number;
   readonly workerData?: unknown;
   /**
-   * How long a closed pool waits for what runs, in milliseconds; 0 unless given. For native code: a thread that is ended within it
-   * takes the whole process along.
+   * Time a closing pool waits for running requests, in milliseconds. Default: 0. Needed for native
+   * code: terminating a thread inside it crashes the whole process.
    */
   readonly finishMs?: number;
 }
@@ -105,7 +109,7 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
     await Promise.all([...this.#idle, ...this.#busy.keys()].map((worker) => worker.terminate()));
   }
 
-  /** Settles when a worker's run is over, or has taken too long. */
+  /** Settles when a worker's current request is over, or has taken too long. */
   #finished(worker: Worker): Promise<void> {
     const { finishMs = 0 } = this.#settings;
     if (finishMs === 0) return Promise.resolve();
@@ -152,7 +156,7 @@ class Pool<Request, Reply> implements WorkerPool<Request, Reply> {
     if (job === undefined || job.id !== message.id) return;
     this.#busy.delete(worker);
     this.#idle.push(worker);
-    // A closed pool waits for its threads to end, also where nothing else keeps the process.
+    // A closed pool must wait for its threads to end, even if nothing else keeps the process alive.
     if (!this.#closed) worker.unref();
     this.#settle(job, () => {
       if ('reply' in message) job.resolve(message.reply);

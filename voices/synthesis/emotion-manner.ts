@@ -7,7 +7,10 @@ const manners: Readonly<Record<string, string>> = {
   surprised: 'Speak in surprise.',
 };
 
-/** What to tell an engine that takes instructions, given its standing ones; undefined where there is nothing to tell. */
+/**
+ * Style instruction for an engine that accepts one: its standing instruction plus one for the
+ * emotion; undefined if there is neither.
+ */
 export function mannerOf(emotion: string | undefined, standing: string | undefined): string | undefined {
   const told = [standing, emotion === undefined ? undefined : manners[emotion]].filter((text) => text !== undefined);
   return told.length === 0 ? undefined : told.join(' ');

@@ -1,8 +1,9 @@
 import type { CallOptions } from '../engine.ts';
 
 /**
- * Maps a stream with one result in hand: while the reader has a result, the next one is already being made, and no more
- * than that. Results keep the order. Aborting ends every wait by throwing `signal.reason`; a failure is thrown in its turn.
+ * Maps a stream one item ahead: while the reader handles a result, the next one is already being
+ * computed, but no more than that. Results keep their order. Aborting ends every wait by throwing
+ * `signal.reason`; a failure is thrown when its turn comes.
  */
 export async function* lookAhead<Item, Result>(
   items: AsyncIterable<Item>,
@@ -21,7 +22,7 @@ export async function* lookAhead<Item, Result>(
   };
   const advance = (): ReturnType<typeof makeNext> => {
     const pending = makeNext();
-    // It may fail before its turn, or after the reader has left.
+    // It may reject before its turn, or after the reader has left.
     pending.catch(() => undefined);
     return pending;
   };
@@ -36,7 +37,8 @@ export async function* lookAhead<Item, Result>(
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
-    // Not awaited: a source that waits for its own input would not answer before that comes.
+    // Not awaited: a source that is waiting for its own input would not settle before that input
+    // comes.
     void iterator.return?.().catch(() => undefined);
   }
 }

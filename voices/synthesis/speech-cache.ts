@@ -7,18 +7,29 @@ interface SpeakOptions extends CallOptions {
   readonly speed?: number;
 }
 
-/** Lines that are said again and again, in the same words: greetings, requests to repeat. */
+/**
+ * Cache of synthesized speech for lines that recur word for word: greetings, requests to repeat.
+ */
 export interface SaidLines {
-  /** As the synthesizer's own `speak`, for a text that is known at once; what was said before comes without delay. */
+  /**
+   * Like the synthesizer's own `speak`, for a text that is known up front; cached speech comes
+   * without delay.
+   */
   speak(line: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
-  /** Has a line ready. A failure is passed over: it will be tried again when the line is said. */
+  /**
+   * Synthesizes a line into the cache. Ignores failures: the line is synthesized again when it is
+   * spoken.
+   */
   prepare(line: string, options: SpeakOptions): Promise<void>;
 }
 
-/** Speech kept, of all lines and voices: 3 MB. */
+/** Capacity for all lines and voices together: 3 MB. */
 const keptMs = 30_000;
 
-/** Keeps what a synthesizer has said, whole, by voice, speed and words; the line that was said longest ago goes first. */
+/**
+ * Caches whole lines of a synthesizer, keyed by voice, speed and text; evicts the least recently
+ * spoken.
+ */
 export function saidLines(synthesizer: SpeechSynthesizer): SaidLines {
   const kept = new Map<string, readonly SpeechChunk[]>();
   const keep = (key: string, chunks: readonly SpeechChunk[]): void => {
@@ -52,7 +63,7 @@ export function saidLines(synthesizer: SpeechSynthesizer): SaidLines {
       try {
         for await (const _ of speak(parts, options)) if (options.signal.aborted) return;
       } catch {
-        // The one who wants to hear it will be told.
+        // The caller that plays the line gets the error.
       }
     },
   };

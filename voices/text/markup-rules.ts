@@ -1,36 +1,45 @@
 import { isStageDirection } from './stage-directions.ts';
 
-/** Where in the text a mark stands. */
+/** Position of a mark in the text. */
 export interface MarkupContext {
-  /** Only white space and markup since the line began. */
+  /** True if only white space and markup came before on this line. */
   readonly lineStart: boolean;
-  /** The character before, as written; '' at the start of the text. */
+  /** The character before the mark as written; '' at the start of the text. */
   readonly previous: string;
-  /** The last character that is spoken, '' if none yet. */
+  /** The last spoken character; '' if there is none yet. */
   readonly said: string;
-  /** No more text will come. */
+  /** True if no more text will come. */
   readonly ended: boolean;
 }
 
-/** What to do with the next characters: take some, and say this instead of them. `fence` opens a block of code. */
+/**
+ * How to treat the next characters: consume `take` of them and speak `say` instead. `fence` opens a
+ * code block.
+ */
 export interface MarkupStep {
   readonly take: number;
   readonly say: string;
   readonly fence?: boolean;
 }
 
-/** Looks at text that begins with its mark. Undefined: it takes more text to tell. */
+/**
+ * Examines text that begins with the rule's mark. Undefined means more text is needed to decide.
+ */
 type Rule = (rest: string, context: MarkupContext) => MarkupStep | undefined;
 
-/** Longest stage direction or bracket; what has not closed by then is no markup. */
+/** Longest stage direction or bracketed span; one that has not closed by then is not markup. */
 const spanLimit = 200;
 const linkLimit = 500;
-/** An asterisk behind anything else closes, or stands inside a word. */
+/**
+ * Characters after which an asterisk can open a span; after anything else it closes one or stands
+ * inside a word.
+ */
 const opensAfter = /[\s"“‘「『(（.,;:!?…。，；：！？—–-]/u;
 
 /**
- * Rules by the character that calls for them, apart from `link` (the letter h at the start of a word) and `number`
- * (a digit at the start of a line). Each decides from what stands before it and from a bounded look ahead.
+ * Rules by their trigger character, apart from `link` (the letter h at the start of a word) and
+ * `number` (a digit at the start of a line). Each decides from the preceding text and a bounded
+ * look-ahead.
  */
 export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   '*': asterisk,
@@ -44,7 +53,7 @@ export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   _: underscore,
   '`': backtick,
   '#': (rest, context) => atLineStart(rest, context, /^#{1,6}\s/, /^#{1,6}$/),
-  // A rule of dashes: all that follow a dropped one go too.
+  // A horizontal rule of dashes: every dash after a dropped one is dropped too.
   '-': (rest, context) =>
     context.lineStart && context.previous === '-' ? drop(1) : atLineStart(rest, context, /^-(?:\s|--)/, /^--?$/),
   '+': (rest, context) => atLineStart(rest, context, /^\+\s/, /^\+$/),
@@ -59,7 +68,10 @@ export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   number: listNumber,
 };
 
-/** Between figures it says "to", which a dash says too; elsewhere it strikes words out, or draws a sound out. */
+/**
+ * Between digits a tilde means "to" and becomes a dash, which reads the same; elsewhere it is
+ * strikethrough or a drawn-out sound, and is dropped.
+ */
 function wave(rest: string, context: MarkupContext): MarkupStep | undefined {
   if (rest.length < 2 && !context.ended) return undefined;
   return /\d/.test(context.previous) && /^.\d/.test(rest) ? { take: 1, say: '–' } : drop(1);
@@ -73,7 +85,10 @@ function keep(character: string): MarkupStep {
   return { take: 1, say: character };
 }
 
-/** Index of `close` on this line within the limit, -1 if it will not come, undefined if it still may. */
+/**
+ * Index of `close` on this line within the limit, -1 if it will not come, undefined if it still
+ * may.
+ */
 function closerOf(rest: string, close: string, limit: number, ended: boolean): number | undefined {
   const head = rest.slice(0, limit);
   const lineEnd = head.indexOf('\n');
@@ -82,7 +97,10 @@ function closerOf(rest: string, close: string, limit: number, ended: boolean): n
   return lineEnd >= 0 || rest.length >= limit || ended ? -1 : undefined;
 }
 
-/** The next character that is not a space: '\n' at a line end, '' at the end of the text, undefined if unknown yet. */
+/**
+ * The next character that is not a space: '\n' at a line end, '' at the end of the text, undefined
+ * if not known yet.
+ */
 function characterAfter(rest: string, from: number, ended: boolean): string | undefined {
   const found = /^[^\S\n]*(\n|\S)/u.exec(rest.slice(from, from + spanLimit));
   if (found !== null) return found[1];
@@ -115,7 +133,10 @@ function parenthesis(rest: string, context: MarkupContext, closing: string): Mar
   return direction ? drop(close + 1) : keep(rest.charAt(0));
 }
 
-/** Brackets hold directions and notes, except the text of a link, whose address `closingBracket` drops. */
+/**
+ * Brackets hold stage directions and notes, except for the text of a link, whose address
+ * `closingBracket` drops.
+ */
 function bracket(rest: string, context: MarkupContext): MarkupStep | undefined {
   const close = closerOf(rest, ']', spanLimit, context.ended);
   if (close === undefined) return undefined;
@@ -150,16 +171,22 @@ function backtick(rest: string, context: MarkupContext): MarkupStep | undefined 
   return { take: run, say: '', fence: run >= 3 && context.lineStart };
 }
 
-/** Drops what `mark` matches at the start of a line; `maybe` matches text that may still become it. */
+/**
+ * Drops what `mark` matches at the start of a line; `maybe` matches text that may still become a
+ * match.
+ */
 function atLineStart(rest: string, context: MarkupContext, mark: RegExp, maybe: RegExp): MarkupStep | undefined {
   if (!context.lineStart) return keep(rest.charAt(0));
   if (rest.length < spanLimit && !context.ended && maybe.test(rest)) return undefined;
   const found = mark.exec(rest);
-  // The white space after a mark is left: a line end must be seen.
+  // Keep the white space after a mark: line ends must still be seen.
   return found === null ? keep(rest.charAt(0)) : drop(found[0].trimEnd().length);
 }
 
-/** "1. " begins a list item; at the start of a text only number one does, for "42. That is the answer." is speech. */
+/**
+ * "1. " begins a list item. At the start of the text only number one does, because "42. That is the
+ * answer." is speech.
+ */
 function listNumber(rest: string, context: MarkupContext): MarkupStep | undefined {
   if (context.said === '' && !rest.startsWith('1')) return keep(rest.charAt(0));
   return atLineStart(rest, context, /^\d{1,2}[.)]\s/, /^\d{1,2}[.)]?$/);
@@ -181,7 +208,7 @@ function escape(rest: string, context: MarkupContext): MarkupStep | undefined {
   return drop(1);
 }
 
-/** Says only the host of a web address. */
+/** Speaks only the host of a web address. */
 function link(rest: string, context: MarkupContext): MarkupStep | undefined {
   const start = rest.slice(0, 8).toLowerCase();
   const complete = /^https?:\/\//.exec(start);

@@ -1,9 +1,12 @@
 import { endsWithAbbreviation, isClauseEnd, isSentenceEnd } from './sentence-ends.ts';
 import { speakable } from './speakable.ts';
 
-/** From this many words the first phrase may end at a comma: the voice starts while the sentence is still being written. */
+/**
+ * From this many words on, the first phrase may end at a comma, so that speech starts while the
+ * sentence is still being generated.
+ */
 const firstClauseWords = 4;
-/** The first phrase is cut here if nothing ends it. */
+/** The first phrase is cut here if nothing else ends it. */
 const firstMaxWords = 12;
 const firstMinWords = 5;
 /** Later sentences longer than this are cut at a clause; a Chinese character counts as three. */
@@ -15,24 +18,25 @@ const hanWords = 0.8;
 const han = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const alphabeticWord = /[\p{L}\p{N}][^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]*/gu;
-/** A phrase may well begin with these words. */
+/** Words with which a phrase may well begin. */
 const openers = new Set(
   'and but or nor so yet for because although though while when where which who whom that if unless until since as than with without in on at by from into'.split(
     ' ',
   ),
 );
-/** A phrase should not end with these words. */
+/** Words with which a phrase should not end. */
 const leaners = new Set(
   'a an the my your his her its our their this of to in on at by for from and or but as is are was very'.split(' '),
 );
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
 
 /**
- * Cuts a stream of text into phrases to be spoken, English or Chinese, and takes the markup out (see `speakable`). The
- * first phrase is short, so that the voice starts early; later ones are sentences, or clauses where a sentence is long.
- * The phrases joined are the speakable text to the letter, each with the white space behind it, and do not depend on how
- * the text was cut into deltas. Numbers, abbreviations and initials stay whole; closing quotes stay with their sentence.
- * A phrase is known to be over only when the character after it has come.
+ * Splits a stream of text, English or Chinese, into phrases to be spoken, and removes markup (see
+ * `speakable`). The first phrase is short, so that speech starts early; later ones are sentences,
+ * or clauses if a sentence is long. The joined phrases are exactly the speakable text, each with
+ * the white space behind it, and do not depend on how the text was split into deltas. Numbers,
+ * abbreviations and initials stay whole; closing quotes stay with their sentence. The end of a
+ * phrase is known only once the next character has arrived.
  */
 export async function* phrases(deltas: AsyncIterable<string>): AsyncIterable<string> {
   let held = '';
@@ -50,7 +54,7 @@ export async function* phrases(deltas: AsyncIterable<string>): AsyncIterable<str
   if (held.trim() !== '') yield held;
 }
 
-/** Where the phrase in `held` ends, now that `next` follows; 0 while it goes on. */
+/** Index at which the phrase in `held` ends, given that `next` follows; 0 if it continues. */
 function phraseEnd(held: string, next: string, first: boolean): number {
   if (/\s/u.test(next)) return 0;
   const before = held.trimEnd();
@@ -84,7 +88,10 @@ interface Cut {
   readonly clause: boolean;
 }
 
-/** Places between words, in order, that split neither a number nor an abbreviation from its name. */
+/**
+ * Cut points between words, in order, that split neither a number nor an abbreviation from its
+ * name.
+ */
 function cutsIn(held: string, next: string): Cut[] {
   const cuts: Cut[] = [];
   const text = held + next;
@@ -114,7 +121,10 @@ function cutLong(held: string, next: string): number {
   return lengthOf(held) > 2 * maxLength ? held.length : 0;
 }
 
-/** The last cut after a clause, else before a word that opens one, else one that leaves no small word hanging. */
+/**
+ * Best cut: the last one after a clause, otherwise before a word that opens a clause, otherwise one
+ * that leaves no function word at the end.
+ */
 function bestOf(cuts: readonly Cut[], text: string): Cut | undefined {
   const opens = (cut: Cut): boolean => openers.has(/^\p{L}+/u.exec(text.slice(cut.at))?.[0].toLowerCase() ?? '');
   const firm = cuts.filter((cut) => !leaners.has(/\p{L}+$/u.exec(cut.before)?.[0].toLowerCase() ?? ''));

@@ -2,9 +2,10 @@
 const cutPoints = [/[.!?…。！？]["'”’」』）)]*\s*/gu, /[,;:，；：、—]\s*/gu, /\s+/gu];
 
 /**
- * Cuts text that is too long for one call into pieces of about `maxCharacters` UTF-16 units, at the best place in the last
- * two thirds of each. Pieces that `sayable` refuses are joined to a neighbour, so that, of a text in which something can
- * be said, every piece has sound; else the result is empty. The pieces joined give the text.
+ * Splits text that is too long for one call into pieces of about `maxCharacters` UTF-16 units, each
+ * at the best cut point in its last two thirds. Pieces that `sayable` rejects are joined to a
+ * neighbour, so that every piece produces audio; the result is empty if nothing in the text can be
+ * spoken. The joined pieces are the text.
  */
 export function pieces(text: string, maxCharacters: number, sayable: (piece: string) => boolean): string[] {
   const found: string[] = [];

@@ -1,16 +1,16 @@
 import type { Phrase, SpeechChunk, SpeechSynthesizer } from '../synthesizer.ts';
 
-/** How somebody speaks, whatever voice they have. */
+/** Speaking style, independent of the voice. */
 export interface Manner {
-  /** A factor: below 1 slower, above 1 faster than the voice is by itself. */
+  /** Speed factor: below 1 slower, above 1 faster than the voice's own speed. */
   readonly pace: number;
-  /** Words as they are written, each with a spelling that makes the voice say it right. */
+  /** Words as written, each with a spelling that makes the voice pronounce it correctly. */
   readonly pronunciations: Readonly<Record<string, string>>;
 }
 
 /**
- * The synthesizer in somebody's manner: at their pace, and with words respelled for the voice. What it tells it has said are the
- * words as they are written: listeners read those.
+ * Wraps a synthesizer to speak in a given style: at its pace, and with words respelled for the
+ * voice. The text of the chunks is mapped back to the original spelling, because listeners read it.
  */
 export function inManner(synthesizer: SpeechSynthesizer, { pace, pronunciations }: Manner): SpeechSynthesizer {
   const pairs = Object.entries(pronunciations).filter(([word, spelling]) => word !== spelling);
@@ -39,11 +39,11 @@ function wordsOf({ words }: SpeechChunk, change: (text: string) => string): Pick
   return words === undefined ? {} : { words: words.map((word) => ({ ...word, text: change(word.text) })) };
 }
 
-/** Replaces whole words, whatever their case; words of a script without spaces wherever they stand. */
+/** Replaces whole words, case-insensitively; in scripts without spaces, replaces them anywhere. */
 function replacer(pairs: readonly (readonly [from: string, to: string])[]): (text: string) => string {
   if (pairs.length === 0) return (text) => text;
   const places = new Map(pairs.map(([from, to]) => [from.toLowerCase(), to]));
-  // Longer ones first, or "Mont" would take a piece of "Montague".
+  // Longer words first, otherwise "Mont" would match part of "Montague".
   const words = [...places.keys()]
     .toSorted((left, right) => right.length - left.length)
     .map((from) => {

@@ -1,4 +1,7 @@
-/** Scripts told apart, with the language that is assumed where nothing else is known. Japanese is known by its kana. */
+/**
+ * Scripts to distinguish, each with the language assumed if nothing else is known. Japanese is
+ * recognized by its kana.
+ */
 const scripts = [
   { name: 'kana', language: 'ja', pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu },
   { name: 'han', language: 'zh', pattern: /\p{Script=Han}/gu },
@@ -15,20 +18,23 @@ const scripts = [
   { name: 'armenian', language: 'hy', pattern: /\p{Script=Armenian}/gu },
 ] as const;
 
-/** A script of this table; `latin` and `other` stand for the rest. */
+/** A script of this table; `latin` and `other` cover the rest. */
 export type Script = (typeof scripts)[number]['name'] | 'latin' | 'other';
 
-/** How a text is written. */
+/** Writing system of a text. */
 export interface Writing {
-  /** The script of most letters that are not Latin, else `latin`; undefined where there are no letters. */
+  /** The script of most non-Latin letters, or `latin`; undefined if there are no letters. */
   readonly script: Script | undefined;
   /** The language assumed for that script, a BCP 47 primary tag. */
   readonly language: string;
-  /** Letters of the Latin script, from 0 to 1 of all; 1 where there are none. */
+  /** Share of Latin letters among all letters, 0 to 1; 1 if there are none. */
   readonly latinShare: number;
 }
 
-/** Looks at the letters of a text; digits and marks do not count. Kana among Chinese characters means Japanese. */
+/**
+ * Detects the script from the letters of a text, ignoring digits and marks. Kana among Chinese
+ * characters means Japanese.
+ */
 export function writingOf(text: string): Writing {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;

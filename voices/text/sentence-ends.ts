@@ -1,4 +1,4 @@
-/** Abbreviations after which the sentence goes on, lower case, without the point. */
+/** Abbreviations after which the sentence continues, in lower case, without the period. */
 const abbreviations = new Set(
   (
     'mr mrs ms mx dr st prof capt cpt col gen lt maj sgt cmdr adm rev hon pres gov sen rep messrs mme mlle jr sr esq ' +
@@ -13,11 +13,14 @@ const closers = '["\'”’»)\\]」』》）】]';
 const endPattern = new RegExp(`([.!?…。！？]+)${closers}*$`, 'u');
 const clausePattern = new RegExp(`(?:[,;:]${closers}*|[，；：](?:${closers}*)|[—–]|--|\\s-|……)$`, 'u');
 const tokenPattern = new RegExp(`([^\\s"'“”‘’«»()\\[\\]—–]+)${closers}*$`, 'u');
-/** Never begins a phrase: it belongs to what stands before it. */
+/** Characters that never begin a phrase: they belong to the text before them. */
 const belongsBefore = /["'”’»)\]」』》）】.,;:!?…。，、；：！？~～—–-]/u;
 const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** True where the last word of `before` ends in a point that does not end its sentence; `next` is the character that follows. */
+/**
+ * True if the last word of `before` ends in a period that does not end its sentence; `next` is the
+ * character that follows.
+ */
 export function endsWithAbbreviation(before: string, next: string): boolean {
   const token = tokenPattern.exec(before)?.[1] ?? '';
   if (!token.endsWith('.') || token.endsWith('..')) return false;
@@ -29,8 +32,9 @@ export function endsWithAbbreviation(before: string, next: string): boolean {
 }
 
 /**
- * Whether a sentence ends with `before`, when `gap` (white space or nothing) and then the character `next` follow. A line
- * that does not go on in lower case, and an empty line, end a sentence too.
+ * True if a sentence ends with `before`, given that `gap` (white space or nothing) and then the
+ * character `next` follow. An empty line ends a sentence too, and so does a line break that is not
+ * followed by a lower-case letter.
  */
 export function isSentenceEnd(before: string, gap: string, next: string): boolean {
   if (gap === '' && belongsBefore.test(next)) return false;
@@ -44,7 +48,10 @@ export function isSentenceEnd(before: string, gap: string, next: string): boolea
   return !endsWithAbbreviation(before, next);
 }
 
-/** Whether a speaker could pause between `before` and what follows: after a comma, colon, dash; Chinese needs no gap. */
+/**
+ * True if a speaker could pause between `before` and what follows: after a comma, colon or dash;
+ * Chinese needs no gap.
+ */
 export function isClauseEnd(before: string, gap: string, next: string): boolean {
   if (gap === '' && belongsBefore.test(next)) return false;
   if (!clausePattern.test(before)) return false;

@@ -1,10 +1,11 @@
 import { markupRules, type MarkupContext } from './markup-rules.ts';
 
 /**
- * Takes out of a stream of text what is not for the ear: Markdown, HTML tags, code blocks, emoji, and stage directions
- * such as `*bows*`, `(smiles)` and `[laughs]`; emphasised and bracketed words that belong to the speech stay. White space
- * is put in order. The result does not depend on how the text was cut into deltas. Text is held back only while it may
- * still turn out to be markup: a few hundred characters, to the end of the line at most. Code blocks are dropped.
+ * Removes from a stream of text what should not be spoken: Markdown, HTML tags, code blocks, emoji,
+ * and stage directions such as `*bows*`, `(smiles)` and `[laughs]`. Keeps emphasised and bracketed
+ * words that belong to the speech, and normalizes white space. The result does not depend on how
+ * the text was split into deltas. Holds text back only while it may still turn out to be markup: a
+ * few hundred characters, at most to the end of the line. Drops code blocks entirely.
  */
 export async function* speakable(deltas: AsyncIterable<string>): AsyncIterable<string> {
   const filter = new Filter();
@@ -16,7 +17,7 @@ export async function* speakable(deltas: AsyncIterable<string>): AsyncIterable<s
   if (rest !== '') yield rest;
 }
 
-/** Characters that need no thought. */
+/** Characters that pass through unchanged. */
 const plain = /[\p{L}\p{N}\p{M},.;:!?'"“”‘’…。，、；：！？「」『』《》—–%$€£&@+=/-]/u;
 const invisible = /[\p{Cc}\p{Cf}\p{Variation_Selector}\u{20e3}]/u;
 const pictures =
@@ -28,7 +29,7 @@ const tightMarks = /[,.;:!?…)\]，。；：！？、）]/u;
 class Filter {
   #held = '';
   #ended = false;
-  /** White space seen since the last character said: none, a space, one or two line ends. */
+  /** White space seen since the last spoken character: none, a space, one or two line ends. */
   #gap = '';
   #removed = false;
   #fenced = false;
@@ -84,7 +85,7 @@ class Filter {
     return { take, say: dropped || /\s/u.test(character) ? '' : character };
   }
 
-  /** Letters and digits are special only where a link or a list item may begin. */
+  /** Letters and digits have a rule only where a link or a list item may begin. */
   #ruleKey(character: string): string {
     if (/[hH]/.test(character)) return /[\p{L}\p{N}]/u.test(this.#previous) ? '' : 'link';
     if (/[0-9]/.test(character)) return this.#lineStart ? 'number' : '';
@@ -107,7 +108,7 @@ class Filter {
     } else if (!/^\s+$/u.test(taken)) {
       this.#removed = true;
       if (taken === '|' && this.#gap === '') this.#gap = ' ';
-      // An item of a list stands by itself, even where it begins in lower case.
+      // A list item stands by itself, even if it begins in lower case.
       if (this.#gap === '\n' && listMark.test(taken)) this.#gap = '\n\n';
     } else if (taken.includes('\n')) {
       this.#lineStart = true;
@@ -129,7 +130,10 @@ class Filter {
   }
 }
 
-/** Not `codePointAt`: once optimised by Node 24's Maglev, that reads beyond the end of a string sliced from a longer one. */
+/**
+ * Not `codePointAt`: once optimised by Node 24's Maglev, that reads past the end of a string sliced
+ * from a longer one.
+ */
 function isHighSurrogate(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit >= 0xd800 && unit < 0xdc00;

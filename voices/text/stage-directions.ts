@@ -1,13 +1,13 @@
 /** Text between marks that may be a stage direction. */
 interface MarkedText {
   readonly inside: string;
-  /** The last character spoken before it, '' if none. */
+  /** The last character spoken before it; '' if there is none. */
   readonly before: string;
-  /** The first character after it that is not a space, '\n' at a line end, '' at the end of the text. */
+  /** The first non-space character after it: '\n' at a line end, '' at the end of the text. */
   readonly after: string;
 }
 
-/** Hardly ever emphasised in speech, so taken for directions anywhere. */
+/** Words hardly ever emphasised in speech, so they are stage directions anywhere. */
 const gestures =
   /^(?:smiles|smiling|laughs|laughing|sighs|sighing|nods|nodding|bows|bowing|chuckles|chuckling|grins|grinning|winks|winking|shrugs|shrugging|giggles|giggling|gasps|gasping|coughs|coughing|pauses|pausing|smirks|smirking|frowns|frowning|whispers|whispering|blushes|blushing|curtsies|curtsying|scoffs|snorts|sobs|sobbing|yawns|yawning|shudders|laughter|pause|sigh|beat)$/;
 
@@ -15,10 +15,13 @@ const gestures =
 const chineseGestures =
   /^(?:\p{Script=Han}{0,4}[笑叹哭咳泣]\p{Script=Han}{0,2}|(?:轻轻|缓缓|连连)?(?:点了?点?头|摇了?摇?头|鞠躬|拱手|抱拳|皱眉|沉默|停顿)|[低小轻大]声)$/u;
 
-/** Begin a direction that does not begin with its verb: "in a low voice", "he bows", "softly". */
+/**
+ * Words that open a direction that does not begin with its verb: "in a low voice", "he bows",
+ * "softly".
+ */
 const directionOpeners = /^(?:he|she|they|aside|in|to|with|without|after|under|from|at|still|half|\p{L}{3,}ly)$/u;
 
-/** End in s or ing, yet are not the verb of a direction. */
+/** Words that end in s or ing but are not the verb of a direction. */
 const notVerbs = new Set(
   (
     'this is was has does as us his its hers ours yours theirs always sometimes perhaps besides yes thus unless less across ' +
@@ -27,8 +30,9 @@ const notVerbs = new Set(
 );
 
 /**
- * Tells "bows deeply" from words that are only emphasised or put in parentheses. A direction stands between sentences
- * and speaks of the speaker from outside; inside a sentence only a plain gesture is taken for one.
+ * Distinguishes a stage direction such as "bows deeply" from words that are only emphasised or
+ * parenthesised. A direction stands between sentences and describes the speaker in the third
+ * person; inside a sentence only a plain gesture counts as one.
  */
 export function isStageDirection({ inside, before, after }: MarkedText): boolean {
   const text = inside.trim().toLowerCase();

@@ -7,18 +7,22 @@ export interface Span {
   readonly endMs: number;
 }
 
-/** What is known about the timing of a clip. */
+/** Known timing of a clip. */
 export interface TimingHints {
-  /** Words that begin at `index` of the text (UTF-16 units) sound at `atMs`. Ascending. */
+  /** The word at `index` of the text (UTF-16 units) starts at `atMs`. Ascending. */
   readonly marks?: readonly { readonly index: number; readonly atMs: number }[];
-  /** Silences inside the speech, ascending; where they match the punctuation, words keep to their side of each. */
+  /**
+   * Silences inside the speech, ascending; if they match the punctuation, words keep to their side
+   * of each.
+   */
   readonly pauses?: readonly Span[];
 }
 
 /**
- * When each word of `text` sounds, if the speech fills `speech`. Exact where marks tell; elsewhere estimated from
- * syllables and punctuation. A word is what stands between spaces, or one Chinese or Japanese character, with the
- * punctuation that touches it; words come in order, do not overlap and lie within `speech`.
+ * Times of each word of `text`, given that the speech fills `speech`. Exact at marks; elsewhere
+ * estimated from syllables and punctuation. A word is the text between spaces, or one Chinese or
+ * Japanese character, including adjacent punctuation; words come in order, do not overlap and lie
+ * within `speech`.
  */
 export function wordTimes(text: string, speech: Span, hints: TimingHints = {}): TimedWord[] {
   const words = wordsOf(text);
@@ -31,17 +35,20 @@ export function wordTimes(text: string, speech: Span, hints: TimingHints = {}): 
 
 interface Word {
   readonly text: string;
-  /** UTF-16 units before the first letter or digit, in the whole text. */
+  /** Index of the first letter or digit in the whole text, in UTF-16 units. */
   readonly index: number;
   /** Estimated length in syllables. */
   readonly syllables: number;
-  /** Estimated pause behind it, in syllables. */
+  /** Estimated pause after the word, in syllables. */
   readonly rest: number;
 }
 
 const cjk = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]';
 const alphabetic = `(?:(?!${cjk})[\\p{L}\\p{N}\\p{M}])+`;
-/** Leading punctuation, then one CJK character or an alphabetic word (with apostrophes, points, hyphens), then the rest. */
+/**
+ * Leading punctuation, then one CJK character or an alphabetic word (with apostrophes, periods,
+ * hyphens), then trailing punctuation.
+ */
 const wordPattern = new RegExp(
   `[^\\s\\p{L}\\p{N}]*(${cjk}|${alphabetic}(?:[^\\s\\p{L}\\p{N}—–…]+${alphabetic})*)[^\\s\\p{L}\\p{N}“‘「『（《(\\[]*`,
   'gu',
@@ -62,13 +69,19 @@ function wordsOf(text: string): Word[] {
   });
 }
 
-/** The pause that the marks between two words ask for; without a gap only Chinese ones and dashes do. */
+/**
+ * Pause implied by the punctuation between two words, in syllables; without a gap only Chinese
+ * marks and dashes count.
+ */
 function restOf(between: string): number {
   if (/[.!?…](?=["'”’»)\]]*\s)|[。！？]|……|\n/u.test(between)) return stopSyllables;
   return /[,;:](?=["'”’»)\]]*\s)|[，；：、—–]|\s-\s/u.test(between) ? commaSyllables : 0;
 }
 
-/** Estimated: English vowels, letters of an acronym, digits as spoken; one for a CJK character. */
+/**
+ * Estimated syllables: English vowels, letters of an acronym, digits as spoken; one for a CJK
+ * character.
+ */
 function syllables(word: string): number {
   const digits = word.match(/\p{N}/gu)?.length ?? 0;
   const letters = word.replaceAll(/[^\p{L}\p{M}]/gu, '');
@@ -99,7 +112,7 @@ function timesFromPauses(groups: readonly Word[][], speech: Span, pauses: readon
   });
 }
 
-/** Shares the span out by syllables; `breaks` tells whether punctuation takes time in it. */
+/** Distributes the span by syllables; `breaks` says whether punctuation takes time in it. */
 function spread(words: readonly Word[], span: Span, breaks: boolean): TimedWord[] {
   const rests = words.map((word, index) => (breaks && index < words.length - 1 ? word.rest : 0));
   const total = words.reduce((sum, word, index) => sum + word.syllables + (rests[index] ?? 0), 0);
@@ -113,7 +126,7 @@ function spread(words: readonly Word[], span: Span, breaks: boolean): TimedWord[
   });
 }
 
-/** Runs of words from one marked word to the next share the time between the two marks. */
+/** Words from one marked word to the next share the time between the two marks. */
 function timesFromMarks(
   words: readonly Word[],
   speech: Span,

@@ -8,17 +8,17 @@ import { badReply, brokenOff, type Upstream } from '../http-faults.ts';
 import { openSocketPool, type PooledSocket, type SocketPool } from './socket-pool.ts';
 import { openSocket } from '../socket.ts';
 
-/** Mainland China; keys are valid in one region only. */
+/** Default: Mainland China; keys are valid in one region only. */
 export const dashscopeUrl = baseUrlSchema.default('wss://dashscope.aliyuncs.com/api-ws/v1/inference');
 
-/** What the settings of every DashScope engine hold. */
+/** Settings common to all DashScope engines. */
 export interface DashscopeServer {
   readonly baseUrl: string;
-  /** The workspace that pays, where it is not the key's own. */
+  /** Workspace to bill, if it is not the key's own. */
   readonly workspace?: string | undefined;
 }
 
-/** What is to be done. */
+/** Parameters of a task. */
 export interface DashscopeOrder {
   readonly task: 'asr' | 'tts';
   readonly function: string;
@@ -26,17 +26,17 @@ export interface DashscopeOrder {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** One task on Alibaba Cloud's duplex WebSocket, accepted by the server. */
+/** One task on Alibaba Cloud's duplex WebSocket, already accepted by the server. */
 export interface DashscopeTask {
-  /** Sound for the server. */
+  /** Sends audio. */
   send(bytes: Uint8Array): void;
-  /** Text for the server. */
+  /** Sends text. */
   say(text: string): void;
-  /** That was all. Without it the server keeps the end of its answer to itself. */
+  /** Marks the end of the input. Without it the server holds back the end of its output. */
   finish(): void;
-  /** Outputs as they are in `payload.output`, and sound, until the task is finished. */
+  /** Outputs as in `payload.output`, and audio, until the task is finished. */
   readonly answers: AsyncGenerator<Readonly<Record<string, unknown>> | Buffer>;
-  /** To be called in the end in any case: cancels what is under way. */
+  /** Must always be called in the end: cancels a task that is still running. */
   close(): void;
 }
 
@@ -46,15 +46,21 @@ const messageSchema = z.object({
 });
 type Message = z.infer<typeof messageSchema>;
 
-/** The tasks of one engine. A connection serves one after another, and is kept for a while when its task is finished. */
+/**
+ * Tasks of one engine. A connection serves one task after another, and is kept for a while after
+ * the last.
+ */
 export interface DashscopeTasks {
-  /** Has a task accepted: nothing may be sent before. Connects where no connection is free. */
+  /**
+   * Starts a task and waits until the server accepts it: nothing may be sent before. Connects if no
+   * connection is free.
+   */
   open(order: DashscopeOrder, options: CallOptions): Promise<DashscopeTask>;
-  /** Hangs up what is free. */
+  /** Closes the free connections. */
   close(): void;
 }
 
-/** Opens no connection yet. */
+/** Creates the task pool without connecting yet. */
 export function openTasks(context: EngineContext, server: DashscopeServer): DashscopeTasks {
   const connections = openSocketPool(context, socketRequest(context, server), idleMs);
   return {
@@ -63,7 +69,7 @@ export function openTasks(context: EngineContext, server: DashscopeServer): Dash
   };
 }
 
-/** The server hangs up after 60 s. */
+/** The server closes idle connections after 60 s. */
 const idleMs = 45_000;
 
 async function openTask(
@@ -140,7 +146,7 @@ async function nextOf(socket: PooledSocket, context: EngineContext): Promise<Mes
   return typeof message === 'string' ? readMessage(message, context) : message;
 }
 
-/** Whether the server takes the key. */
+/** Checks that the server accepts the key. */
 export async function checkDashscope(
   context: EngineContext,
   server: DashscopeServer,
@@ -167,7 +173,10 @@ function readMessage(text: string, upstream: Upstream): Message {
   return message;
 }
 
-/** What the server's own word for the failure means; its prose may repeat what was said. */
+/**
+ * Maps the server's error code to an `EngineError`; its error text is left out, because it may
+ * repeat the conversation.
+ */
 function taskFault(code: string, { name, settingNames }: Upstream): EngineError {
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';
   if (/^(InvalidApiKey|AccessDenied|Arrearage)/i.test(code)) {

@@ -2,26 +2,29 @@ import { EngineError } from '../../engine.ts';
 import type { Upstream } from '../http-faults.ts';
 import { openSocket, type SocketRequest, type UpstreamSocket } from '../socket.ts';
 
-/** A connection that can serve again. */
+/** A reusable connection. */
 export interface PooledSocket extends Pick<UpstreamSocket, 'send' | 'receive'> {
-  /** For others, until it has been free for too long. */
+  /**
+   * Returns the connection to the pool, where it stays open until it has been idle for too long.
+   */
   giveBack(): void;
-  /** Says goodbye. */
+  /** Closes the connection. */
   close(): void;
 }
 
-/** Connections to one address, kept between uses: to connect costs three journeys to the server and back. */
+/** Connections to one address, kept open between uses: connecting costs three round trips. */
 export interface SocketPool {
   /**
-   * A connection on which `begin` has succeeded: a free one, or else a new one. A free one that turns out to be lost is no
-   * failure. `signal` cuts the connection at once until it is given back or closed. To be given back or closed in the end in any case.
+   * Returns a connection on which `begin` has succeeded: a free one, otherwise a new one. If a free
+   * one turns out to be lost, the next is tried. `signal` cuts the connection at once until it is
+   * given back or closed, one of which must always happen in the end.
    */
   take(signal: AbortSignal, begin: (socket: PooledSocket) => Promise<PooledSocket>): Promise<PooledSocket>;
-  /** Hangs up what is free. */
+  /** Closes the free connections. */
   close(): void;
 }
 
-/** Connects when asked. What has been free for `idleMs` is hung up. */
+/** Connects on demand. Closes connections that have been idle for `idleMs`. */
 export function openSocketPool(upstream: Upstream, request: SocketRequest, idleMs: number): SocketPool {
   const free = new FreeConnections(idleMs);
   return {
@@ -52,13 +55,13 @@ export function openSocketPool(upstream: Upstream, request: SocketRequest, idleM
 
 interface Connection {
   readonly socket: UpstreamSocket;
-  /** Cuts it at once. */
+  /** Cuts the connection at once. */
   readonly life: AbortController;
 }
 
 /** A connection in use. */
 class Lent implements PooledSocket {
-  /** Since it was taken. */
+  /** True if a message has come since the connection was taken. */
   hasAnswered = false;
   readonly #connection: Connection;
   readonly #free: FreeConnections;
@@ -93,7 +96,7 @@ class Lent implements PooledSocket {
 
 class FreeConnections {
   readonly #idleMs: number;
-  /** With what hangs up each. */
+  /** Free connections, each with the timer that closes it. */
   readonly #timers = new Map<Connection, NodeJS.Timeout>();
   #isClosed = false;
 
@@ -106,7 +109,7 @@ class FreeConnections {
     this.#timers.set(connection, setTimeout(() => this.#hangUp(connection), this.#idleMs).unref());
   }
 
-  /** The one that was used last: it is the likeliest to live. */
+  /** Takes the most recently used connection, which is the most likely to be alive. */
   take(): Connection | undefined {
     for (const connection of [...this.#timers.keys()].toReversed()) {
       clearTimeout(this.#timers.get(connection));
@@ -129,7 +132,7 @@ class FreeConnections {
   }
 }
 
-/** Lets one signal end a life for a while; returns what ends that. */
+/** Lets `signal` abort `life`; returns a function that undoes it. */
 function cutBy(signal: AbortSignal, life: AbortController): () => void {
   const onAbort = (): void => life.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });

@@ -2,10 +2,13 @@ import { Metadata, status as grpcStatus, type ServiceError } from '@grpc/grpc-js
 import { EngineError } from '../../engine.ts';
 import { brokenOff, type Upstream } from '../http-faults.ts';
 
-/** How far a call had come when it failed. */
+/** Progress of a call at the time it failed. */
 export type CallStage = 'connecting' | 'asked' | 'answering';
 
-/** What the status of a failed call means. Nothing of its text is repeated: it may hold what was said. */
+/**
+ * Maps the gRPC status of a failed call to an `EngineError`. Repeats none of its text, which may
+ * contain the conversation.
+ */
 export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage): EngineError {
   if (cause instanceof EngineError) return cause;
   const { name, settingNames } = upstream;
@@ -33,7 +36,8 @@ export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage):
     case grpcStatus.DEADLINE_EXCEEDED:
       return fault('ENGINE_TIMEOUT', `the server gave up waiting${word}`);
     case grpcStatus.RESOURCE_EXHAUSTED:
-      // A server that has too much to do says so before it answers; later it is the answer that is too big for us.
+      // An overloaded server says so before it answers; after that, the response is too large for
+      // us.
       return stage === 'answering'
         ? fault('ENGINE_BAD_REPLY', `the server sent more than 64 MiB at a time. Check ${settingNames.baseUrl}.`)
         : fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up${word}`);
@@ -52,11 +56,11 @@ export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage):
   }
 }
 
-/** gRPC's own way to say how long a client should wait, in milliseconds. */
+/** Delay requested by the server through gRPC's own metadata, in milliseconds. */
 function pushbackMs(metadata: Metadata | undefined): number | undefined {
   const [value] = metadata?.get('grpc-retry-pushback-ms') ?? [];
   const ms = Number(value);
   if (value === undefined || Number.isNaN(ms)) return undefined;
-  // Less than nothing: never.
+  // Negative: never retry.
   return ms < 0 ? Number.POSITIVE_INFINITY : ms;
 }

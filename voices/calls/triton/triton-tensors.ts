@@ -1,12 +1,12 @@
 import { badReply, type Upstream } from '../http-faults.ts';
 
-/** One thing that a model is given: 32-bit numbers, or a text. */
+/** One input of a model: 32-bit numbers, or a text. */
 export interface InputTensor {
   readonly name: string;
   readonly data: Float32Array | Int32Array | string;
 }
 
-/** What a model gives back, as it is on the wire. */
+/** An output tensor of a model, in wire format. */
 export interface WireTensor {
   readonly name: string;
   readonly datatype: string;
@@ -14,13 +14,13 @@ export interface WireTensor {
   readonly contents: { readonly fp32Contents?: readonly number[]; readonly bytesContents?: readonly Buffer[] } | null;
 }
 
-/** One answer of a model, as it is on the wire. */
+/** One response of a model, in wire format. */
 export interface WireAnswer {
   readonly outputs: readonly WireTensor[];
   readonly rawOutputContents: readonly Buffer[];
 }
 
-/** A request's inputs: a batch of one. Texts are of shape 1 × 1, numbers of 1 × their count. */
+/** Inputs of a request, as a batch of one. Texts have the shape 1 × 1, numbers 1 × their count. */
 export function wireInputs(inputs: readonly InputTensor[]): object {
   return {
     inputs: inputs.map(({ name, data }) => ({
@@ -40,7 +40,7 @@ function rawOf(data: InputTensor['data']): Buffer {
   return Buffer.concat([length, text]);
 }
 
-/** Samples of the output `name`: 32-bit floats. Anything else is `ENGINE_BAD_REPLY`. */
+/** Samples in the output `name`, as 32-bit floats. Anything else is `ENGINE_BAD_REPLY`. */
 export function samplesIn(answer: WireAnswer, name: string, upstream: Upstream): Float32Array {
   const { tensor, raw } = outputOf(answer, name, 'FP32', upstream);
   const listed = tensor.contents?.fp32Contents ?? [];
@@ -53,7 +53,9 @@ export function samplesIn(answer: WireAnswer, name: string, upstream: Upstream):
   });
 }
 
-/** The text in the output `name`: the first, where it holds several. Anything else is `ENGINE_BAD_REPLY`. */
+/**
+ * Text in the output `name`, the first if there are several. Anything else is `ENGINE_BAD_REPLY`.
+ */
 export function textIn(answer: WireAnswer, name: string, upstream: Upstream): string {
   const { tensor, raw } = outputOf(answer, name, 'BYTES', upstream);
   if (raw === undefined) return tensor.contents?.bytesContents?.[0]?.toString('utf8') ?? '';

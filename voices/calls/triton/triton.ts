@@ -16,22 +16,28 @@ import { badReply, brokenOff } from '../http-faults.ts';
 import { grpcFault, type CallStage } from './triton-faults.ts';
 import { wireInputs, type InputTensor, type WireAnswer } from './triton-tensors.ts';
 
-/** A Triton server, or another that speaks the open inference protocol over gRPC. Throws `EngineError`, or `signal.reason`. */
+/**
+ * A Triton server, or another that speaks the open inference protocol over gRPC. Throws
+ * `EngineError`, or `signal.reason` when aborted.
+ */
 export interface TritonServer {
-  /** One request: each answer of the model as it comes. Leaving or aborting cancels it on the server. */
+  /**
+   * Makes one request and yields each response of the model as it comes. Leaving or aborting
+   * cancels it on the server.
+   */
   infer(
     inputs: readonly InputTensor[],
     output: string,
     options: CallOptions,
   ): AsyncGenerator<WireAnswer, void, undefined>;
-  /** What the model wants to be given. */
+  /** Names of the model's inputs. */
   inputNames(options: CallOptions): Promise<readonly string[]>;
-  /** Whether the model is loaded. */
+  /** True if the model is loaded. */
   isReady(options: CallOptions): Promise<boolean>;
   close(): void;
 }
 
-/** Whether the model is there and loaded. */
+/** Checks that the model exists and is loaded. */
 export async function checkTriton(
   server: TritonServer,
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
@@ -53,10 +59,10 @@ interface StreamAnswer {
 const file = path.join(import.meta.dirname, 'triton.proto');
 const mostBytes = 64 * 2 ** 20;
 const goodbyeMs = 1_000;
-/** Set by Triton on each answer to a request that asks for it. */
+/** Set by Triton on each response if the request asks for it. */
 const finalFlag = 'triton_final_response';
 
-/** The protocol, as `triton.proto` has it. */
+/** Loads the protocol definition from `triton.proto`. */
 export function tritonService(): Readonly<Record<string, MethodDefinition<object, unknown>>> {
   const service = loadSync(file, { longs: Number, defaults: true, arrays: true, objects: true })[
     'inference.GRPCInferenceService'
@@ -64,7 +70,10 @@ export function tritonService(): Readonly<Record<string, MethodDefinition<object
   return service as unknown as Readonly<Record<string, MethodDefinition<object, unknown>>>;
 }
 
-/** Opens a server's address for one model. Connects with the first call, and again after a failure. */
+/**
+ * Opens a client for one model of a server. Connects with the first call, and again after a
+ * failure.
+ */
 export function openTriton(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   context: EngineContext,
@@ -93,7 +102,7 @@ class Server implements TritonServer {
     try {
       call.write({
         modelName: this.#model,
-        // Models that stream keep what belongs to a request under its name: without one they mix requests up.
+        // Streaming models keep state by request id: without one they mix requests up.
         id: randomUUID(),
         parameters: { triton_enable_empty_final_response: { boolParam: true } },
         outputs: [{ name: output }],
@@ -131,7 +140,7 @@ class Server implements TritonServer {
   #metadata(): Metadata {
     const metadata = new Metadata();
     if (this.#context.key !== undefined) metadata.set('authorization', `Bearer ${this.#context.key}`);
-    // Else Triton reports errors in a text, without a code.
+    // Otherwise Triton reports errors as text without a code.
     metadata.set('triton_grpc_error', 'true');
     return metadata;
   }
@@ -162,7 +171,7 @@ class Server implements TritonServer {
     }
   }
 
-  /** The client, connected, or with the failure that the next call on it will meet. */
+  /** Returns the client once it is connected; throws the failure otherwise. */
   async #connected(signal: AbortSignal): Promise<Client> {
     signal.throwIfAborted();
     const client = (this.#client ??= this.#open());
@@ -193,24 +202,27 @@ class Server implements TritonServer {
     return new Client(address, secure ? credentials.createSsl() : credentials.createInsecure(), {
       'grpc.max_receive_message_length': mostBytes,
       'grpc.max_send_message_length': mostBytes,
-      // Retries are ours, and a connection that failed is not shared with the next.
+      // Retries are done here, and a failed connection is not shared with the next client.
       'grpc.enable_retries': 0,
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_http_proxy': 0,
     });
   }
 
-  /** After a failure of the connection the next call gets a new one at once: gRPC itself would make it wait. */
+  /**
+   * Drops the client after a connection failure, so that the next call connects at once: gRPC
+   * itself would back off first.
+   */
   #forget(client: Client, cause: unknown): void {
     const isOurs = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED';
     if (isOurs || this.#client !== client) return;
     this.#client = undefined;
-    // Other calls on it go on to their end.
+    // Other calls on it run to their end.
     client.close();
   }
 }
 
-/** Whether the channel's state changes before the deadline. Aborting throws. */
+/** Resolves to whether the channel's state changes before the deadline. Aborting throws. */
 function changed(
   channel: ReturnType<Client['getChannel']>,
   state: connectivityState,
@@ -226,7 +238,7 @@ function changed(
   });
 }
 
-/** One streamed call under way. */
+/** One streaming call in progress. */
 class Exchange {
   readonly #call: ClientDuplexStream<object, StreamAnswer>;
   readonly #context: EngineContext;
@@ -273,7 +285,7 @@ class Exchange {
     if (isFlagged) throw brokenOff(this.#context);
   }
 
-  /** Cancels what is under way; a server that has said all ends the call by itself. */
+  /** Cancels a running call; a server that has sent everything ends the call by itself. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#onAbort);
     if (!this.#isOver || this.#signal.aborted) this.#call.cancel();
