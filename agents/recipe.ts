@@ -11,40 +11,47 @@ import { dramatis } from './recipes/dramatis.ts';
 import { roleGpt } from './recipes/role-gpt.ts';
 import { speechRole } from './recipes/speech-role.ts';
 
-/** What a model is sent for one reply, and how it is to draw its words. */
+/** Prompt of one reply, with its sampling. */
 export interface Prompted {
-  /** One system message at most, first; then strict alternation, the visitor last. */
+  /** At most one system message, first; then strict alternation, the user last. */
   readonly messages: readonly Message[];
   readonly sampling: Sampling;
   readonly maxTokens: number;
 }
 
-/** What a prompt holds besides the character and the talk. */
+/** Contents of a prompt besides the character and the conversation. */
 export interface RecipeSettings {
-  /** Set by whoever runs the talk; it stands below the persona. */
+  /** Set by the application; comes after the persona. */
   readonly scene?: string;
-  /** How much of the talk is sent, in estimated tokens; the oldest goes first. */
+  /** Limit of the conversation sent, in estimated tokens; the oldest messages are dropped first. */
   readonly historyTokens?: number;
-  /** What the character remembers of whom it talks with, one line each; only `dramatis` tells it. */
+  /** Memories of the user, one line each; used only by `dramatis`. */
   readonly memories?: readonly string[];
-  /** Whether the model is offered functions that it may call. */
+  /** True if the model is offered tools. */
   readonly hasTools?: boolean;
-  /** What of the pack is near the last remark in meaning too; absent, words alone decide. */
+  /**
+   * Parts of the pack that also match the last user message by embedding; absent, words alone
+   * decide.
+   */
   readonly near?: Near;
-  /** How the character feels by now. */
+  /** The character's current feelings. */
   readonly feelings?: Feelings;
-  /** What the character wants in this scene, and tells nobody. */
+  /** The character's goal in this scene, which it keeps to itself. */
   readonly motivation?: string;
-  /** Who else is there. */
+  /** The other participants. */
   readonly others?: readonly { readonly name: string; readonly profile: string }[];
 }
 
-/** Prepares a character once; what it gives makes the prompt of each reply, always the same one for the same talk. */
+/**
+ * Prepares a character once; the returned function builds the prompt of each reply,
+ * deterministically.
+ */
 export type Recipe = (character: Character) => (history: readonly Message[], settings: RecipeSettings) => Prompted;
 
 /**
- * Ways of telling a model whom to play: ours, and those of the field, as far as their papers and code tell (worded by us). What
- * changes from turn to turn stands as late as the paper lets it, so that servers can reuse what they have computed.
+ * Prompt recipes: ours, and those of published work, as far as their papers and code tell (in our
+ * wording). What changes from turn to turn comes as late as the paper allows, so that servers can
+ * reuse their prefix cache.
  */
 export const recipes = {
   dramatis,
@@ -58,7 +65,7 @@ export const recipes = {
 
 const opened = new WeakMap<Character, Map<RecipeName, ReturnType<Recipe>>>();
 
-/** A recipe prepared for a character, once for each. */
+/** Returns a recipe prepared for a character, once for each. */
 export function recipeFor(character: Character, name: RecipeName = 'dramatis'): ReturnType<Recipe> {
   const known = opened.get(character) ?? new Map<RecipeName, ReturnType<Recipe>>();
   opened.set(character, known);
