@@ -9,70 +9,82 @@ import type { Slip } from './violation.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
- * `mind` comes first and names who is answering; a second one means that the first failed (`because`, an engine error
- * code) and another mind goes on: text of the first that was not spoken yet is to be dropped, and its calls. Calls come
- * after all text: they say what the character does once it has spoken. `emotion`: how this text and what follows is said,
- * until another.
+ * One part of a streamed reply.
+ *
+ * `mind` comes first and names the reply source. A second one means that the first source failed
+ * (`because` is an engine error code) and another takes over: drop the first source's text that was
+ * not spoken yet, and its tool calls. Tool calls come after all text: the character acts on them
+ * once it has spoken. `emotion` applies to its text and to all that follows, until the next
+ * `emotion`.
  */
 export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
   | { readonly type: 'text-delta'; readonly text: string; readonly emotion?: Emotion }
-  /** Not spoken; it takes place after the text before it. */
+  /** Not spoken; placed after the text before it. */
   | ({ readonly type: 'cue' } & Cue)
   | ({ readonly type: 'tool-call' } & ToolCall)
-  /** `cutShort`: why the reply ends before its time, if it does. */
+  /** `cutShort`: the reason if the reply is incomplete. */
   | ({ readonly type: 'usage'; readonly cutShort: CutShort } & Cost);
 
-/** Tokens that a model has read and written for a reply: by its own count, or by estimate where it gives none. */
+/**
+ * Tokens that a model has read and written for a reply: its own count, or an estimate if it reports
+ * none.
+ */
 export interface Cost {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** Out of tokens, or held back by a filter of the model; false where neither. */
+/** Out of tokens, or stopped by the model's content filter; false if neither. */
 export type CutShort = false | Exclude<ChatEnd, 'stop'>;
 
-/** What a character in a scene knows, besides the scene itself. */
+/** Knowledge of a character in a scene, besides the scene itself. */
 export interface Circumstance {
-  /** What it wants, and tells nobody. */
+  /** The character's goal, which it keeps to itself. */
   readonly motivation: string;
-  /** Who else is there. */
+  /** The other participants. */
   readonly others: readonly { readonly name: string; readonly profile: string }[];
-  /** What the scene's script has it say now, where no model plays it. */
+  /** Scripted line to say now if the reply source is not an LLM. */
   readonly line?: string;
 }
 
-/** What a reply is made for. */
+/** Inputs of a reply. */
 export interface AgentOptions extends CallOptions {
-  /** Where the talk takes place and what it is about, set by whoever runs it; it never outranks the persona. */
+  /**
+   * Setting and subject of the conversation, given by the application. Never overrides the persona.
+   */
   readonly scene?: string;
   readonly maxTokens?: number;
-  /** How a model is told whom to play; absent means the server's own way. */
+  /** Prompt recipe; absent means the server's default. */
   readonly recipe?: RecipeName;
   readonly situation?: Situation;
-  /** What the character remembers of whom it talks with, one line each. A mind that makes no prompt passes over it. */
+  /** Memories of the user, one line each. Ignored by reply sources without a prompt. */
   readonly memories?: readonly string[];
-  /** How the character feels by now. */
+  /** The character's current feelings. */
   readonly feelings?: Feelings;
-  /** Where the character plays in a scene with others. */
+  /** Set if the character plays in a scene with others. */
   readonly circumstance?: Circumstance;
-  /** Instead of the character's own. A mind that samples nothing passes over it. */
+  /** Overrides the character's sampling. Ignored by reply sources that do not sample. */
   readonly sampling?: Sampling;
-  /** Told what the reply has cost so far: one that is stopped does not come to its `usage`. */
+  /** Called with the cost so far: an aborted reply never reaches its `usage`. */
   readonly onCost?: (cost: Cost) => void;
-  /** Told of each sentence that was kept back because the character would not say it. */
+  /** Called for each sentence that a guardrail held back. */
   readonly onSlip?: (slip: Slip) => void;
-  /** What the reply may call, besides being spoken. A mind that knows no tools passes over it. */
+  /** Tools the reply may call, besides speaking. Ignored by reply sources without tools. */
   readonly toolbox?: Toolbox;
 }
 
 /**
- * A turn that is no answer: nobody has spoken yet (`greeting`), what was said could not be understood (`unclear`), the user
- * has long been silent (`idle`), or has paused and will go on (`nod`: a word that shows somebody listens).
+ * A turn that does not answer the user: nobody has spoken yet (`greeting`), the user was not
+ * understood (`unclear`), the user has been silent for long (`idle`), or pauses and will go on
+ * (`nod`: a backchannel by the character).
  */
 export type Situation = 'greeting' | 'unclear' | 'idle' | 'nod';
 
-/** Who answers as a character. Stateless: the history is an argument, oldest first, and ends with what was just said. */
+/**
+ * A reply source that answers as a character. Stateless: the history is an argument, oldest first,
+ * and ends with the last user message.
+ */
 export interface CharacterAgent {
   readonly character: Character;
   /** Throws `EngineError`, or `signal.reason` when aborted. */

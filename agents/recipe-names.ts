@@ -1,4 +1,4 @@
-/** Ways of telling a model whom to play, the default first; see `recipe.ts`. */
+/** Names of the prompt recipes, the default first; see `recipe.ts`. */
 export const recipeNames = [
   'dramatis',
   'rolegpt',

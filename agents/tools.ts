@@ -1,23 +1,23 @@
-/** A function that the client offers a mind, as OpenAI's APIs describe one. */
+/** A function that the client offers to a model, as OpenAI's APIs describe it. */
 export interface Tool {
   readonly name: string;
   readonly description?: string;
-  /** JSON schema of its arguments. */
+  /** JSON schema of the arguments. */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a mind calls a function: if it likes, not at all, at least one, or this one. */
+/** Tool choice: optional, none, at least one, or this one. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** What a mind may call in one reply. */
+/** Tools available to one reply. */
 export interface Toolbox {
   readonly tools: readonly Tool[];
   readonly choice: ToolChoice;
-  /** Whether it may call several at once. */
+  /** True if several calls at once are allowed. */
   readonly parallel: boolean;
 }
 
-/** A mind's wish that a function be called. `arguments` is a JSON object, as text. */
+/** A model's request to call a function. `arguments` is a JSON object, as text. */
 export interface ToolCall {
   readonly callId: string;
   readonly name: string;

@@ -1,4 +1,7 @@
-/** A card or pack that cannot be read or played: which file, which row, what is wrong, and what to do. */
+/**
+ * A card or pack that cannot be read or played; the message names the file, the row, the problem
+ * and the remedy.
+ */
 export class CharacterError extends Error {
   override readonly name = 'CharacterError';
   readonly code = 'character_invalid';

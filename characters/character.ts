@@ -5,14 +5,17 @@ import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from './
 import { CharacterError } from './character-error.ts';
 import type { Stage } from './scene.ts';
 
-/** A character: its card and its example dialogue, read from one folder, frozen. */
+/** A character: its card and example dialogue, read from one folder, frozen. */
 export interface Character extends Card {
   readonly lines: readonly DialoguePair[];
-  /** It is no single character: a scene that several play. */
+  /** Set if this is not a single character but a scene with several. */
   readonly stage?: Stage;
 }
 
-/** Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the file and row that are wrong. */
+/**
+ * Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the invalid file
+ * and row.
+ */
 export async function loadCharacter(folder: string): Promise<Character> {
   const cardPath = path.join(folder, 'card.json');
   const card = parseFile(cardSchema, await readText(cardPath), cardPath);
@@ -27,9 +30,11 @@ export async function loadCharacter(folder: string): Promise<Character> {
   return Object.freeze({ ...card, lines: Object.freeze(lines) });
 }
 
-/** Reads every pack in a folder of packs, sorted by id. Sub-folders without a `card.json`, and those
- * that begin with a dot (packs half written), are passed over. `onBroken`: is told of a pack that cannot be read, which is
- * left out; without it, that is thrown. */
+/**
+ * Reads every pack in a folder of packs, sorted by id. Skips sub-folders without a `card.json`, and
+ * those that begin with a dot (packs being written). `onBroken` is called with the error of a pack
+ * that cannot be read, which is left out; without it, the error is thrown.
+ */
 export async function loadCharacters(
   folder: string,
   onBroken: (fault: unknown) => void = rethrow,

@@ -1,4 +1,4 @@
-/** How a sentence may be said, in plain labels; `calm` is how one talks when nothing stirs. */
+/** Emotion labels of speech; `calm` is neutral. */
 export const emotions = ['calm', 'cheerful', 'tender', 'sad', 'angry', 'afraid', 'surprised'] as const;
 
 export type Emotion = (typeof emotions)[number];

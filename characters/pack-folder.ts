@@ -4,20 +4,20 @@ import path from 'node:path';
 import type { Card, DialoguePair } from './card.ts';
 import { CharacterError } from './character-error.ts';
 
-/** All the files of a pack. */
+/** All files of a pack. */
 export interface PackFiles {
   readonly card: Card;
   readonly lines: readonly DialoguePair[];
-  /** The card it was imported from, as JSON, so that an export loses nothing. */
+  /** JSON of the card it was imported from, so that an export loses nothing. */
   readonly source?: string;
   readonly picture?: Uint8Array;
-  /** Files that the card's assets name, by path. */
+  /** Files that the card's assets refer to, by path. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
- * Writes a pack as `<parent>/<id>/`, whole or not at all: the folder is made beside and renamed. Throws `CharacterError` where
- * one of that id is there and `replace` is not set.
+ * Writes a pack as `<parent>/<id>/`, atomically: writes a temporary folder and renames it. Throws
+ * `CharacterError` if the id exists and `replace` is not set.
  */
 export async function writePack(parent: string, pack: PackFiles, replace = false): Promise<string> {
   const folder = path.join(parent, pack.card.id);
@@ -47,12 +47,12 @@ export async function writePack(parent: string, pack: PackFiles, replace = false
   return folder;
 }
 
-/** The card a pack was imported from, as JSON; undefined for packs of our own. */
+/** Returns the JSON of the card a pack was imported from; undefined for our own packs. */
 export async function readSource(folder: string): Promise<string | undefined> {
   return readFile(path.join(folder, sourceName), 'utf8').catch(nothing);
 }
 
-/** The picture of a pack, a PNG; undefined where it has none. */
+/** Returns the picture of a pack, a PNG; undefined if it has none. */
 export async function readPicture(folder: string): Promise<Uint8Array | undefined> {
   return readFile(path.join(folder, pictureName)).catch(nothing);
 }
@@ -61,14 +61,14 @@ export function hasPicture(folder: string): boolean {
   return existsSync(path.join(folder, pictureName));
 }
 
-/** Puts a PNG into a pack, whole or not at all. */
+/** Writes a PNG into a pack, atomically. */
 export async function writePicture(folder: string, picture: Uint8Array): Promise<void> {
   const made = path.join(folder, `.${pictureName}`);
   await writeFile(made, picture);
   await rename(made, path.join(folder, pictureName));
 }
 
-/** The files of a card's assets, by path inside its archive. */
+/** Returns the asset files of a card, by path inside its archive. */
 export async function readAssets(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const top = path.join(folder, assetsName);
   const entries = await readdir(top, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -81,7 +81,9 @@ const assetsName = 'assets';
 const sourceName = 'source.json';
 const pictureName = 'picture.png';
 
-/** A folder that is replaced is there until the new one is whole; names with a dot are no packs. */
+/**
+ * Keeps the replaced folder until the new one is complete; names with a dot are not read as packs.
+ */
 async function moveAside(folder: string, aside: string): Promise<void> {
   await rename(folder, aside).catch((cause: unknown) => {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause;

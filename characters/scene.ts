@@ -12,13 +12,13 @@ const id = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case words joined by hyphens')
   .max(64);
 
-/** Id of the voice that tells what happens around the characters. */
+/** Id of the narrator that describes events around the characters. */
 export const environmentId = 'environment';
 
-/** What models call it, whatever a scene does. */
+/** Names that models use for the narrator, in any scene. */
 export const environmentNames: readonly string[] = ['Environment', 'Narrator', 'Narration', '旁白', '环境'];
 
-/** A line that a voice has something to say of: an action alone would end a script. */
+/** A line with speech in it: an action alone would leave the synthesizer nothing to say. */
 const spokenLine = z
   .string()
   .trim()
@@ -28,35 +28,41 @@ const spokenLine = z
     error: 'nothing in it is spoken: actions and thoughts go with a line',
   });
 
-/** A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given circumstance). */
+/**
+ * A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given
+ * circumstance).
+ */
 export const sceneSchema = z.strictObject({
   title: z.string().trim().min(1).max(120),
   /** One line for pickers. */
   tagline: z.string().trim().min(1).max(120),
-  /** Where and when it takes place, and what has led to it. All know it. */
+  /** Place, time, and events so far. Known to all participants. */
   circumstance: text,
-  /** In the order in which they speak where nothing else decides. */
+  /** In default turn order, used if nothing else decides. */
   characters: z
     .array(
       z.strictObject({
-        /** Id of a pack. */
+        /** Pack id. */
         id,
-        /** What they want here, and what they think and tell nobody. */
+        /** The character's goals in the scene, and thoughts it keeps to itself. */
         motivation: text,
       }),
     )
     .min(2)
     .max(8),
-  /** Tells what happens around them, in a voice of its own; absent: nobody does. */
+  /** Narrator of events around the characters, with its own voice; no narration if absent. */
   environment: z.strictObject({ name: z.string().trim().min(1).max(80), voice: cardSchema.shape.voice }).optional(),
-  /** Who the user is; `listener`: nobody in the scene, and cannot interrupt. */
+  /** The user's role; `listener`: not in the scene, and cannot interrupt. */
   user: z.union([
     z.literal('listener'),
     z.strictObject({ name: z.string().trim().min(1).max(80), profile: z.string().trim().max(2_000) }),
   ]),
-  /** The most turns of characters, the environment's included. */
+  /** Limit of turns of characters, the narrator's included. */
   turns: z.number().int().min(1).max(20).default(20),
-  /** What they say where no model plays them, in order; (actions) and [thoughts] as in any performance. */
+  /**
+   * Lines in order, used if no model plays the characters; (actions) and [thoughts] as in any
+   * performance.
+   */
   script: z
     .array(z.strictObject({ speaker: id, text: spokenLine }))
     .max(20)
@@ -66,20 +72,20 @@ export const sceneSchema = z.strictObject({
 /** A parsed scene; see the schema. */
 export type Scene = z.infer<typeof sceneSchema>;
 
-/** A scene with those who play in it. */
+/** A scene with its participants. */
 export interface Stage {
   readonly scene: Scene;
   readonly cast: readonly Character[];
   readonly environment?: Character;
 }
 
-/** The name that a client asks for: `scene:ID`. */
+/** Model name that a client requests for a scene: `scene:ID`. */
 export const sceneModel = (sceneId: string): string => `scene:${sceneId}`;
 
 /**
- * The scenes of a folder of packs (`scenes/*.json`), each as a character to talk with whose `stage` says who plays. Throws
- * `CharacterError` naming the file that is wrong, or the character that a scene lacks; `onBroken`: is told so instead, and the
- * scene is left out.
+ * Loads the scenes of a folder of packs (`scenes/*.json`), each as a character whose `stage` has
+ * the participants. Throws `CharacterError` naming the invalid file or the missing character; if
+ * `onBroken` is given, it is called with the error instead, and the scene is left out.
  */
 export async function loadStages(
   folder: string,
@@ -133,7 +139,7 @@ function stageOf(sceneId: string, scene: Scene, characters: ReadonlyMap<string, 
     ...plain,
     lines: [],
     lorebook: [],
-    // Of one who is no character, those of a character would be heard.
+    // Evasions of one character must not be spoken for the scene.
     evasions: [],
     repeatRequests: [],
     persona: 'instructions' as const,

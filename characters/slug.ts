@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** An id for a name: lower-case words joined by hyphens. Names without Latin letters or digits get a short hash, always the same. */
+/**
+ * Returns an id for a name: lower-case words joined by hyphens. Names without Latin letters or
+ * digits get a short hash, always the same.
+ */
 export function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')

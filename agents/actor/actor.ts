@@ -11,30 +11,33 @@ import type { RecipeName } from '../recipe-names.ts';
 import { recipeFor } from '../recipes/recipes.ts';
 import type { Prompted } from '../prompting/recipe.ts';
 
-/** How an actor plays. */
+/** Settings of an LLM character agent. */
 export interface ActorSettings {
-  /** How the model is told whom to play. */
+  /** Prompt recipe; the default recipe if absent. */
   readonly recipe?: RecipeName;
-  /** Instead of the recipe's. */
+  /** Overrides the recipe's temperature. */
   readonly temperature?: number;
-  /** The longest reply, unless the call says otherwise. */
+  /** Limit of a reply in tokens, unless the call sets one. */
   readonly maxTokens?: number;
-  /** How much of the talk is sent along, in estimated tokens. */
+  /** Limit of the conversation history in the prompt, in estimated tokens. */
   readonly historyTokens?: number;
-  /** Finds lines and lore by meaning too. */
+  /** Finds lines and lore by embedding as well as by words. */
   readonly meaning?: FindNear;
 }
 
-/** The longest reply that may hold calls: arguments are written, and cost no listener's time. */
+/**
+ * Token limit of a reply that may contain tool calls: arguments are never spoken, so their length
+ * costs the listener no time.
+ */
 const maxTokensWithTools = 1_000;
 
-/** A character's own words among those whom it knows, and those who are there. */
+/** Speaker label filter for a character, aware of the people it knows and of those in the scene. */
 function wordsOf({ id, name, relationships }: Character, circumstance: AgentOptions['circumstance']): OwnWords {
   const others = [...relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
   return ownWords(name, others, id === environmentId ? environmentNames : []);
 }
 
-/** A chat model that plays a character, told how by a recipe. */
+/** Creates a character agent that plays the character with a chat model, prompted by a recipe. */
 export function actor(character: Character, chatModel: ChatModel, settings: ActorSettings = {}): CharacterAgent {
   const { maxTokens, temperature } = settings;
 
@@ -79,7 +82,7 @@ export function actor(character: Character, chatModel: ChatModel, settings: Acto
   };
 }
 
-/** The prompt of a reply, by the recipe of the call, else of the actor. */
+/** Builds the prompt of a reply with the recipe of the call, otherwise with the agent's. */
 async function promptFor(
   character: Character,
   history: readonly Message[],
@@ -103,7 +106,9 @@ function cutShortAt(part: ChatPart): CutShort {
   return part.type === 'chat-end' && part.reason !== 'stop' && part.reason;
 }
 
-/** What a part lets the character say and do; anything but text lets out all that was held back. */
+/**
+ * Speech and cues released by one part of the stream; any part but text flushes what was held back.
+ */
 function performedIn(part: ChatPart, words: OwnWords, script: Performance): Performed[] {
   if (part.type !== 'text-delta') return [...script.add(words.rest()), ...script.rest()].map(asReplyPart);
   const performed = script.add(words.add(part.text));

@@ -5,9 +5,10 @@ import { languageOf } from '../language.ts';
 import { evasion } from '../retrieval/retrieval.ts';
 
 /**
- * Answers with `primary`; where it fails, `backup` answers instead, so that the character never falls silent. If words of
- * `primary` are out already, one of the card's evasions rounds the turn off. A `circuit` may be shared by all agents that
- * depend on the same engine; while it rests, `backup` answers at once.
+ * Answers with `primary`, or with `backup` if it fails, so that the character never falls silent.
+ * If `primary` fails after some of its text was output, one of the card's evasions completes the
+ * turn. All agents that depend on the same engine may share a `circuit`; while it is open, `backup`
+ * answers directly.
  */
 export function withFallback(
   primary: CharacterAgent,
@@ -34,7 +35,7 @@ export function withFallback(
         for await (const part of primary.reply(history, options)) {
           spoke ||= part.type === 'text-delta';
           acted ||= spoke || part.type === 'tool-call';
-          // A filter that leaves no word is no failure of the model, but nobody is to be met with silence.
+          // A reply filtered to nothing is not an engine failure, but must not leave silence.
           if (part.type === 'usage' && part.cutShort === 'filter' && !acted)
             yield { type: 'text-delta', text: wayOut() };
           yield part;
@@ -62,7 +63,7 @@ export function withFallback(
   };
 }
 
-/** The same reply, saying why this mind and no other gives it. */
+/** The same reply, with the reason for the fallback. */
 async function* marked(parts: AsyncIterable<ReplyPart>, because: string): AsyncIterable<ReplyPart> {
   for await (const part of parts) yield part.type === 'mind' ? { ...part, because } : part;
 }

@@ -13,22 +13,23 @@ import { inRole } from '../guardrails/guardrail.ts';
 import { retrievalAgent } from '../retrieval/retrieval.ts';
 import { withScript } from './script.ts';
 
-/** Every kind of chat model, by its name in the engines file. */
+/** Chat model implementations, by their name in the engines file. */
 export const chatKinds: Kinds<ChatModel> = {
   'node-llama-cpp': () => import('../chats/node-llama-cpp.ts'),
   'openai-chat': () => import('../chats/openai-chat.ts'),
 };
 
-/** A model, and what keeps it from being asked while it fails. */
+/** A model, and the circuit breaker that stops calls while it fails. */
 export interface MindModel {
   readonly model: ChatModel;
   readonly circuit?: Circuit;
 }
 
 /**
- * The minds of one server: for each character an agent, made once. Without a model they speak the lines of their packs; with
- * some the first plays them, the next steps in where it fails, and the packs where all do. With `meanings` what is put before a
- * model is found by meaning too.
+ * Creates the reply sources of a server: one agent for each character, made once. Without a model
+ * they speak the lines of their packs; with models, the first plays the character, the next takes
+ * over if it fails, and the pack answers if all fail. With `meanings`, prompt material is also
+ * found by embedding.
  */
 export function openMind(
   models: readonly MindModel[] = [],
@@ -53,7 +54,7 @@ export function openMind(
   };
 }
 
-/** The same model for work beside the talks: it is asked as little as they ask it while it fails. */
+/** The same model for background work, behind the same circuit breaker as the conversations. */
 export function gated({ model, circuit = openCircuit() }: MindModel): ChatModel {
   return {
     name: model.name,

@@ -3,7 +3,7 @@ import type { CharacterAgent, Situation } from '../agent.ts';
 import { chooseLine } from '../retrieval/choice.ts';
 import { languageOf } from '../language.ts';
 
-/** Words that voices can speak; a hum they would spell. */
+/** Backchannels by the character, as words that voices can speak; a hum would be spelled out. */
 const nods: Readonly<Record<string, readonly string[]>> = {
   en: ['I see.', 'Yes.', 'Go on.'],
   zh: ['嗯。', '是吗。', '哦。'],
@@ -23,8 +23,9 @@ function linesFor(
 }
 
 /**
- * Speaks the card's own words where no thought is needed: a greeting when a talk opens, a request to say it again when
- * nothing was understood; and a nod while somebody talks. `random` (0 to below 1) chooses the greeting, since all talks begin alike.
+ * Speaks canned lines of the card if no answer is needed: a greeting when a conversation opens, a
+ * request to repeat if nothing was understood, a backchannel while the user talks. `random` (0 to
+ * below 1) chooses the greeting, since all conversations begin alike.
  */
 export function withScript(agent: CharacterAgent, random: () => number = Math.random): CharacterAgent {
   const { character } = agent;

@@ -3,10 +3,13 @@ import { languageOf } from '../language.ts';
 import { isFrame, searchTerms } from '../retrieval/words.ts';
 import { note, type Finding } from './finding.ts';
 
-/** Markup, links, placeholders and pictures: nothing that a voice could say. */
+/** Characters that cannot be spoken: markup, links, placeholders and pictures. */
 export const unspeakable = /[*_#<>{}[\]|~`]|https?:|\p{Extended_Pictographic}/u;
 
-/** What in a card alone is worth a look: fields left empty, texts that no voice can say, lorebook keys that cannot work. */
+/**
+ * Checks a card by itself: empty fields, texts that cannot be spoken, lorebook keys that cannot
+ * work.
+ */
 export function checkCard(character: Character): Finding[] {
   return [...missing(character), ...spoken(character), ...lore(character)];
 }

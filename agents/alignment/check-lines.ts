@@ -7,7 +7,7 @@ import { unspeakable } from './check-card.ts';
 import { contradiction, note, rowOf, shortened, type Finding } from './finding.ts';
 import { openKinship } from './kinship.ts';
 
-/** What in the example lines contradicts the card, or each other. */
+/** Finds example lines that contradict the card or each other. */
 export function checkLines(character: Character): Finding[] {
   return [
     ...character.lines.flatMap((line, index) => checkLine(character, line, rowOf(index))),
@@ -54,7 +54,10 @@ function languageOfLine(character: Character, { reply, language }: DialoguePair,
   return isOther ? [...wrongTag, contradiction(where, `is not in ${tag}: "${shortened(reply)}"`)] : wrongTag;
 }
 
-/** The same ask with two answers is a contradiction only a reader can tell; the same answer twice is a waste. */
+/**
+ * Finds repeated triggers and replies. Only a reader can tell whether two answers to one trigger
+ * contradict each other, so these are notes.
+ */
 function duplicates(lines: readonly DialoguePair[]): Finding[] {
   const asks = new Map<string, number>();
   const replies = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Something about a pack that whoever made it should look at. */
+/** A problem in a character pack for its author to look at. */
 export interface Finding {
   /** File and row, such as `lines.jsonl:12`. */
   readonly where: string;
@@ -15,12 +15,12 @@ export function note(where: string, what: string): Finding {
   return { where, kind: 'note', what };
 }
 
-/** Where a line stands; `index` counts lines that are not empty. */
+/** Location of a line; `index` counts non-empty lines. */
 export function rowOf(index: number): string {
   return `lines.jsonl:${index + 1}`;
 }
 
-/** The beginning of a text, for messages. */
+/** Start of a text, for messages. */
 export function shortened(text: string): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

@@ -10,12 +10,12 @@ import { contradiction, rowOf, type Finding } from './finding.ts';
 
 const batchSize = 8;
 const batchesAtOnce = 4;
-/** So many without an answer at the beginning: the model will not do. */
+/** Number of batches without a usable answer at the start after which the model is given up. */
 const fewBatches = 3;
-/** Of each long field of the card so many characters go with every batch. */
+/** Limit of each long card field in a request, in characters. */
 const longestField = 6_000;
 
-/** Models leave the object around the list out. Each finding is looked at by itself. */
+/** Models often omit the object around the list. Each finding is parsed by itself. */
 const answer = z.preprocess(
   (value) => (Array.isArray(value) ? { contradictions: value } : value),
   z.object({ contradictions: z.array(z.unknown()) }),
@@ -31,20 +31,21 @@ const found = z.object({
     .transform((why) => why.slice(0, 600)),
 });
 
-/** What a judge found. */
+/** Result of the judge. */
 export interface Judged {
   /** In the order of the rows. */
   readonly findings: readonly Finding[];
-  /** Findings left out because their words are not in the row they name. */
+  /** Findings dropped because their quote is not in the row they name. */
   readonly dropped: number;
-  /** Rows of which the judge wrote no JSON. */
+  /** Rows for which the judge returned no JSON. */
   readonly unjudged: number;
 }
 
 /**
- * Has a model compare each exchange with the card's traits, style, MBTI and facts, as Beyond Dialogue aligns profile and dialogue
- * (§3.2), a few exchanges a call, a few calls at a time. A finding must quote the reply it is about. Throws `EngineError` where the
- * model makes nothing of the first ones.
+ * Has a model compare each exchange with the card's traits, style, MBTI and facts, as Beyond
+ * Dialogue aligns profile and dialogue (§3.2), a few exchanges a call, a few calls concurrently. A
+ * finding must quote the reply it is about. Throws `EngineError` if the model returns nothing
+ * usable for the first batches.
  */
 export async function judgeLines(
   character: Character,
@@ -80,7 +81,7 @@ export async function judgeLines(
   return { findings: inOrder.map(({ row: _row, ...finding }) => finding), dropped, unjudged };
 }
 
-/** The findings of one call; undefined for those of another shape. */
+/** Findings of one call; undefined for malformed ones. */
 async function judgeBatch(
   character: Character,
   batch: readonly DialoguePair[],

@@ -1,6 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 
-/** Ties of which nobody has two to one person; words of one row mean the same tie. */
+/**
+ * Kinship terms, at most one of which applies between two people; words in one row are synonyms.
+ */
 const ties = [
   'father|dad|papa',
   'mother|mum|mama',
@@ -27,15 +29,16 @@ const chineseTies = [
   '丈夫',
 ];
 
-/** A tie that the card does not have. */
+/** A kinship claim that the card contradicts. */
 export interface Claim {
   readonly what: string;
   readonly isSure: boolean;
 }
 
 /**
- * Finds sentences that make somebody of the card's relationships a relative of another kind: "my brother John" where the card says
- * "his cousin". `isSure` where the whole name is said: there may be two Johns. People whose relation names no tie of the list are passed over.
+ * Finds sentences that give a person of the card's relationships another kinship: "my brother John"
+ * if the card says "his cousin". `isSure` if the full name is used: there may be two Johns. People
+ * whose relation contains no term of the list are skipped.
  */
 export function openKinship({ relationships }: Character): (text: string) => readonly Claim[] {
   const people = relationships.flatMap(({ name, relation }) => {
@@ -68,7 +71,7 @@ function boundary(tie: string): string {
   return /\p{Script=Han}/u.test(tie) ? `(?:${tie})` : `\\b(?:${tie})\\b`;
 }
 
-/** The whole name, and its first and last word where they are names by themselves. */
+/** The full name, and its first and last word if they are names by themselves. */
 function namesOf(name: string): string[] {
   const words = name.split(/[\s,]+/u).filter((word) => /^\p{Lu}\p{L}{2,}/u.test(word));
   return [...new Set([name, ...words.slice(0, 1), ...words.slice(-1)])];

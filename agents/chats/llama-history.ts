@@ -3,8 +3,8 @@ import type { Message } from '../chat.ts';
 import type { Toolbox } from '../tools.ts';
 
 /**
- * A talk as node-llama-cpp has it: a call and what it brought back are part of one answer of the model, which goes on after it.
- * The last item is the answer to be given.
+ * Converts messages to node-llama-cpp's history, in which a call and its output are part of one
+ * model response that continues after it. The last item is the response to generate.
  */
 export function llamaHistory(messages: readonly Message[]): ChatHistoryItem[] {
   const results = new Map(
@@ -34,7 +34,10 @@ export function llamaHistory(messages: readonly Message[]): ChatHistoryItem[] {
   return history;
 }
 
-/** What the model may call. A choice of one function offers that alone; nothing can force a model to call. */
+/**
+ * The functions offered to the model. A choice of one function offers that alone; a call cannot be
+ * forced.
+ */
 export function llamaFunctions(toolbox: Toolbox | undefined): ChatModelFunctions | undefined {
   if (toolbox === undefined || toolbox.choice === 'none') return undefined;
   const { choice } = toolbox;
@@ -51,7 +54,7 @@ export function llamaFunctions(toolbox: Toolbox | undefined): ChatModelFunctions
   ) as ChatModelFunctions;
 }
 
-/** How many messages two talks have in common from their beginning. */
+/** Length of the common prefix of two conversations, in messages. */
 export function sharedTurns(one: readonly string[], other: readonly string[]): number {
   const end = one.findIndex((message, index) => message !== other[index]);
   return end < 0 ? one.length : end;

@@ -7,7 +7,7 @@ import { EngineError } from '../../voices/engine.ts';
 import { llamaFunctions, llamaHistory, sharedTurns } from './llama-history.ts';
 import type { LlamaData, LlamaReply, LlamaRequest } from './node-llama-cpp.ts';
 
-/** One place for a talk: what was said there last is still in the model's memory. */
+/** A context sequence. It keeps the state of its last conversation in the model's memory. */
 interface Seat {
   readonly chat: LlamaChat;
   known: readonly string[];
@@ -21,7 +21,7 @@ interface Model {
   readonly waiting: (() => void)[];
 }
 
-/** What is usual with chat models, where nobody says anything else. */
+/** Default sampling of a chat model. */
 const usualSampling = { temperature: 0.8, topP: 0.95, minP: 0.05 };
 let turns = 0;
 
@@ -34,7 +34,7 @@ serveProcess<LlamaData, Model, LlamaRequest, LlamaReply>({
     );
     const { model: modelPath = '' } = await checkWeights(name, { model: settings.model });
     const { contextSize, talks, threads, gpu } = settings;
-    // Nothing is to be built or fetched behind the user's back.
+    // Never builds or downloads anything behind the user's back.
     const llama = await getLlama({
       build: 'never',
       skipDownload: true,
@@ -67,7 +67,7 @@ serveProcess<LlamaData, Model, LlamaRequest, LlamaReply>({
   },
 });
 
-/** Where most of this talk is known already; else the place that was not used for longest. */
+/** The free sequence with the longest common prefix; otherwise the least recently used one. */
 function bestSeat(free: ReadonlySet<Seat>, known: readonly string[]): Seat {
   const ranked = [...free].toSorted(
     (one, other) => sharedTurns(other.known, known) - sharedTurns(one.known, known) || one.usedAt - other.usedAt,
@@ -91,7 +91,7 @@ async function generate(
       ...usualSampling,
       ...chosen,
       ...(stop === undefined ? {} : { customStopTriggers: [...stop] }),
-      // Nobody waits for thoughts in a talk.
+      // No thinking: it would only add latency.
       budgets: { thoughtTokens: 0 },
       ...(functions === undefined
         ? {}
@@ -118,7 +118,7 @@ async function generate(
   });
 }
 
-/** Its messages may repeat the prompt. */
+/** Omits the message of the cause, which may repeat the prompt. */
 function faultOf(cause: unknown, name: string): EngineError {
   const kind = cause instanceof Error ? cause.name : 'error';
   return new EngineError(

@@ -12,26 +12,29 @@ import { callCollector } from './tool-calls.ts';
 import { withCare } from './with-policy.ts';
 
 const settings = z.strictObject({
-  /** A GGUF file of a chat model, whose own template is used. */
+  /** GGUF file of a chat model; the chat template in it is used. */
   model: weightsSchema.refine(
     ({ path }) => !/-\d{5}-of-\d{5}\.gguf$/i.test(path),
     'one part of several, of which the others would go unchecked: make one file of them with `llama-gguf-split --merge`',
   ),
-  /** Tokens of one talk: prompt, history and reply. */
+  /** Context size of one conversation in tokens: prompt, history and reply. */
   contextSize: z.number().int().min(256).max(1_048_576).default(8_192),
-  /** Talks at a time, each with a context of its own in memory, which is kept until another talk needs it. */
+  /**
+   * Concurrent conversations. Each has its own context in memory, kept until another conversation
+   * needs it.
+   */
   talks: z.number().int().min(1).max(64).default(2),
-  /** Processors; half of them unless given, since ear and mouth need some too. */
+  /** CPU threads; half of the cores by default, since recognizer and synthesizer need some too. */
   threads: z.number().int().min(1).max(256).optional(),
-  /** `auto`: whatever the installed package can use. */
+  /** `auto`: any backend of the installed package. */
   gpu: z.enum(['auto', 'off']).default('auto'),
-  /** Tokens that a reply may have, where the talk does not say. */
+  /** Default limit of a reply in tokens. */
   maxTokens: z.number().int().min(1).max(32_768).default(512),
 });
 
 export type LlamaSettings = z.infer<typeof settings>;
 
-/** What the process is started with. */
+/** Start data of the worker process. */
 export interface LlamaData {
   readonly name: string;
   readonly settings: LlamaSettings & { readonly threads: number };
@@ -48,7 +51,7 @@ export type LlamaRequest =
     };
 
 export type LlamaReply =
-  /** What chat template the model has. */
+  /** Name of the model's chat template. */
   | { readonly type: 'loaded'; readonly template: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly call: ToolCall }
@@ -56,12 +59,12 @@ export type LlamaReply =
       readonly type: 'end';
       readonly reason: ChatEnd;
       readonly inputTokens: number;
-      /** Those of the input that had to be read: the rest was known from the turn before. */
+      /** Input tokens that had to be evaluated: the others were cached from the turn before. */
       readonly readTokens: number;
       readonly outputTokens: number;
     };
 
-/** GGUF chat models in a process of its own, by llama.cpp. */
+/** Runs GGUF chat models in a separate process with llama.cpp. */
 export const adapter: Adapter<ChatModel, LlamaSettings> = {
   settings,
   care: ({ talks }) => ({ concurrency: talks, retries: 0, timeouts: { queueMs: 20_000, firstByteMs: 60_000 } }),

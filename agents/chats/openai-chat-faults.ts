@@ -3,24 +3,30 @@ import type { SettingNames } from '../../voices/calls/context.ts';
 import { statusMeaning } from '../../voices/calls/http-faults.ts';
 import { EngineError } from '../../voices/engine.ts';
 
-/** What the settings of the chat server are called, unless the engines file names it. */
+/** Names of the chat server's settings, unless the engines file names them. */
 const environmentNames: SettingNames = {
   baseUrl: 'DRAMATIS_LLM_BASE_URL',
   model: 'DRAMATIS_LLM_MODEL',
   key: 'DRAMATIS_LLM_API_KEY',
 };
 
-/** Whose fault it would be: the model, and where the user can mend its settings. */
+/** Model and setting names for error messages. */
 export interface Blamed {
   readonly model: string;
   readonly settingNames?: SettingNames | undefined;
 }
 
-/** The longest pause before a retry; a server that asks for more is given up, since somebody waits for an answer. */
+/**
+ * Longest pause before a retry; a server that asks for more is not retried, since the user waits
+ * for an answer.
+ */
 const longestPauseMs = 2_000;
 const usualPauseMs = 200;
 
-/** What went wrong in a call to the chat server named `model`, without words of the conversation or of the key. */
+/**
+ * Converts an error of a call to the chat server to an `EngineError`, without text of the
+ * conversation or the key.
+ */
 export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   const { model, settingNames = environmentNames } = blamed;
   if (cause instanceof EngineError) return cause;
@@ -44,7 +50,7 @@ export function faultOf(cause: unknown, blamed: Blamed): EngineError {
     : faultOfStatus(cause, cause.status, { model, settingNames });
 }
 
-/** How long to wait before a second try, in milliseconds; undefined where a second try would not help. */
+/** Returns the pause before a retry in milliseconds; undefined if a retry would not help. */
 export function retryPauseMs(cause: unknown): number | undefined {
   if (cause instanceof EngineError || cause instanceof SyntaxError) return undefined;
   if (cause instanceof APIConnectionError || !(cause instanceof APIError)) return usualPauseMs;
@@ -54,12 +60,12 @@ export function retryPauseMs(cause: unknown): number | undefined {
   return askedMs > longestPauseMs ? undefined : askedMs;
 }
 
-/** Whether the server understood the request and does not want it as it is. */
+/** True if the server understood the request and rejects it as it is. */
 export function isRefusal(cause: unknown): cause is APIError {
   return cause instanceof APIError && (cause.status === 400 || cause.status === 422);
 }
 
-/** Which of the optional parameters a 400 complains about. */
+/** Returns the optional parameter that a 400 complains about. */
 export function declinedParameter<Name extends string>(cause: unknown, optional: readonly Name[]): Name | undefined {
   if (!isRefusal(cause)) return undefined;
   // Only OpenAI fills `param`; vLLM and others name the parameter in the text alone.
@@ -85,7 +91,7 @@ function faultOfStatus(cause: APIError, status: number, { model, settingNames }:
   return new EngineError(model, code, detail, undefined, { status });
 }
 
-/** The stream ended in the middle of the reply. */
+/** Error for a stream that ended in the middle of the reply. */
 export function brokenOff({ model }: Blamed): EngineError {
   return new EngineError(
     model,
@@ -94,13 +100,16 @@ export function brokenOff({ model }: Blamed): EngineError {
   );
 }
 
-/** What came is no stream of tokens. */
+/** Error for a response that is not a stream of tokens. */
 export function notAStream({ model, settingNames = environmentNames }: Blamed): EngineError {
   const detail = `the server did not answer with a stream of tokens. Check ${settingNames.baseUrl}, which ends in /v1 on most servers.`;
   return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
 }
 
-/** The server's own word for the error, where it is a bare identifier; its prose may repeat the prompt or the key. */
+/**
+ * The server's error identifier, if it is a bare word; its message may repeat the prompt or the
+ * key.
+ */
 function kindOf(cause: APIError): string {
   const kind = [cause.code, cause.type].find((word) => typeof word === 'string' && /^[a-z][a-z_]{2,40}$/i.test(word));
   return kind === undefined ? '' : ` ${String(kind)}`;

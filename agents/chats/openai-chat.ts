@@ -12,27 +12,27 @@ import { spokenText } from './spoken-text.ts';
 import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
 import { withCare } from './with-policy.ts';
 
-/** Where a chat server is, and how long it may keep us waiting. */
+/** Address and timeouts of a chat server. */
 export interface OpenaiChatOptions {
-  /** With the version, for example `http://localhost:11434/v1`. */
+  /** Includes the version, for example `http://localhost:11434/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Empty or absent where the server asks for none. */
+  /** Empty or absent if the server needs none. */
   readonly apiKey?: string;
   readonly firstTokenTimeoutMs?: number;
-  /** The longest pause between two tokens. */
+  /** Longest pause between two tokens. */
   readonly stallTimeoutMs?: number;
-  /** Further fields of the body, such as `stop`. */
+  /** Further fields of the request body, such as `stop`. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** For messages that say what to mend; the environment variables unless given. */
+  /** Setting names for error messages; the environment variables by default. */
   readonly settingNames?: SettingNames;
 }
 
 const settings = z.strictObject({
-  /** With the version, for example `http://localhost:11434/v1`. */
+  /** Includes the version, for example `http://localhost:11434/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1),
-  /** Further fields of the body, such as `{"stop": ["<|eot_id|>"]}`. */
+  /** Further fields of the request body, such as `{"stop": ["<|eot_id|>"]}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
@@ -41,7 +41,7 @@ export type OpenaiChatSettings = z.infer<typeof settings>;
 /** A chat model behind any OpenAI-compatible server. */
 export const adapter: Adapter<ChatModel, OpenaiChatSettings> = {
   settings,
-  // It tries again itself, since it knows which requests to change.
+  // Retries are done here, since only this adapter knows how to change a request.
   care: () => ({ concurrency: 16, retries: 0, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),
   open(chosen, context) {
     const { timeouts, calls, key, settingNames } = context;
@@ -59,7 +59,7 @@ export const adapter: Adapter<ChatModel, OpenaiChatSettings> = {
   },
 };
 
-/** What some servers or models refuse; each is left out for good once it was refused. */
+/** Parameters that some servers or models refuse; each is omitted for good once refused. */
 const optionalParameters = [
   'stream_options',
   'max_tokens',
@@ -71,16 +71,17 @@ const optionalParameters = [
 ] as const;
 
 /**
- * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio. Streams; an abort closes
- * the connection at once. A call that fails before its first token is tried once more where that may help.
+ * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio.
+ * Streams; an abort closes the connection at once. A call that fails before its first token is
+ * retried once if that may help.
  */
 export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
   const { model, firstTokenTimeoutMs = 15_000, stallTimeoutMs = 10_000 } = options;
   const client = new OpenAI({
     baseURL: options.baseUrl,
-    // The SDK insists on a key; local servers ignore it.
+    // The SDK requires a key; local servers ignore it.
     apiKey: options.apiKey === undefined || options.apiKey === '' ? 'none' : options.apiKey,
-    // Null, so that the SDK does not take them from the environment behind our configuration's back.
+    // Null, so that the SDK does not read them from the environment.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -119,7 +120,7 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
             declined.add(parameter);
             continue;
           }
-          // A model that knows no tools, or a schema it does not like: the character talks on without them.
+          // The model does not support tools, or rejects a schema: go on without tools.
           if (call.toolbox !== undefined && isRefusal(cause)) {
             const { toolbox: _refused, ...without } = call;
             call = without;
@@ -128,7 +129,7 @@ export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
           const pauseMs = retried ? undefined : retryPauseMs(cause);
           if (pauseMs === undefined) throw faultOf(cause, options);
           retried = true;
-          // The abort that ends this pause is thrown, as the caller's own reason, at the head of the loop.
+          // If aborted, the loop head throws the caller's own reason.
           await pause(pauseMs, undefined, { signal: call.signal }).catch(() => {});
         }
       }
@@ -165,7 +166,7 @@ function requestBody(
   };
 }
 
-/** One request. Throws whatever went wrong, unsorted; a timeout as an `EngineError`. */
+/** Sends one request. Throws errors unconverted, except a timeout, which is an `EngineError`. */
 async function* streamOnce(
   client: OpenAI,
   body: Body,
@@ -188,7 +189,7 @@ async function* streamOnce(
       if (collector.add(news.calls) || news.isProgress) watch.restart(limits.stallTimeoutMs);
       const text = spoken.add(news.content);
       if (text !== '') {
-        // What the listener needs to take this in is not the server's time.
+        // Time that the consumer takes does not count.
         watch.stop();
         yield { type: 'text-delta', text };
         watch.restart(limits.stallTimeoutMs);
@@ -198,7 +199,7 @@ async function* streamOnce(
         break;
       }
     }
-    // The SDK ends a stream quietly when its signal is aborted.
+    // The SDK ends a stream without an error if its signal is aborted.
     signal.throwIfAborted();
     if (finish === undefined) throw watch.progressed ? brokenOff(limits) : notAStream(limits);
     const rest = spoken.rest();
@@ -213,7 +214,9 @@ async function* streamOnce(
   }
 }
 
-/** Aborts a request that keeps us waiting, with the `EngineError` that says so, or that nobody reads any more. */
+/**
+ * Watchdog: aborts a request with an `EngineError` on timeout, and when nobody reads it any more.
+ */
 class Watch {
   readonly #model: string;
   readonly #controller = new AbortController();
@@ -252,7 +255,7 @@ class Watch {
   }
 }
 
-/** What one chunk tells; servers leave out, and set to null, nearly everything. */
+/** Reads one chunk; servers omit, or set to null, nearly everything. */
 function readChunk(chunk: ChatCompletionChunk | null): {
   readonly content: string;
   readonly calls: unknown;
@@ -267,7 +270,7 @@ function readChunk(chunk: ChatCompletionChunk | null): {
   return {
     content: typeof delta['content'] === 'string' ? delta['content'] : '',
     calls: delta['tool_calls'],
-    // Thoughts count too; the empty first delta with the role, and pings, do not.
+    // Reasoning counts as progress too; the empty first delta with the role, and pings, do not.
     isProgress: finish !== undefined || ['content', 'reasoning_content', 'reasoning'].some(filled),
     finish,
     usage: chunk?.usage

@@ -1,23 +1,30 @@
-/** Blocks in which a model thinks before it speaks. */
+/** Tags of reasoning blocks. */
 const hiddenBlocks = ['think', 'thinking', 'thought', 'reasoning', 'analysis', 'scratchpad'];
 const hiddenOpens = hiddenBlocks.map((name) => `<${name}>`);
-/** Tags that say nothing by themselves: the end of a thought whose beginning a chat template has swallowed, the start of a text. */
+/**
+ * Tags dropped by themselves: the end of a reasoning block whose start the chat template swallowed,
+ * and start-of-text tokens.
+ */
 const dropped = [...hiddenBlocks.map((name) => `</${name}>`), '<s>', '<bos>'];
-/** Control tokens of chat templates that leaked; what follows is not for the listener. */
+/** Leaked control tokens of chat templates; the text after them is not spoken. */
 const controls = ['<|', '<｜', '</s>', '<eos>', '<<sys>>', '[inst]', '[/inst]', '<start_of_turn>', '<end_of_turn>'];
 const tags = [...hiddenOpens, ...dropped, ...controls];
 
-/** Feeds text deltas through, leaving out what a model does not mean to say; `rest` gives what was held back at the end. */
+/**
+ * Filters text deltas, leaving out reasoning and control tokens; `rest` flushes what was held back
+ * at the end.
+ */
 export interface SpokenText {
   add(delta: string): string;
   rest(): string;
-  /** True once a control token was met; nothing follows. */
+  /** True after a control token; no output follows. */
   hasEnded(): boolean;
 }
 
 /**
- * Leaves out `<think>…</think>` blocks and their like, also when their tags are split over deltas, and everything from a leaked
- * control token such as `<|eot_id|>` or `[/INST]` on. Text that may be the beginning of a tag is held until it is known not to be one.
+ * Removes `<think>…</think>` blocks and the like, also if their tags are split over deltas, and
+ * everything from a leaked control token such as `<|eot_id|>` or `[/INST]` on. Text that may be the
+ * start of a tag is held back until that is decided.
  */
 export function spokenText(): SpokenText {
   let held = '';
@@ -53,7 +60,10 @@ export function spokenText(): SpokenText {
   };
 }
 
-/** Where the first whole tag begins, or else where what may become one begins, or else the end of the text. */
+/**
+ * Position of the first complete tag, otherwise of a possible partial tag at the end, otherwise the
+ * end of the text.
+ */
 function firstOf(text: string, wanted: readonly string[]): [at: number, tag: string | undefined] {
   for (const { index: at } of text.matchAll(/[<[]/gu)) {
     const tail = text.slice(at, at + longestTag).toLowerCase();

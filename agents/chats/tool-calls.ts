@@ -5,9 +5,9 @@ import type { Toolbox, ToolCall } from '../tools.ts';
 
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
-/** Puts calls together from the pieces of a stream; `calls` gives those that came through whole. */
+/** Assembles tool calls from the pieces of a stream; `calls` returns the complete ones. */
 export interface CallCollector {
-  /** Takes the `tool_calls` of one delta. True where there was anything in it. */
+  /** Adds the `tool_calls` of one delta. True if there were any. */
   add(pieces: unknown): boolean;
   calls(): ToolCall[];
 }
@@ -19,9 +19,10 @@ interface OpenCall {
 }
 
 /**
- * Servers cut calls differently: OpenAI and vLLM send arguments in pieces that share an `index`; Ollama and Gemini send each
- * call whole, some all under index 0, some without ids. So a piece opens a new call where its index or its id is new.
- * A call of a function that was not offered, or whose arguments are no JSON object, is no call.
+ * Collects streamed tool calls. Servers split them differently: OpenAI and vLLM send arguments in
+ * pieces that share an `index`; Ollama and Gemini send each call whole, some all under index 0,
+ * some without ids. So a new index or a new id opens a new call. Calls of functions that were not
+ * offered, or whose arguments are not a JSON object, are ignored.
  */
 export function callCollector(toolbox: Toolbox | undefined): CallCollector {
   const open = new Map<number, OpenCall>();
@@ -56,7 +57,10 @@ export function callCollector(toolbox: Toolbox | undefined): CallCollector {
   };
 }
 
-/** The fields of a request that offer tools. None where the model is not to call any: not all servers know `none`. */
+/**
+ * Request fields that offer tools; none if the model must not call any, since not all servers know
+ * `none`.
+ */
 export function toolFields(toolbox: Toolbox | undefined): Partial<Body> {
   if (toolbox === undefined || toolbox.tools.length === 0 || toolbox.choice === 'none') return {};
   const { choice } = toolbox;
@@ -69,7 +73,7 @@ export function toolFields(toolbox: Toolbox | undefined): Partial<Body> {
   };
 }
 
-/** A message as the chat-completions API has it. */
+/** Converts a message to the chat completions API. */
 export function wireMessage(message: Message): OpenAI.ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.text };
   if (message.role !== 'assistant' || message.calls === undefined) {

@@ -1,7 +1,10 @@
 import type { Calls, Meter } from '../../voices/calls/calls.ts';
 import type { ChatModel, ChatPart } from '../chat.ts';
 
-/** The same model, called in its turn and its costs noted: every chat adapter's last step. */
+/**
+ * Applies the call policy to a chat model and meters its tokens: the last step of every chat
+ * adapter.
+ */
 export function withCare(model: ChatModel, calls: Calls): ChatModel {
   return {
     name: model.name,

@@ -1,4 +1,4 @@
-/** A text without what its publisher put around it, and what that says of it. */
+/** A text without its publisher's header and licence, and metadata of that header. */
 export interface BookText {
   readonly text: string;
   readonly title?: string;
@@ -8,7 +8,10 @@ export interface BookText {
 const begin = /^\*{3} ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK.*\n/imu;
 const end = /^\*{3} ?END OF (?:THE|THIS) PROJECT GUTENBERG EBOOK/imu;
 
-/** Takes Project Gutenberg's header and licence off, which tell nothing of the characters; other texts stay as they are. */
+/**
+ * Strips Project Gutenberg's header and licence, which say nothing about the characters; other
+ * texts stay unchanged.
+ */
 export function bookText(whole: string): BookText {
   const start = begin.exec(whole);
   if (start === null) return { text: whole };

@@ -11,12 +11,14 @@ const longest = { tagline: 120, short: 400, long: 4_000 };
 const counts = { greetings: 6, evasions: 12, repeatRequests: 6 };
 
 const text = z.string().trim().min(1);
-/** Strings of a list that holds other things too; a single string is a list of one. */
+/** Strings of a list that may hold other things too; a single string counts as a list of one. */
 const texts = z
   .union([z.array(z.unknown()), z.string()])
   .transform((value) => (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string'))
   .catch([]);
-/** What a model writes in another way than asked is taken where its meaning is plain, and left out where it is not. */
+/**
+ * Tolerates answers in another form than asked if the meaning is clear, and drops them otherwise.
+ */
 const answer = z.object({
   tagline: text,
   identity: text,
@@ -35,15 +37,16 @@ const answer = z.object({
   repeatRequests: texts,
 });
 
-/** The fields of a card that no text tells. */
+/** Card fields that the source text does not give. */
 export type Completion = Pick<
   Card,
   'tagline' | 'identity' | 'directions' | 'mbti' | 'knowledge' | 'greetings' | 'evasions' | 'repeatRequests'
 > & { readonly gender: Card['voice']['gender'] };
 
 /**
- * Has a model add what no text tells: tagline, description in the second person (RoleLLM), MBTI (Beyond Dialogue), greetings and ways out;
- * where it writes too few of those, plain ones stand beside them. `material`: the card so far.
+ * Has a model add what the text does not give: tagline, description in the second person (RoleLLM),
+ * MBTI (Beyond Dialogue), greetings and evasions; fills up with generic ones if it writes too few.
+ * `material`: the card so far.
  */
 export async function completeCard(
   name: string,

@@ -4,13 +4,13 @@ import { askForJson } from '../llm/ask-json.ts';
 import type { ChatModel } from '../chat.ts';
 import { languageRule } from './statements.ts';
 
-/** A sentence, and which of the texts it was made of it rests on, by their numbers from 0. */
+/** A sentence, and the indexes of the source texts it rests on, from 0. */
 export interface Condensed {
   readonly text: string;
   readonly from: readonly number[];
 }
 
-/** So many characters in one call. */
+/** Limit of characters in one call. */
 const batchCharacters = 12_000;
 const mostRounds = 4;
 
@@ -21,8 +21,9 @@ const answer = z.preprocess(
 const sentence = z.object({ text: z.string().trim().min(1).max(1_200), from: z.array(z.number().int()).min(1) });
 
 /**
- * Writes many texts about somebody together as `most` sentences or fewer, in batches, again and again until they are short enough. A
- * sentence stays only where it says which texts it rests on. What is within `characters` already stays as it is.
+ * Summarizes many texts about a character in at most `most` sentences, in batches, repeatedly until
+ * they are short enough. A sentence is kept only if it names the texts it rests on. Texts that fit
+ * `characters` already stay unchanged.
  */
 export async function condense(
   texts: readonly string[],

@@ -8,7 +8,7 @@ import { condense } from './condense.ts';
 import { comparable } from './passages.ts';
 import type { Statement } from './statements.ts';
 
-/** A sentence of the card that was written together from statements: from which, by their places in the list, from 0. */
+/** A card sentence summarized from statements; `from` are their indexes in the list, from 0. */
 export interface WrittenSentence {
   readonly field: Statement['field'];
   readonly text: string;
@@ -23,25 +23,26 @@ export interface DraftedPack {
   readonly written: readonly WrittenSentence[];
 }
 
-/** Who is drafted, from what. */
+/** Source of a draft. */
 export interface DraftSource {
   readonly name: string;
   readonly work: string;
   readonly author?: string | undefined;
-  /** The whole text: what is said again and again is counted there. */
+  /** The whole text, used to count catchphrases. */
   readonly text: string;
 }
 
-/** What stands in every prompt is kept short. */
+/** Limits of items, since all of them are in every prompt. */
 const most = { trait: 12, catchphrase: 8, person: 30, lore: 300, profile: 8, life: 15, style: 6 };
-/** What is within so many characters stays as the statements say it. */
+/** Lengths in characters up to which statements are used unchanged. */
 const characters = { profile: 1_500, life: 2_500, style: 1_200 };
 
 /**
- * Puts statements together: people, lore and lines stand in the card as the text gave them, traits and catchphrases by how often. Profile,
- * life and style do too, where they are short, else they are written together, each sentence with the statements it rests on; then all
- * that happened becomes experiences. One call of the model adds what no text tells (`completeCard`). Throws `CharacterError` where nothing was
- * found, `EngineError` where the model fails.
+ * Drafts a card from statements: people, lore and lines as the text gave them, traits and
+ * catchphrases by frequency. Profile, life and style are used as given if they are short, otherwise
+ * they are summarized, each sentence with the statements it rests on; then all events become
+ * experiences. One call of the model adds what the text does not give (`completeCard`). Throws
+ * `CharacterError` if nothing was found, `EngineError` if the model fails.
  */
 export async function draftCard(
   source: DraftSource,
@@ -101,7 +102,7 @@ export async function draftCard(
   return { card, lines: draft.lines, problems, written };
 }
 
-/** What is known by now, for the model that completes it. */
+/** The draft so far, as material for the model that completes it. */
 function materialOf(card: Card, phrases: readonly string[], lines: readonly DialoguePair[]): string {
   return [
     `profile: ${card.profile}`,
@@ -114,13 +115,16 @@ function materialOf(card: Card, phrases: readonly string[], lines: readonly Dial
   ].join('\n');
 }
 
-/** Each once, however it is written, the most frequent first. */
+/** Removes duplicates, ignoring spelling, and sorts by frequency. */
 function byCount(texts: readonly string[]): string[] {
   const groups = Map.groupBy(texts, (text) => comparable(text));
   return [...groups.values()].toSorted((left, right) => right.length - left.length).flatMap(([first]) => first ?? []);
 }
 
-/** By how often the whole text has them; what it has once is kept where nothing is said again and again. */
+/**
+ * Catchphrases by their frequency in the whole text; those that occur once are kept only if none
+ * occurs again.
+ */
 function catchphrasesIn(found: readonly Statement[], text: string): string[] {
   const whole = comparable(text);
   const phrases = byCount(found.map((one) => one.text))
@@ -131,7 +135,7 @@ function catchphrasesIn(found: readonly Statement[], text: string): string[] {
   return (again.length > 0 ? again : phrases).slice(0, most.catchphrase).map(({ phrase }) => phrase);
 }
 
-/** One statement of each name or key, those first of which most was said. */
+/** One statement for each name or key, the most frequent first. */
 function firstOfEach(statements: readonly Statement[], count: number): Statement[] {
   const named = statements.filter((one) => one.about !== '');
   return [...Map.groupBy(named, (one) => comparable(one.about)).values()]

@@ -4,11 +4,14 @@ import { askForJson } from '../llm/ask-json.ts';
 import type { ChatModel } from '../chat.ts';
 import { comparable } from './passages.ts';
 
-/** A book begins with its preface and contents: pieces of all of it tell more. */
+/** Number of excerpts, spread over the text: a book begins with its preface and contents. */
 const excerptCount = 6;
 const excerptLength = 1_200;
 
-/** Who a text is mostly about, as it writes the name; undefined where the model names somebody who is not in it. */
+/**
+ * Asks a model for the main character of a text, as the text writes the name; undefined if the name
+ * is not in the text.
+ */
 export async function nameIn(text: string, model: ChatModel, options: CallOptions): Promise<string | undefined> {
   const step = Math.max(excerptLength, Math.floor(text.length / excerptCount));
   const excerpts = Array.from({ length: excerptCount }, (_, index) =>

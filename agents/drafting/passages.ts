@@ -1,14 +1,20 @@
-/** A piece of a long text, whole paragraphs where they are short enough. */
+/** A piece of a long text, made of whole paragraphs if they are short enough. */
 export interface Passage {
   readonly text: string;
-  /** Where it begins in the whole, in UTF-16 units. */
+  /** Start in the whole text, in UTF-16 units. */
   readonly offset: number;
 }
 
-/** Long enough for a scene, short enough for models with a context of 8,000 tokens, also in Chinese. */
+/**
+ * Longest passage in characters: long enough for a scene, short enough for models with a context of
+ * 8,000 tokens, also in Chinese.
+ */
 const longest = 5_000;
 
-/** Cuts a text into passages that end with a paragraph, else a sentence, else anywhere. */
+/**
+ * Cuts a text into passages that end with a paragraph, otherwise with a sentence, otherwise
+ * anywhere.
+ */
 export function passagesOf(text: string, most = longest): Passage[] {
   const passages: Passage[] = [];
   let offset = 0;
@@ -29,11 +35,11 @@ function endOf(text: string): number {
   const last = sentences.at(-1);
   const sentence = last === undefined ? 0 : last.index + last[0].length;
   if (sentence > least) return sentence;
-  // Not through the middle of a character of two units.
+  // Never splits a surrogate pair.
   return /[\uD800-\uDBFF]$/u.test(text) ? text.length - 1 : text.length;
 }
 
-/** A text in which quotes are looked for: one space between words, one kind of quotation mark, no case. */
+/** Normalizes a text for finding quotes: single spaces, one kind of quotation mark, lower case. */
 export function comparable(text: string): string {
   return text
     .normalize('NFKC')

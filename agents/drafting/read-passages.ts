@@ -5,46 +5,50 @@ import type { ChatModel } from '../chat.ts';
 import type { Passage } from './passages.ts';
 import { statementsIn, type PassageResult, type Statement } from './statements.ts';
 
-/** A statement, and the passage it was found in: its number from 1, and where that begins, in UTF-16 units. */
+/** A statement with its passage: number from 1, and start in UTF-16 units. */
 export interface PlacedStatement extends Statement {
   readonly passage: number;
   readonly offset: number;
 }
 
-/** What all passages gave, in their order. */
+/** Results of all passages, in order. */
 export interface Read {
   readonly statements: readonly PlacedStatement[];
   readonly dropped: number;
-  /** Passages of which the model wrote no JSON, by their numbers from 1. */
+  /** Numbers of passages, from 1, for which the model returned no JSON. */
   readonly unread: readonly number[];
 }
 
 export interface ReadingOptions extends CallOptions {
   readonly name: string;
   readonly model: ChatModel;
-  /** What was read before, and where it is kept. */
+  /** Keeps results, so that an interrupted run can go on later. */
   readonly store: {
     read(index: number): Promise<PassageResult | undefined>;
     write(index: number, result: PassageResult): Promise<void>;
   };
-  /** Told once before the first, with what was read before, and after each. */
+  /** Called once before the first passage, with the number already read, and after each. */
   readonly onPassage: (done: number, of: number, already: number) => void;
-  /** Told that the server has no room just now, and how long it is left alone. */
+  /** Called if the server is busy, with the pause until the retry. */
   readonly onWait: (seconds: number) => void;
   readonly pause?: (ms: number, options: CallOptions) => Promise<unknown>;
 }
 
-/** Passages read at a time: servers answer them together, and rate limits allow it. */
+/** Concurrent passages: servers batch them, and rate limits allow it. */
 const passagesAtOnce = 4;
-/** A book takes an hour; a server that is down for two minutes is to end nothing. */
+/**
+ * Pauses before retries. A book takes an hour, so a server that is down for two minutes must not
+ * end the run.
+ */
 const pausesMs = [2_000, 8_000, 30_000, 60_000];
 const longestPauseMs = 120_000;
-/** So many passages without an answer at the beginning: the model will not do. */
+/** Number of failed passages at the start after which the model is given up. */
 const fewFailures = 3;
 
 /**
- * Reads passages, several at a time. One of which the model makes no JSON is passed over; a server that is busy or away is waited for.
- * Throws `EngineError` where the model makes nothing of the first ones, or the server stays away; what was read is in the store by then.
+ * Reads passages concurrently. A passage for which the model returns no JSON is skipped; a busy or
+ * unreachable server is waited for. Throws `EngineError` if the model returns nothing usable for
+ * the first passages, or the server stays away; results so far are in the store by then.
  */
 export async function readPassages(passages: readonly Passage[], options: ReadingOptions): Promise<Read> {
   const { store, onPassage, signal } = options;

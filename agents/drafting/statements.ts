@@ -6,42 +6,54 @@ import { comparable, type Passage } from './passages.ts';
 
 const fields = ['profile', 'life', 'trait', 'style', 'catchphrase', 'person', 'line', 'lore'] as const;
 
-/** One thing that a text tells about a character. */
+/** One statement of a text about a character. */
 export const statementSchema = z.object({
   field: z.enum(fields),
-  /** Of `person` the name, of `line` what is said to the character, of `lore` the key; empty for the others. */
+  /**
+   * Name for `person`, the words said to the character for `line`, the key for `lore`; empty for
+   * the others.
+   */
   about: z
     .string()
     .max(400)
     .nullish()
     .transform((about) => about?.trim() ?? ''),
   text: z.string().trim().min(1).max(1_200),
-  /** The words of the text it rests on. */
+  /** The words of the text that the statement rests on. */
   quote: z.string().trim().min(1).max(1_200),
 });
 
 export type Statement = z.infer<typeof statementSchema>;
 
-/** What a passage gave; `dropped` were not in the text, or no statements. */
+/**
+ * Statements of a passage; `dropped` is the number of those not grounded in the text, or malformed.
+ */
 export interface PassageResult {
   readonly statements: readonly Statement[];
   readonly dropped: number;
 }
 
-/** Models leave the object around the list out. Each statement is looked at by itself: one that is wrong costs no other. */
+/**
+ * Models often omit the object around the list. Statements are parsed one by one, so that a bad one
+ * does not cost the others.
+ */
 const answer = z.preprocess(
   (value) => (Array.isArray(value) ? { statements: value } : value),
   z.object({ statements: z.array(z.unknown()) }),
 );
-/** A shorter quote proves nothing: it is in any text. Chinese says as much in a third of the characters. */
+/**
+ * Least length of a quote: a shorter one is found in any text. Chinese says as much in a third of
+ * the characters.
+ */
 const leastQuote = { letters: 12, han: 4 };
-/** In one passage: more are repetitions, and cost tokens. */
+/** Limit for one passage: more are repetitions, and cost tokens. */
 const mostStatements = 25;
 
 /**
- * What a passage tells about a character, as RoleLLM builds profiles (§3.1: description, catchphrases, script lines) and Beyond
- * Dialogue aligns them (traits, style). A statement stays only where its quote is in the passage, word for word; a catchphrase, and
- * the reply of a line, must be there themselves.
+ * Extracts what a passage says about a character, as RoleLLM builds profiles (§3.1: description,
+ * catchphrases, script lines) and Beyond Dialogue aligns them (traits, style). A statement is kept
+ * only if its quote is in the passage, word for word; so must a catchphrase itself, and the reply
+ * of a line.
  */
 export async function statementsIn(
   passage: Passage,
@@ -70,7 +82,7 @@ function isGrounded({ field, text, quote }: Statement, passage: string): boolean
   return sought.length >= leastQuote.letters || (sought.match(/\p{Script=Han}/gu)?.length ?? 0) >= leastQuote.han;
 }
 
-/** The language the card is written in, said outright where models fall back to English. */
+/** Instruction on the card's language, stated outright because models fall back to English. */
 export function languageRule(text: string): string {
   const hanCount = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   return hanCount * 5 > text.length

@@ -2,28 +2,43 @@ import { openCircuit, type Circuit } from '../../voices/calls/circuit.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { Embedder } from './embedder.ts';
 
-/** The meanings of one server: of what is kept, in the background; and of what was just said, in time or not at all. */
+/**
+ * Shared embedder of one server: bulk embedding in the background, and embedding of user messages
+ * within a deadline.
+ */
 export interface Meanings {
-  /** Points of one model are comparable with each other alone. */
+  /** Model name; embeddings are comparable only within one model. */
   readonly model: string;
-  /** One point for each text, in their order; the texts of all who ask take turns, a batch at a time. Throws as the embedder does. */
+  /**
+   * Returns one embedding for each text, in order; callers take turns, a batch at a time. Throws as
+   * the embedder does.
+   */
   embed(texts: readonly string[], options: CallOptions): Promise<readonly Float32Array[]>;
   /**
-   * The point of a remark, asked for once by whoever looks for what bears on it; undefined where it is late, the embedder fails, or
-   * it rests after failures. Throws `signal.reason` alone.
+   * Embedding of a user message, computed once for all callers; undefined if it is late, the
+   * embedder fails, or the circuit breaker is open after failures. Throws only `signal.reason`.
    */
   pointOf(remark: string, options: CallOptions): Promise<Float32Array | undefined>;
-  /** Gives up what is asked for in the background. */
+  /** Aborts background work. */
   close(): void;
 }
 
-/** Somebody waits for the answer: no reply is delayed by more, however many look for what bears on the remark. */
+/**
+ * Longest wait for the embedding of a user message: no reply is delayed by more, however many
+ * callers ask for it.
+ */
 export const longestWaitMs = 250;
-/** Remarks whose points are kept: drafts, corrections and the two who ask in a turn want them again. */
+/**
+ * User messages with cached embeddings: speculative replies, corrections and the two callers in a
+ * turn ask for them again.
+ */
 const mostKept = 256;
 const batchSize = 64;
 
-/** `circuit`: slowness is a failure too, so that of a slow embedder only two remarks in half a minute wait. */
+/**
+ * Opens the shared embedder. `circuit`: slowness counts as failure, so a slow embedder delays only
+ * two messages in half a minute.
+ */
 export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit()): Meanings {
   const kept = new Map<string, Promise<Float32Array | undefined>>();
   const closed = new AbortController();
@@ -76,7 +91,9 @@ export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit(
   };
 }
 
-/** Whoever leaves does not end the call: it takes a moment at most, and the next who asks has its point. */
+/**
+ * An aborted caller does not cancel the call: it is short, and the next caller can use its result.
+ */
 function unlessAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise, resolve, reject } = Promise.withResolvers<Value>();
   const onAbort = (): void => reject(signal.reason);

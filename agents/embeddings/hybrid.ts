@@ -5,25 +5,35 @@ import type { Embedder } from './embedder.ts';
 import { openNearest } from './nearest.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
-/** Texts that can be searched by their words, and by their meaning once that is known. */
+/** Index of texts searchable by words, and by embedding once their embeddings are computed. */
 export interface Hybrid {
-  /** Resolves when every text has its point, once; throws as the embedder does. Searches do not wait for it. */
+  /**
+   * Computes the embedding of every text, once; rejects if the embedder fails. Searches do not wait
+   * for it.
+   */
   prepare(embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void>;
-  /** By words alone until the points are there, and where `query` is no point. */
+  /**
+   * Searches by words alone until the embeddings are ready, or if `point` (the query's embedding)
+   * is absent.
+   */
   search(query: string, count: number, point?: Float32Array): readonly Ranked[];
 }
 
-/** Cormack, Clarke and Büttcher 2009: how much the first places count more than the next. */
+/**
+ * Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): the higher, the less the
+ * first ranks dominate.
+ */
 const fusionConstant = 60;
-/** Points that are placed at a stretch, in about a millisecond: others talk meanwhile. */
+/** Embeddings indexed in one go, about a millisecond, before yielding to other sessions. */
 const placedAtOnce = 128;
-/** How deep each ranking is looked into. */
+/** Depth of each ranking used for fusion. */
 export const rankingDepth = 30;
 
 /**
- * Joins BM25 (English stemmed, Chinese by characters and pairs) and nearness of meaning by reciprocal rank fusion. `byTopic`: words that
- * frame a remark find nothing, a remark without a topic nothing at all, and meaning only what stands out; for texts that are to stay away
- * where nothing asks for them.
+ * Joins BM25 (English stemmed, Chinese as single characters and pairs) and embedding similarity by
+ * reciprocal rank fusion. `byTopic`: frame words find nothing, a query without a topic finds
+ * nothing at all, and embeddings only count if they stand out; for texts that must not appear
+ * unless asked for.
  */
 export function openHybrid(texts: readonly string[], { byTopic = false }: { readonly byTopic?: boolean } = {}): Hybrid {
   const rank = openBm25(texts.map((text) => [{ terms: searchTerms(text) }]));
@@ -52,7 +62,7 @@ export function openHybrid(texts: readonly string[], { byTopic = false }: { read
   };
 }
 
-/** Reciprocal rank fusion: what stands high in several rankings stands highest. */
+/** Reciprocal rank fusion: items ranked high in several rankings come first. */
 export function fuse(rankings: readonly (readonly Ranked[])[]): readonly Ranked[] {
   const scores = new Map<number, number>();
   for (const ranking of rankings) {

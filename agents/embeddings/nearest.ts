@@ -1,42 +1,48 @@
 import { keepBest, type Ranked } from '../retrieval/bm25.ts';
 import { likeness } from './embedder.ts';
 
-/** Points that are searched by nearness. All have the dimension of the first; others are passed over. */
+/**
+ * Nearest-neighbour index of embeddings. All have the dimension of the first; others are ignored.
+ */
 export interface Nearest {
-  /** How many points there are. */
+  /** Number of embeddings. */
   readonly size: number;
-  /** Gives a text, by its index, the point of its meaning. */
+  /** Adds the embedding of the text with this index. */
   place(index: number, point: Float32Array): void;
   /**
-   * The `count` nearest, nearest first; `score` is their likeness, -1 to 1. Something is always nearest: `standingOut` gives only what is
-   * nearer than chance would bring any.
+   * Returns the `count` nearest neighbours, nearest first; `score` is cosine similarity, -1 to 1.
+   * There always is a nearest one: `standingOut` returns only those more similar than random texts
+   * would be.
    */
   search(point: Float32Array, count: number, standingOut?: boolean): readonly Ranked[];
 }
 
-/** So many are compared one by one: a thousand numbers each take a microsecond. */
+/**
+ * Up to this number all are compared exactly: a comparison of 1,000 dimensions takes a microsecond.
+ */
 const fewPoints = 256;
-/** Of more, so many times the wanted ones are compared, at least `leastShortlist`. */
+/** Shortlist size of larger indexes, as a multiple of `count`, and at least `leastShortlist`. */
 const shortlistShare = 3;
 const leastShortlist = 64;
 const bits = 32;
-/** Among fewer nobody can tell what is by chance. */
+/** Below this number chance similarity cannot be estimated. */
 const fewToTell = 8;
-/** Points that show how near by chance is. */
+/** Sample size for estimating chance similarity. */
 const sampleSize = 64;
-/** Of a normal distribution, how many of its deviations from the median half of it lies within, inverted. */
+/** Standard deviation of a normal distribution divided by its median absolute deviation. */
 const deviationOfHalf = 1.4826;
 
 /**
- * Compares the signs of two points first (binary quantization with rescoring): 32 dimensions in one step, so that 5,000 points of 1,024
- * dimensions take under a millisecond rather than seven. The best of those are compared exactly.
+ * Opens an index with binary quantization and rescoring: compares signs first, 32 dimensions in one
+ * step, so that 5,000 embeddings of 1,024 dimensions take under a millisecond rather than seven.
+ * The best of those are compared exactly.
  */
 export function openNearest(): Nearest {
   const points: { readonly index: number; readonly point: Float32Array }[] = [];
   let width = 0;
   let signs = new Int32Array(0);
 
-  /** How many signs each point has in common with `asked`; how often each number occurs is counted along. */
+  /** Number of equal signs of each embedding and `asked`, with a histogram of these numbers. */
   const compare = (asked: Int32Array): { readonly agreed: Uint16Array; readonly counts: Uint32Array } => {
     const agreed = new Uint16Array(points.length);
     const counts = new Uint32Array(width * bits + 1);
@@ -59,7 +65,10 @@ export function openNearest(): Nearest {
     return listed;
   };
 
-  /** Of so many by chance the nearest is about here (the greatest of n normal values; median and its deviation mind no few that are near). */
+  /**
+   * Expected maximum similarity of n random texts, n being the size of the index (maximum of n
+   * normal values; median and MAD are robust to a few true matches).
+   */
   const chance = (point: Float32Array): number => {
     const step = Math.ceil(points.length / sampleSize);
     const sampled = points.filter((_, at) => at % step === 0).map((known) => likeness(known.point, point));
@@ -114,12 +123,12 @@ function signsOf(point: Float32Array): Int32Array {
   return words;
 }
 
-/** An even number of words, since two are compared at a time. */
+/** Words for the signs of an embedding; even, since two are compared at a time. */
 function widthOf(point: Float32Array): number {
   return 2 * Math.ceil(point.length / bits / 2);
 }
 
-/** How many bits differ (Warren, Hacker's Delight, figure 5-2, two words at a time). */
+/** Hamming distance (Warren, Hacker's Delight, figure 5-2, two words at a time). */
 function differing(signs: Int32Array, from: number, asked: Int32Array): number {
   let count = 0;
   for (let at = 0; at < asked.length; at += 2) {
@@ -132,7 +141,7 @@ function differing(signs: Int32Array, from: number, asked: Int32Array): number {
   return count;
 }
 
-/** The bits set in each four, at most four. */
+/** Population count of each group of four bits. */
 function nibblesOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55_55_55_55);
   return (pairs & 0x33_33_33_33) + ((pairs >>> 2) & 0x33_33_33_33);

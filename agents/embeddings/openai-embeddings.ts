@@ -7,13 +7,16 @@ import { checkOpenaiModel } from '../../voices/calls/openai-models.ts';
 import { firstTokens } from '../llm/token-estimate.ts';
 import { unitOf, type Embedder } from './embedder.ts';
 
-/** Texts in one request: what the small servers take; OpenAI takes 2,048. */
+/** Texts in one request: the limit of small servers; OpenAI's is 2,048. */
 const batchSize = 64;
-/** What the small models (BGE, E5) read of a text, 512 tokens, by our cautious estimate; some servers refuse a longer one. */
+/**
+ * Input limit of small models (BGE, E5), 512 tokens, by our cautious estimate; some servers refuse
+ * longer texts.
+ */
 const readTokens = 400;
 
 const settings = z.strictObject({
-  /** With the version, for example `http://localhost:11434/v1`. */
+  /** Includes the version, for example `http://localhost:11434/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1),
 });
@@ -23,7 +26,10 @@ const reply = z.object({
   usage: z.object({ prompt_tokens: z.number() }).partial().nullish(),
 });
 
-/** Embeddings of any OpenAI-compatible server (`POST /embeddings`): OpenAI, Ollama, vLLM, llama.cpp, LM Studio. */
+/**
+ * Embeddings of any OpenAI-compatible server (`POST /embeddings`): OpenAI, Ollama, vLLM, llama.cpp,
+ * LM Studio.
+ */
 export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
   settings,
   care: () => ({ concurrency: 4, retries: 1, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),

@@ -1,8 +1,11 @@
-/** What programs are called, in any sentence that says of oneself that one is such a thing. */
+/** Names of AI programs, in sentences where the speaker claims to be one. */
 const programs =
   'a\\.?i\\.?|artificial intelligence|language models?|llm|neural net(?:work)?|chat ?bot|bot|software|algorithm|computer program|' +
   '(?:virtual|digital|ai) (?:assistant|character|being|companion|person)';
-/** What some of these are called for short, and people too: only with nothing behind it that would say otherwise. */
+/**
+ * Short names of programs that also fit people: they count only if nothing follows that says
+ * otherwise.
+ */
 const shortly = 'model|program|assistant|simulation|(?:fictional|virtual|imaginary) (?:character|person|being)';
 const makers =
   'open ?ai|anthropic|google|deepmind|meta|alibaba|microsoft|mistral ai|deepseek|baidu|tencent|moonshot|zhipu|nvidia|xai';
@@ -10,14 +13,14 @@ const names =
   'chat ?gpt|gpt(?:-?\\d\\w*)?|claude|gemini|llama(?: ?\\d)?|mistral|qwen|deepseek|grok|copilot|bard|ernie bot';
 
 const self = "(?:\\b(?:as|being|i am|i['’]m|i was|myself|i know(?: that)? i am)\\s+)";
-/** Up to four words that do not deny it. */
+/** Up to four words that do not negate. */
 const between = "(?:(?!(?:no|not|never|neither|hardly|unlike)\\b)[\\w'’-]+\\s+){0,4}";
 const chineseSelf =
   '(?:作为|身为|我叫|我乃|(?:我|自己)(?:其实|只|也|就|真的?|当然)?(?:是|只是|不过是|就是))[^，。！？,.!?不没]{0,14}';
 const chinesePrograms =
   '人工智能|AI|模型|机器人|聊天程序|程序|助手|神经网络|算法|软件|虚拟(?:人物|角色|形象)|通义|千问|文心|豆包|DeepSeek|GPT';
 
-/** A sentence in which the speaker is a program, or tells who made it. */
+/** Patterns of sentences in which the speaker says that it is a program, or who made it. */
 const selves: readonly RegExp[] = [
   new RegExp(`${self}(?:${between})?(?:an?\\s+)?(?:${programs})\\b`, 'iu'),
   new RegExp(
@@ -42,21 +45,21 @@ const selves: readonly RegExp[] = [
   /我(?:并)?没有(?:真实的?|真正的?|人类的?|自己的?)?(?:感情|情感|意识|身体|实体)(?=[，。！和或]|$)/u,
 ];
 
-/** Whether the speaker of a sentence is a program, by its own word. */
+/** True if the speaker of a sentence says that it is a program. */
 export function isProgramTalk(sentence: string): boolean {
   return selves.some((each) => each.test(sentence));
 }
 
-/** What services begin with, and people too: what comes next tells which it was. */
+/** Openings used by assistants and by people; the text after them decides. */
 const openers =
   /^["“]?(?:certainly|sure(?: thing)?|of course|absolutely|great|no problem|gladly|understood|okay)\s*[!,.:]|^(?:note|disclaimer|备注|注)\s*[:：]|^(?:好的|当然(?:可以)?|没问题|可以的)[，！。]/iu;
 
-/** Whether a text is nothing but such a beginning. */
+/** True if a text is such an opening and nothing else. */
 export function isOpener(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text) && !/[\p{L}\p{N}]/u.test(text.trim().replace(openers, ''));
 }
 
-/** How a service talks, and how much each says: two points together are no chance. */
+/** Patterns of assistant style, with points for each; two points count as a violation. */
 const manners: readonly (readonly [points: number, manner: RegExp])[] = [
   [1, openers],
   [2, /\bhow (?:can|may) i (?:assist you|help you today|be of assistance)|\bwhat can i help you with today\b/iu],
@@ -105,7 +108,7 @@ const manners: readonly (readonly [points: number, manner: RegExp])[] = [
   [1, /(?:乐意|很高兴|随时)为?(?:您|你)?(?:帮|解答|服务|效劳)/u],
 ];
 
-/** Whether a sentence, with what was said just before it, is how a service talks to its customers. */
+/** True if a sentence, with the text just before it, sounds like customer service. */
 export function isServiceTalk(sentence: string): boolean {
   let points = 0;
   for (const [each, manner] of manners) if (manner.test(sentence)) points += each;

@@ -2,18 +2,21 @@ import { isOpener } from './assistant-phrases.ts';
 import type { Slip } from '../violation.ts';
 import type { RoleGuard } from './guardrail-rules.ts';
 
-/** A sentence may be long; this much of it is not waited for. Phrases are cut there too. */
+/**
+ * Longest clause that is held back, in characters; phrases for synthesis are cut at this length
+ * too.
+ */
 const longestClause = 90;
 
-/** Text that is let out by the clause. */
+/** Text released clause by clause. */
 export interface Clauses<Part> {
   add(part: Part): Part[];
   rest(): Part[];
-  /** What was wrong with the clause at which it ended; nothing is let out any more. */
+  /** The violation that stopped the text; nothing is released after it. */
   readonly slip: Slip | undefined;
 }
 
-/** Holds text back until a clause has ended and its sentence so far is what the character may say. */
+/** Holds text back until a clause is complete and the sentence so far passes the guardrail. */
 export function openClauses<Part extends { readonly text: string }>(guard: RoleGuard): Clauses<Part> {
   let held: Part[] = [];
   let heldText = '';

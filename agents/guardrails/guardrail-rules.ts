@@ -7,21 +7,25 @@ import { isProgramTalk, isServiceTalk } from './assistant-phrases.ts';
 import type { Slip } from '../violation.ts';
 import { openStyle } from './style-drift.ts';
 
-/** Looks at one sentence of a reply before it is spoken; undefined where the character may well say it. */
+/** Checks one sentence of a reply before it is spoken; undefined if it passes. */
 export type RoleGuard = (sentence: string) => Slip | undefined;
 
-/** Whoever earnestly asks whether a human being speaks may be told that none does; see the rules of the persona. */
+/**
+ * A user who earnestly asks whether they talk to a human may be told the truth; see the rules of
+ * the persona.
+ */
 const asksForTruth =
   /\b(?:are|r) (?:you|u) (?:really |actually )?(?:an? )?(?:ai|bot|robot|machine|real|human|computer|program)\b|\b(?:am i|are we) (?:talking|speaking) (?:to|with) (?:an? )?(?:ai|bot|machine|human|real)\b|你是(?:不是)?(?:真人|机器人|人工智能|AI|程序)/iu;
 
-/** So many words in a row of the persona are no chance. */
+/** A verbatim run of this many words of the persona counts as a prompt leak. */
 const leakWordCount = 12;
 
 /**
- * A guard for one reply: knows the character and what was said. Catches the phrases of assistants, talk about the part as a part,
- * pieces of the prompt, things that came after the character's time and that nobody has mentioned, a language that neither
- * speaks or that the talk is not in, the visitor's own words said over, and sentences that sound like an assistant far more than like the
- * character. `secret`: what only the character knows.
+ * Opens the guardrail of one reply for a character and conversation. Catches assistant phrases,
+ * talk about the role as a role, parts of the prompt, things invented after the character's time
+ * that nobody has mentioned, a language that neither side speaks or the conversation is not in, the
+ * user's own words repeated, and sentences that sound far more like an assistant than like the
+ * character. `secret`: text that only the character knows.
  */
 export function openGuard(character: Character, history: readonly Message[], secret = ''): RoleGuard {
   const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
@@ -61,17 +65,20 @@ function partsOf(character: Character): Parts {
   return known;
 }
 
-/** The name, and each word of it that tells whose it is. */
+/** The name, and those of its words that identify the character. */
 function namesOf({ name }: Character): string[] {
   return [name, ...name.split(/\s+/u)].filter(
     (word) => /^(?:\p{Lu}|\p{Script=Han}|d['’])/u.test(word) && word.length > 1,
   );
 }
 
-/** Tells the prompt's own words again from what the character says of itself anyhow: lines and catchphrases may be said. */
+/**
+ * Detects the prompt's own words, except those that the character says anyhow: lines and
+ * catchphrases are allowed.
+ */
 function leakFinder(character: Character): (sentence: string) => boolean {
   const own = new Set(runsOf(character.lines.map(({ reply }) => reply).join(' ')));
-  // What a prompt of others tells is no secret.
+  // A prompt supplied by the application is not secret.
   const persona = character.persona === 'instructions' ? '' : personaOf(character);
   const secret = new Set(runsOf(persona).filter((run) => !own.has(run)));
   return (sentence) => tellsDirections(sentence) || runsOf(sentence).some((run) => secret.has(run));
@@ -93,7 +100,10 @@ const scriptsOf: Readonly<Record<string, RegExp>> = {
   Latin: /\p{Script=Latin}/gu,
 };
 
-/** A sentence mostly in a script that nobody in the talk writes, and in which the card does not speak. */
+/**
+ * True if a sentence is mostly in a script that nobody in the conversation writes and that the card
+ * does not use.
+ */
 function isForeign(sentence: string, { languages, lines, greetings }: Character, said: readonly string[]): boolean {
   const counts = Object.entries(scriptsOf).map(([script, signs]) => ({
     script,
@@ -103,16 +113,18 @@ function isForeign(sentence: string, { languages, lines, greetings }: Character,
   if (most === undefined || most.count < 12) return false;
   const signs = scriptsOf[most.script] ?? /(?!)/gu;
   const known = [...said, ...greetings, ...lines.slice(0, 20).map(({ reply }) => reply), languages.join(' ')];
-  // Names of languages are written in Latin letters, so a Latin sentence needs more than those.
+  // Language tags are written in Latin letters, so they do not count for a Latin sentence.
   const text = most.script === 'Latin' ? known.slice(0, -1) : known;
   return !text.some((each) => (each.match(signs)?.length ?? 0) >= 2) && !speaks(most.script, languages);
 }
 
-/** Who speaks of languages may want another one. */
+/** A user who mentions languages may want another one. */
 const languageTalk =
   /\b(?:english|chinese|mandarin|french|german|spanish|latin|russian|japanese|languages?|translat\w*)\b|[英中法德俄日汉洋外]语|[英中汉]文|普通话|语言|翻译|洋文/iu;
 
-/** A whole sentence in Latin letters amid Chinese, or the other way round, that nobody asked for. */
+/**
+ * True for a whole sentence in Latin letters amid Chinese, or the reverse, that nobody asked for.
+ */
 function leavesLanguage(sentence: string, history: readonly Message[]): boolean {
   const remarks = history.filter(({ role }) => role !== 'assistant').map(({ text }) => text);
   const heard = history.findLast(({ role }) => role === 'user')?.text ?? '';
@@ -123,10 +135,13 @@ function leavesLanguage(sentence: string, history: readonly Message[]): boolean 
   return count(sentence, other) >= (other === 'Han' ? 5 : 15) && !remarks.some((text) => languageTalk.test(text));
 }
 
-/** Fewer words may be taken up in earnest: "Afraid? I?" */
+/** Least words of an echo; fewer may be repeated in earnest: "Afraid? I?" */
 const leastEcho = 5;
 
-/** A sentence that is the visitor's last remark over again, and none of the character's own: "All for one, and one for all!" */
+/**
+ * True if a sentence repeats the user's last message and is not one of the character's own: "All
+ * for one, and one for all!"
+ */
 function echoes(sentence: string, remark: string, { catchphrases, lines }: Character): boolean {
   const said = wordsIn(sentence);
   const words = said.join(' ');

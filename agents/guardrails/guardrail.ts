@@ -14,16 +14,19 @@ type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
 const attempts = 2;
 
 /**
- * Keeps an agent in its part: no clause is let out before it was looked at. A sentence in which the character slips is not spoken;
- * the model is told what was wrong and goes on from what was said, once; slips it again, one of the card's evasions rounds the
- * turn off. `recipe` is the agent's own; only ours is guarded, and everybody in a scene. Nothing waits longer for that than for the end of a clause, which the voice waits for anyhow.
+ * Guardrail around an agent: releases a clause only after it was checked. A sentence with a
+ * violation is not spoken; the model is told what was wrong and continues from what was said, once.
+ * After a second violation one of the card's evasions completes the turn. `recipe` is the agent's
+ * own; only the default recipe is guarded, and every character in a scene. Adds no latency beyond
+ * the end of a clause, which the synthesizer waits for anyhow.
  */
 export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
   const { character } = agent;
   return {
     character,
     async *reply(history, options) {
-      // The ways of others are measured as they are, and prompts that a benchmark brings are not ours to guard; scenes are ours.
+      // Recipes of others are measured as they are, and prompts that a benchmark brings are not
+      // ours to guard; scenes are.
       const isOurs = (options.recipe ?? recipe) === 'dramatis' && character.persona !== 'instructions';
       if (!isOurs && options.circumstance === undefined) {
         yield* agent.reply(history, options);
@@ -47,7 +50,7 @@ export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): 
 }
 
 interface Talk {
-  /** What was let out. */
+  /** Text released so far. */
   told: string;
   cost: Cost;
   slip?: Slip;
@@ -60,7 +63,7 @@ interface Attempt {
   readonly isFirst: boolean;
 }
 
-/** Lets out what passes; returns the slip that ended it. */
+/** Releases what passes; returns the violation that ended the attempt. */
 async function* oneAttempt(
   agent: CharacterAgent,
   talk: Talk,
@@ -100,7 +103,7 @@ async function* oneAttempt(
   return undefined;
 }
 
-/** A delta may hold several sentences; each is looked at by itself. */
+/** Splits a delta into sentences, to check each by itself. */
 function sentencesOf(part: TextPart): TextPart[] {
   const [first = '', ...others] = part.text.split(
     /(?<=[.!?]["”’)]*)(?=\s)|(?<=[。！？]["”’」』）]*)(?=[^"”’」』）])|(?<=\n)/u,
@@ -108,7 +111,7 @@ function sentencesOf(part: TextPart): TextPart[] {
   return [{ ...part, text: first }, ...others.map((text): TextPart => ({ type: 'text-delta', text }))];
 }
 
-/** A model that was to go on likes to begin again: what was said already is not said twice. */
+/** Drops text that repeats what was already said: models asked to continue tend to start over. */
 function behind(told: string): (part: TextPart) => TextPart[] {
   let left = bare(told);
   let isFirst = true;
@@ -125,7 +128,7 @@ function behind(told: string): (part: TextPart) => TextPart[] {
   };
 }
 
-/** What stands between what was said and what comes next. */
+/** Separator between what was said and what comes next. */
 function gapBehind(told: string, next: string): string {
   return /^$|[\s。！？，]$/u.test(told) || /^\s/u.test(next) ? '' : ' ';
 }
@@ -134,12 +137,18 @@ function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** An action is no sentence of the character's: how it sounds tells nothing. */
+/**
+ * An action is not one of the character's sentences, so violations of style and language do not
+ * apply.
+ */
 function mayBeShown(slip: Slip | undefined): boolean {
   return slip === undefined || slip === 'style' || slip === 'language';
 }
 
-/** What was said so far, and what the director has to say about the rest, in the language that the character is told in. */
+/**
+ * Messages for a second attempt: what was said so far, and the instruction for the rest, in the
+ * language of the character's prompt.
+ */
 export function correctionOf(
   character: Pick<Character, 'languages'>,
   slip: Slip | undefined,

@@ -1,4 +1,4 @@
-/** When things came into the world, by the year in which people could first speak of them; names as they are commonly said. */
+/** Year in which people could first speak of an invention, with its common names. */
 const inventions: readonly (readonly [year: number, names: string])[] = [
   [1825, 'railway|railroad|locomotive'],
   [1839, 'photograph|photographs|photography|照片|照相'],
@@ -30,8 +30,9 @@ const spelledYear =
   /\b(?:nineteen|twenty)[ -](?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?\b/iu;
 
 /**
- * Whether a sentence speaks of what came after a year, though nobody has brought it up: things by name, and years in figures or,
- * of the last century and this one, in words. Absent year: nothing is too late.
+ * Returns a check for anachronisms: true if a sentence speaks of things after `untilYear` that
+ * nobody has mentioned, by name, or as years in figures or (20th and 21st century) in words.
+ * Without a year, nothing is too late.
  */
 export function inventionsAfter(untilYear: number | undefined): (sentence: string, mentioned: string) => boolean {
   if (untilYear === undefined) return () => false;

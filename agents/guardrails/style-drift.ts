@@ -1,8 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 
 /**
- * How assistants talk, in sentences of ours: what a model falls back to when it loses the part. Only for telling styles apart;
- * none of it is ever said.
+ * Sample of assistant style, in sentences of ours: the style a model falls back to when it loses
+ * the role. Used only to compare styles; none of it is ever said.
  */
 const assistantTalk = `
 That is a great question, and I would be glad to help you with it. Here are some key points to consider. First, it is important to
@@ -25,15 +25,21 @@ something for everyone. This can help reduce stress and improve your overall hea
 如果您还有其他问题，请随时告诉我。希望以上信息对您有所帮助。请提供更多详细信息，以便我更好地为您解答。建议您咨询专业人士的意见。总的来说，这是一个复杂的话题，可以从多个角度来看待。
 `;
 
-/** A sentence shorter than this has no style that could be told. */
+/** Least words of a sentence to judge its style. */
 const leastWords = 7;
-/** Mean log ratio a pair of words from which on a sentence sounds like an assistant; no line of the shipped packs does. */
+/**
+ * Mean log ratio per bigram from which on a sentence sounds like an assistant; no line of the
+ * shipped packs reaches it.
+ */
 const leastRatio = 1.1;
 const leastPairs = 7;
-/** A pair that was seen once in three thousand is hardly known. */
+/** Additive smoothing of bigram frequencies: one in three thousand. */
 const smoothing = 1 / 3_000;
 
-/** Tells sentences that sound like an assistant far more than like the character: bigrams of both, smoothed. */
+/**
+ * Detects sentences that sound far more like an assistant than like the character, by the log ratio
+ * of smoothed bigram frequencies.
+ */
 export function openStyle({ lines, greetings, style, profile }: Character): (sentence: string) => boolean {
   const own = countsOf([...lines.map(({ reply }) => reply), ...greetings, style, profile].join('\n'));
   const ownTotal = Math.max(1, totalOf(own));
@@ -45,7 +51,7 @@ export function openStyle({ lines, greetings, style, profile }: Character): (sen
       const ours = (own.get(pair) ?? 0) / ownTotal;
       return theirs + ours === 0 ? [] : [Math.log((theirs + smoothing) / (ours + smoothing))];
     });
-    // Most pairs of any sentence are in neither text; a few that are say enough only together.
+    // Most bigrams of a sentence occur in neither text; enough of them must occur to decide.
     const sum = ratios.reduce((total, ratio) => total + ratio, 0);
     return ratios.length >= leastPairs && sum / ratios.length >= leastRatio && ratios.length * 3 >= words.length;
   };

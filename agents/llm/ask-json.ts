@@ -3,7 +3,7 @@ import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { ChatModel, Message } from '../chat.ts';
 import { jsonIn } from './find-json.ts';
 
-/** What is asked for, and how much the model may write. */
+/** A question to answer in JSON, and the limit of the answer. */
 export interface Question<Answer> extends CallOptions {
   readonly system: string;
   readonly text: string;
@@ -14,8 +14,9 @@ export interface Question<Answer> extends CallOptions {
 const attempts = 3;
 
 /**
- * Asks a model for one JSON object, however it wraps it (`jsonIn`). What is no JSON, or not of the wanted shape, is asked for again, with
- * what was wrong, twice at most; then `EngineError` with `ENGINE_BAD_REPLY`.
+ * Asks a model for one JSON object, however it is wrapped (`jsonIn`). An answer that is no JSON or
+ * does not match the schema is asked for again, with the problem stated, at most twice; then throws
+ * `EngineError` with `ENGINE_BAD_REPLY`.
  */
 export async function askForJson<Answer>(model: ChatModel, question: Question<Answer>): Promise<Answer> {
   const { system, text, schema, maxTokens = 1_500, signal } = question;

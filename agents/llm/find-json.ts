@@ -1,6 +1,7 @@
 /**
- * The JSON that a model wrote somewhere in its answer: in a code fence, after a sentence, with commas too many, with line breaks inside of
- * strings, or cut off where its tokens ended, then without what was not complete. Of several values the longest; undefined where there is none.
+ * Extracts the JSON that a model wrote somewhere in its answer: in a code fence, after a sentence,
+ * with extra commas, with line breaks inside strings, or cut off at the token limit, then without
+ * its incomplete parts. Returns the longest of several values; undefined if there is none.
  */
 export function jsonIn(text: string): unknown {
   let longest: Parsed | undefined;
@@ -20,17 +21,17 @@ export function jsonIn(text: string): unknown {
 
 interface Parsed {
   readonly value: unknown;
-  /** The first place after it. */
+  /** Index after the value. */
   readonly end: number;
-  /** The text ended before it did. */
+  /** The text ended before the value did. */
   readonly isCut: boolean;
 }
 
 const primitive = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.])/y;
-/** Deeper values are no answer of a model's. */
+/** Nesting limit; deeper values are not a model's answer. */
 const deepest = 32;
 
-/** Undefined where there is no value, or only the beginning of a string or word. */
+/** Undefined if there is no value, or only the start of a string or word. */
 function valueAt(text: string, from: number, depth = 0): Parsed | undefined {
   const at = afterBlank(text, from);
   if (depth > deepest) return undefined;
@@ -41,7 +42,7 @@ function valueAt(text: string, from: number, depth = 0): Parsed | undefined {
   return word === undefined ? undefined : { value: JSON.parse(word), end: at + word.length, isCut: false };
 }
 
-/** An object or an array; of one that is cut off, what was complete. */
+/** Parses an object or array; of a cut-off one, the complete items. */
 function listAt(text: string, from: number, depth: number): Parsed | undefined {
   const isObject = text[from] === '{';
   const close = isObject ? '}' : ']';
@@ -87,7 +88,10 @@ function stringAt(text: string, from: number): Parsed | undefined {
   }
 }
 
-/** Whether what begins here goes on to the end of the text: a string without its end, half a word, or nothing. */
+/**
+ * True if a partial value runs to the end of the text: an unterminated string, half a word, or
+ * nothing.
+ */
 function isOpenEnded(text: string, from: number): boolean {
   const rest = text.slice(afterBlank(text, from));
   return (
@@ -98,7 +102,7 @@ function isOpenEnded(text: string, from: number): boolean {
   );
 }
 
-/** The first place from which on something else stands. */
+/** Index of the next character that is not blank. */
 function afterBlank(text: string, from: number, blank = /\s*/y): number {
   blank.lastIndex = from;
   return from + (blank.exec(text)?.[0].length ?? 0);

@@ -1,4 +1,7 @@
-/** Works on items, so many at a time, in their order. Where one fails, none is begun any more; what was begun ends, then the fault is thrown. */
+/**
+ * Runs `work` on items in order, at most `count` concurrently. After a failure no further item is
+ * started; those already running finish, then the error is thrown.
+ */
 export async function atOnce<Item>(
   items: Iterable<Item>,
   count: number,

@@ -1,15 +1,18 @@
-/** Tokens a text may cost: about four letters, or one and a half Chinese characters, each. Rounded up. */
+/**
+ * Estimated tokens of a text: one for about four letters, or for one and a half Chinese characters.
+ * Rounded up.
+ */
 export function estimateTokens(text: string): number {
   return Math.ceil(estimateShare(text));
 }
 
-/** The same for a piece of a text, not rounded, so that pieces add up. */
+/** Unrounded estimate for a piece of a text, so that pieces add up. */
 export function estimateShare(text: string): number {
   const hanCount = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   return hanCount / 1.5 + (text.length - hanCount) / 4;
 }
 
-/** The texts that a budget allows, the first that come; one that is too long does not keep the next from coming. */
+/** Takes texts in order while they fit the budget; skips one that is too long and goes on. */
 export function withinTokens(texts: readonly string[], budgetTokens: number): string[] {
   let spentTokens = 0;
   return texts.filter((text) => {
@@ -20,7 +23,7 @@ export function withinTokens(texts: readonly string[], budgetTokens: number): st
   });
 }
 
-/** The beginning of a text that a budget allows. */
+/** Start of a text, cut to the budget. */
 export function firstTokens(text: string, budgetTokens: number): string {
   const tokens = estimateTokens(text);
   return tokens <= budgetTokens

@@ -1,13 +1,13 @@
-/** Of which a person has one: a new one takes the place of the old. */
+/** Topics with a single value: a new fact replaces the old one. */
 type Topic = 'name' | 'home' | 'work' | 'age' | 'birthday';
 
-/** Something that somebody has said about themselves, in their own words. */
+/** A statement of the user about themselves, in their own words. */
 export interface StatedFact {
   readonly topic?: Topic;
   readonly text: string;
 }
 
-/** What is longer is a story, which a summary is for. */
+/** Longest fact in characters; longer statements are left to the summary. */
 const longestFact = 160;
 const mostFacts = 5;
 
@@ -34,8 +34,9 @@ const others: readonly RegExp[] = [
 ];
 
 /**
- * What somebody says about themselves, by the form of their sentences, in English and Chinese: no model, always the same. Questions,
- * wishes and suppositions are left out. What is told in another way is for a model to find.
+ * Extracts statements of the user about themselves by sentence patterns, in English and Chinese: no
+ * model, deterministic. Skips questions, wishes and suppositions. Other wordings are left to a
+ * model.
  */
 export function factsIn(text: string): StatedFact[] {
   const found = sentencesOf(text).flatMap((sentence): StatedFact[] => {
@@ -47,7 +48,7 @@ export function factsIn(text: string): StatedFact[] {
   return found.slice(0, mostFacts);
 }
 
-/** The sentences of a text, with their ends. */
+/** Splits a text into sentences, with their punctuation. */
 export function sentencesOf(text: string): string[] {
   return (text.match(/[^.!?。！？\n]+[.!?。！？]*/gu) ?? []).map((sentence) => sentence.trim()).filter(Boolean);
 }

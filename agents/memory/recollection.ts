@@ -4,7 +4,7 @@ import { openNearest } from '../embeddings/nearest.ts';
 import { fuse, rankingDepth } from '../embeddings/hybrid.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
-/** One memory as it is searched. */
+/** A memory to be indexed. */
 export interface Memory {
   readonly id: string;
   readonly text: string;
@@ -12,31 +12,32 @@ export interface Memory {
   readonly atMs: number;
 }
 
-/** Terms of a remark that are looked for at most, the rarest first: common ones cost time and say little. */
+/** Most terms of a message searched for, the rarest first: common ones cost time and say little. */
 const mostTerms = 6;
-/** A term in more of the memories than this is common, where there are enough to tell. */
+/** Share of memories above which a term is common, given at least `fewMemories`. */
 const commonShare = 0.1;
 const fewMemories = 100;
-/** A memory of this age counts half of what a fresh one does, as far as age counts. */
+/** Half-life of the recency score. */
 const halfLifeMs = 30 * 24 * 3_600_000;
-/** Memories that meaning alone may bring. */
+/** Most memories found by embedding. */
 const nearCount = 5;
-/** How much of a score age decides: the rest is how well it fits. */
+/** Weight of recency in the score; the rest is relevance. */
 const recencyShare = 0.25;
 
-/** Memories that are searched by what is being said. */
+/** Search index of memories, for recall by the current message. */
 export interface Recollection {
   add(memories: readonly Memory[]): void;
-  /** Gives a memory that was added the point of its meaning. */
+  /** Sets the embedding of a memory that was added. */
   place(id: string, point: Float32Array): void;
   /**
-   * Those that have a topic in common with a remark, the best first: by BM25, with the remark's `point` fused with nearness of meaning,
-   * and the fresher of two that fit alike.
+   * Returns the ids of memories that share a topic with a message, best first: by BM25, fused with
+   * embedding similarity if `point` is given; of two equally relevant ones the more recent comes
+   * first.
    */
   find(remark: string, nowMs: number, point?: Float32Array): readonly string[];
 }
 
-/** Opens an empty index. Ids are never used again; what was deleted elsewhere may still be found. */
+/** Opens an empty index. Ids are never reused; memories deleted elsewhere may still be found. */
 export function openRecollection(): Recollection {
   const counts = new Map<string, number>();
   const known: Memory[] = [];

@@ -1,12 +1,12 @@
 import { emotions, type Emotion } from '../../characters/emotion.ts';
 
-/** Text, and how it and what follows is said from here on, where that changes. */
+/** Text with the emotion that it and what follows is said with, if that changes here. */
 export interface FeltText {
   readonly text: string;
   readonly emotion?: Emotion;
 }
 
-/** Feeds text deltas through; `rest` gives what was held back at the end. */
+/** Filters text deltas; `rest` flushes what was held back at the end. */
 export interface EmotionTags {
   add(delta: string): FeltText[];
   rest(): FeltText[];
@@ -16,19 +16,19 @@ const wholeTag = /^\[\s*(\p{L}[\p{L}\s-]{0,22})\]/u;
 const tagSoFar = /^\[\s*(?:\p{L}[\p{L}\s-]{0,22})?$/u;
 const sentenceEnd = /(?:^|[.!?…。！？\n]["”’」』)）]*)\s*$/u;
 
-/** Whether a sentence, or nothing, ends here. */
+/** True if the text is empty or ends a sentence. */
 export function endsSentence(text: string): boolean {
   return sentenceEnd.test(text);
 }
 
 /**
- * Takes the tag off the head of a sentence ("[sad] He is gone."). A tag that names an emotion tells how what follows is
- * said; any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while it may
- * still become a tag.
+ * Removes the tag at the start of a sentence ("[sad] He is gone."). A tag that names an emotion
+ * applies to what follows; any other word is dropped with its brackets. Brackets inside a sentence
+ * stay. Text is held back only while it may still become a tag.
  */
 export function emotionTags(): EmotionTags {
   let held = '';
-  /** The end of what was given out: as much as it takes to see whether a sentence ended. */
+  /** Tail of the output, long enough to see whether a sentence ended. */
   let before = '';
   let emotion: Emotion | undefined;
   let isBehindTag = false;
@@ -71,7 +71,7 @@ export function emotionTags(): EmotionTags {
   };
 }
 
-/** What models write instead of the names they were given. */
+/** Synonyms that models write instead of the given emotion names. */
 const otherNames: Readonly<Record<Emotion, string>> = {
   calm: 'neutral quiet composed serene 平静 平和 淡定 冷静',
   cheerful: 'happy joyful joy excited amused playful 开心 高兴 快乐 欢快 喜悦 兴奋',
@@ -85,7 +85,7 @@ const byName: ReadonlyMap<string, Emotion> = new Map(
   emotions.flatMap((emotion) => [emotion, ...otherNames[emotion].split(' ')].map((name) => [name, emotion] as const)),
 );
 
-/** The emotion that a tag names, if it names one. */
+/** Returns the emotion that a tag names, or undefined. */
 export function emotionNamed(word: string): Emotion | undefined {
   return byName.get(word.trim().toLowerCase());
 }

@@ -2,29 +2,30 @@ import type { Emotion } from '../../characters/emotion.ts';
 import { isNote, isPlainGesture, looksLikeAction } from './directions.ts';
 import { emotionNamed, emotionTags, endsSentence, type FeltText } from './emotion-tags.ts';
 
-/** What a performance has besides speech: what all can see, what nobody is told, what is told of the place. */
+/** Kinds of unspoken text: actions visible to all, private thoughts, narration of the setting. */
 export const cueKinds = ['action', 'thought', 'narration'] as const;
 
 export type CueKind = (typeof cueKinds)[number];
 
-/** Part of a reply that is not spoken. */
+/** An unspoken part of a reply. */
 export interface Cue {
   readonly kind: CueKind;
   readonly text: string;
 }
 
-/** A piece of a performance, in the order it was written. */
+/** A part of a reply, in the order it was written. */
 export type PerformancePart =
   | { readonly type: 'speech'; readonly text: string; readonly emotion?: Emotion }
   | ({ readonly type: 'cue' } & Cue);
 
 /**
- * `marked`: the model was told to put thoughts in square brackets and actions in parentheses, so all of them are. `spoken`: it
- * was told to write speech alone, so only what stands between sentences and looks like a direction is one.
+ * Convention of the script. `marked`: the model was told to put thoughts in square brackets and
+ * actions in parentheses, so every bracket counts. `spoken`: it was told to write speech alone, so
+ * only brackets between sentences that look like a stage direction count.
  */
 export type ScriptForm = 'marked' | 'spoken';
 
-/** Feeds text deltas through; `rest` gives what was held back at the end. */
+/** Filters text deltas; `rest` flushes what was held back at the end. */
 export interface Performance {
   add(delta: string): PerformancePart[];
   rest(): PerformancePart[];
@@ -42,9 +43,9 @@ const closers: Readonly<Record<string, string>> = {
 };
 const opener = /[[［【〔{｛(（*_]/u;
 const squares = '[［【〔{｛';
-/** Only where a model was told to write speech alone: longer text in brackets is no direction. */
+/** For `spoken` scripts: longer text in brackets is not a stage direction, in characters. */
 const longestDirection = 300;
-/** So long is a bracket inside a sentence waited for, where speech alone was asked for. */
+/** For `spoken` scripts: longest bracket inside a sentence that is waited for, in characters. */
 const longestGesture = 24;
 const narrators = ['narrator:', 'narrator：', 'narration:', 'environment:', 'environment：', '旁白：', '旁白:'];
 
@@ -52,11 +53,13 @@ function asSpeech(felt: FeltText): PerformancePart {
   return { type: 'speech', ...felt };
 }
 
-/** Reads a performance script as it streams: speech, (actions), [thoughts], [emotion] tags and lines of a narrator. */
+/**
+ * Parses a script as it streams: speech, (actions), [thoughts], [emotion] tags and narrator lines.
+ */
 export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   const tags = emotionTags();
   let held = '';
-  /** The end of the speech before, and whether white space that follows has been said already. */
+  /** Tail of the speech so far. */
   let before = '';
   let isBehindCue = false;
   let isLineStart = true;
@@ -74,7 +77,7 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
     const plain = text.trim().replaceAll(/\s+/gu, ' ');
     return [...tags.rest().map(asSpeech), ...(plain === '' ? [] : [{ type: 'cue', kind, text: plain } as const])];
   };
-  /** Moves on by one step; undefined where more text is needed first. */
+  /** Advances one step; undefined if more text is needed. */
   const step = (isLast: boolean): PerformancePart[] | undefined => {
     if (held === '') return undefined;
     if (isLineStart) {
@@ -100,7 +103,7 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
     const found = bracketAt(held, { form, isLast, isApart: endsSentence(before) });
     if (found === undefined) return undefined;
     held = held.slice(found.length);
-    // A tag is no part of the text that tells whether a sentence has ended.
+    // A tag does not count as text when looking for the end of a sentence.
     if ('tag' in found) return tags.add(found.tag).map(asSpeech);
     return 'says' in found ? say(found.says) : cue(found.kind, found.inside);
   };
@@ -118,14 +121,17 @@ export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   };
 }
 
-/** How much of a text is plain: up to a mark, or to the end of the line. */
+/** Length of the plain text before the next mark, or up to the end of the line. */
 function plainLength(text: string): number {
   const at = text.search(opener);
   const lineEnd = text.indexOf('\n');
   return Math.min(at < 0 ? text.length : at, lineEnd < 0 ? text.length : lineEnd + 1);
 }
 
-/** A line of a narrator at the head of a text, and what comes after it; `wait` where the text may still become one. */
+/**
+ * Reads a narrator line at the start of a text, and what follows it; `wait` if the text may still
+ * become one.
+ */
 function narratedLine(text: string, isLast: boolean): { text: string; rest: string } | 'wait' | undefined {
   const head = text.replace(/^[\s*_]+/u, '').toLowerCase();
   const label = narrators.find((each) => head.startsWith(each));
@@ -140,11 +146,14 @@ function narratedLine(text: string, isLast: boolean): { text: string; rest: stri
 interface Place {
   readonly form: ScriptForm;
   readonly isLast: boolean;
-  /** It stands between sentences. */
+  /** True between sentences. */
   readonly isApart: boolean;
 }
 
-/** What begins with the mark at the head of a text: a cue, or so much speech; undefined where more text is needed first. */
+/**
+ * Reads the construct at the mark that starts the text: a cue, a tag, or plain speech; undefined if
+ * more text is needed.
+ */
 function bracketAt(text: string, place: Place): Found | undefined {
   const { form, isLast, isApart } = place;
   const mark = /^(?:\*{1,3}|_{1,3}|.)/su.exec(text)?.[0] ?? '';
@@ -160,13 +169,16 @@ function bracketAt(text: string, place: Place): Found | undefined {
     if (isStressed) return { says: mark, length: mark.length };
   }
   const emotion = squares.includes(mark) || inside === inside.toLowerCase() ? emotionNamed(inside) : undefined;
-  // A tag of an emotion goes through, to where such tags are understood.
+  // Emotion tags are passed on to the emotion tag filter.
   if (emotion !== undefined && isApart) return { tag: `[${emotion}]`, length };
   const kind = emotion === undefined ? kindOf({ mark, inside, form, isApart }) : 'action';
   return kind === undefined ? { says: mark, length: mark.length } : { kind, inside, length };
 }
 
-/** "*Horses* are noble", "**Rules:**": words of the sentence, and no direction before it. Undefined: what follows will tell. */
+/**
+ * True for emphasis inside a sentence ("*Horses* are noble", "**Rules:**") rather than a stage
+ * direction before it. Undefined if the text that follows will decide.
+ */
 function stressed(inside: string, behind: string, isLast: boolean): boolean | undefined {
   if (/[:：]$/u.test(inside)) return true;
   if (!/^\p{Lu}/u.test(inside)) return false;
@@ -184,7 +196,9 @@ function isRun(mark: string): boolean {
   return /^[*_]/u.test(mark);
 }
 
-/** A bracket that nothing closes: cut off in a tag or a short direction, it is one all the same. */
+/**
+ * An unclosed bracket: an emotion tag or short direction cut off at the end still counts as one.
+ */
 function unclosed(text: string, mark: string, { form, isApart }: Place): Found {
   if (form === 'marked' && !isRun(mark)) {
     const inside = text.slice(mark.length);
@@ -197,7 +211,7 @@ function unclosed(text: string, mark: string, { form, isApart }: Place): Found {
   return { says: mark, length: mark.length };
 }
 
-/** Where what the mark opened is closed; brackets of its kind inside are closed first. */
+/** Index of the closing mark; nested brackets of the same kind are closed first. */
 function closingOf(text: string, mark: string, form: ScriptForm): number | undefined {
   const end = isRun(mark) ? text.indexOf(mark, mark.length) : closingBracket(text, mark, closers[mark] ?? '');
   if (end < 0) return undefined;
@@ -226,11 +240,11 @@ interface Bracketed {
   readonly mark: string;
   readonly inside: string;
   readonly form: ScriptForm;
-  /** It stands between sentences. */
+  /** True between sentences. */
   readonly isApart: boolean;
 }
 
-/** What text between marks is; undefined: speech. */
+/** Kind of the text between marks; undefined if it is speech. */
 function kindOf({ mark, inside, form, isApart }: Bracketed): CueKind | undefined {
   const isSquare = squares.includes(mark);
   if (form === 'marked' && !isRun(mark)) return isSquare ? 'thought' : 'action';

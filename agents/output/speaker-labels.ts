@@ -1,12 +1,12 @@
-/** Feeds text deltas through; `rest` gives what was held back at the end. */
+/** Filters text deltas; `rest` flushes what was held back at the end. */
 export interface OwnWords {
   add(delta: string): string;
   rest(): string;
-  /** True once the text began to speak for somebody else; nothing follows. */
+  /** True once the text began to speak for somebody else; no output follows. */
   hasEnded(): boolean;
 }
 
-/** Labels that a model writes when it begins to speak for the other side. */
+/** Speaker labels that a model writes when it begins to speak for the other side. */
 const otherLabels = [
   ...['user', 'human', 'visitor', 'me', 'system', 'director', 'ooc', '访客', '用户', '客人'].flatMap(colons),
   '<notes>',
@@ -23,9 +23,9 @@ const ownLabels = [
 ];
 
 /**
- * Keeps a character to its own words: takes its name, or an alias, off the head of a line ("Holmes: Pray continue."), and ends the
- * reply at a line that speaks for the user, or for one of the `others` by name. The head of a line is held only while it may still
- * become a label.
+ * Filters speaker labels: removes the character's name or an alias from the start of a line
+ * ("Holmes: Pray continue."), and ends the reply at a line labelled for the user or for one of the
+ * `others`. The start of a line is held back only while it may still become a label.
  */
 export function ownWords(name: string, others: readonly string[] = [], aliases: readonly string[] = []): OwnWords {
   const own = [...[name, ...aliases].flatMap(labelsOf), ...ownLabels];
@@ -33,7 +33,7 @@ export function ownWords(name: string, others: readonly string[] = [], aliases: 
   let held = '';
   let place: 'line-start' | 'after-label' | 'line' | 'end' = 'line-start';
 
-  /** Moves on by one step and returns what is to be spoken; undefined where more text is needed first. */
+  /** Advances one step and returns text to speak; undefined if more input is needed. */
   const step = (isLast: boolean): string | undefined => {
     if (held === '' || place === 'end') return undefined;
     if (place === 'line-start') {
@@ -74,7 +74,7 @@ export function ownWords(name: string, others: readonly string[] = [], aliases: 
   };
 }
 
-/** The same for a model that was told to write `Name:「…」`, as ChatHaruhi does: its quotes are taken off, too. */
+/** The same for a model told to write `Name:「…」`, as ChatHaruhi does: removes the quotes, too. */
 export function quotedWords(words: OwnWords): OwnWords {
   return { ...words, add: (delta) => words.add(delta.replaceAll(/[「」]/gu, '')) };
 }
@@ -83,7 +83,10 @@ function colons(word: string): string[] {
   return [`${word}:`, `${word}：`];
 }
 
-/** The name and its parts that are names themselves; a Chinese one without the family's too. */
+/**
+ * The name and those of its parts that are names; a three-character Chinese name without the family
+ * name too.
+ */
 function labelsOf(name: string): string[] {
   const words = name.split(/[^\p{L}\p{M}'’-]+/u).filter((word) => /^(?:\p{Lu}|\p{Script=Han}|d['’])/u.test(word));
   const given = words.filter((word) => /^\p{Script=Han}{3}$/u.test(word)).map((word) => word.slice(1));

@@ -1,10 +1,13 @@
-/** What a lorebook entry asks for in the lines before its content (Character Card V3 §Decorators), as far as it matters here. */
+/**
+ * Settings given by the decorator lines before a lore entry's content (Character Card V3
+ * §Decorators), as far as supported here.
+ */
 export interface Decorators {
-  /** Recalled only after this many replies of the character. */
+  /** Triggers only after this many replies of the character. */
   readonly activateOnlyAfter?: number;
-  /** Recalled only in each n-th reply. */
+  /** Triggers only in each n-th reply. */
   readonly activateOnlyEvery?: number;
-  /** Once mentioned it stays, or never comes back. */
+  /** After its first trigger the entry stays active, or never triggers again. */
   readonly afterMatch?: 'keep' | 'rest';
   readonly scanDepth?: number;
   readonly additionalKeys?: readonly string[];
@@ -15,15 +18,16 @@ export interface Decorators {
 const line = /^@@(@*)\s*([a-z_]+)\s*(.*)$/u;
 
 /**
- * Parts an entry's content into decorators and text. A decorator that is not known gives way to its fallback, the line with one `@`
- * more that follows it; without one it is dropped, as the specification asks. Where to put a text (`depth`, `role`, `position`) is
- * decided by our prompt alone: recalled facts stand in the notes before the last remark.
+ * Splits an entry's content into decorators and text. An unknown decorator is replaced by its
+ * fallback, the line with one more `@` that follows it, or dropped if there is none, as the
+ * specification asks. Placement (`depth`, `role`, `position`) is decided by our prompt alone:
+ * triggered entries stand in the notes before the last user message.
  */
 export function decoratorsOf(content: string): { readonly decorators: Decorators; readonly content: string } {
   const lines = content.split('\n');
   let decorators: Decorators = {};
   let at = 0;
-  // After a decorator that was understood, its fallbacks are passed over.
+  // A decorator that was understood makes its fallbacks irrelevant.
   let settled = false;
   for (; at < lines.length; at += 1) {
     const match = line.exec((lines[at] ?? '').trim());
@@ -37,7 +41,7 @@ export function decoratorsOf(content: string): { readonly decorators: Decorators
   return { decorators, content: lines.slice(at).join('\n').trim() };
 }
 
-/** Whether an entry may be recalled in the reply that follows so many others. */
+/** True if an entry may trigger in the reply after this many others. */
 export function isDue({ activateOnlyAfter = 0, activateOnlyEvery = 1 }: Decorators, replies: number): boolean {
   return replies >= activateOnlyAfter && (replies + 1) % Math.max(1, activateOnlyEvery) === 0;
 }
@@ -48,7 +52,7 @@ const placement = new Set(
   ),
 );
 
-/** Undefined for what is not known. */
+/** Returns undefined for an unknown decorator. */
 function readDecorator(name: string, value: string): Decorators | undefined {
   if (placement.has(name)) return {};
   const count = /^\d{1,6}$/.test(value) ? Number(value) : undefined;

@@ -4,16 +4,16 @@ import { lorePattern } from '../../characters/lore-pattern.ts';
 import type { Decorators } from './lore-decorators.ts';
 import { searchTerms } from '../retrieval/words.ts';
 
-/** An entry of a lorebook, and what its decorators say. */
+/** A lorebook entry and its decorators. */
 export interface Keyed {
   readonly entry: Card['lorebook'][number];
   readonly decorators: Decorators;
 }
 
-/** The entries that a text mentions. */
+/** Returns the entries whose keys occur in a text. */
 export type Mentions<Each> = (text: string) => ReadonlySet<Each>;
 
-/** What is searched for keys: the words as terms, and the text as it stands. */
+/** A text prepared for key search: its terms, and the original. */
 interface Scanned {
   readonly terms: ReadonlySet<string>;
   readonly text: string;
@@ -21,16 +21,17 @@ interface Scanned {
 
 interface Finder {
   readonly finds: (scanned: Scanned) => boolean;
-  /** A term without which it finds nothing; undefined for patterns, which may find anything. */
+  /** A term the text must contain for a match; undefined for patterns, which may match anything. */
   readonly term?: string | undefined;
 }
 
-/** Texts whose mentions are kept: the talks of a few sessions, besides the book's own entries. */
+/** Limit of cached texts: the conversations of a few sessions, besides the book's own entries. */
 const mostKept = 1_000;
 
 /**
- * Prepares the keys of a lorebook. Entries stand under a term of each key, so that only those are looked at that a text can mention;
- * what a text mentions is kept, since a talk's messages and the book's own entries come again at every turn.
+ * Prepares the keys of a lorebook. Entries are indexed by a term of each key, so only possible
+ * matches are checked. Results are cached, since the conversation's messages and the book's own
+ * entries recur every turn.
  */
 export function openMentions<Each extends Keyed>(entries: readonly Each[]): Mentions<Each> {
   const byTerm = new Map<string, Each[]>();
@@ -74,7 +75,9 @@ function mentionOf({ entry, decorators }: Keyed): {
   };
 }
 
-/** A plain key is found where all its words are, in any form; one that minds its case only as it is written. */
+/**
+ * A plain key matches if all its words occur, in any form; a case-sensitive one only as written.
+ */
 function finderOf(key: string, entry: Keyed['entry']): Finder {
   if (entry.regex === true) {
     const matches = patternOf(key, entry.caseSensitive === true);
@@ -83,13 +86,15 @@ function finderOf(key: string, entry: Keyed['entry']): Finder {
   const terms = searchTerms(key);
   const hasTerms = (scanned: Scanned): boolean => terms.length > 0 && terms.every((term) => scanned.terms.has(term));
   return {
-    // The longest is likely the rarest.
+    // The longest term is probably the rarest.
     term: terms.toSorted((left, right) => right.length - left.length)[0] ?? '',
     finds: entry.caseSensitive === true ? (scanned) => hasTerms(scanned) && scanned.text.includes(key) : hasTerms,
   };
 }
 
-/** The card was checked, but not the keys in its decorators: one that is no pattern finds nothing. */
+/**
+ * The card was validated, but not the keys in its decorators: an invalid pattern matches nothing.
+ */
 function patternOf(key: string, caseSensitive: boolean): ((text: string) => boolean) | undefined {
   try {
     return lorePattern(key, caseSensitive);

@@ -9,13 +9,14 @@ interface Prepared extends Keyed {
   readonly content: string;
 }
 
-/** Recursion stops here at the latest; each entry is recalled once anyhow. */
+/** Limit of recursion; each entry triggers at most once anyhow. */
 const mostRounds = 8;
 
 /**
- * Prepares a character's lorebook once; the function it gives returns the facts that the talk so far brings to mind: those of the
- * latest mention first, then by order, within the budget. Constant entries stand in the persona and are not among them, unless a
- * decorator makes them depend on the talk. V2 §character_book, V3 §Lorebook and §Decorators.
+ * Prepares a character's lorebook; the returned function gives the facts that the conversation
+ * triggers. Selection prefers the latest mention; the result is in `order`, within the token
+ * budget. Constant entries are part of the persona and not included, unless a decorator makes them
+ * conditional. V2 §character_book, V3 §Lorebook and §Decorators.
  */
 function openLorebook({
   lorebook,
@@ -37,14 +38,14 @@ function openLorebook({
 
 const opened = new WeakMap<object, ReturnType<typeof openLorebook>>();
 
-/** The same, prepared once for each character. */
+/** Returns the prepared lorebook of a character; prepared once. */
 export function lorebookOf(character: Pick<Character, 'lorebook' | 'loreReading'>): ReturnType<typeof openLorebook> {
   const known = opened.get(character) ?? openLorebook(character);
   opened.set(character, known);
   return known;
 }
 
-/** The facts that always stand in the prompt, in their order. */
+/** Facts that are always in the prompt, in their order. */
 export function constantLore({ lorebook }: Pick<Character, 'lorebook'>): readonly string[] {
   return lorebook
     .filter((entry) => entry.constant && entry.enabled !== false)
@@ -74,13 +75,16 @@ function recallFrom(
     const depth = mentionDepth(each, said, { mentions, depth: each.decorators.scanDepth ?? scanDepth });
     return depth === undefined || !isDue(each.decorators, replies) ? [] : [{ each, depth }];
   });
-  // The latest mention first: what was just said is what the answer is about.
+  // The latest mention first: the answer is about the last message.
   const found = new Set(mentioned.toSorted((left, right) => left.depth - right.depth).map(({ each }) => each));
   if (recursive) recallFurther(mentions, found);
   return [...found];
 }
 
-/** How many messages ago an entry was mentioned, 0 for the last one; undefined where it is not to be recalled. */
+/**
+ * Returns how many messages ago an entry was mentioned, 0 for the last one; undefined if it is not
+ * triggered.
+ */
 function mentionDepth(
   each: Prepared,
   said: readonly Message[],
@@ -92,11 +96,12 @@ function mentionDepth(
   const from = decorators.afterMatch === 'keep' ? said : said.slice(0, scanDepth);
   const depth = from.findIndex(isIn);
   if (depth < 0) return undefined;
-  // What rests after its first mention has been recalled already if it was mentioned before the last message.
+  // An entry that rests after its first mention has already triggered if it was mentioned before
+  // the last message.
   return decorators.afterMatch === 'rest' && said.slice(1).some(isIn) ? undefined : depth;
 }
 
-/** Facts that the recalled facts bring to mind. */
+/** Adds entries mentioned by the content of those already found (recursive scanning). */
 function recallFurther(mentions: Mentions<Prepared>, found: Set<Prepared>): void {
   let fresh = [...found];
   for (let round = 0; fresh.length > 0 && round < mostRounds; round += 1) {
@@ -106,7 +111,7 @@ function recallFurther(mentions: Mentions<Prepared>, found: Set<Prepared>): void
   }
 }
 
-/** What is dropped first where the budget is short: the lowest priority, then what was mentioned longest ago. */
+/** Drops entries over the budget: the lowest priority first, then those mentioned longest ago. */
 function withinBudget(found: readonly Prepared[], budgetTokens: number): Prepared[] {
   const byWorth = found
     .map((each, rank) => ({ each, rank }))

@@ -7,18 +7,21 @@ import { openHybrid, type Hybrid } from '../embeddings/hybrid.ts';
 import { decoratorsOf } from './lore-decorators.ts';
 import { experienceCount, experiencesOf } from './recalled.ts';
 
-/** What of a character is near a remark in words or meaning, nearest first. */
+/** Parts of a character pack that match a user message by words or embedding, nearest first. */
 export interface Near {
   readonly lines: readonly DialoguePair[];
-  /** Facts of the lorebook, whether or not a key of them was said. */
+  /** Facts of the lorebook, whether or not one of their keys was said. */
   readonly lore: readonly string[];
   readonly experiences: readonly string[];
 }
 
-/** Finds what is near a remark; undefined where the embedder is not ready, fails or is late: then words alone decide. */
+/**
+ * Finds matches of a user message; undefined if the embedder is not ready, fails or is late: the
+ * caller then matches by words alone.
+ */
 export type FindNear = (remark: string, options: CallOptions) => Promise<Near | undefined>;
 
-/** What is near the last remark of a talk, where that can be told in time. */
+/** Matches of the last user message, if they are available in time. */
 export async function nearLast(
   talk: readonly Message[],
   meaning: FindNear | undefined,
@@ -28,13 +31,13 @@ export async function nearLast(
   return remark === '' ? undefined : meaning?.(remark, { signal });
 }
 
-/** After a failure the character is not embedded again before this much time. */
+/** Pause before the character is embedded again after a failure. */
 const restMs = 30_000;
-/** As many as the recipe that wants most of them (ChatHaruhi) shows. */
+/** The largest number any recipe shows (ChatHaruhi). */
 const lineCount = 19;
 const loreCount = 2;
 
-/** What is searched, and what is found there. */
+/** An index and the items it finds. */
 interface Book<Item> {
   readonly hybrid: Hybrid;
   readonly items: readonly Item[];
@@ -48,7 +51,10 @@ interface Books {
 
 const opened = new WeakMap<Character['lorebook'], Books>();
 
-/** Embeds a character's lines, lorebook and experiences in the background, once, at the first remark. */
+/**
+ * Embeds a character's lines, lorebook and experiences once, in the background, at the first user
+ * message.
+ */
 export function openMeaning(character: Character, meanings: Meanings): FindNear {
   const books = booksOf(character);
   const hybrids = Object.values(books).map(({ hybrid }) => hybrid);
@@ -79,7 +85,7 @@ export function openMeaning(character: Character, meanings: Meanings): FindNear 
   };
 }
 
-/** By its lorebook: who plays in a scene is a copy of a character, with the same one. */
+/** Indexes are keyed by the lorebook: a character in a scene is a copy that shares its lorebook. */
 function booksOf(character: Character): Books {
   const { lines, lorebook, experiences = [] } = character;
   const books = opened.get(lorebook) ?? {
@@ -91,7 +97,7 @@ function booksOf(character: Character): Books {
   return books;
 }
 
-/** Facts without conditions: what depends on the talk is left to the keys. */
+/** Unconditional facts; conditional ones are left to their keys. */
 function loreBook(lorebook: Character['lorebook']): Book<string> {
   const facts = lorebook
     .filter((entry) => entry.enabled !== false && !entry.constant)

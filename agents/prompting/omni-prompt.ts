@@ -7,19 +7,22 @@ import { personaWords } from './persona-words.ts';
 import { buildPrompt } from './prompt.ts';
 import { recalledOf } from './recalled.ts';
 
-/** What a spoken reply is made for. */
+/** Inputs of a spoken reply. */
 export interface OmniTurn {
   readonly scene?: string;
   readonly situation?: Situation | undefined;
-  /** What the character remembers of the visitor, one line each. */
+  /** Memories of the user, one line each. */
   readonly memories?: readonly string[] | undefined;
-  /** What of the character is near the last remark in meaning. */
+  /** Parts of the pack that match the last user message by embedding. */
   readonly near?: Near | undefined;
-  /** What the visitor said last, in place of its words: how they said it counts too. */
+  /** Audio of the last user message, used instead of its text: tone of voice counts too. */
   readonly sound?: OmniSound | undefined;
 }
 
-/** What a model that hears and speaks is sent: the prompt of any model, with sound where there is some. */
+/**
+ * Builds the prompt of a speech-to-speech model: the usual prompt, with the last user message as
+ * audio if given.
+ */
 export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
   const { scene = '', situation, sound, memories = [], near } = turn;
   const direction = directionFor(character, situation);

@@ -1,18 +1,24 @@
 import { emotions } from '../../characters/emotion.ts';
 import type { Slip } from '../violation.ts';
 
-/** Notes of the director to the actor stand inside this tag, so that they are not taken for the visitor's words. */
+/** Tag around the director's notes, so that they are not taken for the user's words. */
 export const notesTag = 'notes';
 
 const forgedTag = new RegExp(`<\\s*/?\\s*${notesTag}\\s*>`, 'giu');
 
-/** Nobody but us writes notes: what others wrote without their tags, and where those were nested on purpose, without any angle. */
+/**
+ * Removes notes tags that others wrote, since only we write notes; if removal leaves nested ones,
+ * removes all angle brackets.
+ */
 export function withoutNotesTags(text: string): string {
   const bare = text.replaceAll(forgedTag, '');
   return bare.search(forgedTag) < 0 ? bare : bare.replaceAll(/[<>]/gu, '');
 }
 
-/** All that we say in a prompt, in the language that a character is told in; the card's own words stand between. */
+/**
+ * All wording of ours in a prompt, in the language of the character's prompt; the card's own text
+ * stands between.
+ */
 export interface PersonaWords {
   readonly isChinese: boolean;
   readonly youAre: (name: string, identity: string) => string;
@@ -42,7 +48,7 @@ export interface PersonaWords {
   readonly visitor: string;
   readonly you: string;
   readonly rules: string;
-  /** In front of what whoever runs the talk says of it. */
+  /** Introduction of the application's scene. */
   readonly sceneOnly: string;
   readonly notes: {
     readonly answerIn: (language: string) => string;
@@ -53,11 +59,11 @@ export interface PersonaWords {
     readonly comesIn: string;
     readonly silent: string;
   };
-  /** What a model is told where a reply has slipped out of the part, and how to go on. */
+  /** Instructions to the model after a guardrail violation, and on how to continue. */
   readonly slips: Readonly<Record<Slip, string>>;
   readonly goOn: string;
   readonly answerAgain: string;
-  /** What a model that speaks by itself is told where nothing was said to answer. */
+  /** Instructions to a speech-to-speech model if there is no user message to answer. */
   readonly greet: (greeting: string | undefined) => string;
   readonly unclear: string;
 }
@@ -190,7 +196,7 @@ const chinese: PersonaWords = {
   unclear: '你没听懂客人刚才说的话。请他再说一遍。',
 };
 
-/** Chinese for a character whose first language that is, English for all others. */
+/** Chinese for a character whose first language is Chinese, English for all others. */
 export function personaWords({ languages }: { readonly languages: readonly string[] }): PersonaWords {
   return languages[0]?.startsWith('zh') === true ? chinese : english;
 }

@@ -5,7 +5,10 @@ import { personaWords, withoutNotesTags, type PersonaWords } from './persona-wor
 
 const written = new WeakMap<Character, string>();
 
-/** The part of the prompt that is the same for every turn and every visitor of a character; written once. */
+/**
+ * The constant part of the prompt, the same for every turn and every user; written once for each
+ * character.
+ */
 export function personaOf(character: Character): string {
   const persona = written.get(character) ?? writePersona(character);
   written.set(character, persona);
@@ -36,7 +39,7 @@ function writePersona(character: Character): string {
         .join('\n'),
     ],
     [headings.place, character.scenario ?? ''],
-    // What strangers wrote about playing the character; the rules that follow stand above it.
+    // Directions come from the card's author, so our rules stand after them.
     [headings.maker, [directions?.before, directions?.after].filter(Boolean).join('\n')],
   ];
   return [
@@ -55,13 +58,13 @@ function catchphrases({ catchphrases: phrases }: Character, { sparingly }: Perso
   return phrases.length === 0 ? '' : `${phrases.map((phrase) => `"${phrase}"`).join(' ')} ${sparingly}`;
 }
 
-/** A few exchanges from all over the pack, always the same ones. */
+/** A few exchanges spread over the pack, always the same ones. */
 function samples(character: Character): DialoguePair[] {
   const own = character.lines.filter((pair) => pair.language === undefined || pair.language === character.languages[0]);
   return [0.1, 0.3, 0.5].flatMap((share) => own[Math.floor(own.length * share)] ?? []);
 }
 
-/** A card comes from strangers: it cannot write headings or notes of ours. */
+/** Strips headings and notes tags: card text is untrusted and must not imitate ours. */
 export function withoutForgery(text: string): string {
   return withoutNotesTags(text).replaceAll(/^[ \t]*#+[ \t]*/gm, '');
 }

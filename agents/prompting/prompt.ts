@@ -8,31 +8,32 @@ import { notesTag, personaWords, type PersonaWords } from './persona-words.ts';
 import { asExample, personaOf, withoutForgery } from './persona.ts';
 import { atLastRemark, directionsIn, talkWindow, usualHistoryTokens } from './talk-window.ts';
 
-/** What a prompt holds besides the character and the talk. */
+/** Contents of a prompt besides the character and the conversation. */
 export interface PromptSettings {
-  /** Set by whoever runs the talk. It stands below the persona and never outranks it. */
+  /** Set by the application. Comes after the persona and never overrides it. */
   readonly scene?: string;
-  /** BCP 47 tag of the language to answer in; absent, the visitor's. */
+  /** BCP 47 tag of the language to answer in; the user's if absent. */
   readonly language?: string;
-  /** Facts of the lorebook that the talk brings to mind (`lorebookOf`). */
+  /** Lore entries triggered by the conversation (`lorebookOf`). */
   readonly recalled?: readonly string[];
-  /** What the character remembers of the visitor, one line each. */
+  /** Memories of the user, one line each. */
   readonly memories?: readonly string[];
-  /** Exchanges of the pack that resemble the last remark. */
+  /** Exchanges of the pack that resemble the last user message. */
   readonly examples?: readonly DialoguePair[];
-  /** How much of the talk is sent, in estimated tokens; the oldest goes first. */
+  /** Limit of the conversation sent, in estimated tokens; the oldest messages are dropped first. */
   readonly historyTokens?: number;
-  /** How the character feels by now. */
+  /** The character's current feelings. */
   readonly feelings?: Feelings;
-  /** Whether the model is offered functions that it may call. */
+  /** True if the model is offered tools. */
   readonly hasTools?: boolean;
 }
 
 /**
- * The messages a chat model is sent: one system message (persona, then scene), the talk, and in front of the last remark
- * the director's notes for this turn. What changes from turn to turn stands last, so that servers can reuse what they have
- * computed; there is one system message and strict alternation, because many chat templates refuse anything else. Calls
- * and what they brought back stand where they were made, after the remark that led to them.
+ * Builds the messages for a chat model: one system message (persona, then scene), the conversation,
+ * and the director's notes for this turn before the last user message. What changes from turn to
+ * turn comes last, so that servers can reuse their prefix cache. There is one system message and
+ * strict alternation, because many chat templates refuse anything else. Tool calls and their
+ * outputs stand where they were made, after the message that led to them.
  */
 export function buildPrompt(
   character: Character,
@@ -49,7 +50,7 @@ export function buildPrompt(
   const isLong = before.length >= longTalk;
   return [
     { role: 'system', text: system.filter(Boolean).join('\n\n') },
-    // Many chat templates want the visitor to begin.
+    // Many chat templates require the user to begin.
     ...(before[0]?.role === 'assistant' ? [{ role: 'user' as const, text: note(words.notes.comesIn) }] : []),
     ...before,
     {
@@ -65,18 +66,21 @@ export function buildPrompt(
   ];
 }
 
-/** Told where functions are offered. */
+/** Prompt section used if tools are offered. */
 export const toolRules = `# What you can do
 Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
 
-/** What whoever runs the talk says of it, under the persona, with a heading in its language unless told otherwise. */
+/**
+ * The application's scene as a prompt section, with a heading in its language unless `words` is
+ * given.
+ */
 export function sceneOf(texts: readonly string[], words?: PersonaWords): string {
   const scene = texts.filter((text) => text.trim() !== '').join('\n');
   const { headings, sceneOnly } = words ?? personaWords({ languages: [languageOf(scene, ['en', 'zh'])] });
   return scene === '' ? '' : `# ${headings.scene}\n${sceneOnly}\n${withoutForgery(scene)}`;
 }
 
-/** From so many messages on, small models forget how they were to talk, and are told once more. */
+/** Number of messages from which on small models drift from the persona and are reminded. */
 const longTalk = 12;
 
 function notesFor(settings: PromptSettings, words: PersonaWords, nameInLongTalk: string): string {
@@ -93,7 +97,7 @@ function notesFor(settings: PromptSettings, words: PersonaWords, nameInLongTalk:
   return lines.length === 0 ? '' : note(lines.join('\n'));
 }
 
-/** Memories hold words of the visitor's, which direct nobody. */
+/** Memories contain the user's words, which must not act as instructions. */
 function rememberedIn(memories: readonly string[] | undefined, heading: string): string {
   if (memories === undefined || memories.length === 0) return '';
   return [heading, ...memories.map((memory) => `- ${memory.replaceAll(/\s+/g, ' ')}`)].join('\n');

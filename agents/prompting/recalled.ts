@@ -5,13 +5,16 @@ import { lorebookOf } from './lorebook.ts';
 import type { Near } from './meaning.ts';
 import { withinTokens } from '../llm/token-estimate.ts';
 
-/** As many as CoSER retrieves (`expr3`). */
+/** The number CoSER retrieves (`expr3`). */
 export const experienceCount = 3;
 const experienceTokens = 400;
 
 const opened = new WeakMap<readonly string[], Hybrid>();
 
-/** What a character has lived through, to be searched; opened once for each list. Undefined where there is nothing. */
+/**
+ * Search index of a character's experiences; opened once for each list. Undefined if there are
+ * none.
+ */
 export function experiencesOf({ experiences = [] }: Pick<Character, 'experiences'>): Hybrid | undefined {
   if (experiences.length === 0) return undefined;
   const book = opened.get(experiences) ?? openHybrid(experiences, { byTopic: true });
@@ -20,8 +23,8 @@ export function experiencesOf({ experiences = [] }: Pick<Character, 'experiences
 }
 
 /**
- * What a talk brings to a character's mind: facts of the lorebook whose keys were said, and experiences that have a topic in common with
- * the last remark; with `near`, facts and experiences near it in meaning too.
+ * Facts for a conversation: triggered lore entries, and experiences that share a topic with the
+ * last user message; with `near`, also facts and experiences matched by embedding.
  */
 export function recalledOf(character: Character): (talk: readonly Message[], near?: Near) => readonly string[] {
   const { experiences = [] } = character;

@@ -3,33 +3,39 @@ import type { Message, Sampling } from '../chat.ts';
 import type { Feelings } from '../feelings.ts';
 import type { Near } from './meaning.ts';
 
-/** What a model is sent for one reply, and how it is to draw its words. */
+/** Prompt of one reply, with its sampling. */
 export interface Prompted {
-  /** One system message at most, first; then strict alternation, the visitor last. */
+  /** At most one system message, first; then strict alternation, the user last. */
   readonly messages: readonly Message[];
   readonly sampling: Sampling;
   readonly maxTokens: number;
 }
 
-/** What a prompt holds besides the character and the talk. */
+/** Contents of a prompt besides the character and the conversation. */
 export interface RecipeSettings {
-  /** Set by whoever runs the talk; it stands below the persona. */
+  /** Set by the application; comes after the persona. */
   readonly scene?: string;
-  /** How much of the talk is sent, in estimated tokens; the oldest goes first. */
+  /** Limit of the conversation sent, in estimated tokens; the oldest messages are dropped first. */
   readonly historyTokens?: number;
-  /** What the character remembers of whom it talks with, one line each; only `dramatis` tells it. */
+  /** Memories of the user, one line each; used only by `dramatis`. */
   readonly memories?: readonly string[];
-  /** Whether the model is offered functions that it may call. */
+  /** True if the model is offered tools. */
   readonly hasTools?: boolean;
-  /** What of the pack is near the last remark in meaning too; absent, words alone decide. */
+  /**
+   * Parts of the pack that also match the last user message by embedding; absent, words alone
+   * decide.
+   */
   readonly near?: Near;
-  /** How the character feels by now. */
+  /** The character's current feelings. */
   readonly feelings?: Feelings;
-  /** What the character wants in this scene, and tells nobody. */
+  /** The character's goal in this scene, which it keeps to itself. */
   readonly motivation?: string;
-  /** Who else is there. */
+  /** The other participants. */
   readonly others?: readonly { readonly name: string; readonly profile: string }[];
 }
 
-/** Prepares a character once; what it gives makes the prompt of each reply, always the same one for the same talk. */
+/**
+ * Prepares a character once; the returned function builds the prompt of each reply,
+ * deterministically.
+ */
 export type Recipe = (character: Character) => (history: readonly Message[], settings: RecipeSettings) => Prompted;

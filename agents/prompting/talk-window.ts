@@ -2,15 +2,18 @@ import type { Message } from '../chat.ts';
 import { withoutNotesTags } from './persona-words.ts';
 import { estimateTokens } from '../llm/token-estimate.ts';
 
-/** How much of a talk is sent unless somebody says otherwise, in estimated tokens. */
+/** Default limit of the conversation in a prompt, in estimated tokens. */
 export const usualHistoryTokens = 1_500;
 
-/** Tokens a prompt may cost. */
+/** Estimated tokens of a prompt. */
 export function estimatePrompt(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + costOf(message), 0);
 }
 
-/** Parts a talk at its last remark, where that is still being answered: nothing, or only calls, came after it. */
+/**
+ * Splits a conversation at the last user message if that is still being answered: only tool calls
+ * and outputs, or nothing, follow it.
+ */
 export function atLastRemark(talk: readonly Message[]): {
   readonly before: readonly Message[];
   readonly remark?: string;
@@ -22,17 +25,23 @@ export function atLastRemark(talk: readonly Message[]): {
   return { before: talk.slice(0, at), remark: talk[at]?.text ?? '', after: talk.slice(at + 1) };
 }
 
-/** What whoever runs the talk has said beside it, in the order given. */
+/** Directions of the application (system messages), in the order given. */
 export function directionsIn(history: readonly Message[]): string[] {
   return history.filter((message) => message.role === 'system').map((message) => message.text);
 }
 
-/** The latest part of a talk that the budget allows, as prompts want it: neighbours of one role joined, no system messages. */
+/**
+ * The latest part of a conversation within the budget, in prompt form: neighbours of one role
+ * merged, no system messages.
+ */
 export function talkWindow(history: readonly Message[], budgetTokens: number): readonly Message[] {
   return newest(alternating(history.filter((message) => message.role !== 'system')), budgetTokens);
 }
 
-/** Neighbours of one role become one message, and nobody but us writes notes. Each call keeps its own output. */
+/**
+ * Merges neighbours of one role and strips notes tags from their text. Each call keeps its own
+ * output.
+ */
 function alternating(messages: readonly Message[]): Message[] {
   const merged: Message[] = [];
   for (const message of messages) {
@@ -45,7 +54,10 @@ function alternating(messages: readonly Message[]): Message[] {
   return merged;
 }
 
-/** The last message, with the calls that lead up to it, and as many before as the budget allows; no output without its call. */
+/**
+ * The last message, with the calls that lead up to it, and as many before as the budget allows;
+ * never an output without its call.
+ */
 function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
   const last = messages.length - 1;
   let from = messages[last]?.role === 'tool' ? messages.findLastIndex((message) => message.role === 'user') : last;

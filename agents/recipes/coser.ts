@@ -7,10 +7,12 @@ import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window
 import { isChinese, nameAndWork } from './second-person.ts';
 
 /**
- * CoSER's given-circumstance acting (appendix, and gca_evaluation as coded): profile, current scenario, the other characters, one's
- * own inner thoughts, and a form of output with thoughts in brackets and actions in parentheses; 60 words a turn, temperature 0,
- * 512 tokens. Only what is neither thought nor action is spoken. Its code retrieves experiences by embeddings (`expr3`): so do we where
- * an embedder is configured, with BM25; else by BM25 alone.
+ * CoSER's given-circumstance acting (appendix, and gca_evaluation as coded): profile, current
+ * scenario, the other characters, the character's inner thoughts, and an output format with
+ * thoughts in brackets and actions in parentheses; 60 words a turn, temperature 0, 512 tokens. Only
+ * text that is neither thought nor action is spoken. The original retrieves experiences by
+ * embeddings (`expr3`); we use embeddings with BM25 if an embedder is configured, otherwise BM25
+ * alone.
  */
 export const coser: Recipe = (character) => {
   const recall = recalledOf(character);
@@ -28,7 +30,7 @@ export const coser: Recipe = (character) => {
     const parts = [
       instruction(character, {
         scene: sceneOf([scene, ...directionsIn(history)]),
-        // The paper knows no feelings: among others they belong to the part.
+        // The paper has no feelings; in a scene with others they are part of the role.
         thoughts: [motivation, others.length === 0 || feelings === undefined ? '' : feelingsInWords(feelings)],
         others,
         recalled: recall(history, near),

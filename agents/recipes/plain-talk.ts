@@ -2,23 +2,26 @@ import type { Message } from '../chat.ts';
 import { sceneOf, toolRules } from '../prompting/prompt.ts';
 import { atLastRemark, directionsIn, talkWindow } from '../prompting/talk-window.ts';
 
-/** What stands around a talk that is sent as it is. */
+/** Prompt around a conversation that is sent unchanged. */
 interface Frame {
-  /** Who is played, and how. */
+  /** The role, and how to play it. */
   readonly instruction: string;
   readonly scene?: string | undefined;
   readonly hasTools?: boolean | undefined;
   readonly historyTokens: number;
-  /** Stands last in the system message: what changes from turn to turn. */
+  /** Text that changes from turn to turn; last in the system message. */
   readonly state?: string;
-  /** Exchanges shown as if they had been had, chosen for the last remark. */
+  /** Example exchanges for the last user message, sent as earlier turns. */
   readonly shotsFor?: (remark: string) => readonly Message[];
 }
 
-/** Stands for a visitor who says nothing: many templates want the visitor to begin, and to have the last word. */
+/**
+ * Stands for a silent user: many chat templates require the user to begin and to have the last
+ * message.
+ */
 const silence = '...';
 
-/** One system message, and the talk as it is. */
+/** Builds one system message, followed by the conversation. */
 export function plainTalk(history: readonly Message[], frame: Frame): Message[] {
   const { instruction, scene = '', hasTools = false, historyTokens, state = '', shotsFor } = frame;
   const { before, remark = '', after } = atLastRemark(talkWindow(history, historyTokens));

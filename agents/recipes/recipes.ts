@@ -10,8 +10,9 @@ import { roleGpt } from './role-gpt.ts';
 import { speechRole } from './speech-role.ts';
 
 /**
- * Ways of telling a model whom to play: ours, and those of the field, as far as their papers and code tell (worded by us). What
- * changes from turn to turn stands as late as the paper lets it, so that servers can reuse what they have computed.
+ * Prompt recipes: ours, and those of published work, as far as their papers and code tell (in our
+ * wording). What changes from turn to turn comes as late as the paper allows, so that servers can
+ * reuse their prefix cache.
  */
 export const recipes = {
   dramatis,
@@ -25,7 +26,7 @@ export const recipes = {
 
 const opened = new WeakMap<Character, Map<RecipeName, ReturnType<Recipe>>>();
 
-/** A recipe prepared for a character, once for each. */
+/** Returns a recipe prepared for a character, once for each. */
 export function recipeFor(character: Character, name: RecipeName = 'dramatis'): ReturnType<Recipe> {
   const known = opened.get(character) ?? new Map<RecipeName, ReturnType<Recipe>>();
   opened.set(character, known);

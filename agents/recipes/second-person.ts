@@ -1,18 +1,19 @@
 import type { Character } from '../../characters/character.ts';
 
-/** Whether a character is told in Chinese: by its first language. */
+/** True if a character's prompt is in Chinese: by its first language. */
 export function isChinese({ languages }: Character): boolean {
   return languages[0]?.startsWith('zh') === true;
 }
 
-/** The name with the work it is from, where that is known. */
+/** The name with its work, if that is known. */
 export function nameAndWork({ name, work }: Character): string {
   return /imported/iu.test(work.title) ? name : `${name} from ${work.title}`;
 }
 
 /**
- * A card as one description, addressed to whoever plays it. RoleLLM has a model turn it into the second person; we leave the card's
- * own sentences as they are, since no rule tells whose "he" is whose.
+ * The card as one description, addressed to the model that plays the character. RoleLLM has a model
+ * convert it to the second person; we keep the card's own sentences, since no rule resolves its
+ * pronouns.
  */
 export function describedToYou(character: Character): string {
   const { name, identity, profile, background, style, temperament, catchphrases } = character;

@@ -1,34 +1,40 @@
-/** One field of a document: its terms, and what a match in it weighs. */
+/** One field of a document: its terms, and the weight of a match in it. */
 export interface Field {
   readonly terms: readonly string[];
   readonly boost?: number;
 }
 
-/** A document that shares a term with the query; `index` is its place in what was indexed. */
+/** A document that shares a term with the query; `index` is its position in the indexed list. */
 export interface Ranked {
   readonly index: number;
-  /** Greater is better; only to be compared within one answer. */
+  /** Higher is better; comparable only within one result. */
   readonly score: number;
 }
 
-/** The `count` documents that match best, best first; `weightOf` a term of the query is 1 unless given. */
+/**
+ * Returns the `count` best documents, best first. `weightOf` is the weight of a query term, 1 by
+ * default.
+ */
 export type Rank = (terms: readonly string[], count: number, weightOf?: (term: string) => number) => readonly Ranked[];
 
-/** Lucene's k1 for short texts, b for lengths, and the floor of BM25+ (Lv and Zhai 2011): the values MiniSearch uses. */
+/**
+ * Lucene's k1 for short texts, b for length normalization, and the delta of BM25+ (Lv and Zhai
+ * 2011): MiniSearch's values.
+ */
 const saturation = 1.2;
 const lengthShare = 0.7;
 const floor = 0.5;
 
-/** Where a term stands: pairs of a document and what the match is worth there. */
+/** Postings of a term: documents, and the score of the match in each. */
 interface Postings {
   readonly documents: Uint32Array;
   readonly worths: Float64Array;
 }
 
 /**
- * Indexes documents for BM25+, all fields of a document alike in number and order. What a match is worth is computed once, so that a
- * query only adds; a document that has more of the query's terms gets its score times their number. Thousands of documents
- * are ranked in well under a millisecond.
+ * Builds a BM25+ index. All documents have the same number and order of fields. Scores of matches
+ * are computed once, so a query only adds; a document that matches more of the query's terms has
+ * its score multiplied by their number. Ranks thousands of documents in well under a millisecond.
  */
 export function openBm25(documents: readonly (readonly Field[])[]): Rank {
   const postings = postingsOf(documents);
@@ -62,7 +68,7 @@ export function openBm25(documents: readonly (readonly Field[])[]): Rank {
   };
 }
 
-/** Puts one in its place among the best so far; of equals the first of the index stands first. */
+/** Inserts a result into the sorted best so far; ties are ordered by index. */
 export function keepBest(best: Ranked[], one: Ranked, count: number): void {
   const isBefore = (left: Ranked, right: Ranked): boolean =>
     left.score > right.score || (left.score === right.score && left.index < right.index);
@@ -92,7 +98,7 @@ function postingsOf(documents: readonly (readonly Field[])[]): ReadonlyMap<strin
   );
 }
 
-/** What each term is worth in each document that has it, in one field. */
+/** Score of each term in each document that contains it, in one field. */
 function worthsOf(fields: readonly Field[]): ReadonlyMap<string, readonly (readonly [index: number, worth: number])[]> {
   const counted = fields.map(({ terms }) => {
     const counts = new Map<string, number>();

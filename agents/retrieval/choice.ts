@@ -1,6 +1,6 @@
 import type { Message } from '../chat.ts';
 
-/** A whole number that depends on nothing but the text (FNV-1a, 32 bits). */
+/** Deterministic 32-bit hash of a text (FNV-1a). */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -10,8 +10,9 @@ export function hashOf(text: string): number {
 }
 
 /**
- * One of the lines, by a hash of what was said and of how long the talk is: the same history always gets the same line.
- * Lines the character has said are passed over, until all are used; then the one said longest ago comes round again.
+ * Picks one of the lines by a hash of the user message and the length of the conversation, so the
+ * same history always gets the same line. Skips lines that the character has already said, until
+ * all are used; then repeats the one said longest ago.
  */
 export function chooseLine(lines: readonly string[], history: readonly Message[]): string {
   const said = history.filter((message) => message.role === 'assistant').map((message) => message.text);
@@ -23,7 +24,7 @@ export function chooseLine(lines: readonly string[], history: readonly Message[]
   return lines.toSorted((left, right) => lastSaid(left) - lastSaid(right))[0] ?? '';
 }
 
-/** True where one text is the other, or the part of it that was heard before an interruption. */
+/** True if the texts are equal, or if `heard` is the part of `line` said before an interruption. */
 export function isSameLine(heard: string, line: string): boolean {
   const [left, right] = [bare(heard), bare(line)];
   return left === right || (left.length >= 8 && right.startsWith(left));

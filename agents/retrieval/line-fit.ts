@@ -1,34 +1,43 @@
 import { isFrame } from './words.ts';
 
-/** The terms of a line: those of each ask with its paraphrases, of the pack's own asks, and of the reply. */
+/**
+ * Terms of a line: those of each trigger and of its paraphrases, of the pack's own triggers, and of
+ * the reply.
+ */
 export interface LineTerms {
   readonly askTerms: readonly (readonly string[])[];
-  /** How many of the asks are the pack's own; they stand first. */
+  /** Number of triggers that are the pack's own; they come first. */
   readonly ownCount: number;
   readonly ownTerms: readonly string[];
   readonly replyTerms: readonly string[];
 }
 
-/** How well lines fit a remark, and what a term of a remark weighs when candidates are looked for. */
+/** Scores how well lines fit a user message, and weighs its terms for the candidate search. */
 export interface Fitter {
-  /** For each of these lines, 0 to 1. */
+  /** A score from 0 to 1 for each of these lines. */
   readonly fitOf: (remark: readonly string[], lines: readonly number[]) => readonly number[];
   readonly weightOf: (term: string) => number;
 }
 
-/** What a word of the remark weighs that only another ask of the same line has, beside 1 for a word of the ask itself. */
+/**
+ * Weight of a word found only in another trigger of the same line, relative to 1 for a word of the
+ * trigger itself.
+ */
 const rowShare = 0.7;
-/** The same for a word that only the reply has. */
+/** Weight of a word found only in the reply. */
 const replyShare = 0.35;
-/** What a frame word ("tell", "about") weighs beside a topic word. */
+/** Weight of a frame word ("tell", "about") relative to a topic word. */
 const frameShare = 0.4;
-/** Both the remark and the ask must be matched to this share. */
+/** Least coverage of both the message and the trigger. */
 const leastCover = 0.3;
-/** The same for an ask that everybody knows: such talk is said as a whole, or is part of something else ("keep talking", "keep bees"). */
+/**
+ * Least coverage for a paraphrase: common phrases are said as a whole, or are part of something
+ * else ("keep talking", "keep bees").
+ */
 const leastParaphraseCover = 0.62;
-/** The same for a remark without a topic. */
+/** Least coverage for a message without a topic. */
 const leastFrameCover = 0.75;
-/** What is left of a fit when one of the two says "not" or "no". */
+/** Factor on the fit if only one of the two is negated. */
 const negating = new Set(['not', 'no']);
 const negationShare = 0.8;
 
@@ -39,7 +48,7 @@ interface Ask {
   readonly leastCover: number;
 }
 
-/** A term of a remark: `id` -1 where no line has it. */
+/** A term of a user message; `id` is -1 if no line contains it. */
 interface RemarkTerm {
   readonly id: number;
   readonly weight: number;
@@ -47,7 +56,7 @@ interface RemarkTerm {
   readonly negates: boolean;
 }
 
-/** A set of term ids that is emptied in one step. */
+/** A set of term ids that is cleared in one step. */
 class Marks {
   readonly #stamps: Uint32Array;
   #now = 0;
@@ -67,8 +76,9 @@ class Marks {
 }
 
 /**
- * Prepares lines: terms become numbers, and what an ask weighs is summed once. Rare words weigh more than common ones; the character's
- * own name is no topic, for it is mostly an address.
+ * Prepares lines: terms become ids, and the total weight of a trigger is summed once. Rare words
+ * weigh more than common ones; the character's own name is not a topic, since it is mostly an
+ * address.
  */
 export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fitter {
   const ids = new Map<string, number>();
@@ -145,7 +155,7 @@ function weighed(terms: readonly RemarkTerm[]): Remark {
   };
 }
 
-/** The mean of both coverages. No fit where the remark speaks of something and the ask does not share it. */
+/** Mean of both coverages; 0 if the message has a topic that the trigger does not share. */
 function fitOfAsk(remark: Remark, ask: Ask, marks: Readonly<Record<'ask' | 'own' | 'reply', Marks>>): number {
   marks.ask.become(ask.ids);
   let common = 0;
@@ -161,7 +171,7 @@ function fitOfAsk(remark: Remark, ask: Ask, marks: Readonly<Record<'ask' | 'own'
   if (remark.hasTopic && !sharesTopic) return 0;
   const remarkCover = (common + elsewhere) / remark.total;
   const askCover = common / ask.total;
-  // Frame words alone ("what was that like") say nothing about which line is meant, unless nearly all agree.
+  // Frame words alone ("what was that like") do not identify a line, unless nearly all agree.
   const least = remark.hasTopic ? ask.leastCover : leastFrameCover;
   if (!(Math.min(remarkCover, askCover) >= least)) return 0;
   return ((remarkCover + askCover) / 2) * (remark.negates === ask.negates ? 1 : negationShare);

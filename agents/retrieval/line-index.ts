@@ -4,13 +4,16 @@ import { fitter } from './line-fit.ts';
 import { paraphrasesOfKey, remarkKey } from './paraphrases.ts';
 import { searchTerms } from './words.ts';
 
-/** A line that may answer a remark, and how well: 1 is a remark said word for word as in the pack, 0 nothing in common. */
+/**
+ * A line that may answer a user message, and its fit: 1 if the message is a trigger word for word,
+ * 0 if they have nothing in common.
+ */
 export interface LineHit {
   readonly pair: DialoguePair;
   readonly fit: number;
 }
 
-/** Finds the lines that answer a remark, best first, each line once. */
+/** Finds the lines that answer a user message, best first, each line once. */
 export type FindLines = (remark: string) => readonly LineHit[];
 
 const candidateCount = 40;
@@ -19,9 +22,9 @@ const replyBoost = 0.2;
 const opened = new WeakMap<readonly DialoguePair[], Map<string, FindLines>>();
 
 /**
- * Indexes what people may say to a character; `name` is the character's. BM25 picks candidates; how well one fits is then
- * the share of the remark and of the ask that they have in common, words weighted by rarity, so that one threshold
- * serves every pack. The index of a list of lines is made once.
+ * Indexes the triggers of a character's lines; `name` is the character's. BM25 picks candidates;
+ * their fit is the share of the message and of the trigger that they have in common, words weighted
+ * by rarity, so that one threshold serves every pack. The index of a list of lines is built once.
  */
 export function indexLines(pairs: readonly DialoguePair[], name: string): FindLines {
   const known = opened.get(pairs) ?? new Map<string, FindLines>();
@@ -57,7 +60,10 @@ interface Ask {
   readonly terms: readonly string[];
 }
 
-/** The asks of each line, and what else people say instead of them, except where another line claims that. */
+/**
+ * The triggers of each line with their paraphrases, except those that another line has as its own
+ * trigger.
+ */
 function withParaphrases(pairs: readonly DialoguePair[]): Ask[][] {
   const asks = pairs.map((pair) =>
     pair.asks.map((text): Ask => {

@@ -1,8 +1,8 @@
 import { searchTerms } from './words.ts';
 
 /**
- * Other ways of saying what everybody says. A pack that knows one remark of a group knows them all, so that a pack's
- * author need not think of every "how are you". One group per row, remarks split by `|`.
+ * Paraphrases of common user messages. A pack with a line for one of a group answers them all, so
+ * its author need not think of every "how are you". One group per row, separated by `|`.
  */
 const groups = `
 hello | hi there | hey | hello there | good day | hi it is me | good to see you | nice to see you | hello again | welcome | good day to you | bonjour | hiya | greetings | how do you do
@@ -132,17 +132,17 @@ const groupByRemark: ReadonlyMap<string, readonly string[]> = new Map(
   groups.flatMap((group) => group.map((remark): [string, readonly string[]] => [remarkKey(remark), group])),
 );
 
-/** What people also say instead of this remark, itself among it; empty where nothing is known. */
+/** Returns the paraphrases of a message, itself included; empty if none are known. */
 export function paraphrasesOf(remark: string): readonly string[] {
   return paraphrasesOfKey(remarkKey(remark));
 }
 
-/** The same where the remark's key is known. */
+/** The same by the message's key. */
 export function paraphrasesOfKey(key: string): readonly string[] {
   return groupByRemark.get(key) ?? [];
 }
 
-/** The same for two remarks that differ only in fillers, endings and synonyms. */
+/** Key of a message: the same for messages that differ only in fillers, endings and synonyms. */
 export function remarkKey(remark: string): string {
   return searchTerms(remark).join(' ');
 }

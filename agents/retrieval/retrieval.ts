@@ -8,27 +8,34 @@ import { indexLines, type FindLines, type LineHit } from './line-index.ts';
 import { performanceScript } from '../output/performance.ts';
 import { isFrame, searchTerms } from './words.ts';
 
-/** A line must fit this well to be spoken. Measured on all packs; see the README. */
+/** Least fit of a line to be spoken. Measured on all packs; see the README. */
 const leastFit = 0.46;
-/** A reply is not spoken again before this many others. */
+/** A reply is not repeated within this many replies. */
 const restReplies = 8;
-/** How far the last part of a remark is believed, however short, and how far a part before it. */
+/**
+ * Base factor on the fit of the last part of a message, and of earlier parts; longer parts count
+ * more.
+ */
 const lastPartShare = 0.7;
 const earlierPartShare = 0.45;
-/** A greeting in front of something else, and words behind it that only trail off, are answered where nothing else can be. */
+/**
+ * Factor for a greeting before something else, or trailing words after it: answered only if nothing
+ * else matches.
+ */
 const besideShare = 0.47;
 const trailing =
   /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))\s*$/iu;
 const greeting =
   /^\s*(?:(?:hello|hi|hey|good (?:day|morning|afternoon|evening))\b(?:\s+[\p{L}'’.]+){0,3}|你好|您好|嗨|喂)\s*$/iu;
-/** How far a remark of several parts is believed as a whole. */
+/** Factor on the fit of a message of several parts, taken as a whole. */
 const wholeShare = 0.85;
-/** How far the remark before is believed, when a remark has no topic of its own. */
+/** Factor on the fit of the previous message, used if the last one has no topic. */
 const echoShare = 0.75;
 
 /**
- * Answers with the character's own lines: no model, no network, the same history always the same words. Where no line
- * fits the last remark, and where the user has long been silent, one of the card's evasions. Calls no tools.
+ * Answers with the character's own lines: no model, no network, deterministic. Uses one of the
+ * card's evasions if no line fits the last user message, or if the user has been silent for long.
+ * Calls no tools.
  */
 export function retrievalAgent(character: Character): CharacterAgent {
   const ofLanguage = Map.groupBy(character.lines, (pair) => pair.language ?? character.languages[0] ?? 'en');
@@ -57,12 +64,12 @@ export function retrievalAgent(character: Character): CharacterAgent {
   };
 }
 
-/** In a scene, what others say comes with who says it in front, which is no part of the remark. */
+/** Removes the speaker's name, which stands before the messages of others in a scene. */
 function withoutSpeaker(message: Message): Message {
   return message.role === 'user' ? { ...message, text: message.text.replace(/^[^:\n]{1,80}: /u, '') } : message;
 }
 
-/** A line of a scene's script. */
+/** Performs a line of a scene's script. */
 function* performed(line: string): Generator<ReplyPart> {
   const script = performanceScript('marked');
   for (const part of [...script.add(line), ...script.rest()])
@@ -70,7 +77,10 @@ function* performed(line: string): Generator<ReplyPart> {
   yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
 }
 
-/** An in-character way out, in the given language where the card has one, not used before in this talk. */
+/**
+ * Picks an evasion, in the given language if the card has one, that was not used before in this
+ * conversation.
+ */
 export function evasion(character: Character, history: readonly Message[], language: string): string {
   const inLanguage = character.evasions.filter((line) => languageOf(line, character.languages) === language);
   return chooseLine(inLanguage.length > 0 ? inLanguage : character.evasions, history);
@@ -79,7 +89,7 @@ export function evasion(character: Character, history: readonly Message[], langu
 const asksAgain =
   /^\W*(?:sorry\W+)?(?:(?:can|could|would) you )?(?:please )?(?:say (?:that|it) again|repeat (?:that|it)|come again|pardon(?: me)?|what did you (?:just )?say|i (?:did not|didn['’]t|could not|couldn['’]t) (?:hear|catch) (?:you|that|it|what you said))\W*(?:please|sorry)?\W*$|^\W*(?:你?再说一[遍次]|(?:我)?没听清|你刚?才?说什么|说什么)[\p{P}\s啊呀吗]*$/iu;
 
-/** The line said last, to who did not catch it. */
+/** Returns the line said last if the user asks to repeat it. */
 function saidAgain({ lines }: Character, history: readonly Message[]): DialoguePair | undefined {
   const last = history.findLast(({ role }) => role === 'assistant')?.text;
   if (last === undefined || !asksAgain.test(history.findLast(({ role }) => role === 'user')?.text ?? ''))
@@ -104,7 +114,7 @@ function bestLine(find: FindLines, history: readonly Message[]): DialoguePair | 
   return echoed !== undefined && echoed.fit * echoShare >= leastFit ? echoed.pair : undefined;
 }
 
-/** Lines that fit the whole remark, or one of its parts: the later and the longer part wins. */
+/** Lines that fit the whole message, or one of its parts; later and longer parts count more. */
 function hitsOf(find: FindLines, remark: string): LineHit[] {
   const parts = partsOf(remark);
   const whole = find(remark);
@@ -119,7 +129,10 @@ function hitsOf(find: FindLines, remark: string): LineHit[] {
   return [...scaled(whole, wholeShare), ...ofParts].toSorted((left, right) => right.fit - left.fit);
 }
 
-/** Sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays where it is. */
+/**
+ * Splits into sentences and clauses; a last clause of one or two words is an address ("..., my
+ * queen") and stays attached.
+ */
 function partsOf(remark: string): string[] {
   const joined = remark.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');
   return joined.split(/[.!?;,。！？；，…]+/u).filter((part) => /[\p{L}\p{N}]/u.test(part));

@@ -1,6 +1,7 @@
 /**
- * Words of a remark as search terms: lower-case, contractions opened, endings taken off, plain synonyms joined, fillers
- * ("well", "um") left out. Chinese has no spaces, so its terms are single characters and pairs of neighbours.
+ * Splits a text into search terms: lower-case, contractions expanded, endings stemmed, plain
+ * synonyms merged, fillers ("well", "um") left out. Chinese has no spaces, so its terms are single
+ * characters and pairs of neighbours.
  */
 export function searchTerms(text: string): string[] {
   const runs = [...plainText(text).matchAll(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}'])+/gu)].map(
@@ -12,14 +13,16 @@ export function searchTerms(text: string): string[] {
   );
 }
 
-/** True for terms that frame a remark ("tell me about", "do you") and say nothing about its topic. */
+/**
+ * True for terms that frame a message ("tell me about", "do you") and say nothing about its topic.
+ */
 export function isFrame(term: string): boolean {
   return (
     frames.has(term) || (/\p{Script=Han}/u.test(term) && Array.from(term).some((character) => hanFrames.has(character)))
   );
 }
 
-/** The terms of a text that have a topic. */
+/** The terms of a text that are not frame words. */
 export function topicTerms(text: string): string[] {
   return searchTerms(text).filter((term) => !isFrame(term));
 }
@@ -30,14 +33,14 @@ const tagQuestion =
 const beforeQuestion =
   /\b(?:can|could|would|will) you (?:please |kindly )?tell (?:me|us) (?=who|what|where|when|why|how)/g;
 
-/** When something was, which says nothing about what it was. */
+/** Expressions of time, which say nothing about the topic. */
 const whens = /\b(?:lately|recently|tonight|yesterday|(?:last|this) (?:night|morning|evening|week|month|year))\b/g;
 
-/** A greeting or a farewell, and whom it is said to: "goodbye my friend", "good evening, captain". */
+/** A greeting or farewell with an address: "goodbye my friend", "good evening, captain". */
 const addressed =
   /^((?:oh |well |and )?(?:hello|hi|hey|hail|goodbye|bye(?: bye)?|see you|farewell|good (?:day|morning|afternoon|evening|night)|thanks|thank you))[\s,]+(?:(?!(?:i|it|is|am|are|you|your|who|what|how|where|why|do|did|can|for|so|to|from|again|there|then|later|soon|tomorrow|around|next|tom|and|if|very|at)\b)[\p{L}'’-]+[\s,]*){1,3}[.!]*$/u;
 
-/** Lower-case, one spelling, without what only decorates a remark. */
+/** Normalizes case and spelling, and removes decoration. */
 function plainText(text: string): string {
   const plain = text
     .normalize('NFKC')
@@ -87,7 +90,7 @@ function openContraction(word: string): readonly string[] {
   return [word.replaceAll("'", '')].filter((part) => part !== '');
 }
 
-/** Words that mean the same to a listener; each group is found under its first word. */
+/** Synonyms; each group is indexed under its first word. */
 const synonyms: ReadonlyMap<string, string> = new Map(
   [
     'hello hi hey greetings howdy hail',
@@ -175,7 +178,10 @@ function rootOf(word: string): string {
   return synonyms.get(stem) ?? stem;
 }
 
-/** Takes one common English ending off; blunt on purpose, since both sides of a comparison are cut alike. */
+/**
+ * Strips one common English ending; crude on purpose, since both sides of a comparison are stemmed
+ * alike.
+ */
 function stemOf(word: string): string {
   if (word.length < 4 || unstemmed.has(word)) return word;
   let stem = word.replace(/our$/, 'or').replace(/ies$/, 'y');
@@ -185,7 +191,7 @@ function stemOf(word: string): string {
   return stem.length > 3 && stem.endsWith('e') ? stem.slice(0, -1) : stem;
 }
 
-/** Without their endings they would be other words. */
+/** Words that would become other words without their endings. */
 const unstemmed = wordSet(
   'care really during being king ring sing wing spring string evening morning wedding bed red need',
 );

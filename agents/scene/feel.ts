@@ -1,23 +1,23 @@
 import type { Emotion } from '../../characters/emotion.ts';
 import { basicEmotions, calmFeelings, type BasicEmotion, type Feelings } from '../feelings.ts';
 
-/** What can move a character. */
+/** Event that changes a character's feelings. */
 export type FeltEvent =
-  /** Somebody speaks to it. */
+  /** Somebody speaks to the character. */
   | { readonly type: 'heard'; readonly text: string }
-  /** It says something with feeling. */
+  /** The character says something with this emotion. */
   | { readonly type: 'said'; readonly emotion: Emotion }
-  /** Somebody cuts it short. */
+  /** Somebody interrupts the character. */
   | { readonly type: 'interrupted' }
   | { readonly type: 'time'; readonly ms: number };
 
-/** Emotions are half as far from calm after a minute, closeness after twenty. */
+/** Half-life of a deviation from calm: one minute for emotions, twenty for intimacy. */
 const emotionHalfLifeMs = 60_000;
 const intimacyHalfLifeMs = 1_200_000;
 
 type Change = Partial<Record<BasicEmotion | 'intimacy', number>>;
 
-/** What words do to whom they are said; a small list of plain cases, English and Chinese. */
+/** Effect of words on the listener: a small list of plain cases, English and Chinese. */
 const lexicon: readonly (readonly [RegExp, Change])[] = [
   [
     /\b(?:thank(?:s| you)|bless you|well done|wonderful|brilliant|i (?:like|admire|trust) you)\b|谢谢|多谢|佩服|了不起|真棒/iu,
@@ -59,7 +59,7 @@ const ownWords: Readonly<Record<Emotion, Change>> = {
   surprised: { surprise: 1.5 },
 };
 
-/** How a character feels after an event: always the same for the same state and event. Values stay from 0 to 10. */
+/** Feelings after an event; deterministic. Values stay from 0 to 10. */
 export function feel(feelings: Feelings, event: FeltEvent): Feelings {
   switch (event.type) {
     case 'heard':
@@ -79,7 +79,7 @@ export function feel(feelings: Feelings, event: FeltEvent): Feelings {
   }
 }
 
-/** Whole numbers, as prompts and clients are given them. */
+/** Rounds to whole numbers, as used in prompts and sent to clients. */
 export function rounded(feelings: Feelings): Feelings {
   return mapped(feelings, (value) => Math.round(value));
 }
@@ -92,7 +92,7 @@ const words: readonly (readonly [BasicEmotion, string, Emotion])[] = [
   ['surprise', 'taken by surprise', 'surprised'],
   ['happiness', 'happy', 'cheerful'],
 ];
-/** So far from calm an emotion is told, and from here on it colours the voice. */
+/** Deviation from calm at which an emotion enters the prompt, and at which it colours the voice. */
 const toldFrom = 2;
 const heardFrom = 4;
 const closeFrom = 7;
@@ -106,7 +106,7 @@ const chineseWords: Readonly<Record<BasicEmotion, string>> = {
   happiness: '高兴',
 };
 
-/** One short line for a prompt; empty where the character is about calm. */
+/** Returns one short line for the prompt; empty if the character is about calm. */
 export function feelingsInWords(feelings: Feelings, isChinese = false): string {
   if (isChinese) return feelingsInChinese(feelings);
   const stirred = stirredBy(feelings).filter(({ by }) => by >= toldFrom);
@@ -126,7 +126,7 @@ function feelingsInChinese(feelings: Feelings): string {
   return all.length === 0 ? '' : `你现在${all.join('，')}；让话里听得出来，但不要说破。`;
 }
 
-/** How a reply is said that does not say so itself; undefined: as ever. */
+/** Default emotion of a reply without emotion tags; undefined means unchanged. */
 export function emotionOf(feelings: Feelings): Emotion | undefined {
   const [strongest] = stirredBy(feelings);
   if (strongest !== undefined && strongest.by >= heardFrom) return strongest.emotion;

@@ -2,43 +2,43 @@ import { EngineError } from '../../voices/engine.ts';
 import type { ChatModel, Message } from '../chat.ts';
 import { endMark, partsOf, plain, speakerNamed } from './speaker-named.ts';
 
-/** Who may be chosen. */
+/** A participant who may be chosen. */
 export interface Candidate {
   readonly name: string;
-  /** What else a model may call them. */
+  /** Other names a model may use for them. */
   readonly aliases?: readonly string[];
 }
 
-/** Where the next speaker is to be chosen. */
+/** State of the scene for choosing the next speaker. */
 export interface Choice<Who extends Candidate> {
   readonly circumstance: string;
-  /** Everybody who may speak now. */
+  /** All participants who may speak now. */
   readonly candidates: readonly Who[];
-  /** Those of them who are found by address; all by default. */
+  /** Candidates that can be found by address; all by default. */
   readonly callable?: readonly Who[];
-  /** Who spoke last, if one of the scene did. */
+  /** Last speaker, if a participant of the scene. */
   readonly last?: string | undefined;
-  /** The talk so far, oldest first; those of the scene by `name`, the user without. */
+  /** The conversation so far, oldest first; characters have a `name`, the user has none. */
   readonly history: readonly Message[];
-  /** Turns of the scene so far. */
+  /** Number of turns in the scene so far. */
   readonly turns: number;
-  /** What the user is called in the talk. */
+  /** The user's name in the conversation. */
   readonly userName: string;
-  /** Whether the user may be chosen. */
+  /** True if the user may be chosen. */
   readonly mayBeUser?: boolean;
 }
 
-/** A model may end a scene from this turn on (CoSER). */
+/** First turn after which a model may end a scene (CoSER). */
 export const endFromTurn = 5;
-/** So long a model may think about who is next: longer would be a hole in the scene. */
+/** Timeout of the model's choice: a longer wait would be a gap in the scene. */
 const longestChoiceMs = 5_000;
 
-/** A line that ends so was cut short by whoever speaks next. */
+/** True if a line ends in a dash: the next speaker cuts it off. */
 export function isBrokenOff(text: string): boolean {
   return /(?:[—–]|--|——)["'”’»」』)）]*\s*$/u.test(text);
 }
 
-/** Whom words are said to: whoever they name last; undefined where they name nobody of these. */
+/** Addressee: the last candidate named in the text, if any. */
 export function nameIn<Who extends Candidate>(text: string, candidates: readonly Who[]): Who | undefined {
   const words = ` ${plain(text)} `;
   const named = candidates.map((who) => ({
@@ -54,9 +54,9 @@ function callsOf(name: string): string[] {
 }
 
 /**
- * Who speaks next without a model: whoever was named last in the last words; else, where the user has spoken, who spoke before
- * them; else who has been silent longest. Always the same for the same talk; undefined where there is no candidate but who has
- * just spoken.
+ * Chooses the next speaker without a model: the candidate named last in the last message;
+ * otherwise, if the user has spoken, the candidate who spoke before them; otherwise the one silent
+ * longest. Deterministic; undefined if the only candidate is the one who just spoke.
  */
 export function nextByAddress<Who extends Candidate>({
   candidates,
@@ -75,8 +75,9 @@ export function nextByAddress<Who extends Candidate>({
 }
 
 /**
- * Asks a model who speaks next; where it names nobody who may, who has just spoken, fails, or thinks for longer than `longestMs`,
- * they are found by address. `end`: the scene is over; `user`: they wait for the user.
+ * Asks a model for the next speaker. Falls back to `nextByAddress` if it names nobody who may
+ * speak, names the last speaker, fails, or takes longer than `longestMs`. `end`: the scene is over;
+ * `user`: wait for the user.
  */
 export async function nextSpeaker<Who extends Candidate>(
   choice: Choice<Who>,

@@ -1,4 +1,4 @@
-/** What a model writes when a scene is over (CoSER). */
+/** Marker that a model writes when a scene is over (CoSER). */
 export const endMark = '<END CHAT>';
 
 const label =
@@ -8,20 +8,21 @@ const ends = new Set(
     '|',
   ),
 );
-/** What follows a name that is the answer, rather than part of its reasons. */
+/** Text that may follow a name that is the answer, rather than part of its reasoning. */
 const afterAnswer =
   /^\s*(?:$|[,，.。;；:：()（）!！–—-]|(?:because|since|for|as|should|must|will|would|is (?:the )?next|is to|speaks next|goes next|next)\b|因为|应该|应当|接着|接下来|来说|会|说|继续)/iu;
 
-/** Another word for one of the names. */
+/** Alternative name of a participant. */
 export interface Alias {
   readonly name: string;
   readonly alias: string;
 }
 
 /**
- * The name of a list that an answer of a model means: `end` for "<END CHAT>" and the like, undefined where it names nobody. Markdown,
- * quotes, labels and reasoning before it are passed over. A line "Next Speaker: X" counts before all, then the last line, then
- * whatever was said last; an alias, or part of a name, will do where only one has it.
+ * Finds the name of a list that a model's answer means: `end` for "<END CHAT>" and the like,
+ * undefined if it names nobody. Ignores Markdown, quotes, labels and reasoning before it. A line
+ * "Next Speaker: X" takes precedence, then the last line, then the name mentioned last; an alias or
+ * part of a name counts if it is unambiguous.
  */
 export function speakerNamed(
   answer: string,
@@ -68,7 +69,10 @@ interface Place {
   readonly at: number;
 }
 
-/** Where names stand, in order; of two at one place, such as "Anne" and "Anne Elliot", the longer one. */
+/**
+ * Positions of names, in order; of two at one position, such as "Anne" and "Anne Elliot", the
+ * longer one.
+ */
 function placesOf(said: string, wanted: readonly { readonly name: string; readonly word: string }[]): Place[] {
   const found = wanted.flatMap(({ name, word }) => occurrences(said, word).map((at) => ({ name, word, at })));
   const longestFirst = found.toSorted((left, right) => left.at - right.at || right.word.length - left.word.length);
@@ -92,7 +96,7 @@ function occurrences(said: string, word: string): number[] {
   return found;
 }
 
-/** The text after a name, with its marks: only letters are compared. */
+/** The text after a name, with its punctuation: only letters are compared. */
 function afterName(text: string, word: string): string {
   let letters = word.replaceAll(' ', '').length;
   let at = 0;
@@ -107,7 +111,7 @@ function afterName(text: string, word: string): string {
     .replace(/^[\p{M}*_"'”’»」』`\s]+/u, '');
 }
 
-/** Parts of names by which one may be called, such as "Holmes" and "黛玉". */
+/** Parts of names that may be used alone, such as "Holmes" and "黛玉". */
 export function partsOf(name: string): string[] {
   const said = plain(name);
   if (/^\p{Script=Han}{3}$/u.test(said)) return [said.slice(1)];
@@ -120,7 +124,7 @@ function partsOnlyOneHas(names: readonly string[]): { name: string; word: string
   return parts.filter(({ name, word }) => !parts.some((other) => other.word === word && other.name !== name));
 }
 
-/** Letters and digits only, in lower case and without accents. */
+/** Normalizes to letters and digits, in lower case and without accents. */
 export function plain(text: string): string {
   return text
     .normalize('NFKD')

@@ -21,7 +21,10 @@ const role = z.looseObject({
 const mbtiType = /^[EI][NS][FT][JP]$/u;
 const emotionCount = 6;
 
-/** A role of Beyond Dialogue (`AutoRPEval/data/roles*.json`): traits, manner of speech, MBTI, world, and whom it talks with. */
+/**
+ * Imports roles of Beyond Dialogue (`AutoRPEval/data/roles*.json`): traits, manner of speech, MBTI,
+ * world, and partners.
+ */
 export async function importBeyondDialogue(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
   const packs: ImportReport['packs'][number][] = [];
@@ -66,7 +69,7 @@ export async function importBeyondDialogue(place: string): Promise<ImportReport>
   return { packs, problems };
 }
 
-/** "brave, kind" and "直率、聪明" alike. */
+/** Splits lists such as "brave, kind" and "直率、聪明". */
 function listOf(text: string): string[] {
   return text
     .split(/[,，、;；]/u)
@@ -74,7 +77,10 @@ function listOf(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** The prompt as a description: sentences with a place for scene, emotion or partner are made anew for each talk. */
+/**
+ * The prompt as a description, without sentences that have slots for scene, emotion or partner:
+ * those are filled for each conversation.
+ */
 function withoutSlots(prompt: string): string {
   return prompt
     .split(/(?<=[.!?。！？\n])/u)
@@ -83,7 +89,7 @@ function withoutSlots(prompt: string): string {
     .trim();
 }
 
-/** A label that the prompt denies, or turns round ("decisive" against "indecisive"). */
+/** Reports labels whose negation is in the prompt ("decisive" against "indecisive"). */
 function contradictions(
   { sys_prompt: prompt }: z.infer<typeof role>,
   traits: readonly string[],

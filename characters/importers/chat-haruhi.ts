@@ -8,7 +8,7 @@ const rights = 'ChatHaruhi (data CC BY-NC 4.0; the character belongs to its owne
 const opening = /I want you to act like (.+?) from (.+?)\.?\s*(?:\n|$)/u;
 const vectorNames = ['luotuo_openai', 'bge_zh_s15', 'bge_en_s15'];
 
-/** What a role of ChatHaruhi is made of: a system prompt and chunks of its story. */
+/** Contents of a ChatHaruhi role: a system prompt and chunks of its story. */
 interface Story {
   readonly key: string;
   readonly system: string;
@@ -16,9 +16,10 @@ interface Story {
 }
 
 /**
- * ChatHaruhi: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages, one or a folder of them (`text` or base64 `enc_text`, and an embedding as
- * big-endian float32 in base64; the row whose embedding reads "system_prompt" is that, "config" is passed over). Embeddings are
- * checked and left behind: scenes are found by BM25 here.
+ * Imports ChatHaruhi roles: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages,
+ * one or a folder of them (`text` or base64 `enc_text`, and an embedding as big-endian float32 in
+ * base64; the row whose embedding reads "system_prompt" is the prompt, "config" is skipped).
+ * Embeddings are checked and not imported: we find scenes by BM25.
  */
 export async function importChatHaruhi(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -99,7 +100,7 @@ function vectorOf(value: unknown): string | undefined {
   return vectorNames.map((name) => row.get(name)).find((each) => typeof each === 'string');
 }
 
-/** How many finite numbers, four bytes each; undefined where there is anything else, or nothing. */
+/** Number of finite big-endian float32 values; undefined if the data is empty or anything else. */
 function numbersIn(base64: string): number | undefined {
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length === 0 || bytes.length % 4 !== 0) return undefined;

@@ -9,7 +9,7 @@ const conversation = z.looseObject({
 });
 const plot = z.looseObject({
   summary: z.string().default(''),
-  // What each has lived through in it; `summary` in the official test set.
+  // Experience of each character in the plot; `summary` in the official test set.
   key_characters: z
     .array(z.looseObject({ name: z.string(), experience: z.string().optional(), summary: z.string().optional() }))
     .default([]),
@@ -22,12 +22,13 @@ const book = z.looseObject({
 
 type Conversation = z.infer<typeof conversation>;
 
-/** Somebody with fewer lines in the whole book has too little to be played by. */
+/** Least answers of a character in the whole book; fewer are too little to play it. */
 const fewestLines = 5;
 
 /**
- * A book of CoSER (`data/final/<book>.json`): each character with a profile and a part in the conversations. Messages hold
- * `[thoughts]`, `(actions)` and speech; only speech becomes lines. Plots in which a character took part become its experiences.
+ * Imports a book of CoSER (`data/final/<book>.json`): each character with a profile and a part in
+ * the conversations. Messages hold `[thoughts]`, `(actions)` and speech; only speech becomes lines.
+ * Plots in which a character took part become its experiences.
  */
 export async function importCoser(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -64,13 +65,13 @@ export async function importCoser(place: string): Promise<ImportReport> {
   return { packs, problems };
 }
 
-/** What happened, and what it was to the character; nothing of plots without it. */
+/** Plot summary with the character's experience in it; empty for plots without the character. */
 function experiencesIn({ summary, key_characters: people }: z.infer<typeof plot>, name: string): string[] {
   const own = people.find((one) => one.name === name);
   return own === undefined ? [] : [[summary, own.experience ?? own.summary ?? ''].filter(Boolean).join('\n')];
 }
 
-/** What the character answers to whoever spoke before it; the environment says nothing. */
+/** The character's answers to the previous speaker, skipping the narrator. */
 function exchangesIn({ dialogues }: Conversation, name: string): { ask: string; reply: string }[] {
   const said = dialogues
     .filter(({ character }) => character !== 'Environment')

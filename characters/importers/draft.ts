@@ -4,7 +4,7 @@ import { slugOf } from '../slug.ts';
 import { firstSentence, languageOfText, wholeSentences } from '../tavern/plain-text.ts';
 import { wayOut } from '../tavern/ways-out.ts';
 
-/** Something in a data set that is wrong or doubtful: where (file, and row where there are rows), and what. */
+/** A problem in a data set: location (file, and row if there are rows) and description. */
 export interface Problem {
   readonly where: string;
   readonly what: string;
@@ -14,7 +14,7 @@ export interface Problem {
 export interface ImportedPack {
   readonly card: Card;
   readonly lines: readonly DialoguePair[];
-  /** A clip of its voice in the data set, with what is said in it. */
+  /** Voice clip in the data set, with its transcript. */
   readonly voice?: { readonly file: string; readonly transcript: string };
 }
 
@@ -23,10 +23,10 @@ export interface ImportReport {
   readonly problems: readonly Problem[];
 }
 
-/** What a data set tells about somebody; only the name is always there. */
+/** Data of a character from a data set; only name and rights are required. */
 export interface Draft {
   readonly name: string;
-  /** What the data set calls it; the id is made from this, else from the name. */
+  /** Key of the role in the data set; the id is made from this, otherwise from the name. */
   readonly key?: string;
   readonly work?: string;
   readonly rights: string;
@@ -41,15 +41,17 @@ export interface Draft {
   readonly relationships?: readonly { readonly name: string; readonly relation: string }[];
   readonly lore?: readonly { readonly keys: readonly string[]; readonly content: string }[];
   readonly experiences?: readonly string[];
-  /** What somebody said, and the answer, in the order of the source; what does not fit a pack is dropped. */
+  /** Exchanges in the order of the source; those that do not fit a pack are dropped. */
   readonly exchanges?: readonly { readonly ask: string; readonly reply: string }[];
 }
 
 const longest = { text: 40_000, short: 400, tagline: 120, reply: 320, traits: 40, people: 100, experience: 2_000 };
-/** More cost every start of the server a second, and are hardly ever heard. */
+/** Limits: more cost a second at every server start, and are hardly ever used. */
 const most = { lines: 20_000, experiences: 5_000 };
 
-/** A draft as a pack; problems go where the caller keeps them. Undefined where it cannot be played at all. */
+/**
+ * Converts a draft to a pack; adds problems to the list. Undefined if it cannot be played at all.
+ */
 export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<ImportedPack, 'voice'> | undefined {
   const told = [draft.profile, draft.background, ...(draft.exchanges ?? []).slice(0, 20).map(({ reply }) => reply)];
   const language = languageOfText(told.join(' '));
@@ -102,7 +104,7 @@ function experiencesOf({ experiences = [] }: Draft, where: string, problems: Pro
   return told.length === 0 ? {} : { experiences: told.slice(0, most.experiences) };
 }
 
-/** Exchanges that can be spoken; each ask once, the first answer counts. */
+/** Exchanges that can be spoken; of repeated triggers the first counts. */
 function linesOf({ exchanges = [] }: Draft, where: string, problems: Problem[]): DialoguePair[] {
   const seen = new Set<string>();
   const lines = exchanges.flatMap(({ ask, reply }) => {

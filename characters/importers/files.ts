@@ -5,13 +5,16 @@ import { z } from 'zod';
 import { CharacterError } from '../character-error.ts';
 import type { Problem } from './draft.ts';
 
-/** A file that is read whole; rows are read one by one, however many there are. */
+/** Limit of a file that is read whole; JSONL rows are streamed, so their files have no limit. */
 const mostBytes = 256 * 2 ** 20;
-/** A longer row is none of a data set. */
+/** Limit of one row; a longer one is not a data set. */
 const longestRow = 16 * 2 ** 20;
 const notUtf8 = 'is no text in UTF-8 (GBK? UTF-16?); convert it first';
 
-/** Text of a file, or undefined where there is none. Throws `CharacterError` where it is no text in UTF-8, or too long. */
+/**
+ * Reads a text file; undefined if there is none. Throws `CharacterError` if it is not UTF-8, or too
+ * long.
+ */
 export async function textOf(file: string): Promise<string | undefined> {
   const facts = await stat(file).catch(() => undefined);
   if (facts?.isFile() !== true) return undefined;
@@ -26,7 +29,7 @@ export async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** The same, where a file that cannot be read is one problem among others. */
+/** The same, but adds a file that cannot be read to the problems. */
 export async function textOrProblem(file: string, problems: Problem[]): Promise<string | undefined> {
   try {
     return await textOf(file);
@@ -37,7 +40,7 @@ export async function textOrProblem(file: string, problems: Problem[]): Promise<
   }
 }
 
-/** JSON of a file; undefined, and told as a problem, where there is none. */
+/** Parses a JSON file; undefined, and added to the problems, if it cannot be read or parsed. */
 export async function jsonOf(file: string, problems: Problem[]): Promise<unknown> {
   const before = problems.length;
   const text = await textOrProblem(file, problems);
@@ -53,8 +56,8 @@ export async function jsonOf(file: string, problems: Problem[]): Promise<unknown
 }
 
 /**
- * Rows of a JSONL file with their numbers, from 1, one at a time; rows that are no JSON, and a file that is no text in UTF-8 from some
- * row on, are told as problems.
+ * Streams the rows of a JSONL file with their numbers, from 1. Adds rows that are not JSON, and a
+ * file that is not UTF-8 from some row on, to the problems.
  */
 export async function* jsonRows(
   file: string,
@@ -97,7 +100,10 @@ async function* linesOf(file: string, problems: Problem[]): AsyncGenerator<strin
   yield held;
 }
 
-/** Files in a folder, or the file itself, that end so; sorted. Throws `CharacterError` where there are none. */
+/**
+ * Lists the files in a folder with one of the endings, sorted, or the file itself. Throws
+ * `CharacterError` if there are none.
+ */
 export async function filesEnding(place: string, ...endings: readonly string[]): Promise<string[]> {
   const facts = await stat(place).catch(() => undefined);
   if (facts === undefined) throw new CharacterError(`${place}: there is no such file or folder; check the path`);
@@ -110,7 +116,7 @@ export async function filesEnding(place: string, ...endings: readonly string[]):
   return files.toSorted();
 }
 
-/** The first of these folders that is there, below `place`; `place` itself is tried first with each. */
+/** Returns the first of these folders below `place` that exists. */
 export async function folderBelow(place: string, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
     const folder = path.join(place, name);
@@ -119,7 +125,7 @@ export async function folderBelow(place: string, names: readonly string[]): Prom
   return undefined;
 }
 
-/** What first does not fit a shape: the field, and why. */
+/** Describes the first validation error: the field, and the message. */
 export function misfit({ issues }: z.ZodError): string {
   const [issue] = issues;
   const field = issue?.path.join('.') ?? '';

@@ -1,6 +1,6 @@
 import type { ImportReport } from './draft.ts';
 
-/** Data sets of researchers, by the name `--from` takes; each reads a file or folder. */
+/** Importers of research data sets, by the name `--from` takes; each reads a file or folder. */
 export const importers: Readonly<Record<string, () => Promise<(place: string) => Promise<ImportReport>>>> = {
   speechrole: async () => (await import('./speechrole.ts')).importSpeechRole,
   rolebench: async () => (await import('./rolebench.ts')).importRoleBench,

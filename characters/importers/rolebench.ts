@@ -12,13 +12,16 @@ const row = z.looseObject({
 });
 const descriptions = z.record(z.string(), z.string());
 
-/** Only rows about the role itself become lines; answers to general questions say nothing of it. */
+/**
+ * Only rows about the role itself become lines; answers to general questions say nothing about it.
+ */
 const isGeneral = /[/\\]general[/\\]|[/\\]general\.jsonl$/u;
 
 /**
- * RoleBench: rows `{role, question, generated[]}` in any of its JSONL files, with the descriptions of `profiles-eng/desc.json` or
- * `profiles-zh/desc.json` where they lie below the same folder. Questions become asks, the first answer the reply. Baseline files
- * hold what RoleGPT said, not the role, and are passed over.
+ * Imports RoleBench: rows `{role, question, generated[]}` in any of its JSONL files, with the
+ * descriptions of `profiles-eng/desc.json` or `profiles-zh/desc.json` if they are below the same
+ * folder. Questions become triggers, the first answer the reply. Baseline files contain RoleGPT's
+ * output, not the role's, and are skipped.
  */
 export async function importRoleBench(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];

@@ -1,4 +1,4 @@
-/** One line of a script: who speaks, and what. */
+/** One line of a script: speaker and text. */
 export interface ScriptLine {
   readonly speaker: string;
   readonly text: string;
@@ -6,12 +6,12 @@ export interface ScriptLine {
 
 const spoken = /^\s*([^:：「」\n]{1,80})\s*[:：]\s*(.+)$/u;
 
-/** Speakers that tell, and do not talk. */
+/** Speakers that narrate. */
 const narrators = new Set(['旁白', 'scene', 'narrator', 'environment']);
 
 /**
- * Reads a script in the form of ChatHaruhi: a line for each speech, `Name:「text」`, brackets not always there; `旁白:` and `scene:`
- * narrate. Lines of another form go on with the speech before.
+ * Parses a script in ChatHaruhi's form: a line for each speech, `Name:「text」`, with optional
+ * brackets; `旁白:` and `scene:` narrate. Lines of another form continue the speech before.
  */
 export function scriptLines(script: string): ScriptLine[] {
   const lines: ScriptLine[] = [];
@@ -28,7 +28,7 @@ export function scriptLines(script: string): ScriptLine[] {
   return lines;
 }
 
-/** What others said, and what one speaker answered. */
+/** Lines of others with one speaker's answer to each. */
 export function exchangesOf(lines: readonly ScriptLine[], speaker: string): { ask: string; reply: string }[] {
   return lines.flatMap((line, index) => {
     const before = lines[index - 1];
@@ -37,7 +37,10 @@ export function exchangesOf(lines: readonly ScriptLine[], speaker: string): { as
   });
 }
 
-/** The speaker who is meant by a name: of the same words, else sharing one, else who speaks most. Undefined in an empty script. */
+/**
+ * Finds the speaker meant by a name: of the same words, otherwise sharing one, otherwise the one
+ * who speaks most. Undefined in an empty script.
+ */
 export function speakerNamed(lines: readonly ScriptLine[], name: string): string | undefined {
   const counts = new Map<string, number>();
   for (const { speaker } of lines) counts.set(speaker, (counts.get(speaker) ?? 0) + 1);
@@ -50,14 +53,17 @@ export function speakerNamed(lines: readonly ScriptLine[], name: string): string
   );
 }
 
-/** Words of a name, lower-case, without what decorates it. */
+/** Words of a name, lower-case, without titles and particles. */
 export function wordsOf(name: string): string[] {
   return plain(name)
     .split(' ')
     .filter((word) => word.length > 1 && !['the', 'of', 'dr', 'mr', 'mrs', 'prof', 'professor', 'de'].includes(word));
 }
 
-/** Whether two names may be those of one person: they share a word, or are the same letters ("D_Artagnan", "D'Artagnan"). */
+/**
+ * True if two names may be of one person: they share a word, or have the same letters
+ * ("D_Artagnan", "D'Artagnan").
+ */
 export function isSameName(left: string, right: string): boolean {
   const letters = (name: string): string => plain(name).replaceAll(' ', '');
   return letters(left) === letters(right) || wordsOf(left).some((word) => wordsOf(right).includes(word));

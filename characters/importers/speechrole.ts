@@ -10,10 +10,11 @@ import { exchangesOf, isSameName, scriptLines, speakerNamed, wordsOf } from './s
 const rights = 'SpeechRole (research data, derived from RoleLLM and film scripts); do not publish';
 
 /**
- * SpeechRole's role metadata: `role_profiles/<key>_profile.txt`, `scripts/<key>_scripts.txt`, `role_voices/<key>.wav` and the
- * transcripts in `audios_text.json`, in any of the layouts it had. The keys are those of `audios_text.json` and of the profiles (they hold
- * dots, blanks and underscores, so no file name is taken apart). Test dialogues are checked, not taken over as lines:
- * they are what the role is examined with.
+ * Imports SpeechRole's role metadata: `role_profiles/<key>_profile.txt`,
+ * `scripts/<key>_scripts.txt`, `role_voices/<key>.wav` and the transcripts in `audios_text.json`,
+ * in any of its past layouts. The keys are those of `audios_text.json` and of the profiles (they
+ * contain dots, blanks and underscores, so file names are not split). Test dialogues are checked,
+ * but not imported as lines: they are what the role is evaluated with.
  */
 export async function importSpeechRole(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -49,7 +50,7 @@ interface Home {
 
 async function importRole(key: string, home: Home, problems: Problem[]): Promise<ImportedPack | undefined> {
   const file = path.join(home.top, `${key}_profile.txt`);
-  // Keys come from a file of strangers, and become paths.
+  // Keys come from an untrusted file, and become paths.
   const profile = /[/\\\0]/u.test(key) ? undefined : await textOrProblem(file, problems);
   if (profile === undefined) {
     problems.push({ where: file, what: `no profile of the role "${key}"` });
@@ -88,7 +89,10 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
 }
 
 const opening = /^I want you to act like (.+?)\.?\s*$/u;
-/** The name, the work and the description of a profile; where its first line is another, the key is the name. */
+/**
+ * Parses name, work and description of a profile; if its first line has another form, the key is
+ * the name.
+ */
 function readProfile(profile: string, key: string): { name: string; work?: string; description: string } {
   const [first = '', ...rest] = profile.split(/\r?\n/u);
   const description = withoutFrame(rest.join('\n'));
@@ -99,7 +103,10 @@ function readProfile(profile: string, key: string): { name: string; work?: strin
   return { name: about.slice(0, cut), work: about.slice(cut + ' from '.length).replaceAll('_', ' '), description };
 }
 
-/** Where "Name from Work" parts: names and works may hold "from" too, so the name is the longest part that the key knows. */
+/**
+ * Position of " from " in "Name from Work": names and works may contain "from" too, so the name is
+ * the longest part made of words of the key.
+ */
 function nameEnd(about: string, key: string): number {
   const cuts = [...about.matchAll(/ from /gu)].map(({ index }) => index);
   const known = cuts.findLast((cut) => wordsOf(about.slice(0, cut)).every((word) => wordsOf(key).includes(word)));
@@ -130,7 +137,7 @@ const dialogues = z.array(
   }),
 );
 
-/** Whether the test dialogues of a role are there, and are the role's. */
+/** Checks that the test dialogues of a role, if present, are the role's. */
 async function checkDialogues(key: string, name: string, place: string, problems: Problem[]): Promise<void> {
   for (const mode of ['single_turn', 'multi_turn']) {
     const file = path.join(place, 'test_data', mode, `${key}.json`);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { packOf, type Draft, type ImportReport, type Problem } from './draft.ts';
 import { filesEnding, jsonOf, jsonRows, misfit } from './files.ts';
 
-/** What the properties are called that tell most about a person (wikidata.org). */
+/** Names of the properties that tell most about a person (wikidata.org). */
 const properties: Readonly<Record<string, string>> = {
   P21: 'sex or gender',
   P569: 'date of birth',
@@ -43,7 +43,7 @@ const entity = z.looseObject({
   aliases: mapOf(z.array(z.looseObject({ value: z.string() }))),
   claims: mapOf(z.array(snak)),
 });
-/** One entity by itself, as the dumps have it, a row each. */
+/** A single entity, one per row, as in the dumps. */
 const bareEntity = entity.extend({ id: z.string().regex(/^[QPL]\d+$/u) });
 const entityFile = z.looseObject({ entities: z.record(z.string(), entity) });
 const ditto = z.looseObject({
@@ -64,7 +64,7 @@ const wikipediaPages = z.looseObject({
   query: z.looseObject({ pages: z.union([z.array(wikipedia).min(1), z.record(z.string(), wikipedia)]) }),
 });
 
-/** Of a whole article so much stands for a missing summary. */
+/** Characters of a whole article that replace a missing summary. */
 const introduction = 4_000;
 
 type Entity = z.infer<typeof entity>;
@@ -72,9 +72,10 @@ type Entity = z.infer<typeof entity>;
 const rights = 'Wikidata, CC0; texts of Wikipedia CC BY-SA 4.0';
 
 /**
- * Entities as encyclopedias have them: Wikidata's JSON (`Special:EntityData`, `wbgetentities`; the first entity of a file is the
- * character, the others give names to what it refers to; or bare entities, as in the dumps), the rows of DITTO (label, description, claims,
- * summary), or pages of Wikipedia (title, extract).
+ * Imports encyclopedia entities: Wikidata's JSON (`Special:EntityData`, `wbgetentities`; the first
+ * entity of a file is the character, the others name the entities it refers to; or bare entities,
+ * as in the dumps), the rows of DITTO (label, description, claims, summary), or pages of Wikipedia
+ * (title, extract).
  */
 export async function importWikidata(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -96,7 +97,7 @@ export async function importWikidata(place: string): Promise<ImportReport> {
   return { packs, problems };
 }
 
-/** What a value of any of the shapes tells; nothing, and a problem, where it has none of them. */
+/** Drafts of a value in any of the supported shapes; none, and a problem, for other shapes. */
 function draftsIn(value: unknown, where: string, problems: Problem[]): (Draft | undefined)[] {
   const entities = entityFile.safeParse(value);
   if (entities.success) return [entityDraft(entities.data.entities, where, problems)];
@@ -133,7 +134,7 @@ function entityDraft(
   const claims = Object.entries(first.claims).flatMap(([id, values]) => {
     const property = properties[id];
     if (property === undefined) return [];
-    // Without a value: it is known that there is none, or that there is one.
+    // Claims without a value state that there is none, or that it is unknown.
     const valued = values.filter(({ mainsnak }) => mainsnak.datavalue !== undefined);
     return valued.flatMap(({ mainsnak }) => {
       const value = valueOf(mainsnak.datavalue?.value, (target) => nameOf(entities[target]));
@@ -151,7 +152,7 @@ function entityDraft(
 }
 
 function dittoDraft(value: unknown, where: string, problems: Problem[]): Draft | undefined {
-  // DITTO's rows keep it below `meta`.
+  // DITTO's rows nest it in `meta`.
   const inner = typeof value === 'object' && value !== null && 'meta' in value ? value.meta : value;
   const parsed = ditto.safeParse(inner);
   if (!parsed.success) {
@@ -200,7 +201,9 @@ function draftOf(
   };
 }
 
-/** A claim's value as words: a name, a year, an amount. Undefined for entities that nothing names. */
+/**
+ * A claim's value as text: a name, a year, a string. Undefined for entities without a known name.
+ */
 function valueOf(value: unknown, nameOf: (id: string) => string | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -2,18 +2,19 @@ import { z } from 'zod';
 import { CharacterError } from '../character-error.ts';
 import { lorebookSchema } from './lorebook.ts';
 
-/** JSON as it stands in a file. */
+/** JSON as read from a file. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 const text = z.string().max(400_000);
 const texts = z.array(text).max(1_000);
-// Writers put null where they have nothing.
+// Some writers store null for empty fields.
 const textOrNothing = text.nullish().transform((value) => value ?? '');
 const textsOrNothing = texts.nullish().transform((value) => value ?? []);
 
 /**
- * What every version of a Character Card holds, under the names of the specifications (malfoyslastname/character-card-spec-v2,
- * kwaroran/character-card-spec-v3). Keys nobody has named are kept. Absent texts of old cards read as empty ones.
+ * Fields of all versions of a Character Card, under the names of the specifications
+ * (malfoyslastname/character-card-spec-v2, kwaroran/character-card-spec-v3). Unknown keys are kept.
+ * Texts absent from old cards are read as empty.
  */
 const dataSchema = z.looseObject({
   name: text,
@@ -46,20 +47,20 @@ const dataSchema = z.looseObject({
     .nullish(),
 });
 
-/** The contents of a card, under the names of the specifications. */
+/** Contents of a card, under the names of the specifications. */
 export type TavernData = z.infer<typeof dataSchema>;
 
 /** A Character Card of any version. */
 export interface TavernCard {
   readonly spec: 'v1' | 'v2' | 'v3';
   readonly data: TavernData;
-  /** The file's JSON, untouched: what an export starts from, so that no key of anybody's is lost. */
+  /** The file's JSON, untouched: the base of an export, so that no key is lost. */
   readonly whole: JsonObject;
 }
 
 const deepestNesting = 64;
 
-/** Reads the JSON of a card. Throws `CharacterError` naming the field that is wrong. */
+/** Parses the JSON of a card. Throws `CharacterError` naming the invalid field. */
 export function readCardJson(json: string, where: string): TavernCard {
   let value: unknown;
   try {
@@ -85,8 +86,9 @@ export function readCard(value: unknown, where: string): TavernCard {
 }
 
 /**
- * The card as JSON of the version asked for. A card of that version comes out as it came in; keys which a version does not know
- * are kept, because both specifications ask readers to keep what they do not know.
+ * Converts the card to JSON of the requested version. A card of that version is returned unchanged;
+ * keys that a version does not know are kept, because both specifications ask readers to keep
+ * unknown keys.
  */
 export function cardJson(card: TavernCard, spec: 'v2' | 'v3'): JsonObject {
   if (card.spec === spec) return card.whole;
@@ -96,13 +98,13 @@ export function cardJson(card: TavernCard, spec: 'v2' | 'v3'): JsonObject {
   return { ...around, spec: `chara_card_${spec}`, spec_version: spec === 'v2' ? '2.0' : '3.0', data: filled };
 }
 
-/** A card of ours, made anew. */
+/** Creates a new V3 card. */
 export function newCard(data: Partial<TavernData> & { readonly name: string }): TavernCard {
   const whole = { spec: 'chara_card_v3', spec_version: '3.0', data: { ...v3Blanks, ...v2Blanks, ...data } };
   return readCard(whole, data.name);
 }
 
-/** The same card with other contents in some fields of `data`. */
+/** Returns the card with some fields of `data` replaced. */
 export function withData(card: TavernCard, changes: JsonObject): TavernCard {
   if (Object.keys(changes).length === 0) return card;
   const whole =
@@ -133,7 +135,7 @@ const v3Blanks = { group_only_greetings: [] };
 function specOf(value: JsonObject, where: string): TavernCard['spec'] {
   if (value['spec'] === undefined && value['data'] === undefined) return 'v1';
   if (value['spec'] === 'chara_card_v2') return 'v2';
-  // The specification asks readers to take later versions of V3 as V3.
+  // The specification asks readers to treat later versions of V3 as V3.
   if (value['spec'] === 'chara_card_v3') return 'v3';
   throw new CharacterError(
     `${where}: "spec" is ${JSON.stringify(value['spec'])?.slice(0, 60)}; known are chara_card_v2 and chara_card_v3, or a V1 card without "spec"`,
@@ -144,7 +146,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without recursion, which a hostile file could drive too deep. */
+/** Checks nesting without recursion, so that a malicious file cannot overflow the stack. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   let layer: unknown[] = [value];
   for (let depth = 0; layer.length > 0; depth += 1) {

@@ -1,7 +1,9 @@
 import { strFromU8, strToU8, unzipSync, zipSync, type UnzipFileInfo } from 'fflate';
 import { CharacterError } from '../character-error.ts';
 
-/** A CHARX file: the card's JSON and the files its assets name (`embeded://path`). V3 §CHARX. */
+/**
+ * A CHARX file: the card's JSON and the files its assets refer to (`embeded://path`). V3 §CHARX.
+ */
 export interface Charx {
   readonly json: string;
   /** By path inside the archive. */
@@ -13,18 +15,21 @@ const largestFileBytes = 64 * 1024 * 1024;
 const largestTotalBytes = 256 * 1024 * 1024;
 const mostFiles = 2_000;
 
-/** True for bytes that begin as a zip archive does. */
+/** True for bytes with the signature of a zip archive. */
 export function isZip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04;
 }
 
-/** Reads an archive. Throws `CharacterError` for one without `card.json`, cut off, or larger inside than a card can be. */
+/**
+ * Reads an archive. Throws `CharacterError` if it has no `card.json`, is truncated, or unpacks to
+ * more than the limits.
+ */
 export function readCharx(archive: Uint8Array, where: string): Charx {
   let count = 0;
   let totalBytes = 0;
   const measured = ({ name, size, originalSize }: UnzipFileInfo): boolean => {
     count += 1;
-    // A stored entry takes as many bytes as lie in the archive, whatever it claims.
+    // A stored entry takes as many bytes as the archive holds, whatever it declares.
     const bytes = Math.max(size, originalSize);
     totalBytes += bytes;
     const limit = name === 'card.json' ? largestCardBytes : largestFileBytes;
@@ -32,7 +37,7 @@ export function readCharx(archive: Uint8Array, where: string): Charx {
       throw new CharacterError(
         `${where}: unpacks to more than a card may hold (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
       );
-    // Folders, and paths that would leave the archive, are no assets.
+    // Skips folders, and paths that would leave the archive.
     return !name.endsWith('/') && !name.startsWith('/') && !name.split(/[/\\]/).includes('..');
   };
   let unpacked: Record<string, Uint8Array>;
@@ -47,7 +52,9 @@ export function readCharx(archive: Uint8Array, where: string): Charx {
   return { json: strFromU8(card), files: new Map(Object.entries(files)) };
 }
 
-/** Packs a card and its files. Pictures and sounds are compressed already, so they are only stored. */
+/**
+ * Packs a card and its files. Pictures and audio are compressed already, so they are only stored.
+ */
 export function writeCharx({ json, files }: Charx): Uint8Array {
   const entries = [...files].map(([name, body]) => [name, [body, { level: 0 }]] as const);
   return zipSync({ 'card.json': [strToU8(json), { level: 6 }], ...Object.fromEntries(entries) });

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from './card-file.ts';
 
 /**
- * What tells whether somebody edited a card since it was written: all its contents but the extensions. Fields that hold nothing do not
- * count: writers add those that a version of the specification asks for.
+ * Hash for detecting edits of a card since it was written: covers all contents but the extensions.
+ * Empty fields are ignored, since writers add those that a version of the specification requires.
  */
 export function fingerprintOf(data: JsonObject): string {
   const { extensions: _, ...rest } = data;
@@ -15,7 +15,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** JSON with the keys in order, so that two writers of the same contents agree. */
+/** JSON with sorted keys, so that two writers of the same contents agree. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)

@@ -6,27 +6,31 @@ import type { Lorebook } from './lorebook.ts';
 import { mergeEntries } from './merge-book.ts';
 import { saying, toPack } from './to-pack.ts';
 
-/** What a card is made of: a character without the methods of its folder. */
+/** Contents of a pack for export: card and lines. */
 export interface PackContents {
   readonly card: Card;
   readonly lines: readonly DialoguePair[];
-  /** Of the clip that `card.voice.reference` names, where it is at hand. */
+  /** Facts of the clip that `card.voice.reference` names, if available. */
   readonly clip?: ClipFacts | undefined;
 }
 
-/** What travels with the name of a clip, so that whoever has the clip as well knows what it may be used for. */
+/**
+ * Facts exported with the name of a clip, so that anyone who has the clip knows what it may be used
+ * for.
+ */
 export interface ClipFacts {
   readonly transcript: string;
   readonly language: string;
   readonly licence: string;
-  /** Who allowed the voice to be cloned, and how that is known. */
+  /** Consent to voice cloning: by whom, and the evidence. */
   readonly consent: string;
 }
 
 /**
- * The card of a pack. A pack that was imported and not changed since gives back the card it came from, key for key; one that was
- * changed gives that card with the changed fields; one of ours becomes a new V3 card. What the specifications have no field for
- * travels in `extensions.x_voice`, `x_speech` and `x_dramatis`.
+ * Exports a pack as a card. A pack that was imported and not changed since returns its original
+ * card, key for key; a changed one returns that card with the changed fields; one of ours becomes a
+ * new V3 card. Data without a field in the specifications is stored in `extensions.x_voice`,
+ * `x_speech` and `x_dramatis`.
  */
 export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
   const data = dataOf(pack);
@@ -37,7 +41,7 @@ export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
   const imported = toPack(source, pack.card.id, pack.card.id);
   if (isDeepStrictEqual(plain(imported), plain(pack))) return source;
   const before = dataOf(imported);
-  // The name that counts is the nickname, where there is one.
+  // The nickname, if present, is the name that counts.
   const nameField = source.data.nickname ? 'nickname' : 'name';
   const changes = Object.fromEntries(
     Object.entries(data)
@@ -65,7 +69,7 @@ function extensionsOf(pack: PackContents, data: JsonObject, others: JsonObject):
   };
 }
 
-/** The fields of the specifications that a pack has something for. */
+/** Fields of the specifications that a pack has data for. */
 function dataOf({ card, lines }: PackContents): JsonObject {
   const [greeting = '', ...otherGreetings] = card.greetings;
   return {
@@ -100,7 +104,7 @@ function bookOf(card: Card): JsonObject {
   return { name: card.name, ...readingOf(card), extensions: {}, entries: card.lorebook.map(entryOf) };
 }
 
-/** The book that was imported, with what has changed since. */
+/** The imported book, with the changes since. */
 function editedBook(book: Lorebook, card: Card, imported: Card, say: (text: string) => string): JsonObject {
   const [before, now] = [readingOf(imported), readingOf(card)];
   const changes = Object.entries(now).filter(([name, value]) => value !== before[name]);
@@ -131,7 +135,7 @@ function entryOf(entry: Card['lorebook'][number], index: number): JsonObject {
   };
 }
 
-/** As it stands in a file: without what is undefined. */
+/** As stored in a file: without undefined fields. */
 function plain({ card, lines }: PackContents): unknown {
   return JSON.parse(JSON.stringify({ card, lines }));
 }

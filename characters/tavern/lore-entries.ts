@@ -6,7 +6,10 @@ type Lore = Card['lorebook'][number];
 
 const longestContent = 20_000;
 
-/** The entries of a card's book as ours; what cannot be used is told in `notes`. `say` fills in macros. */
+/**
+ * Converts the entries of a card's book to ours; reports unusable ones in `notes`. `say` fills in
+ * macros.
+ */
 export function loreOf(
   book: Lorebook | undefined,
   say: (text: string) => string,
@@ -52,7 +55,7 @@ function entryOf(entry: LorebookEntry, say: (text: string) => string, notes: str
   };
 }
 
-/** Patterns of strangers that cannot be run in time are left out. */
+/** True if a pattern can be run in linear time; patterns are untrusted. */
 function isUsable(key: string, notes: string[]): boolean {
   try {
     lorePattern(key, false);

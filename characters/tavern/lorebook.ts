@@ -24,15 +24,15 @@ const entrySchema = z.looseObject({
   position: maybe(z.union([text, z.number()])),
 });
 
-/** A `character_book`: facts that are recalled when their keys are mentioned. V2 §character_book, V3 §Lorebook. */
+/** A `character_book`: lore entries triggered by their keys. V2 §character_book, V3 §Lorebook. */
 export const lorebookSchema = z.looseObject({
   name: maybe(text),
   description: maybe(text),
-  /** How many of the latest messages are searched for keys. */
+  /** Number of latest messages searched for keys. */
   scan_depth: maybe(z.number().int().min(0)),
-  /** The most tokens that recalled entries may take. */
+  /** Limit of triggered entries, in tokens. */
   token_budget: maybe(z.number().int().min(0)),
-  /** Whether recalled entries are searched for the keys of others. */
+  /** Triggered entries are searched for the keys of others. */
   recursive_scanning: maybe(z.boolean()),
   extensions: z.record(z.string(), z.unknown()).default({}),
   entries: z.array(entrySchema).max(20_000),

@@ -1,14 +1,14 @@
-/** Who `{{char}}` and `{{user}}` are. */
+/** Values of `{{char}}` and `{{user}}`. */
 export interface MacroNames {
   readonly char: string;
   readonly user: string;
 }
 
-/** What macros that are chosen by lot draw from. */
+/** Random source of macros. */
 export interface MacroLot {
-  /** At least 0, below 1; asked anew for each `{{random}}` and `{{roll}}`. */
+  /** At least 0, below 1; called for each `{{random}}` and `{{roll}}`. */
   random(): number;
-  /** At least 0, below 1; the same for the same text within a talk: for `{{pick}}`. */
+  /** At least 0, below 1; the same for the same text within a conversation: for `{{pick}}`. */
   pick(text: string): number;
 }
 
@@ -16,9 +16,10 @@ const macro = /\{\{([^{}]{0,2000})\}\}|<(user|bot|char)>/giu;
 const deepestNesting = 4;
 
 /**
- * Fills in the macros of the Character Card V3 specification (§Curly Braced Syntaxes): `char`, `user`, `random`, `pick`, `roll`,
- * `reverse`, and the silent `//`, `comment` and `hidden_key`. Macros of other programs stay as they are. What a macro brings in
- * is filled in as well, a few levels deep.
+ * Fills in the macros of the Character Card V3 specification (§Curly Braced Syntaxes): `char`,
+ * `user`, `random`, `pick`, `roll`, `reverse`, and the silent `//`, `comment` and `hidden_key`.
+ * Macros of other programs stay unchanged. Macros in the result are filled in as well, a few levels
+ * deep.
  */
 export function fillMacros(text: string, names: MacroNames, lot: MacroLot): string {
   let filled = text;
@@ -32,7 +33,7 @@ export function fillMacros(text: string, names: MacroNames, lot: MacroLot): stri
   return filled;
 }
 
-/** The same where nothing may be left to chance: the first choice, the middle of a die. */
+/** Deterministic variant: the first choice, the lowest roll of a die. */
 export function plainMacros(text: string, names: MacroNames): string {
   return fillMacros(text, names, { random: () => 0, pick: () => 0 });
 }
@@ -69,7 +70,7 @@ function valueOf(inside: string, names: MacroNames, lot: MacroLot): string | und
   }
 }
 
-/** Choices stand between commas; `\,` is a comma. */
+/** Choices are separated by commas, or by `::` if there is one; `\,` is a comma. */
 function chosen(value: string, share: number): string {
   const separator = value.includes('::') ? '::' : /(?<!\\),/;
   const choices = value.split(separator).map((choice) => choice.replaceAll(String.raw`\,`, ',').trim());

@@ -6,18 +6,18 @@ import type { Lorebook, LorebookEntry } from './lorebook.ts';
 
 type Lore = Card['lorebook'][number];
 
-/** An entry as it came, and what it was imported as. */
+/** An original entry, and the lore entry it was imported as. */
 interface Origin {
   readonly entry: LorebookEntry;
   readonly lore: Lore;
 }
 
 /**
- * The entries of an imported book after its lore was edited: each goes on from the entry it was imported as, found by what has stayed
- * the same, so that keys of other programs (`extensions`, `position`, `comment`, ids) survive. Entries that could not be read as lore
- * stay; those that were deleted go.
+ * Merges edited lore into the imported book. Each entry continues the one it was imported as,
+ * matched by what has not changed, so that keys of other programs (`extensions`, `position`,
+ * `comment`, ids) survive. Entries that could not be read as lore stay; deleted ones are removed.
  *
- * @param write an entry of ours under the names of the specifications
+ * @param write converts one of our entries to the names of the specifications
  * @param say fills in macros, as at the import
  */
 export function mergeEntries(
@@ -46,7 +46,9 @@ export function mergeEntries(
   return [...edited, ...imported.flatMap(({ entry, lore }) => (lore === undefined ? [entry] : []))];
 }
 
-/** What an edit leaves as it was, the surest first; undefined where it tells nothing. */
+/**
+ * Match keys that an edit may leave unchanged, the most reliable first; undefined if not usable.
+ */
 const marks: readonly ((lore: Lore) => string | undefined)[] = [
   (lore) => JSON.stringify(Object.entries(lore).toSorted(([left], [right]) => (left < right ? -1 : 1))),
   ({ content }) => content,

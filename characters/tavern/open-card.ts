@@ -4,7 +4,7 @@ import { cardJson, readCardJson, type TavernCard } from './card-file.ts';
 import { isZip, readCharx, writeCharx } from './charx.ts';
 import { blankPng, isPng, readPngTexts, writePngTexts } from './png.ts';
 
-/** A card as it lies on a disk: the card, its picture, and the files its assets name. */
+/** A card file: the card, its picture, and the files its assets refer to. */
 export interface CardFile {
   readonly card: TavernCard;
   readonly picture?: Uint8Array;
@@ -12,13 +12,16 @@ export interface CardFile {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** What a card can be written as. */
+/** File formats of exported cards. */
 export const cardFormats = ['png', 'json', 'charx'] as const;
 export type CardFormat = (typeof cardFormats)[number];
 
 const largestFileBytes = 256 * 1024 * 1024;
 
-/** Reads a card from a JSON, PNG or CHARX file; the contents tell which. Throws `CharacterError` that names the file. */
+/**
+ * Reads a card from a JSON, PNG or CHARX file, detected by its contents. Throws `CharacterError`
+ * that names the file.
+ */
 export async function openCard(file: string): Promise<CardFile> {
   let bytes: Uint8Array;
   try {
@@ -39,7 +42,7 @@ function whyUnread(cause: unknown): string {
   return 'cannot be read; check its permissions';
 }
 
-/** The same for bytes that are already here. */
+/** The same for bytes in memory. */
 export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
   if (isPng(bytes)) {
     const texts = readPngTexts(bytes, where);
@@ -61,7 +64,10 @@ export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
   return { card: readCardJson(new TextDecoder().decode(bytes), where), files: new Map() };
 }
 
-/** A card as bytes. A PNG carries V2 under `chara`, which every program reads, and with `v3` that version under `ccv3` too. */
+/**
+ * Serializes a card. A PNG carries V2 under `chara`, which every program reads, and with `v3` that
+ * version under `ccv3` too.
+ */
 export function writeCardBytes({ card, picture, files }: CardFile, format: CardFormat, spec: 'v2' | 'v3'): Uint8Array {
   const json = (version: 'v2' | 'v3'): string => JSON.stringify(cardJson(card, version));
   if (format === 'json') return Buffer.from(`${JSON.stringify(cardJson(card, spec), undefined, 2)}\n`);
@@ -72,13 +78,13 @@ export function writeCardBytes({ card, picture, files }: CardFile, format: CardF
   return writePngTexts(spec === 'v3' ? base : withoutV3(base, card.data.name), texts, card.data.name);
 }
 
-/** The picture alone. Throws `CharacterError` for what is no whole PNG. */
+/** Returns the picture without the card. Throws `CharacterError` for an incomplete PNG. */
 export function withoutCard(png: Uint8Array, where: string): Uint8Array {
   const none = new Map(['chara', 'ccv3'].map((keyword) => [keyword, undefined]));
   return writePngTexts(png, none, where);
 }
 
-/** A picture whose own V3 card would be read before the V2 card that is asked for. */
+/** Removes the picture's own V3 card, which would be read instead of the requested V2 card. */
 function withoutV3(png: Uint8Array, where: string): Uint8Array {
   return readPngTexts(png, where).has('ccv3') ? writePngTexts(png, new Map([['ccv3', undefined]]), where) : png;
 }

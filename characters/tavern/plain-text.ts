@@ -1,11 +1,11 @@
-/** Chinese where a fifth of the letters are Han, otherwise English. */
+/** Returns Chinese if more than a fifth of the letters are Han, otherwise English. */
 export function languageOfText(text: string): 'en' | 'zh' {
   const han = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   return han * 5 > letters ? 'zh' : 'en';
 }
 
-/** The first sentence, without markup; '' where there is none. */
+/** Returns the first sentence, without markup; '' if there is none. */
 export function firstSentence(text: string): string {
   const plain = withoutMarkup(text).replaceAll(/\s+/g, ' ').trim();
   const end = /[.!?](?=["”’')]*(?:\s|$))|[。！？]/u.exec(plain);
@@ -13,8 +13,9 @@ export function firstSentence(text: string): string {
 }
 
 /**
- * What of a written message is said aloud: acts between asterisks, links, headings and the like go; where speech stands in
- * quotation marks and acts around it, only the speech stays. Whole sentences, `longest` characters at most.
+ * Returns the spoken part of a written message: drops actions between asterisks, links, headings
+ * and the like; if speech is in quotation marks and actions around it, only the speech stays. Whole
+ * sentences, `longest` characters at most.
  */
 export function aloudOf(message: string, longest: number): string {
   const withoutActs = message.replaceAll(/(?<!\*)\*(?!\*)[^*\n]{1,4000}\*(?!\*)/g, '\n');
@@ -38,7 +39,10 @@ function withoutMarkup(text: string): string {
     .replaceAll(/[*_~`]+/g, '');
 }
 
-/** As many whole sentences from the start as fit; a first one that is too long is cut at a word. */
+/**
+ * Returns as many whole sentences from the start as fit; a first one that is too long is cut at a
+ * word.
+ */
 export function wholeSentences(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const head = text.slice(0, longest);

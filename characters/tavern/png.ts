@@ -1,25 +1,25 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { CharacterError } from '../character-error.ts';
 
-/** One chunk of a PNG: four letters and what they hold (PNG specification, §5.3). */
+/** One chunk of a PNG: four-letter type and body (PNG specification, §5.3). */
 interface Chunk {
   readonly type: string;
   readonly body: Uint8Array;
 }
 
-/** The largest picture that is read, in bytes; cards with pictures are a few megabytes. */
+/** Largest picture that is read, in bytes; cards with pictures are a few megabytes. */
 export const largestPngBytes = 32 * 1024 * 1024;
 
 const signature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
-/** True for bytes that begin as a PNG does. */
+/** True for bytes with the PNG signature. */
 export function isPng(bytes: Uint8Array): boolean {
   return signature.every((byte, index) => bytes[index] === byte);
 }
 
 /**
- * The texts of a PNG by their keyword (tEXt chunks, Latin-1). Where a keyword stands twice the last counts, as later writers append.
- * Throws `CharacterError` for what is no whole PNG.
+ * Returns the texts of a PNG by keyword (tEXt chunks, Latin-1). Of a repeated keyword the last
+ * counts, as later writers append. Throws `CharacterError` for an incomplete PNG.
  */
 export function readPngTexts(png: Uint8Array, where: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -33,7 +33,10 @@ export function readPngTexts(png: Uint8Array, where: string): ReadonlyMap<string
   return found;
 }
 
-/** The same picture with these texts; texts of the same keywords are replaced (undefined: taken out), all other chunks stay. */
+/**
+ * Returns the picture with these texts: replaces texts of the same keywords (undefined removes
+ * them) and keeps all other chunks.
+ */
 export function writePngTexts(
   png: Uint8Array,
   texts: ReadonlyMap<string, string | undefined>,
@@ -50,7 +53,9 @@ export function writePngTexts(
   return join([...kept.slice(0, -1), ...added, ...kept.slice(-1)]);
 }
 
-/** A plain picture, 400 × 600, for a character that has none: its colour comes from the name. */
+/**
+ * A plain picture, 400 × 600, for a character that has none; its colour is derived from the name.
+ */
 export function blankPng(name: string): Uint8Array {
   const [width, height] = [400, 600];
   const hash = crc32(name);
@@ -65,7 +70,7 @@ export function blankPng(name: string): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // 8 bits, colour type 2 (RGB), the only compression, filter and no interlace.
+  // 8 bits, colour type 2 (RGB), the only compression and filter methods, no interlace.
   header.set([8, 2, 0, 0, 0], 8);
   return join([
     { type: 'IHDR', body: header },
@@ -86,7 +91,8 @@ function chunksOf(png: Uint8Array, where: string): Chunk[] {
     const end = at + 12 + length;
     if (end > png.length) break;
     const type = Buffer.from(png.subarray(at + 4, at + 8)).toString('latin1');
-    // Only texts are ours to trust or not; pictures that other programs show despite a wrong sum are let through.
+    // Only texts are verified; pictures that other programs show despite a wrong checksum are
+    // accepted.
     if (type === 'tEXt' && crc32(png.subarray(at + 4, end - 4)) !== view.getUint32(end - 4))
       throw new CharacterError(`${where}: the card in this picture is damaged (wrong checksum); download it again`);
     chunks.push({ type, body: png.subarray(at + 8, end - 4) });

@@ -10,11 +10,11 @@ import { plainMacros } from './macros.ts';
 import { aloudOf, firstSentence, languageOfText } from './plain-text.ts';
 import { wayOut } from './ways-out.ts';
 
-/** A character pack that was made from a card. */
+/** A character pack made from a card. */
 export interface Pack {
   readonly card: Card;
   readonly lines: readonly DialoguePair[];
-  /** What did not fit and was shortened or left out, for whoever imports. */
+  /** Notes for the user on what was shortened or left out. */
   readonly notes: readonly string[];
 }
 
@@ -31,8 +31,9 @@ const xSpeech = z
   .partial();
 
 /**
- * The pack of a card: what our prompts, voices and turn taking need, drawn from what the card says. A card that Dramatis wrote
- * (`extensions.x_dramatis`) gives its pack back. Throws `CharacterError` where a card cannot be played.
+ * Converts a card to a pack: derives what our prompts, voices and turn-taking need. A card that
+ * Dramatis wrote (`extensions.x_dramatis`) returns its original pack. Throws `CharacterError` if
+ * the card cannot be played.
  */
 export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
   const notes: string[] = [];
@@ -106,18 +107,20 @@ function nameOf({ nickname, name }: TavernData): string {
   return (nickname || name).trim().slice(0, 120);
 }
 
-/** Fills in the macros of a card's texts. */
+/** Returns a function that fills in the macros of a card's texts. */
 export function saying(data: TavernData): (text: string) => string {
   const names = { char: nameOf(data), user: 'the visitor' };
   return (text) => plainMacros(text, names).trim();
 }
 
-/** `{{original}}` stands for the reader's own prompt, which ours always sends as well. */
+/** `{{original}}` stands for the reader's own prompt, which we always send as well. */
 function withoutOriginal(text: string): string {
   return text.replaceAll(/\{\{original\}\}/giu, '');
 }
 
-/** "shy, kind, stubborn" is a list of traits; anything longer is a text about the person. */
+/**
+ * Splits a list of traits such as "shy, kind, stubborn"; anything longer is prose about the person.
+ */
 function traitsOf(personality: string): string[] {
   const parts = personality.split(/\s*[,;，；、\n]\s*/).filter((part) => part !== '');
   return parts.length >= 2 && parts.length <= 40 && parts.every((part) => part.length <= 60) ? parts : [];
@@ -141,7 +144,7 @@ function rightsOf(data: TavernData): string {
     : `made by ${data.creator.slice(0, 200)}; ask them before you publish it`;
 }
 
-/** Whom the description speaks of, by its pronouns. */
+/** Guesses the gender from the pronouns of the description. */
 function genderOf(description: string): 'female' | 'male' | 'neutral' {
   const count = (pattern: RegExp): number => description.match(pattern)?.length ?? 0;
   const female = count(/\b(?:she|her|hers|woman|girl|female)\b|[她女]/giu);

@@ -1,4 +1,4 @@
-/** What a character says whose card does not tell: plain words that fit any time and anybody. */
+/** Generic lines for a card that has none: plain words that fit any character and time. */
 export interface WaysOut {
   greeting(name: string): string;
   readonly evasions: readonly string[];
@@ -41,7 +41,7 @@ const chinese: WaysOut = {
   unknown: '自己的世界和时代以外的事物。',
 };
 
-/** Ways out in that language. */
+/** Generic lines in a language. */
 export function wayOut(language: 'en' | 'zh'): WaysOut {
   return language === 'zh' ? chinese : english;
 }

@@ -4,7 +4,7 @@ import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
 
-/** Every kind of recognizer behind a server or in an optional package. */
+/** Recognizers that need a server or an optional package. */
 export const recognizerKinds: Kinds<SpeechRecognizer> = {
   dashscope: () => import('../../voices/recognizers/dashscope.ts'),
   funasr: () => import('../../voices/recognizers/funasr.ts'),
@@ -13,7 +13,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
   'sherpa-onnx': () => import('../../voices/sherpa/recognizer.ts'),
 };
 
-/** The same of synthesizers. */
+/** Synthesizers that need a server or an optional package. */
 export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   dashscope: () => import('../../voices/synthesizers/dashscope.ts'),
   'openai-speech': () => import('../../voices/synthesizers/openai-speech.ts'),
@@ -28,14 +28,14 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
   'sherpa-onnx': () => import('../../voices/sherpa/synthesizer.ts'),
 };
 
-/** The same of models that hear and speak by themselves. */
+/** Omni models that need a server or an optional package. */
 export const omniKinds: Kinds<OmniModel> = {
   moshi: () => import('../../voices/omnis/moshi.ts'),
   'openai-chat-audio': () => import('../../voices/omnis/openai-chat-audio.ts'),
   'openai-realtime': () => import('../../voices/omnis/openai-realtime.ts'),
 };
 
-/** The same of what tells voices apart. */
+/** Speaker encoders that need an optional package. */
 export const speakerEncoderKinds: Kinds<SpeakerEncoder> = {
   'sherpa-onnx': () => import('../../voices/sherpa/speaker-encoder.ts'),
 };

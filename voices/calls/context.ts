@@ -41,7 +41,7 @@ export interface Adapter<Engine, Settings = unknown> {
   open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
 }
 
-/** The kinds of one sort of engine, by their names in the engines file. */
+/** Adapters of one type of engine, by their `kind` in the engines file. */
 export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly adapter: Adapter<Engine> }>>>;
 
 export interface ContextOptions {
