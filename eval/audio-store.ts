@@ -2,15 +2,21 @@ import { createHash, randomUUID } from 'node:crypto';
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** WAV files by the hash of their content, so that the same sound is kept once and a name never lies. */
+/**
+ * WAV files named by content hash: identical audio is stored once, and a name always matches its
+ * content.
+ */
 export interface AudioStore {
-  /** Keeps a WAV and resolves to its name: the first 40 hex digits of its SHA-256. */
+  /** Stores a WAV and resolves to its name: the first 40 hex digits of its SHA-256. */
   keep(wav: Uint8Array): Promise<string>;
   read(name: string): Promise<Buffer>;
   pathOf(name: string): string;
 }
 
-/** Opens a store in a folder, which is made when the first sound comes. Safe against being killed: a file is whole or absent. */
+/**
+ * Opens a store in a folder, which is created on the first write. Writes are atomic, so a killed
+ * process leaves no partial file.
+ */
 export function openAudioStore(folder: string): AudioStore {
   const pathOf = (name: string): string => path.join(folder, `${name}.wav`);
   return {

@@ -1,20 +1,20 @@
 import type { EvalClock } from './clock.ts';
 
-/** A run ends here because it has used up what it was given; `eval resume` goes on with more. */
+/** Ends a run that has used up its budget; `eval resume` continues it with a larger one. */
 export class BudgetReached extends Error {
   override readonly name = 'BudgetReached';
 }
 
-/** What a run may cost. */
+/** Cost and time limits of a run. */
 export interface Budget {
-  /** US dollars, those of the run's earlier parts included. */
+  /** US dollars, including those of earlier parts of the run. */
   readonly spentDollars: number;
   spend(dollars: number): void;
   /** Throws `BudgetReached`. */
   check(): void;
 }
 
-/** `maxMinutes` counts from now, `maxDollars` from the beginning of the run. */
+/** Opens a budget. `maxMinutes` counts from now, `maxDollars` from the start of the run. */
 export function openBudget(
   limits: { readonly maxDollars?: number | undefined; readonly maxMinutes?: number | undefined },
   { clock, spentDollars }: { readonly clock: EvalClock; readonly spentDollars: number },

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time, so that tests can bring their own. */
+/** Time source, so that tests can inject their own. */
 export interface EvalClock {
-  /** Milliseconds, monotonic. */
+  /** Monotonic time in milliseconds. */
   now(): number;
-  /** Throws `signal.reason` when aborted. */
+  /** Throws `signal.reason` if aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,10 +1,12 @@
-/** Linear correlation; null where either side is constant or there are fewer than two. */
+/**
+ * Pearson's linear correlation; null if either side is constant or there are fewer than two points.
+ */
 export function pearson(xs: readonly number[], ys: readonly number[]): number | null {
   const { sxx, syy, sxy } = moments(xs, ys);
   return sxx === 0 || syy === 0 ? null : sxy / Math.sqrt(sxx * syy);
 }
 
-/** Correlation of ranks; equal values share the mean of their ranks. */
+/** Spearman's rank correlation; equal values share the mean of their ranks. */
 export function spearman(xs: readonly number[], ys: readonly number[]): number | null {
   return pearson(ranks(xs), ranks(ys));
 }
@@ -27,7 +29,7 @@ export function kendall(xs: readonly number[], ys: readonly number[]): number | 
   return scale === 0 ? null : (agree - differ) / scale;
 }
 
-/** The line through points that leaves the least squares; null where `xs` are constant. */
+/** Least-squares line through the points; null if `xs` are constant. */
 export function fitLine(
   xs: readonly number[],
   ys: readonly number[],
@@ -38,7 +40,7 @@ export function fitLine(
   return { intercept: meanY - slope * meanX, slope };
 }
 
-/** Mean squared distance of the points to the line fitted to them. */
+/** Mean squared residual of the points about the line fitted to them. */
 export function residualMse(xs: readonly number[], ys: readonly number[]): number | null {
   const line = fitLine(xs, ys);
   if (line === null || xs.length === 0) return null;
@@ -46,7 +48,10 @@ export function residualMse(xs: readonly number[], ys: readonly number[]): numbe
   return squares.reduce((sum, value) => sum + value, 0) / xs.length;
 }
 
-/** The same, each point against the line fitted to the others. */
+/**
+ * Leave-one-out MSE: each point's residual about the line fitted to the others; null below three
+ * points.
+ */
 export function leaveOneOutMse(xs: readonly number[], ys: readonly number[]): number | null {
   let sum = 0;
   for (const [left, x] of xs.entries()) {

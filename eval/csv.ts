@@ -1,6 +1,9 @@
 import { EvalError } from './eval-error.ts';
 
-/** Reads CSV (RFC 4180: quotes, doubled quotes, line ends inside quotes) with a head line; one object a row. */
+/**
+ * Parses CSV (RFC 4180: quotes, doubled quotes, line breaks inside quotes) with a header row; one
+ * object per row.
+ */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = [], ...rows] = cellsOf(text.replace(/^\uFEFF/, ''));
   return rows
@@ -8,7 +11,7 @@ export function parseCsv(text: string): Record<string, string>[] {
     .map((row) => Object.fromEntries(head.map((name, column) => [name.trim(), row[column] ?? ''])));
 }
 
-/** Writes rows as CSV; null is an empty cell. */
+/** Formats rows as CSV; null becomes an empty cell. */
 export function formatCsv(rows: readonly Readonly<Record<string, string | number | null>>[]): string {
   const head = Object.keys(rows[0] ?? {});
   const cell = (value: string | number | null | undefined): string => {
@@ -20,7 +23,7 @@ export function formatCsv(rows: readonly Readonly<Record<string, string | number
     .join('');
 }
 
-/** The value of a column; an `EvalError` that names file and column where it is missing. */
+/** Returns a column's value. Throws an `EvalError` that names file and column if it is missing. */
 export function requireColumn(row: Readonly<Record<string, string>>, column: string, file: string): string {
   const value = row[column];
   if (value === undefined || value === '')

@@ -4,27 +4,27 @@ import { openLimiter } from '../voices/calls/limiter.ts';
 import type { EvalClock } from './clock.ts';
 
 export interface EndpointLimits {
-  /** Calls at a time. */
+  /** Maximum concurrent calls. */
   readonly concurrency: number;
-  /** Absent: as many as come. */
+  /** Rate limit; unlimited if absent. */
   readonly requestsPerMinute?: number | undefined;
-  /** Further tries of a call that failed in a way that may pass. */
+  /** Maximum retries of a call that failed with a transient error. */
   readonly retries: number;
-  /** Before the first of them; doubled for each further one. 1000 unless given. */
+  /** Backoff before the first retry, doubled for each further one; 1000 by default. */
   readonly firstPauseMs?: number;
-  /** 60,000 unless given. */
+  /** Maximum backoff; 60,000 by default. */
   readonly longestPauseMs?: number;
 }
 
-/** One server that a run calls: how many calls at a time, how many a minute, and again after failures. */
+/** One server called during a run, with a concurrency limit, a rate limit and retries. */
 export interface Endpoint {
   readonly name: string;
   readonly running: number;
-  /** Tries beyond the first of each call. */
+  /** Retries made so far, over all calls. */
   readonly retries: number;
   /**
-   * Makes a call in its turn. `mayStart` is asked before each try. A call that fails with an `EngineError` that may pass
-   * is tried again; the last error is thrown.
+   * Makes a call within the limits. `mayStart` is called before each try. Transient `EngineError`s
+   * are retried; the last error is thrown.
    */
   call<Result>(
     work: (options: CallOptions) => Promise<Result>,
@@ -32,14 +32,14 @@ export interface Endpoint {
   ): Promise<Result>;
 }
 
-/** What an endpoint is made with besides its limits. */
+/** Dependencies of an endpoint. */
 export interface EndpointParts {
   readonly clock: EvalClock;
-  /** Spreads the tries of calls that failed together. */
+  /** Jitter for the backoff, so that calls that failed together do not retry together. */
   readonly random: () => number;
 }
 
-/** Opens an endpoint. A server that says when it wants to be asked again is believed, for all calls. */
+/** Opens an endpoint. A server's retry-after time is respected by all calls. */
 export function openEndpoint(name: string, limits: EndpointLimits, { clock, random }: EndpointParts): Endpoint {
   const places = openLimiter(limits.concurrency);
   const gapMs = limits.requestsPerMinute === undefined ? 0 : 60_000 / limits.requestsPerMinute;
@@ -48,7 +48,7 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
   let restUntilMs = 0;
   let retries = 0;
 
-  /** Each takes the next free moment; whoever waits for it keeps its place. */
+  /** Reserves the next free start time; a caller that waits keeps its place in the queue. */
   const waitForTurn = async (signal: AbortSignal): Promise<void> => {
     const turnMs = Math.max(clock.now(), nextStartMs);
     nextStartMs = turnMs + gapMs;
@@ -95,7 +95,9 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
   };
 }
 
-/** Garbage, too, may be a gateway's bad moment, and a run has the time to ask again. */
+/**
+ * Bad replies count as transient too: they may be a gateway's hiccup, and a run has time to retry.
+ */
 function mayPass(fault: EngineError): boolean {
   return fault.retryable || fault.code === 'ENGINE_BAD_REPLY';
 }

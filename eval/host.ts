@@ -1,39 +1,45 @@
-/** A server to be measured. */
+/** Server under test. */
 export interface HostedServer {
   readonly url: string;
   readonly apiKey?: string;
   close(): Promise<void>;
 }
 
-/** A clip that a voice is cloned from. */
+/** Reference clip for voice cloning. */
 export interface HostedReference {
   readonly wav: string;
   readonly transcript: string;
   readonly language: string;
-  /** Who allowed the voice to be cloned, and how that is known. */
+  /** Consent record: the person who allowed the cloning, and the evidence for it. */
   readonly consent: string;
 }
 
-/** A flag of a command. */
+/** Command-line flag. */
 export interface EvalFlag {
   readonly type: 'string' | 'boolean';
   readonly help: string;
-  /** Name of the value in the help. */
+  /** Placeholder of the value in the help text. */
   readonly value?: string;
 }
 
-/** What the program around the harness lends it: the harness itself knows servers as a client does, and no other way. */
+/**
+ * Services that the surrounding program gives to the harness, which itself reaches servers only as
+ * a client.
+ */
 export interface EvalHost {
   readonly version: string;
-  /** The server's settings as flags of the command line, and whether each has a value. */
+  /** The server's settings as command-line flags, by type. */
   readonly serverFlags: Readonly<Record<string, 'string' | 'boolean'>>;
-  /** Those of them that hold keys: they are handed on, and never kept. */
+  /** Server flags that hold keys: passed on to the server, never written to disk. */
   readonly secretFlags: readonly string[];
-  /** The help of a command: how it is called, what it is for, its flags, and what else is to be said. */
+  /** Formats a command's help: usage, description, flags, and closing text. */
   helpText(usage: string, about: string, flags: Readonly<Record<string, EvalFlag>>, more: string): string;
-  /** What is wrong with a command line that Node's `parseArgs` did not take. */
+  /** Describes an error of Node's `parseArgs`. */
   optionProblem(fault: unknown): string;
-  /** Starts a server of our own on a free loopback port. `flags` are those of the command line; clips are by character. */
+  /**
+   * Starts one of our servers on a free loopback port. `flags` are command-line flags; `references`
+   * are keyed by character.
+   */
   startServer(options: {
     readonly flags: Readonly<Record<string, string | boolean>>;
     readonly charactersDir: string;

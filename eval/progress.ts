@@ -1,6 +1,9 @@
 import type { RunState } from './runner.ts';
 
-/** One line that tells how far a run is: a bar, the rate, failures, what was spent, and the time left. At most `width` columns. */
+/**
+ * Formats a progress line of at most `width` columns: bar, rate, failures, cost so far, and time
+ * left.
+ */
 export function progressLine(state: RunState, { elapsedMs, width }: { elapsedMs: number; width: number }): string {
   const { total, done, failed, doneNow, spentDollars } = state;
   const share = total === 0 ? 1 : Math.min(1, done / total);
@@ -27,14 +30,17 @@ function duration(seconds: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.ceil((whole % 3_600) / 60)} min`;
 }
 
-/** What a terminal is to this. */
+/** Terminal or stream that progress is written to. */
 export interface ProgressScreen {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** Shows progress: in place on a terminal, ten times a second at most; elsewhere a line every ten seconds. */
+/**
+ * Shows progress: on a terminal in place, at most ten times a second; otherwise a line every ten
+ * seconds.
+ */
 export function openProgress(screen: ProgressScreen, now: () => number): { show(state: RunState): void; end(): void } {
   const startMs = now();
   const gapMs = screen.isTTY === true ? 100 : 10_000;

@@ -3,19 +3,22 @@ import path from 'node:path';
 import { openAudioStore, type AudioStore } from './audio-store.ts';
 import { EvalError } from './eval-error.ts';
 
-/** The folder of one run: `log.jsonl`, `audio/`, and what is worked out from them. */
+/** The folder of one run: `log.jsonl`, `audio/`, and the files computed from them. */
 export interface RunFolder extends AsyncDisposable {
   readonly path: string;
   readonly logFile: string;
   readonly audio: AudioStore;
 }
 
-/** Where a run's parts are; nothing is made or locked. */
+/** Returns the paths of a run's parts; creates and locks nothing. */
 export function runPaths(folder: string): { readonly logFile: string; readonly audio: AudioStore } {
   return { logFile: path.join(folder, 'log.jsonl'), audio: openAudioStore(path.join(folder, 'audio')) };
 }
 
-/** Opens the folder of a run for one process alone. A lock that a killed process has left is taken over. */
+/**
+ * Opens and locks the folder of a run. Takes over the lock of a process that no longer runs. Throws
+ * an `EvalError` if another process holds it.
+ */
 export async function openRunFolder(folder: string): Promise<RunFolder> {
   await mkdir(folder, { recursive: true });
   const lock = path.join(folder, 'run.lock');

@@ -4,14 +4,16 @@ import { EvalError } from './eval-error.ts';
 
 const header = z.object({
   event: z.literal('run'),
-  /** Of the log's own form. */
+  /** Version of the log format. */
   log: z.literal(1),
   at: z.string(),
   task: z.object({ name: z.string(), version: z.number() }),
   versions: z.record(z.string(), z.string()),
-  /** Of our repository; null where it is none. */
+  /** Commit of this repository; null if there is none. */
   commit: z.string().nullable(),
-  /** What the run was asked for: enough to go on with it. Names of environment variables, never keys. */
+  /**
+   * Run configuration, enough to resume the run. Holds names of environment variables, never keys.
+   */
   config: z.record(z.string(), z.unknown()),
   models: z.record(z.string(), z.string()),
   /** SHA-256 of each prompt template. */
@@ -23,7 +25,7 @@ const header = z.object({
 const line = z.discriminatedUnion('event', [
   header,
   z.object({ event: z.literal('resumed'), at: z.string() }),
-  /** What a reader of the log must know of a sample, so that scores need nothing but the log. */
+  /** Facts about a sample, so that scoring needs nothing but the log. */
   z.object({ event: z.literal('sample'), sample: z.string(), about: z.unknown() }),
   z.object({ event: z.literal('output'), sample: z.string(), output: z.unknown(), ms: z.number() }),
   z.object({
@@ -33,13 +35,13 @@ const line = z.discriminatedUnion('event', [
     ask: z.string(),
     value: z.unknown(),
     ms: z.number(),
-    /** US dollars. */
+    /** Cost in US dollars. */
     cost: z.number().optional(),
   }),
   z.object({
     event: z.literal('failed'),
     sample: z.string(),
-    /** Absent where the system under test failed. */
+    /** Absent if the system under test failed. */
     scorer: z.string().optional(),
     ask: z.string().optional(),
     code: z.string(),
@@ -52,31 +54,33 @@ export type RunHeader = z.infer<typeof header>;
 export type LogLine = z.infer<typeof line>;
 export type FailedLine = Extract<LogLine, { event: 'failed' }>;
 
-/** All that a run has found out so far. */
+/** Contents of a run's log so far. */
 export interface RunRecord {
   readonly header: RunHeader;
-  /** All samples of the run, in its order, by id. */
+  /** All samples of the run by id, in run order. */
   readonly samples: ReadonlyMap<string, unknown>;
-  /** By sample. */
+  /** Outputs by sample id. */
   readonly outputs: ReadonlyMap<string, unknown>;
-  /** By sample, then by `scorer/ask`. */
+  /** Measurements by sample id, then by `scorer/ask`. */
   readonly measured: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
-  /** What failed and has not succeeded since. */
+  /** Failures without a later success. */
   readonly failures: readonly FailedLine[];
   readonly spentDollars: number;
-  /** Measurements that are in the log more than once; the first counts. Always 0 unless somebody has edited the log. */
+  /**
+   * Duplicate measurements in the log; the first one counts. Always 0 unless the log was edited.
+   */
   readonly repeated: number;
-  /** Why the run's last part ended; null where it was killed, or goes on. */
+  /** Why the run's last part ended; null if it was killed or is still running. */
   readonly ended: string | null;
 }
 
-/** The one key of a measurement within its sample. */
+/** Returns the key of a measurement within its sample. */
 export function askKey(scorer: string, ask: string): string {
   return `${scorer}/${ask}`;
 }
 
 /**
- * Reads a log, line by line. A last line that was torn by a kill is passed over; any other line that cannot be read is an
+ * Reads a log, line by line. Skips a last line torn by a kill; any other unreadable line is an
  * `EvalError` that names it.
  */
 export async function readRunLog(file: string): Promise<RunRecord> {
@@ -88,7 +92,7 @@ export async function readRunLog(file: string): Promise<RunRecord> {
     let number = 0;
     let held: { readonly text: string; readonly number: number } | undefined;
     for await (const text of handle.readLines()) {
-      // One line behind: only the last may be torn.
+      // Parses one line behind, because only the last line may be torn.
       if (held !== undefined) state.take(parseLine(file, held.text, held.number));
       number += 1;
       held = { text, number };
@@ -171,16 +175,19 @@ function failureKey(about: { sample: string; scorer?: string | undefined; ask?: 
   return JSON.stringify([about.sample, about.scorer ?? '', about.ask ?? '']);
 }
 
-/** Appends to a log. */
+/** Append-only writer of a run's log. */
 export interface RunLog {
-  /** Resolves when the line is with the operating system: from then on no kill of this process can undo it. */
+  /**
+   * Resolves when the line is with the operating system: killing this process can no longer lose
+   * it.
+   */
   append(event: LogLine): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a log for appending; a torn last line is cut off first. With `fresh`, there must be nothing in it: a run that was killed
- * before its first line was whole never began.
+ * Opens a log for appending, after cutting off a torn last line. With `fresh`, the log must then be
+ * empty: a run killed before its first line was complete never began.
  */
 export async function openRunLog(file: string, { fresh = false } = {}): Promise<RunLog> {
   const handle = await open(file, 'a+').catch((cause: unknown) => {
@@ -195,7 +202,7 @@ export async function openRunLog(file: string, { fresh = false } = {}): Promise<
   let waiting: string[] = [];
   let writing: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
-    // What comes while a write is under way goes out with the next one.
+    // Lines that arrive during a write are batched into the next one.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting.join('');

@@ -6,13 +6,13 @@ import type { EvalClock } from './clock.ts';
 import { askKey, type RunLog, type RunRecord } from './run-log.ts';
 import type { EvalContext, Sample, Scorer, Task } from './task.ts';
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface RunState {
-  /** Replies and measurements that the run needs; both count as one. */
+  /** Outputs and measurements that the run needs, counted alike. */
   readonly total: number;
   readonly done: number;
   readonly failed: number;
-  /** Done in this part of the run. */
+  /** Completed in this part of the run, since it was started or resumed. */
   readonly doneNow: number;
   readonly spentDollars: number;
 }
@@ -23,13 +23,13 @@ export interface RunnerOptions {
   readonly budget: Budget;
   readonly clock: EvalClock;
   readonly signal: AbortSignal;
-  /** Samples at a time; the endpoints have limits of their own. */
+  /** Samples processed concurrently; the endpoints have limits of their own. */
   readonly concurrency: number;
-  /** Called after everything that is done. */
+  /** Called after every completed or failed step. */
   readonly onProgress?: (state: RunState) => void;
 }
 
-/** What has been done already: of a new run nothing. */
+/** Results of earlier parts of the run; empty for a new run. */
 export type Known = Pick<RunRecord, 'samples' | 'outputs' | 'measured' | 'spentDollars'>;
 
 export const nothingKnown: Known = {
@@ -40,9 +40,9 @@ export const nothingKnown: Known = {
 };
 
 /**
- * Does what is left of a task: nothing that is known is done again. What fails is noted, and the rest goes on. Resolves to why
- * it ended: `finished`, or the budget's reason; throws `signal.reason` when aborted. Whatever was under way then is lost,
- * whatever was finished is in the log.
+ * Runs what is left of a task; known results are not computed again. Failures are logged, and the
+ * rest goes on. Resolves to the reason it ended: `finished`, or the budget's message. Throws
+ * `signal.reason` if aborted; work in progress is then lost, finished work is in the log.
  */
 export async function runTask<Input, Target, Output>(
   task: Task<Input, Target, Output>,
@@ -65,7 +65,7 @@ class Run<Input, Target, Output> {
   readonly #task: Task<Input, Target, Output>;
   readonly #known: Known;
   readonly #options: RunnerOptions;
-  /** Set once; the first reason counts. */
+  /** First error or budget stop; set once. */
   #stopped: unknown;
   #state = { total: 0, done: 0, failed: 0, doneNow: 0 };
 
@@ -75,7 +75,7 @@ class Run<Input, Target, Output> {
     this.#options = options;
   }
 
-  /** Notes all samples in the log, and counts what there is to do. */
+  /** Writes all samples to the log and counts the work to do. */
   async prepare(): Promise<void> {
     for await (const sample of this.#task.samples()) {
       if (!this.#known.samples.has(sample.id)) {
@@ -108,7 +108,7 @@ class Run<Input, Target, Output> {
         underWay.add(work);
       }
     } finally {
-      // Nothing writes into the log after this.
+      // Waits for all work, so that nothing writes to the log afterwards.
       await Promise.all(underWay);
     }
     if (this.#stopped !== undefined) throw this.#stopped as Error;
@@ -148,7 +148,7 @@ class Run<Input, Target, Output> {
     for (const each of asked) if (each.status === 'rejected') throw each.reason;
   }
 
-  /** Undefined where it failed, which is noted then. Throws where the run is to end. */
+  /** Resolves to undefined after logging a failure. Throws only if the whole run has to end. */
   async #attempt<Value>(
     about: { readonly sample: string; readonly scorer?: string; readonly ask?: string },
     work: (context: EvalContext) => Promise<Value>,

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1), always the same for a seed (mulberry32, Tommy Ettinger 2017). */
+/** Deterministic random numbers in [0, 1) for a seed (mulberry32, Tommy Ettinger 2017). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A copy in random order (Fisher and Yates). */
+/** Returns a shuffled copy (Fisher–Yates). */
 export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const copy = [...items];
   for (let last = copy.length - 1; last > 0; last -= 1) {

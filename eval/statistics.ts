@@ -1,22 +1,23 @@
 import { seededRandom } from './seeded-random.ts';
 
-/** A range that holds the true value with the probability asked for; nulls where there is too little to tell. */
+/** Confidence interval; nulls if there is too little data. */
 export interface Interval {
   readonly low: number | null;
   readonly high: number | null;
 }
 
 export interface BootstrapOptions {
-  /** 2000 unless given. */
+  /** Number of bootstrap resamples; 2000 by default. */
   readonly resamples?: number;
   readonly seed: number;
-  /** 0.95 unless given. */
+  /** Confidence level; 0.95 by default. */
   readonly level?: number;
 }
 
 /**
- * Percentile intervals by drawing whole clusters with replacement. `statistic` gets how often each of `clusters` was drawn and
- * returns one or several numbers, NaN where one cannot be had. One cluster alone gives no interval.
+ * Percentile bootstrap intervals by drawing whole clusters with replacement. `statistic` gets the
+ * number of times each of `clusters` was drawn and returns one or more numbers, NaN if one is
+ * undefined. A single cluster gives no interval.
  */
 export function bootstrapIntervals(
   clusters: number,
@@ -28,7 +29,10 @@ export function bootstrapIntervals(
   return draws.map((values) => ({ low: quantile(values, tail), high: quantile(values, 1 - tail) }));
 }
 
-/** The values behind `bootstrapIntervals`: for each number of the statistic its draws, sorted. */
+/**
+ * Returns the draws behind `bootstrapIntervals`: for each number of the statistic, its sorted
+ * values.
+ */
 export function bootstrapDraws(
   clusters: number,
   statistic: (weights: Float64Array) => readonly number[],
@@ -50,7 +54,7 @@ export function bootstrapDraws(
   return kept.map((values) => Float64Array.from(values).sort());
 }
 
-/** Of sorted values, linear between neighbours; null of none. */
+/** Quantile of sorted values with linear interpolation; null if empty. */
 export function quantile(sorted: ArrayLike<number>, share: number): number | null {
   if (sorted.length === 0) return null;
   const place = share * (sorted.length - 1);
@@ -59,12 +63,15 @@ export function quantile(sorted: ArrayLike<number>, share: number): number | nul
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Null of nothing. */
+/** Arithmetic mean; null if empty. */
 export function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Two-sided: how often a difference drawn by bootstrap lies beyond 0, at least one in the number of draws. Null of none. */
+/**
+ * Two-sided bootstrap p-value of a difference from 0, at least 2 / (draws + 1). Null if there are
+ * no draws.
+ */
 export function bootstrapP(sorted: Float64Array): number | null {
   if (sorted.length === 0) return null;
   let below = 0;
@@ -76,7 +83,7 @@ export function bootstrapP(sorted: Float64Array): number | null {
   return Math.min(1, (2 * (Math.min(below, above) + 1)) / (sorted.length + 1));
 }
 
-/** Corrects p values of several questions that were asked at once (Holm 1979); nulls stay. */
+/** Adjusts p-values for multiple comparisons (Holm 1979); nulls stay. */
 export function holm(values: readonly (number | null)[]): (number | null)[] {
   const order = values
     .flatMap((value, index) => (value === null ? [] : [{ value, index }]))

@@ -1,4 +1,4 @@
-/** A plain table; the first column to the left, the others to the right. */
+/** Formats a plain-text table; first column left-aligned, the others right-aligned. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => columnsOf(row[column] ?? ''))));
@@ -13,13 +13,13 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
   return [line(head), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-/** Columns of a terminal: Han and full-width signs take two. */
+/** Counts terminal columns: Han and full-width characters take two. */
 function columnsOf(text: string): number {
   const wide = text.match(/[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/gu);
   return text.length + (wide?.length ?? 0);
 }
 
-/** A score with four decimals, as the paper prints them; a dash where there is none. */
+/** Formats a score with four decimals, as in the paper; null as a dash. */
 export function scoreText(value: number | null): string {
   return value === null ? '–' : value.toFixed(4);
 }

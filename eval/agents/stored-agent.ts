@@ -4,7 +4,7 @@ import { readWav, wavBytes } from '../../voices/dsp/wav.ts';
 import type { StoredOutputs } from '../speechrole/data/outputs.ts';
 import type { DialogueAgent } from '../speechrole/data/dialogue-agent.ts';
 
-/** A system that has answered before: its recordings are read, and nobody is called. */
+/** An agent that replays stored answers: reads their recordings and makes no calls. */
 export function storedAgent(name: string, outputs: StoredOutputs): DialogueAgent {
   return {
     name,
@@ -28,7 +28,10 @@ export function storedAgent(name: string, outputs: StoredOutputs): DialogueAgent
   };
 }
 
-/** The file as it is where it is a WAV that can be read; other recordings become one. */
+/**
+ * Returns the file's bytes unchanged if it is a readable WAV, otherwise the recording converted to
+ * WAV.
+ */
 async function wavOf(file: string, signal: AbortSignal): Promise<Buffer> {
   if (/\.wav$/i.test(file)) {
     const bytes = await readFile(file);

@@ -15,21 +15,24 @@ export interface WireAgentSettings {
   readonly name: string;
   readonly url: string;
   readonly apiKey?: string | undefined;
-  /** Who plays a role: a character of the server, or a model. */
+  /** `model` of the session for this sample: a character of the server, or a model name. */
   modelFor(sample: DialogueSample): string;
   instructionsFor(sample: DialogueSample): string;
   readonly voice?: string | undefined;
-  /** The server is told which language the user speaks, as a client of ours would. */
+  /** Sends the language of the user's speech to the server, as our own clients do. */
   readonly tellsLanguage: boolean;
-  /** False: the user's recordings are streamed. */
+  /** True sends the user's text; false streams the user's recordings. */
   readonly userText: boolean;
-  /** The history holds the reference's answers in place of the agent's own. */
+  /** Replaces each of the agent's replies in the history with the reference answer. */
   readonly teacherForced: boolean;
-  /** How fast recordings are streamed, 1 as they were spoken. */
+  /** Streaming speed of the recordings; 1 is real time. */
   readonly speed: number;
 }
 
-/** A system that speaks OpenAI Realtime (GA), this project's server or another, met as any client would meet it. */
+/**
+ * A system that speaks OpenAI Realtime (GA), this project's server or another, used as an ordinary
+ * client.
+ */
 export function wireAgent(settings: WireAgentSettings, endpoint: Endpoint, clock: EvalClock): DialogueAgent {
   return {
     name: settings.name,

@@ -9,7 +9,7 @@ import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { EvalClock } from '../clock.ts';
 
-/** What one reply brought. */
+/** Everything received for one reply. */
 export interface WireReply {
   readonly samples: Float32Array;
   readonly sampleRate: number;
@@ -18,29 +18,36 @@ export interface WireReply {
   readonly firstAudioMs: number | null;
   readonly latency: unknown;
   readonly mind: string | null;
-  /** Items of the assistant that came of it. */
+  /** Conversation items of the assistant that belong to this reply. */
   readonly itemIds: readonly string[];
 }
 
 export interface WireOptions extends CallOptions {
   readonly url: string;
-  /** Who is asked for: a character, or a model. */
+  /** Requested `model`: a character or a model. */
   readonly model: string;
   readonly apiKey?: string | undefined;
   readonly clock: EvalClock;
-  /** How long the server may say nothing. */
+  /**
+   * Longest wait for the server's next event before `ENGINE_TIMEOUT`, in ms; 120 000 by default.
+   */
   readonly patienceMs?: number;
 }
 
-/** 40 ms of sound, as a microphone would send. */
+/** Bytes in 40 ms of audio, a typical microphone chunk. */
 const chunkBytes = (wireSampleRate / 1000) * 40 * 2;
 
-/** A conversation over OpenAI Realtime (GA) in which the client says whose turn it is. Throws `EngineError`. */
+/**
+ * A conversation over OpenAI Realtime (GA) with turn detection off: the client commits each turn.
+ * Throws `EngineError`.
+ */
 export class WireConversation implements AsyncDisposable {
   readonly #client: RealtimeClient;
   readonly #options: WireOptions;
   readonly #events: AsyncIterator<ServerEvent>;
-  /** What the server tells of itself: model, voice, and of a Dramatis its engines. */
+  /**
+   * Server's description of itself: model and voice, plus the engines if it is a Dramatis server.
+   */
   about: unknown = null;
   readonly #fail: (detail: string, code?: EngineError['code']) => EngineError;
 
@@ -51,7 +58,7 @@ export class WireConversation implements AsyncDisposable {
     this.#fail = (detail, code = 'ENGINE_UNAVAILABLE') => new EngineError(`agent ${options.model}`, code, detail);
   }
 
-  /** Connects, and sets up the session: no turn detection, `instructions` as the prompt. */
+  /** Connects and configures the session: no turn detection, `instructions` as the prompt. */
   static async open(
     options: WireOptions,
     session: { instructions: string; voice?: string | undefined; language?: string | undefined },
@@ -87,7 +94,10 @@ export class WireConversation implements AsyncDisposable {
     return conversation;
   }
 
-  /** Speaks (16-bit PCM at the wire's rate), `speed` times as fast as it was spoken, and waits for the whole reply. */
+  /**
+   * Streams the audio (16-bit PCM at `wireSampleRate`) at `speed` times real time, then waits for
+   * the whole reply.
+   */
   async speak(pcm16: Buffer, speed: number): Promise<WireReply> {
     const { clock, signal } = this.#options;
     const startMs = clock.now();
@@ -101,13 +111,13 @@ export class WireConversation implements AsyncDisposable {
     return this.#reply();
   }
 
-  /** Says it in writing, and waits for the whole reply. */
+  /** Sends the user's turn as text, then waits for the whole reply. */
   async write(text: string): Promise<WireReply> {
     this.#addText('user', text);
     return this.#reply();
   }
 
-  /** Makes the history say that `text` was answered in place of the reply. */
+  /** Replaces the reply in the conversation history with `text`. */
   replace(reply: WireReply, text: string): void {
     for (const item_id of reply.itemIds) this.#client.send({ type: 'conversation.item.delete', item_id });
     this.#addText('assistant', text);
@@ -155,7 +165,7 @@ export class WireConversation implements AsyncDisposable {
     };
   }
 
-  /** Reads on until an event of this type, which it returns. */
+  /** Reads events until one of this type, and returns it. */
   async #until(type: string, onEvent: (event: ServerEvent) => void = () => undefined): Promise<ServerEvent> {
     for (;;) {
       const event = await this.#next();
@@ -206,7 +216,10 @@ function connectionFault(fault: unknown, model: string): unknown {
   return new EngineError(`agent ${model}`, isFinal ? 'ENGINE_REFUSED' : 'ENGINE_UNAVAILABLE', message, fault);
 }
 
-/** What the server says is wrong with what we sent will be wrong again. */
+/**
+ * Maps server error codes: transient ones are retryable; a rejected request would be rejected
+ * again.
+ */
 function codeOf(code: string): EngineError['code'] {
   const passes =
     /^(ENGINE_UNAVAILABLE|ENGINE_TIMEOUT|server_error|rate_limit_exceeded|server_busy|server_draining|internal_error|)$/;

@@ -39,7 +39,10 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
 
 const verdictValues: Readonly<Record<string, number>> = { win: 1, tie: 0.5, lose: 0, '1': 1, '0.5': 0.5, '0': 0 };
 
-/** Two pairs of systems on the same dialogue are two items, so an item is named by all three. */
+/**
+ * Reads human verdicts. Two system pairs on the same dialogue are separate items, so an item's name
+ * holds dialogue and both systems.
+ */
 async function readVerdicts(file: string): Promise<HumanVerdict[]> {
   return parseCsv(await readText(file)).map((row) => {
     const column = (name: string): string => requireColumn(row, name, file);
@@ -54,7 +57,7 @@ async function readVerdicts(file: string): Promise<HumanVerdict[]> {
   });
 }
 
-/** By `[sample, system, metric]`; what is unscored is left out. */
+/** Reads ratios keyed by `[sample, system, metric]`; rows without a score are skipped. */
 async function readRatios(files: readonly string[]): Promise<Map<string, number>> {
   const ratios = new Map<string, number>();
   for (const file of files) {

@@ -1,7 +1,10 @@
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 
-/** One module a command; each exports `run(args, host)`, which resolves to the exit status, and its line of help. */
+/**
+ * One module per command, with its usage line. Each exports `run(args, host)`, which resolves to
+ * the exit status.
+ */
 const commands = {
   run: { help: 'replay dialogues through a system, have them judged', load: () => import('./run.ts') },
   resume: { help: 'go on with a run that was stopped or killed', load: () => import('./resume.ts') },
@@ -16,7 +19,7 @@ const commands = {
   'judge-check': { help: 'test a judge before you trust it', load: () => import('./judge-check.ts') },
 } as const;
 
-/** `dramatis eval COMMAND …`. Resolves to the exit status; 2 where the command line makes no sense. */
+/** Runs `dramatis eval COMMAND …`. Resolves to the exit status; 2 for an invalid command line. */
 export async function runEval(args: readonly string[], host: EvalHost): Promise<number> {
   const [name = '', ...rest] = args;
   if (!Object.hasOwn(commands, name)) {

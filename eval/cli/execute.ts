@@ -18,13 +18,16 @@ export interface ExecuteOptions {
   readonly config: RunConfig;
   readonly folder: string;
   readonly resume: boolean;
-  /** Flags of the server that hold keys: not part of the configuration, which is kept. */
+  /** Server flags that hold keys; kept apart because the configuration is written to the log. */
   readonly secrets: Readonly<Record<string, string | boolean>>;
   readonly maxDollars?: number | undefined;
   readonly maxMinutes?: number | undefined;
 }
 
-/** Does a run, or what is left of it, and shows its scores. Resolves to the exit status: 0 where nothing is left to do. */
+/**
+ * Performs a run, or the rest of one, and prints its scores. Resolves to the exit status: 0 if
+ * nothing is left to do.
+ */
 export async function execute(options: ExecuteOptions, host: EvalHost): Promise<number> {
   const { config, resume } = options;
   await using folder = await openRunFolder(options.folder);

@@ -5,12 +5,15 @@ import type { EvalFlag, EvalHost } from '../host.ts';
 export interface EvalArguments<Name extends string> {
   readonly values: Readonly<Partial<Record<Name, string | boolean>>>;
   readonly positionals: readonly string[];
-  /** Flags of the server, where the command takes them; those that hold keys apart. */
+  /** Server flags, if the command takes them; those that hold keys are in `secrets`. */
   readonly server: Readonly<Record<string, string | boolean>>;
   readonly secrets: Readonly<Record<string, string | boolean>>;
 }
 
-/** Parses the flags of `dramatis eval NAME`. Undefined: help was asked for, and printed. Throws an `EvalError`. */
+/**
+ * Parses the flags of `dramatis eval NAME`. Returns undefined if help was requested (and printed).
+ * Throws `EvalError`.
+ */
 export function parseFlags<Name extends string>(
   name: string,
   synopsis: string,
@@ -50,7 +53,7 @@ export function parseFlags<Name extends string>(
   };
 }
 
-/** A number that a flag gives; undefined where it is not given. */
+/** Parses a flag's value as a number; undefined if the flag is absent. */
 export function numberOf(value: string | boolean | undefined, flag: string): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
@@ -58,12 +61,12 @@ export function numberOf(value: string | boolean | undefined, flag: string): num
   return number;
 }
 
-/** A text that a flag gives; undefined where it is not given. */
+/** Returns a flag's text; undefined if the flag is absent or empty. */
 export function textOf(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The one thing that a command is about. */
+/** Returns the only positional argument. Throws `EvalError` unless there is exactly one. */
 export function onlyPositional(positionals: readonly string[], what: string): string {
   const [only, ...more] = positionals;
   if (only === undefined || more.length > 0) throw new EvalError('usage', `Give ${what}.`);

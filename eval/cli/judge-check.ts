@@ -23,7 +23,9 @@ import { numberOf, parseFlags, textOf } from './flags.ts';
 import { given, judgeFlags, judgeOf } from './judge-flags.ts';
 import { checked } from './run.ts';
 
-/** `dramatis eval judge-check`: a judge that cannot tell a reply from noise has nothing to say about replies. */
+/**
+ * `dramatis eval judge-check`: tests a judge on altered references before its scores are trusted.
+ */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
     data: { type: 'string', value: 'DIR', help: 'the test data, whose references are altered' },
@@ -80,7 +82,7 @@ function checkTask(
   const samples = probeSamples(selectSamples(test.samples, config.select), dialogues);
   const scorers = judgeScorers(config, host, protocol).map((scorer) => ({
     ...scorer,
-    // Of each probe, only what it should be noticed by.
+    // A probe is judged only on the metric that should reveal its alteration.
     asks: (sample: (typeof samples)[number]) =>
       protocol.asks
         .filter((ask) => ask.metric === 'all' || ask.metric === probeOf(sample.id).metric)

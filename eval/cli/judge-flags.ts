@@ -2,7 +2,7 @@ import { EvalError } from '../eval-error.ts';
 import type { EvalFlag } from '../host.ts';
 import { numberOf, textOf } from './flags.ts';
 
-/** Flags that say who judges, and how. */
+/** Flags that select and configure the judge. */
 export const judgeFlags = {
   judge: { type: 'string', value: 'URL', help: 'an OpenAI-compatible server with audio input, such as https://…/v1' },
   'judge-model': { type: 'string', value: 'MODEL', help: 'the model there' },
@@ -23,7 +23,7 @@ export const judgeFlags = {
 
 type Values = Readonly<Partial<Record<keyof typeof judgeFlags, string | boolean>>>;
 
-/** The judge that the flags ask for, to be checked with the rest; undefined without `--judge`. */
+/** Builds the unvalidated judge configuration from the flags; undefined without `--judge`. */
 export function judgeOf(values: Values): Record<string, unknown> | undefined {
   const url = textOf(values.judge);
   if (url === undefined) return undefined;
@@ -42,7 +42,7 @@ export function judgeOf(values: Values): Record<string, unknown> | undefined {
   });
 }
 
-/** Without what was not given. */
+/** Returns the values without those that are undefined. */
 export function given(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

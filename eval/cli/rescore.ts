@@ -7,13 +7,13 @@ import { summaryText } from '../speechrole/summary/score-text.ts';
 import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { onlyPositional, parseFlags } from './flags.ts';
 
-/** Flags of commands that read a run. */
+/** Flags of commands that read a finished run. */
 export const readingFlags = {
   parser: { type: 'string', value: 'WHICH', help: 'tolerant or strict; by default as the run was made' },
   aggregation: { type: 'string', value: 'HOW', help: 'mean-of-ratios or ratio-of-sums; likewise' },
 } as const satisfies Record<string, EvalFlag>;
 
-/** The run in a folder, read with what the flags wish. */
+/** Reads the run in a folder, with the flags' parser and aggregation. */
 export function readWith(
   folder: string,
   values: Readonly<Record<string, string | boolean | undefined>>,
@@ -29,7 +29,10 @@ export function readWith(
   });
 }
 
-/** `dramatis eval rescore RUN`: the log has all that the judge said, so nobody is called. */
+/**
+ * `dramatis eval rescore RUN`: recomputes scores from the judge's replies in the log; makes no
+ * calls.
+ */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = { ...readingFlags, json: { type: 'boolean', help: 'print all that was worked out' } } as const;
   const parsed = parseFlags('rescore', 'RUN [--parser WHICH] [--aggregation HOW] [--json]', args, flags, host);

@@ -134,7 +134,7 @@ function cueRecognizerOf(given: string | undefined, keyEnv: string | undefined):
   return { url, model, ...(keyEnv === undefined ? {} : { keyEnv }) };
 }
 
-/** The configuration, if it makes sense. */
+/** Validates a run configuration. Throws `EvalError` if it is invalid. */
 export function checked(wanted: Record<string, unknown>): RunConfig {
   const parsed = runConfigSchema.safeParse(wanted);
   if (parsed.success) return parsed.data;

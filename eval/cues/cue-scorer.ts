@@ -21,18 +21,21 @@ export const cueScorerName = 'cues';
 export const cueNames = ['pitch', 'rate', 'wer', 'dnsmos', 'similarity'] as const;
 
 export interface CueSettings {
-  /** Of `cueNames`, or `all`. */
+  /** Names from `cueNames`, or `all`. */
   readonly names: readonly string[];
-  /** An OpenAI-compatible transcription server, for `wer`; Moonshine (English alone) unless given. */
+  /** OpenAI-compatible transcription server for `wer`; Moonshine (English only) by default. */
   readonly recognizer?: { readonly url: string; readonly model: string; readonly key?: string | undefined } | undefined;
-  /** ONNX files that the user brings; without them `similarity` and `dnsmos` have no values. */
+  /** ONNX files supplied by the user; without them `similarity` and `dnsmos` have no values. */
   readonly speakerModels?: readonly string[] | undefined;
   readonly dnsmosModel?: string | undefined;
-  /** Folder of the roles' clips, for `similarity`. */
+  /** Folder of the roles' voice clips, for `similarity`. */
   readonly roleVoices?: string | undefined;
 }
 
-/** Opens the cues that were asked for. Those whose parts are not installed stay, and say why they have no value. */
+/**
+ * Opens the requested paralinguistic cues. A cue whose model is not installed stays in the list and
+ * reports why it has no value.
+ */
 export async function openCues(
   settings: CueSettings,
   options: CallOptions,
@@ -88,7 +91,7 @@ async function openCue(
   }
 }
 
-/** One cue an encoder: their numbers cannot be compared. */
+/** Opens one cue per encoder, because scores of different encoders are not comparable. */
 async function openSimilarity(
   { speakerModels = [], roleVoices }: CueSettings,
   options: CallOptions,
@@ -120,12 +123,12 @@ async function openRecognizer(
   return { recognizer, close: async () => recognizer.close?.() };
 }
 
-/** What the log keeps of a cue. */
+/** Log record of a measured cue. */
 export interface MeasuredCue extends CueResult {
   readonly units: Cue['units'];
 }
 
-/** Measures cues on the recordings of the replies, one question a cue and dialogue. */
+/** Measures cues on the reply recordings, one measurement per cue and dialogue. */
 export function cueScorer(cues: readonly Cue[]): DialogueScorer {
   return {
     name: cueScorerName,

@@ -8,7 +8,7 @@ export const dnsmosUnits = {
   background: 'DNSMOS P.835, the background',
 } as const;
 
-/** Guards against noise, clipping and dead air; no measure of natural speech. */
+/** Detects noise, clipping and dead air; does not measure how natural the speech is. */
 export function dnsmosCue(meter: QualityMeter): Cue {
   return {
     name: 'dnsmos',

@@ -2,7 +2,7 @@ import { semitones, trackPitch } from '../../voices/dsp/pitch.ts';
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
 
-/** Pitch of the replies: its middle, how much it moves, and how far it drifts from the first reply to the last. */
+/** Pitch of the replies: median, spread, and drift from the first reply to the last. */
 export const pitchCue: Cue = {
   name: 'pitch',
   units: {
@@ -16,7 +16,7 @@ export const pitchCue: Cue = {
     for (const { sound } of replies) {
       const { hertz } = trackPitch(sound.samples, sound.sampleRate);
       const voiced = [...hertz].filter((value) => value > 0).toSorted((a, b) => a - b);
-      // A tenth of a second of voice at least: less is a click.
+      // Requires at least 0.1 s of voiced audio; less is a click.
       if (voiced.length < 10) continue;
       const median = voiced[voiced.length >> 1] as number;
       medians.push(median);

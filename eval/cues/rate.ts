@@ -1,11 +1,11 @@
 import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
 
-/** Quieter than the loudest by this many decibels is a pause. */
+/** A window this many decibels below the loudest one counts as a pause. */
 const quietDecibels = 35;
 const windowMs = 20;
 
-/** How fast the replies are spoken, and how much of them is pauses. */
+/** Speaking rate of the replies, and the share of pauses in them. */
 export const rateCue: Cue = {
   name: 'rate',
   units: { perSecond: 'words a second, Chinese: characters', pauses: 'share of silence between first and last sound' },

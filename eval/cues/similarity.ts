@@ -9,8 +9,9 @@ import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
 
 /**
- * How much the replies sound like the role's reference clip: the cosine of two embeddings of whole clips, −1 to 1, as
- * Seed-TTS-eval has it. Numbers of different encoders cannot be compared. `voices` holds `<role>.wav`.
+ * Speaker similarity of the replies to the role's reference clip: cosine of two whole-clip
+ * embeddings, −1 to 1, as in Seed-TTS-eval. Scores of different encoders are not comparable.
+ * `voices` is the folder with `<role>.wav`.
  */
 export function similarityCue(encoder: SpeakerEncoder, voices: string): Cue {
   const references = new Map<string, Promise<Float32Array | null>>();

@@ -6,7 +6,10 @@ import { mean } from '../statistics.ts';
 import type { Cue, CueReply } from './cue.ts';
 import { wordErrors } from './word-errors.ts';
 
-/** Whether the replies sound as they read: word errors of a recognizer against the reply's text; of characters in Chinese. */
+/**
+ * Word error rate of an ASR transcript against the reply's text (character error rate in Chinese):
+ * does the audio say what the text says?
+ */
 export function werCue(recognizer: SpeechRecognizer): Cue {
   return {
     name: 'wer',
@@ -46,7 +49,7 @@ async function transcribe(
   return '';
 }
 
-/** All of it counts as speech: what is a pause is for the recognizer to find. */
+/** Marks every window as voiced: the recognizer, not a VAD, has to find the pauses. */
 async function* frames(samples: Float32Array, sampleRate: number): AsyncIterable<AudioFrame> {
   const windowSamples = Math.round(sampleRate * 0.032);
   const rechunker = new Rechunker(windowSamples);

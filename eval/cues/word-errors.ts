@@ -1,13 +1,14 @@
-/** How far a transcript is from what should have been said. */
+/** Edit distance between a transcript and the text that should have been spoken. */
 export interface WordErrors {
-  /** Units (English: words, Chinese: characters) to change, add or leave out. */
+  /** Substitutions, insertions and deletions, in units: words in English, characters in Chinese. */
   readonly edits: number;
   readonly units: number;
 }
 
 /**
- * Counts errors as Seed-TTS-eval does: punctuation removed but for the apostrophe, English in lower case and by words, Chinese by
- * characters. (It also maps traditional characters to simplified ones first, which is not done here.)
+ * Counts errors as Seed-TTS-eval does: removes punctuation except the apostrophe; English in lower
+ * case, by words; Chinese by characters. (Seed-TTS-eval also maps traditional characters to
+ * simplified ones first, which is not done here.)
  */
 export function wordErrors(said: string, heard: string, language: 'en' | 'zh'): WordErrors {
   const [wanted, found] = [unitsOf(said, language), unitsOf(heard, language)];

@@ -1,22 +1,25 @@
 import type { PromptPiece } from './template.ts';
 
-/** How a server wants to be given sound, and what else is peculiar to it. */
+/** Audio format of a judge's API, and its other peculiarities. */
 export interface JudgeDialect {
-  /** One part of a message that holds a WAV, in base64. */
+  /** Builds the message part for one WAV in base64. */
   audioPart(base64: string): object;
-  /** It takes one recording a request: all are joined, and the text says which seconds are whose. */
+  /**
+   * True if the API takes one recording per request: all are joined, and the text gives the time
+   * range of each.
+   */
   readonly oneRecording: boolean;
-  /** It answers as a stream only. */
+  /** True if the API answers only as a stream. */
   readonly streamOnly: boolean;
-  /** How it is told the form of a JSON answer. */
+  /** Parameter that requests a JSON answer. */
   readonly structured: 'json_schema' | 'json_object' | 'none';
 }
 
 const inputAudio = (data: string): object => ({ type: 'input_audio', input_audio: { data, format: 'wav' } });
 
 /**
- * The shapes that are known. `data-url` is what the reference sends (Gemini behind OpenAI-compatible gateways); `openai` has
- * bare base64, which strict servers insist on.
+ * Known dialects. `data-url` is what the reference implementation sends (Gemini behind
+ * OpenAI-compatible gateways); `openai` sends bare base64, as strict servers require.
  */
 export const judgeDialects = {
   openai: { audioPart: inputAudio, oneRecording: false, streamOnly: false, structured: 'json_schema' },
@@ -42,19 +45,22 @@ export const judgeDialects = {
 
 export type JudgeDialectName = keyof typeof judgeDialects;
 
-/** Recordings of both speakers, one a round. */
+/** Recordings of both speakers, one per round. */
 export interface JudgeClips {
   readonly first: readonly JudgeClip[];
   readonly second: readonly JudgeClip[];
 }
 
 export interface JudgeClip {
-  /** Of a WAV file. */
+  /** WAV file in base64. */
   readonly base64: string;
   readonly seconds: number;
 }
 
-/** The content of a user message: texts and recordings in the order of the prompt. `join` makes one WAV of several. */
+/**
+ * Builds the content of a user message: texts and recordings in the order of the prompt. `join`
+ * concatenates several clips into one WAV.
+ */
 export async function messageContent(
   pieces: readonly PromptPiece[],
   clips: JudgeClips,
@@ -85,5 +91,5 @@ export async function messageContent(
   return [dialect.audioPart(await join(all)), { type: 'text', text: text.join('') }];
 }
 
-/** Silence between recordings that are joined. */
+/** Silence between joined recordings. */
 export const joinGapSeconds = 1;

@@ -7,43 +7,46 @@ import type { Endpoint } from '../endpoint.ts';
 import type { EvalContext } from '../task.ts';
 import { judgeDialects, type JudgeDialectName } from './dialects.ts';
 
-/** Where a judge is, and how it is called. */
+/** Address, model and credentials of a judge. */
 export interface JudgeSettings {
-  /** With the version, such as `https://generativelanguage.googleapis.com/v1beta/openai`. */
+  /**
+   * Base URL including the version, such as
+   * `https://generativelanguage.googleapis.com/v1beta/openai`.
+   */
   readonly baseUrl: string;
   readonly model: string;
   readonly dialect: JudgeDialectName;
   readonly key?: string | undefined;
-  /** US dollars a million tokens. */
+  /** US dollars per million tokens. */
   readonly prices: { readonly input: number; readonly audio: number; readonly output: number };
 }
 
-/** What a judge is asked. */
+/** One request to a judge. */
 export interface JudgeQuestion {
   readonly system: string;
-  /** Of the user's message. */
+  /** Content parts of the user message. */
   readonly content: readonly object[];
-  /** Absent: the server's own. */
+  /** Server default if absent. */
   readonly temperature?: number | undefined;
-  /** Of the JSON that is wanted; absent: free text. */
+  /** JSON schema of the answer; free text if absent. */
   readonly schema?: object | undefined;
 }
 
-/** What a judge said, kept whole. */
+/** A judge's answer, unabridged. */
 export interface JudgeReply {
   readonly text: string;
-  /** The server's or the model's word that it will not judge this. */
+  /** Reason if the server or the model declined to judge this. */
   readonly refusal: string | null;
   readonly finish: string | null;
-  /** Of the model that really answered, where the server tells. */
+  /** Model that actually answered, if the server reports it. */
   readonly model: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  /** Parameters that the server does not know, and was not sent: `temperature`, `response_format`. */
+  /** Parameters left out because the server rejects them: `temperature`, `response_format`. */
   readonly without?: readonly string[];
 }
 
-/** A model that listens and judges. */
+/** A model that listens to recordings and judges them. */
 export interface Judge {
   readonly name: string;
   readonly dialect: JudgeDialectName;
@@ -64,16 +67,19 @@ interface Completion {
   } | null;
 }
 
-/** Opens a judge behind any OpenAI-compatible server that takes sound. What it costs is noted with each call. */
+/**
+ * Opens a judge behind any OpenAI-compatible server with audio input. Reports the cost of each call
+ * to `spend`.
+ */
 export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
   const upstream = openContext('judge', {
     key: settings.key,
-    // As long as the reference waits.
+    // Same timeout as the reference implementation.
     care: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, betweenBytesMs: 60_000 } }],
     settingNames: { baseUrl: '--judge', model: '--judge-model', key: 'the variable that --judge-key-env names' },
   });
   const dialect = judgeDialects[settings.dialect];
-  /** What this server has turned out not to know. */
+  /** Parameters that this server has rejected so far. */
   const declined = new Set<string>();
   const headers: Record<string, string> = settings.key === undefined ? {} : { authorization: `Bearer ${settings.key}` };
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
@@ -110,7 +116,8 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
             } catch (fault) {
               const refused = refusedReply(fault);
               if (refused !== undefined) return refused;
-              // Models that hear often know no JSON schema, models that think no temperature; they say so with 400 or 422.
+              // Audio models often reject JSON schemas, and reasoning models `temperature`; both
+              // answer 400 or 422.
               const last = kept.at(-1)?.[0];
               const isDeclined = fault instanceof EngineError && (fault.status === 400 || fault.status === 422);
               if (!isDeclined || last === undefined) throw fault;
@@ -147,7 +154,10 @@ function replyIn(completion: Completion, upstream: EngineContext, without: reado
   };
 }
 
-/** A filter in front of the model answers with a status of its own; undefined where the fault is another. */
+/**
+ * Returns a refusal if a content filter in front of the model rejected the request; undefined for
+ * any other error.
+ */
 function refusedReply(fault: unknown): JudgeReply | undefined {
   const word =
     fault instanceof EngineError ? /\b(content_filter|content_policy\w*)\b/.exec(fault.detail)?.[0] : undefined;

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 
-/** A prompt as a file has it: a system message, and a user message with places for texts and recordings. */
+/**
+ * A prompt file: a system message, and a user message with placeholders for texts and recordings.
+ */
 export interface PromptTemplate {
   readonly file: string;
   /** SHA-256 of the file. */
@@ -12,13 +14,13 @@ export interface PromptTemplate {
   readonly user: string;
 }
 
-/** A piece of a filled prompt: a text, or the place of one speaker's recordings. */
+/** A piece of a filled prompt: text, or the placeholder of one speaker's recordings. */
 export type PromptPiece = { readonly text: string } | { readonly speaker: 'first' | 'second' };
 
 const divider = /^=== user ===\n/m;
 const ownPrompts = path.join(import.meta.dirname, '..', 'prompts');
 
-/** Reads a file from the folder of prompts, ours unless another is given. */
+/** Reads a file from the prompt folder, by default our own. */
 export function readPromptFile(
   name: string,
   folder: string = ownPrompts,
@@ -32,7 +34,10 @@ export function readPromptFile(
   }
 }
 
-/** Reads a template: `system text`, a line `=== user ===`, `user text` with `{{first_audio}}` and `{{second_audio}}` in it. */
+/**
+ * Reads a template: system text, a line `=== user ===`, then user text that contains
+ * `{{first_audio}}` and `{{second_audio}}`.
+ */
 export function readTemplate(name: string, folder?: string): PromptTemplate {
   const { text, hash } = readPromptFile(name, folder);
   const [system, user, ...more] = text.split(divider);
@@ -45,9 +50,12 @@ export function readTemplate(name: string, folder?: string): PromptTemplate {
   return { file: name, hash, system: (system ?? '').trimEnd(), user: user.trimEnd() };
 }
 
-/** Fills the places of a template. A place that nobody fills is an `EvalError`: the judge must not see it. */
+/**
+ * Fills a template's placeholders. Throws an `EvalError` for one without a value, so that the judge
+ * never sees it.
+ */
 export function fillTemplate(template: PromptTemplate, values: Readonly<Record<string, string>>): PromptPiece[] {
-  // One pass over the template alone: what is filled in may hold double braces of its own.
+  // A single pass over the template, because inserted text may itself contain double braces.
   return template.user.split(/(\{\{[a-z_]+\}\})/).reduce<PromptPiece[]>((pieces, part) => {
     const name = /^\{\{([a-z_]+)\}\}$/.exec(part)?.[1];
     if (name === 'first_audio' || name === 'second_audio')

@@ -4,13 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { openLimiter } from '../../voices/calls/limiter.ts';
 import { ffmpegPath } from '../../voices/dsp/ffmpeg.ts';
 
-/** Turns recordings into small players that stand in the page itself. */
+/** Renders recordings as `<audio>` players embedded in the page. */
 export interface ClipEmbedder {
-  /** An `<audio>` element; a few words where the recording is not to be had. */
+  /** Returns an `<audio>` element, or a short notice if there is no recording. */
   player(file: string | null): Promise<string>;
 }
 
-/** As MP3 of 32 kbit/s where ffmpeg is installed, which takes a tenth of the room of a WAV; else the WAV itself. */
+/**
+ * Opens an embedder: MP3 at 32 kbit/s if ffmpeg is installed (a tenth of the size), otherwise WAV.
+ */
 export function openEmbedder(): ClipEmbedder {
   const made = new Map<string, Promise<string>>();
   const places = openLimiter(4);

@@ -1,4 +1,4 @@
-/** Stops of the scale: what is below the reference is warm, what is equal is pale, what is above is cool. */
+/** Stops of the colour scale: warm below the reference, pale at it, cool above. */
 const stops: readonly (readonly [at: number, red: number, green: number, blue: number])[] = [
   [0, 143, 43, 30],
   [0.4, 214, 104, 70],
@@ -9,7 +9,7 @@ const stops: readonly (readonly [at: number, red: number, green: number, blue: n
   [2, 17, 88, 96],
 ];
 
-/** The colour of a ratio to the reference, and that of text upon it. */
+/** Returns the background colour for a ratio to the reference, and a readable text colour. */
 export function heatColors(ratio: number | null): { readonly fill: string; readonly ink: string } {
   if (ratio === null) return { fill: 'var(--empty)', ink: 'var(--faint)' };
   const value = Math.max(0, Math.min(2, ratio));

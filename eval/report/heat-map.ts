@@ -7,7 +7,10 @@ export interface HeatRow {
   readonly values: readonly (number | null)[];
 }
 
-/** A table whose cells are coloured by their ratio to the reference. Groups are parted by a heading. */
+/**
+ * Renders a table whose cells are coloured by their ratio to the reference, with a heading per
+ * group.
+ */
 export function heatMap(
   columns: readonly string[],
   groups: readonly { readonly heading: string; readonly rows: readonly HeatRow[] }[],
@@ -30,7 +33,7 @@ function heatRow({ label, note, values }: HeatRow): string {
   return `<tr><th scope="row">${escape(label)}${small}</th>${cells.join('')}</tr>`;
 }
 
-/** What the colours mean. */
+/** Renders the colour scale's legend. */
 export function heatLegend(): string {
   const steps = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8];
   const cells = steps.map((value) => {

@@ -4,7 +4,10 @@ import { svg, svgText } from './html.ts';
 const size = { width: 640, height: 240 };
 const margin = { top: 26, right: 16, bottom: 40, left: 40 };
 
-/** How values are spread, with their median and 95th percentile; in milliseconds. `sorted` must not be empty. */
+/**
+ * Histogram of durations in milliseconds, with median and 95th percentile. `sorted` must not be
+ * empty.
+ */
 export function histogram(sorted: readonly number[], what: string): string {
   const end = niceEnd(quantile(sorted, 0.99) ?? 1);
   const count = 32;
@@ -50,7 +53,7 @@ function mark(x: number, text: string, floor: number, shift: number): string {
   );
 }
 
-/** A round number at or above. */
+/** Rounds up to 1, 2, 4, 5, 8 or 10 times a power of ten. */
 function niceEnd(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   return (([1, 2, 4, 5, 8, 10].find((each) => each * power >= value) as number) ?? 10) * power;

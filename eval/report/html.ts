@@ -1,4 +1,4 @@
-/** Text made safe to stand in HTML, attributes included. */
+/** Escapes text for HTML, attributes included. */
 export function escape(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -8,13 +8,13 @@ export function escape(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** An SVG drawing of a size, described for those who cannot see it. */
+/** Renders an SVG drawing; `label` is its description for screen readers. */
 export function svg(width: number, height: number, label: string, content: string): string {
   const box = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
   return `<svg ${box} role="img" aria-label="${escape(label)}" xmlns="http://www.w3.org/2000/svg">${content}</svg>`;
 }
 
-/** A text in a drawing. */
+/** Renders a text element of an SVG drawing. */
 export function svgText(
   x: number,
   y: number,
@@ -28,7 +28,7 @@ export function svgText(
   return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}"${style}>${escape(text)}</text>`;
 }
 
-/** A score as people read it. */
+/** Formats a score; null as a dash. */
 export function score(value: number | null, digits = 2): string {
   return value === null ? '–' : value.toFixed(digits);
 }

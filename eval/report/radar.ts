@@ -2,7 +2,7 @@ import { svg, svgText } from './html.ts';
 
 export interface RadarSeries {
   readonly label: string;
-  /** A CSS class that colours it. */
+  /** CSS class that colours the series. */
   readonly className: string;
   readonly values: readonly (number | null)[];
 }
@@ -11,7 +11,7 @@ const size = 420;
 const middle = size / 2;
 const reach = 150;
 
-/** A radar plot of ratios; the ring at 1 is the reference. */
+/** Radar plot of ratios; the ring at 1 is the reference. */
 export function radar(axes: readonly string[], series: readonly RadarSeries[]): string {
   const largest = Math.max(1, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)));
   const top = Math.ceil(largest * 5) / 5;
@@ -30,7 +30,7 @@ export function radar(axes: readonly string[], series: readonly RadarSeries[]): 
   };
   const step = top > 1.4 ? 0.5 : 0.25;
   const rings = Array.from({ length: Math.floor(top / step + 1e-9) }, (_, index) => (index + 1) * step);
-  // One ring is always the reference's.
+  // The reference ring at 1 is always drawn.
   const all = [...new Set([...rings, 1])].toSorted((a, b) => a - b);
   const grid = all.map((value) =>
     polygon(

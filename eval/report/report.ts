@@ -9,11 +9,11 @@ import { categoryMap, duels, plots, roleMap, scoreTable } from './score-sections
 import { worstSection } from './worst-section.ts';
 
 export interface ReportOptions {
-  /** How many of the worst dialogues are shown, with their recordings. */
+  /** Number of worst dialogues shown, with their recordings. */
   readonly worst: number;
 }
 
-/** The report of a run: one HTML file that needs nothing else, not even a network. */
+/** Renders a run's report: one self-contained HTML file that works offline. */
 export async function reportHtml(view: RunView, { worst }: ReportOptions): Promise<string> {
   const summary = summarizeRun(view);
   const style = readFileSync(path.join(import.meta.dirname, 'report.css'), 'utf8');

@@ -17,7 +17,7 @@ function tiles(list: readonly Tile[]): string {
   return `<div class="tiles">${list.map(one).join('')}</div>`;
 }
 
-/** The few numbers that one looks for first. */
+/** Tiles with the headline numbers. */
 export function keyFigures(summary: RunSummary): string {
   const { groups, samples, answered, waits, health, spentDollars } = summary;
   const overall = groups
@@ -49,7 +49,7 @@ export function keyFigures(summary: RunSummary): string {
   ]);
 }
 
-/** Whether the judge is to be trusted. */
+/** Judge health: position bias, repeatability, and unreadable or refused replies. */
 export function judgeSection({ health }: RunSummary): string {
   const share = (count: number): string =>
     health.swapped === 0 ? '–' : `${((100 * count) / health.swapped).toFixed(1)} %`;
@@ -83,7 +83,7 @@ export function judgeSection({ health }: RunSummary): string {
   ]);
 }
 
-/** How long users waited, and for whom. */
+/** Latency histogram, and the mean share of each component. */
 export function waitSection(view: RunView, summary: RunSummary): string {
   if (summary.waits.n === 0) return '<p class="note">No waits were measured: these answers existed before.</p>';
   const owners = new Map<string, number[]>();
@@ -106,7 +106,7 @@ export function waitSection(view: RunView, summary: RunSummary): string {
   return `<div class="waits"><figure><figcaption>From ${from} to the first sound of the answer, at the client; ${summary.waits.n} turns${caveat}</figcaption>${histogram(summary.waits.all, 'Waits')}</figure>${shares}</div>`;
 }
 
-/** What instruments measured. */
+/** Table of the paralinguistic cues. */
 export function cueSection({ cues }: RunSummary): string {
   if (cues.length === 0) return '';
   const rows = cues.map(({ name, label, language, value, low, high, n, missing }) => {
@@ -119,7 +119,7 @@ export function cueSection({ cues }: RunSummary): string {
   return `<section><h2>Measured cues</h2><div class="scroll"><table class="plain"><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
 }
 
-/** What failed, by code, and the first few by name. */
+/** Table of failures with their codes, the first 50. */
 export function failureSection(view: RunView): string {
   const { failures } = view.record;
   if (failures.length === 0) return '';
@@ -133,7 +133,7 @@ export function failureSection(view: RunView): string {
   return `<section><h2>What failed</h2><div class="scroll"><table class="plain"><tbody>${rows.join('')}</tbody></table></div>${more}</section>`;
 }
 
-/** How the numbers were made, so that somebody else can make them again. */
+/** Provenance of the numbers, so that others can reproduce them. */
 export function originSection(view: RunView, summary: RunSummary): string {
   const { header } = view.record;
   const facts: readonly (readonly [string, string])[] = [
@@ -161,7 +161,7 @@ export function originSection(view: RunView, summary: RunSummary): string {
   return `<section><h2>How this was made</h2><table class="plain facts"><tbody>${rows.join('')}</tbody></table><details><summary>Configuration</summary><pre>${config}</pre></details></section>`;
 }
 
-/** The engines that a Dramatis says it plays with. */
+/** Engines reported by a Dramatis server. */
 function systemFacts(view: RunView): readonly (readonly [string, string])[] {
   const told = [...view.facts.keys()].flatMap((sample) => {
     const { engines } = (view.outputOf(sample)?.system ?? {}) as { engines?: Record<string, string> | null };

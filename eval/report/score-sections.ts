@@ -8,12 +8,12 @@ import { radar } from './radar.ts';
 
 const names = metricKeys.map((metric) => metricShort[metric]);
 
-/** The groups that the plots show: each language as a whole. */
+/** Returns the groups shown in the plots: each language as a whole. */
 function languages(summary: RunSummary): readonly SummaryGroup[] {
   return summary.groups.filter(({ key }) => key === 'en' || key === 'zh');
 }
 
-/** The paper's table, with intervals and coverage. */
+/** The paper's score table, with confidence intervals and coverage. */
 export function scoreTable(summary: RunSummary): string {
   const head = ['', ...names, 'Overall', 'n', 'unscored', 'failed']
     .map((name) => `<th scope="col">${name}</th>`)
@@ -33,7 +33,7 @@ function estimate({ value, low, high }: Estimate): string {
   return `${score(value, 4)}${interval}`;
 }
 
-/** Radar and bars. */
+/** Radar and bar plots. */
 export function plots(summary: RunSummary): string {
   const shown = languages(summary).map(({ label, row, key }) => ({
     label,
@@ -53,7 +53,7 @@ export function plots(summary: RunSummary): string {
   return `<div class="plots"><figure>${radar(names, series)}</figure><figure>${bars(names, withIntervals)}<p class="legend">${legend}<span><i class="line"></i>the reference</span></p></figure></div>`;
 }
 
-/** How the test fared against the reference, judgment by judgment. */
+/** Win, tie and loss rates of the system against the reference, over all judgments. */
 export function duels(summary: RunSummary): string {
   const rows = languages(summary).map(({ label, row }) => {
     const total = Math.max(1, row.wins + row.ties + row.losses);
@@ -71,7 +71,7 @@ function signed(value: number | null): string {
   return value === null ? '–' : `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
 }
 
-/** By sub-task, in the paper's three groups. */
+/** Heat map by sub-task, in the paper's three groups. */
 export function categoryMap(summary: RunSummary): string {
   const left = new Set(summary.byCategory);
   const groups = Object.entries(categoryGroups).map(([heading, members]) => {
@@ -84,7 +84,7 @@ export function categoryMap(summary: RunSummary): string {
   return heatLegend() + heatMap([...names, 'Overall'], shown);
 }
 
-/** By role, best first; English and Chinese apart. */
+/** Heat map by role, best first, English and Chinese apart. */
 export function roleMap(summary: RunSummary): string {
   const groups = (['en', 'zh'] as const).map((language) => ({
     heading: language === 'en' ? 'English' : 'Chinese',

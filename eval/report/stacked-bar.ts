@@ -1,6 +1,6 @@
 import { svg, svgText } from './html.ts';
 
-/** One bar of parts that add up, with names below. */
+/** Renders one stacked bar, with a legend below. */
 export function stackedBar(parts: readonly { readonly name: string; readonly value: number }[], unit: string): string {
   const width = 640;
   const known = parts.filter(({ value }) => value > 0);

@@ -8,7 +8,7 @@ import type { ClipEmbedder } from './clips.ts';
 import { heatColors } from './heat-colors.ts';
 import { escape, score } from './html.ts';
 
-/** The dialogues that were judged worst, with everything to hear and read about them. */
+/** The dialogues with the lowest scores, with recordings, texts and the judge's reasons. */
 export async function worstSection(view: RunView, clips: ClipEmbedder, count: number): Promise<string> {
   const ranked = view.judged
     .map((sample) => ({ sample, value: meanRatio(sample) }))

@@ -19,11 +19,11 @@ import type { RunConfig } from './run-config.ts';
 import { speechRoleTask, type DialogueScorer, type SpeechRoleTask } from './data/task.ts';
 import { readTestData, type DialogueSample, type TestData } from './data/test-data.ts';
 
-/** A run made ready. */
+/** A run that is ready to start. */
 export interface OpenedRun extends AsyncDisposable {
   readonly task: SpeechRoleTask;
   readonly header: RunHeader;
-  /** Dialogues at a time that keep agent and judge busy. */
+  /** Concurrent dialogues that keep both agent and judge busy. */
   readonly concurrency: number;
   readonly problems: readonly string[];
 }
@@ -33,13 +33,16 @@ const retryable = { clock: machineClock, random: seededRandom(7) };
 type Secrets = Readonly<Record<string, string | boolean>>;
 
 export interface OpenOptions {
-  /** Flags of the server that hold keys. */
+  /** Server flags that hold keys. */
   readonly secrets?: Secrets;
-  /** What the system has answered already: it is not started where that is all. */
+  /** Known outputs; if they cover all samples, the system under test is not started. */
   readonly outputs?: ReadonlyMap<string, unknown>;
 }
 
-/** Reads the data, opens the judge, and starts or finds the system under test. Throws an `EvalError`. */
+/**
+ * Reads the data, opens the judge, and starts or connects to the system under test. Throws
+ * `EvalError`.
+ */
 export async function openRun(
   config: RunConfig,
   folder: string,
@@ -56,7 +59,8 @@ export async function openRun(
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
-    // Questions for the judge's places twice over: no more, since each dialogue under way holds its recordings in memory.
+    // Enough questions for twice the judge's concurrency; no more, because each dialogue in
+    // progress holds its recordings in memory.
     concurrency: config.agentConcurrency + Math.ceil((2 * (config.judge?.concurrency ?? 0)) / protocol.asks.length),
     problems: data.problems,
     async [Symbol.asyncDispose]() {
@@ -65,7 +69,7 @@ export async function openRun(
   };
 }
 
-/** The dialogues that were asked for, in their order. */
+/** Returns the selected dialogues in their original order. */
 export function selectSamples(samples: readonly DialogueSample[], select: RunConfig['select']): DialogueSample[] {
   const { roles, language, mode, limit } = select;
   const unknown = (roles ?? []).filter((role) => !samples.some((sample) => sample.group === role));
@@ -77,7 +81,7 @@ export function selectSamples(samples: readonly DialogueSample[], select: RunCon
     .slice(0, limit);
 }
 
-/** The judge of a run; none where it was not asked for one. */
+/** Opens the scorer of the run's judge; empty if none is configured. */
 export function judgeScorers(
   config: RunConfig,
   host: Pick<EvalHost, 'environment'>,
@@ -123,7 +127,7 @@ interface OpenedAgent {
   close(): Promise<void>;
 }
 
-/** What an agent is opened with. */
+/** Inputs for opening an agent. */
 interface AgentWanted {
   readonly config: RunConfig;
   readonly samples: readonly DialogueSample[];
@@ -191,7 +195,9 @@ async function startOurs(
   });
 }
 
-/** The roles' clips by character; none are cloned without consent. */
+/**
+ * Returns the roles' reference clips by character. Throws an `EvalError` without consent to clone.
+ */
 async function referencesOf(
   { roleVoices, roleVoicesConsent: consent }: RunConfig,
   samples: readonly DialogueSample[],
@@ -206,7 +212,10 @@ async function referencesOf(
   return Object.fromEntries([...clips].map(([role, clip]) => [characterIdOf(role), { ...clip, consent }]));
 }
 
-/** The key in an environment variable; an `EvalError` where the variable was named and is not set. */
+/**
+ * Reads a key from an environment variable. Throws an `EvalError` if the variable is named but not
+ * set.
+ */
 export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'environment'>): string | undefined {
   if (variable === undefined) return undefined;
   const key = host.environment[variable];
@@ -214,7 +223,7 @@ export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'enviro
   return key;
 }
 
-/** The first line of the log. */
+/** Builds the first line of the log. */
 export async function headerOf(
   config: RunConfig,
   samples: readonly DialogueSample[],

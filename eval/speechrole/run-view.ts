@@ -10,21 +10,21 @@ import { runConfigSchema, type RunConfig } from './run-config.ts';
 import type { JudgedSample } from './judging/scores.ts';
 import { dialogueFacts, type DialogueFacts } from './data/task.ts';
 
-/** A run as its log tells it, read for scoring and reports; nobody is called. */
+/** A run reconstructed from its log for scoring and reports; makes no calls. */
 export interface RunView {
   readonly folder: string;
   readonly record: RunRecord;
   readonly config: RunConfig;
   readonly protocol: Protocol;
   readonly audio: AudioStore;
-  /** By sample, in the order of their ids. */
+  /** Dialogue facts by sample id, in the order of the ids. */
   readonly facts: ReadonlyMap<string, DialogueFacts>;
   /** In the same order. */
   readonly judged: readonly JudgedSample[];
   outputOf(sample: string): DialogueOutput | undefined;
 }
 
-/** Reads the run in a folder. `parser` and `aggregation` may differ from those that it was made with. */
+/** Reads the run in a folder. `parser` and `aggregation` may override those it was made with. */
 export async function readRun(
   folder: string,
   wishes: Partial<Pick<RunConfig, 'parser' | 'aggregation'>> = {},
@@ -35,7 +35,7 @@ export async function readRun(
   if (record.header.task.name !== 'speechrole-eval' || !parsed.success)
     throw new EvalError('log', `${folder}: this is no run of SpeechRole-Eval.`);
   const config = { ...parsed.data, ...wishes };
-  // Nothing is asked, so the texts do not matter: a folder of prompts may be gone by now.
+  // Only the parsers are used, so default prompts do: a custom prompt folder may be gone by now.
   const protocol = openProtocol(config.protocol, { repeats: config.repeats });
   const facts = new Map(
     [...record.samples]
@@ -58,7 +58,10 @@ export async function readRun(
   };
 }
 
-/** What reports call the run: the name given, else the agent. */
+/**
+ * Returns a run's display name: the configured name, otherwise the agent, or the folder's name for
+ * `ours`.
+ */
 export function runName({ config, folder }: Pick<RunView, 'config' | 'folder'>): string {
   return config.name !== '' ? config.name : config.agent === 'ours' ? path.basename(folder) : config.agent;
 }

@@ -9,7 +9,9 @@ import { flagOf, readConfig, settingFacts } from '../config/config.ts';
 import { helpText, optionProblem } from '../terminal/help-text.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 
-/** `dramatis eval …`: lends the harness a terminal, and servers of our own to measure. */
+/**
+ * `dramatis eval …`: gives the harness a terminal, and starts our own servers for it to measure.
+ */
 export async function run(args: string[]): Promise<number> {
   const host: EvalHost = {
     version: versionOf(),
@@ -33,10 +35,13 @@ export async function run(args: string[]): Promise<number> {
   return runEval(args, host);
 }
 
-/** A server on a free loopback port, with the roles as its characters and their clips as its references. */
+/**
+ * Starts a server on a free loopback port, with the roles as characters and their clips as voice
+ * references.
+ */
 async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): ReturnType<EvalHost['startServer']> {
   const { flags, charactersDir, references, sessions, audioRate } = options;
-  // Most commands start no server, and need not wait for all that it loads.
+  // Imported lazily: most commands start no server.
   const { startServer } = await import('../app/serve.ts');
   const settings = Object.fromEntries(
     Object.keys(settingFacts).map((setting) => [setting, flags[flagOf(setting)] ?? undefined]),
@@ -60,7 +65,7 @@ async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): R
       maxAudioRate: Math.min(100, Math.max(audioRate, config.maxAudioRate)),
     });
     const { summary } = server.engines;
-    // A role of the benchmark comes with a prompt and without lines.
+    // A benchmark role has a prompt but no example lines to retrieve.
     if (
       summary.some(({ stage, name }) => stage === 'mind' && name === 'retrieval') &&
       summary.every(({ stage }) => stage !== 'omni')
@@ -79,7 +84,7 @@ async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): R
   }
 }
 
-/** The engines file that was asked for, and the roles' clips. */
+/** Merges the configured engines file with the roles' clips. */
 async function withReferences(
   folder: string,
   { engines, preset }: { readonly engines?: string | undefined; readonly preset?: string | undefined },

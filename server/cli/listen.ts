@@ -10,7 +10,7 @@ interface Segment {
   readonly endMs: number;
 }
 
-/** `dramatis listen`: what the ear makes of a recording, without a character. */
+/** `dramatis listen`: runs VAD and ASR on a recording, without a character. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('listen', 'FILE [--json]', args, {
     json: { type: 'boolean', help: 'print one JSON object with every probability' },
@@ -84,7 +84,10 @@ function print(
   if (final.confidence !== null) console.log(`  confidence  ${final.confidence.toFixed(2)}`);
 }
 
-/** The probabilities as one line of `columns` blocks, each as high as the highest it stands for. */
+/**
+ * Renders the probabilities as one line of `columns` blocks, each as high as the maximum of its
+ * range.
+ */
 function sparkline(values: readonly number[], columns: number): string {
   const blocks = ' ▁▂▃▄▅▆▇█';
   const width = Math.min(columns, values.length);

@@ -45,7 +45,10 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
   },
 };
 
-/** `dramatis memory`: what characters remember of users, also while a server runs. */
+/**
+ * `dramatis memory`: inspects and edits the characters' memories of users, also while a server
+ * runs.
+ */
 export async function run(args: string[]): Promise<number> {
   const synopsis = 'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME';
   const parsed = parseCommand('memory', synopsis, args, flags);
@@ -108,7 +111,10 @@ async function exportAll({ store, values }: MemoryCommand): Promise<void> {
   }
 }
 
-/** One user, to another name or key; without a name all users of a key, as after a key was changed. */
+/**
+ * Moves one user to another name or key; without a name, all users of a key, for example after a
+ * key change.
+ */
 function moveAll({ store, values }: MemoryCommand): void {
   const [toUser, toKey] = [textOf(values['to-user']), textOf(values['to-key'])];
   const hasUser = textOf(values.user) !== '';
@@ -122,7 +128,7 @@ function moveAll({ store, values }: MemoryCommand): void {
   console.log(values.json === true ? JSON.stringify({ moved: count }) : `Moved ${count} memories.`);
 }
 
-/** The person that is named; of two with one name, the one of the key that is named too. */
+/** Resolves the named user; if two keys have a user of that name, `--key` decides. */
 function personIn(store: MemoryStore, values: Values): Person {
   const user = textOf(values.user);
   if (user === '') throw new UsageError('--user is needed. `dramatis memory list` lists who is remembered.');

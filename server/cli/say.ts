@@ -6,7 +6,7 @@ import { readCharacters } from '../cast/cast.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
 
-/** `dramatis say`: a text in a character's voice. */
+/** `dramatis say`: synthesizes a text in a character's voice. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('say', '"TEXT" --character ID --out FILE', args, {
     character: { type: 'string', value: 'ID', help: 'whose voice' },

@@ -16,7 +16,7 @@ import { Trace } from '../session/contract/turn-timings.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { parseCommand, UsageError } from '../terminal/usage.ts';
 
-/** `dramatis scene`: several characters play a scene, each in its own voice. */
+/** `dramatis scene`: plays a scene with several characters, each in its own voice. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('scene', 'ID [--out FILE] [--turns N]', args, {
     out: { type: 'string', value: 'FILE', help: 'the WAV file to write' },
@@ -71,7 +71,7 @@ function turnsOf(value: string | boolean | undefined): number | undefined {
   return turns;
 }
 
-/** Where in the recording somebody begins, such as `1:02.4`. */
+/** Formats a position in the recording, such as `1:02.4`. */
 function clockTime(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, '0')}`;
 }
@@ -89,7 +89,7 @@ interface Playing {
   readonly moods: Moods;
 }
 
-/** One turn; undefined where the scene is over. */
+/** Plays one turn; undefined if the scene is over. */
 async function play(
   responder: Responder,
   history: readonly Message[],

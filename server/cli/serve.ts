@@ -5,7 +5,10 @@ import { trustAdvice } from '../tls/credentials.ts';
 import { wrapped } from '../terminal/help-text.ts';
 import { parseCommand, requireNone } from '../terminal/usage.ts';
 
-/** `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients go; a second signal ends it at once. */
+/**
+ * `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients disconnect;
+ * a second signal ends it at once.
+ */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('serve', '[--print-config]', args, {
     'print-config': { type: 'boolean', help: 'print the effective configuration, secrets masked, and exit' },

@@ -5,24 +5,25 @@ import path from 'node:path';
 import { cudaLibrary } from '../../voices/onnx/cuda-library.ts';
 import type { Provider } from '../../voices/onnx/execution.ts';
 
-/** Where it is looked; tests have folders of their own. */
+/** System to inspect; tests use folders of their own. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /** Of `dev`, `proc` and `sys`. */
+  /** Parent folder of `dev`, `proc` and `sys`. */
   readonly root: string;
 }
 
 export const thisMachine: Machine = { platform: process.platform, arch: process.arch, root: '/' };
 
 /**
- * The providers that there may be a GPU for, in the usual order, told by what the system lists and without asking a driver, in under a millisecond:
- * none means that nothing more is tried. Linux lists its devices; Macs with an M, and Windows, always have something.
+ * Returns the GPU providers worth trying, in preference order, from what the system lists: takes
+ * under a millisecond and calls no driver. Empty means that no GPU is tried. On Linux device files
+ * decide; Macs with Apple silicon and Windows always have WebGPU.
  */
 export function candidateProviders({ platform, arch, root }: Machine): readonly Provider[] {
   if (platform === 'win32' || (platform === 'darwin' && arch === 'arm64')) return ['webgpu'];
   if (platform !== 'linux') return [];
-  // The second is Windows' GPU as seen in WSL.
+  // `dev/dxg` is the Windows GPU as seen in WSL.
   const nvidia = ['dev/nvidiactl', 'dev/dxg'].some((name) => existsSync(path.join(root, name)));
   const cuda: Provider[] = nvidia && arch === 'x64' ? ['cuda'] : [];
   return nvidia || namesIn(path.join(root, 'dev/dri')).some((name) => name.startsWith('renderD'))
@@ -30,7 +31,10 @@ export function candidateProviders({ platform, arch, root }: Machine): readonly 
     : cuda;
 }
 
-/** Changes where a GPU, its driver, the runtime or its CUDA library does: what was found out before may no longer be so. */
+/**
+ * Returns a fingerprint that changes with the GPU, its driver, the ONNX runtime or its CUDA
+ * library, so that earlier trial results are discarded.
+ */
 export function machineIdentity({ platform, arch, root }: Machine): string {
   const read = (name: string): string => {
     try {

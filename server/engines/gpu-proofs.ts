@@ -4,32 +4,35 @@ import { z } from 'zod';
 import { providers, type Provider } from '../../voices/onnx/execution.ts';
 import { candidateProviders, machineIdentity, thisMachine, type Machine } from './gpu-present.ts';
 
-/** What is known of a model file on a provider. */
+/** Trial result of a model file on a provider. */
 const proofSchema = z.object({
-  /** As an absolute path, with size and time: another file of that name is not proven. */
+  /** Absolute path; with size and time, so that a replaced file counts as untried. */
   file: z.string(),
   size: z.number(),
   mtimeMs: z.number(),
   provider: z.enum(providers),
-  /** It gives the processor's results, and sooner. */
+  /** True if it gives the CPU's results, and faster. */
   serves: z.boolean(),
 });
 const bookSchema = z.object({ machine: z.string(), proofs: z.array(proofSchema) });
 type Proof = z.infer<typeof proofSchema>;
 
-/** What was found out about this machine's GPU, kept in the data folder until the machine changes. */
+/** Trial results on this machine's GPU, kept in the data folder until the machine changes. */
 export interface Proofs {
-  /** The providers that serve each file, by its absolute path. */
+  /** Providers that passed the trial, by absolute path of the model file. */
   readonly proven: Readonly<Record<string, readonly Provider[]>>;
-  /** Whether it has been tried. */
+  /** Returns true if the provider has been tried for this file. */
   knows(file: string, provider: Provider): boolean;
-  /** Keeps it for next time, where there are a GPU, such a file, and a folder that can be written. */
+  /**
+   * Stores a result, unless there is no GPU or no such file. Not persisted if the folder is not
+   * writable.
+   */
   note(file: string, provider: Provider, serves: boolean): void;
-  /** As if it had not been tried. */
+  /** Forgets a result, as if it had not been tried. */
   forget(file: string, provider: Provider): void;
 }
 
-/** Reads them. Where there is no GPU nothing is proven, and nothing is read. */
+/** Reads the stored results. Without a GPU nothing is proven, and nothing is read. */
 export function openProofs(dataDir: string, machine: Machine = thisMachine): Proofs {
   const candidates = candidateProviders(machine);
   const place = path.join(dataDir, 'gpu.json');
@@ -69,7 +72,7 @@ function readProofs(place: string, machine: string): Proof[] {
     const book = bookSchema.parse(JSON.parse(readFileSync(place, 'utf8')));
     return book.machine === machine ? book.proofs : [];
   } catch {
-    // Not there yet, or not ours: it is found out again.
+    // Missing or invalid: the trials are repeated.
     return [];
   }
 }
@@ -81,6 +84,6 @@ function writeProofs(place: string, book: z.infer<typeof bookSchema>): void {
     writeFileSync(draft, `${JSON.stringify(book, undefined, 2)}\n`);
     renameSync(draft, place);
   } catch {
-    // A folder that cannot be written keeps nobody from talking.
+    // An unwritable folder must not keep the server from working.
   }
 }

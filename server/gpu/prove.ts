@@ -5,33 +5,35 @@ import { openProofs } from '../engines/gpu-proofs.ts';
 import { findingOf, trialsOf, tryOut, type GpuFinding, type Trial } from './trials.ts';
 
 /**
- * Those that a GPU may gain something for. A window of Silero takes 0.1 ms on a processor, less than a device needs to be asked. All
- * products of Moonshine are of 8 bits, which WebGPU does not multiply: each is copied to the processor and back.
+ * Models that may gain from a GPU. A Silero window takes 0.1 ms on a CPU, less than a GPU dispatch.
+ * Moonshine's matrix products are all 8-bit, which WebGPU does not support: each would be copied to
+ * the CPU and back.
  */
 const following: readonly ExecutedModel[] = ['smart-turn', 'dnsmos', 'speakers'];
 
 export interface ProveOptions {
   readonly signal: AbortSignal;
-  /** Once for each model: what runs it from the next start on, or why the processor still does. */
+  /** Called once per model: what runs it from the next start on, or why it stays on the CPU. */
   readonly tell: (level: 'info' | 'warn', text: string) => void;
   readonly machine?: Machine;
   readonly tryModel?: typeof tryOut;
 }
 
-/** Whether a provider is used without being asked for: it must give the processor's results, and sooner. */
+/** Decides if a provider is used by default: it must give the CPU's results, and faster. */
 export function isWorthwhile({ ok, medianMs }: GpuFinding, base: GpuFinding): boolean {
   return ok && medianMs !== null && base.medianMs !== null && medianMs < base.medianMs;
 }
 
-/** Whether models of this kind move to a provider that proves itself. */
+/** Returns true if models of this kind move to a provider that passes the trial. */
 export function follows(trial: Trial): boolean {
   return following.includes(trial.model);
 }
 
 /**
- * Where the user left the choice to us and there may be a GPU: finds out, in processes of their own, which providers serve each model that
- * was not tried here before. Takes seconds to minutes and is not to be waited for; it is kept in the data folder and holds for
- * models that are loaded afterwards. Stops quietly when aborted.
+ * Finds out which providers serve each model not yet tried here, in separate processes, unless the
+ * user chose the providers or there is no GPU. Takes seconds to minutes, so do not await it before
+ * serving; results are kept in the data folder and apply to models loaded afterwards. Returns
+ * quietly if aborted.
  */
 export async function proveProviders(config: Config, options: ProveOptions): Promise<void> {
   const { signal, machine = thisMachine, tryModel = tryOut } = options;
@@ -41,7 +43,7 @@ export async function proveProviders(config: Config, options: ProveOptions): Pro
   for (const trial of trialsOf(config).filter(follows)) {
     const open = candidates.filter((provider) => !proofs.knows(trial.file, provider));
     if (open.length === 0) continue;
-    // A driver that takes the machine down is not tried again.
+    // Noted as failed beforehand, so that a driver which crashes the machine is not tried again.
     for (const provider of open) proofs.note(trial.file, provider, false);
     try {
       const base = await tryModel(trial, 'cpu', signal);

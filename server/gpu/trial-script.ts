@@ -5,23 +5,29 @@ import { lineOf } from '../../voices/onnx/fault-line.ts';
 import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
 import { sileroGraph } from '../../voices/vads/silero-graph.ts';
 
-/** One model on one provider, in a process of its own, since native code may end it. Prints a `TrialResult` as JSON. */
+/**
+ * One trial: a model on a provider, in a separate process because native code may crash it. The
+ * process prints a `TrialResult` as JSON.
+ */
 export interface TrialOrder {
   readonly model: ExecutedModel;
   readonly file: string;
   readonly provider: Provider;
-  /** Sizes of each input; those that the model does not have are left out; what is a number is a 64-bit scalar of that value. */
+  /**
+   * Sizes of each input; inputs that the model lacks are ignored; a number is a 64-bit integer
+   * scalar of that value.
+   */
   readonly inputs: Readonly<Record<string, readonly number[] | number>>;
-  /** Timed runs. */
+  /** Number of timed runs. */
   readonly runs: number;
 }
 
-/** What came of it: the first output, and the middle time of a run. */
+/** First output and median time of a run, or the reason for a failure. */
 export type TrialResult = { readonly output: readonly number[]; readonly medianMs: number } | { readonly why: string };
 
 const mostValues = 4_096;
 
-/** The same noise every time. */
+/** Deterministic noise. */
 function noise(sizes: readonly number[]): Tensor {
   let seed = 1;
   const values = Float32Array.from({ length: sizes.reduce((product, size) => product * size, 1) }, () => {
@@ -31,7 +37,7 @@ function noise(sizes: readonly number[]): Tensor {
   return new Tensor('float32', values, sizes);
 }
 
-/** What runs of a file: Silero's is rewritten. */
+/** Returns the graph that is actually run: Silero's is rewritten. */
 function served({ model, file }: TrialOrder): string | Uint8Array {
   return (model === 'silero' ? sileroGraph(readFileSync(file)) : undefined) ?? file;
 }

@@ -11,33 +11,39 @@ import { planEngines, type PlanSettings } from '../engines/engine-plan.ts';
 import type { VoiceModelSettings } from '../engines/voice-models.ts';
 import type { TrialOrder, TrialResult } from './trial-script.ts';
 
-/** A model that there is here, with an input as in service. */
+/** An installed model with a realistic input. */
 export interface Trial extends Omit<TrialOrder, 'provider'> {
   readonly title: string;
 }
 
-/** How one model fares on one provider. */
+/** Result of one model on one provider. */
 export interface GpuFinding {
   readonly model: string;
   readonly provider: Provider;
   readonly ok: boolean;
-  /** Of a run; null where it does not run. */
+  /** Median time of a run; null if it does not run. */
   readonly medianMs: number | null;
-  /** The largest difference from the processor's output, as a share of that output's largest value; null likewise. */
+  /**
+   * Largest difference from the CPU's output, relative to that output's largest value; null if it
+   * does not run.
+   */
   readonly difference: number | null;
   readonly says: string;
 }
 
-/** Half precision inside of a provider shows in the third digit. */
+/** Tolerance: half precision inside a provider shows in the third digit. */
 const mostDifference = 0.01;
 const patienceMs = 120_000;
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
 
-/** Three seconds, by the names that exports of CAM++ and WavLM-large SV have; a model takes the one it knows. */
+/**
+ * Three seconds of input, under the names used by exports of CAM++ and WavLM-large SV; a model
+ * takes the one it knows.
+ */
 const speakerInputs = { x: [1, 300, 80], feature: [1, 300, 80], wav: [1, 48_000] };
 
-/** A window, by the names of our graph and by those of the file. */
+/** One window, under the input names of our graph and of the original file. */
 const sileroInputs = {
   frames: sileroFrameSizes(1),
   hidden: sileroStateSizes(1),
@@ -47,7 +53,7 @@ const sileroInputs = {
   sr: 16_000,
 };
 
-/** The models that there are here. */
+/** Lists the trials of the installed models. */
 export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Trial[] {
   const { dnsmos, dnsmosP808, speakerEncoder } = withInstalledJudges(config);
   const { turns } = planEngines(config);
@@ -67,7 +73,7 @@ export function trialsOf(config: PlanSettings & VoiceModelSettings): readonly Tr
   );
 }
 
-/** Says what a trial came to. */
+/** Evaluates a trial against the CPU's result. */
 export function findingOf(model: string, provider: Provider, result: TrialResult, base: TrialResult): GpuFinding {
   const no = { model, provider, ok: false, medianMs: null, difference: null };
   if ('why' in result) return { ...no, says: result.why };
@@ -88,7 +94,7 @@ function differenceOf(output: readonly number[], base: readonly number[]): numbe
   return Math.max(0, ...output.map((value, index) => Math.abs(value - (base[index] ?? 0)))) / largest;
 }
 
-/** Runs a model on a provider, in a process of its own, which lets everything else go first. Rejects only where aborted. */
+/** Runs a trial in a separate process at low priority. Rejects only if aborted. */
 export async function tryOut(
   { model, file, inputs, runs }: Trial,
   provider: Provider,
@@ -105,14 +111,14 @@ export async function tryOut(
   try {
     if (trial.child.pid !== undefined) setPriority(trial.child.pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // It has ended already, or the system lets nobody.
+    // The process has ended already, or the system forbids it.
   }
   try {
     return JSON.parse((await trial).stdout) as TrialResult;
   } catch (fault) {
     signal.throwIfAborted();
     const { killed = false, signal: by, code, stdout = '' } = fault as TrialFault;
-    // Some drivers crash while a process ends, when all is told: that harms nobody.
+    // Some drivers crash at process exit, after the result has been printed: that is harmless.
     if (stdout.endsWith('}')) return JSON.parse(stdout) as TrialResult;
     if (killed) return { why: `no result in ${patienceMs / 1000} s` };
     return { why: `its process ended with ${by ?? `the exit status ${String(code)}`}` };

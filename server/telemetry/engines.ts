@@ -2,7 +2,10 @@ import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
 import type { Owner } from '../session/contract/latency-breakdown.ts';
 
-/** Which engine's work an owner's time is; of the others, it is our own or the client's. */
+/**
+ * Engine stage behind each latency component; the other components are our own time or the
+ * client's.
+ */
 const stages: Readonly<Partial<Record<Owner, EngineSummary['stage']>>> = {
   vad: 'vad',
   recognizer: 'recognizer',
@@ -11,7 +14,10 @@ const stages: Readonly<Partial<Record<Owner, EngineSummary['stage']>>> = {
   synthesizer: 'synthesizer',
 };
 
-/** Names the engine that an owner's time in a turn was spent on; empty where it was none. */
+/**
+ * Returns a function that names the engine behind a latency component of a turn; empty if there is
+ * none.
+ */
 export function engineNames(engines: readonly EngineSummary[]): (owner: Owner, end: ReplyEnd) => string {
   const names = new Map(engines.map(({ stage, name }) => [stage, name]));
   return (owner, { mind }) => {

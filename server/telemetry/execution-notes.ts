@@ -2,7 +2,10 @@ import type { ExecutionReport } from '../../voices/onnx/execution.ts';
 
 type Tell = (facts: object, text: string) => void;
 
-/** One line for each model that does not run on the provider that was wanted, however many threads find that out. */
+/**
+ * Reports once, across threads, each model that does not run on the preferred provider; lines are
+ * held until `tellTo` sets a target.
+ */
 export function executionNotes(): { readonly take: (report: ExecutionReport) => void; tellTo(tell: Tell): void } {
   const told = new Set<string>();
   const held: [object, string][] = [];

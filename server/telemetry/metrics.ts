@@ -6,25 +6,31 @@ import { engineNames } from './engines.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Likeness } from './voice-watch.ts';
 
-/** The figures of one server, for Prometheus. */
+/** Metrics of one server, for Prometheus. */
 export interface Metrics extends Telemetry {
   readonly contentType: string;
-  /** In Prometheus’ text format; those of the process and its event loop included. */
+  /**
+   * Returns all metrics in Prometheus' text format, including those of the process and its event
+   * loop.
+   */
   text(): Promise<string>;
 }
 
-/** What is counted of sessions elsewhere. */
+/** Session counts, kept elsewhere. */
 interface SessionCounts {
   readonly active: number;
   readonly opened: number;
 }
 
-/** Upper bounds in seconds: fine where a turn is decided, coarse where it has gone wrong. */
+/**
+ * Upper bounds in seconds: fine in the range of normal turns, coarse where something has gone
+ * wrong.
+ */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10];
 
 /**
- * Opens the figures; labels have few values: owners, engines, statuses, codes. `watchesVoices`: there is somebody to tell how like
- * themselves characters sound.
+ * Opens the metrics; labels have few values: latency components, engines, statuses, codes.
+ * `watchesVoices`: a speaker encoder is available, so voice similarity is measured.
  */
 export function openMetrics(
   engines: readonly EngineSummary[],
@@ -80,7 +86,9 @@ export function openMetrics(
   };
 }
 
-/** How long replies are waited for, and for whom. A turn that brought nothing says nothing of that. */
+/**
+ * Registers the latency histograms, total and by component. Turns without reply audio are skipped.
+ */
 function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (end: ReplyEnd) => void {
   const registers = [registry];
   const ownerSeconds = new Histogram({
@@ -109,7 +117,10 @@ function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (en
   };
 }
 
-/** How like themselves characters sound: a voice that drifts shows as a share of low ones that grows. */
+/**
+ * Registers the voice similarity histogram: a drifting voice shows as a growing share of low
+ * values.
+ */
 function likenessFigure(registry: Registry): (likeness: Likeness) => void {
   const likeness = new Histogram({
     name: 'dramatis_voice_similarity',

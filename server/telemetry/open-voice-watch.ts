@@ -1,7 +1,7 @@
 import type { Engines } from '../engines/engines.ts';
 import { openVoiceWatch, type VoiceWatch, type VoiceWatchParts } from './voice-watch.ts';
 
-/** The watch over the voices of a server; none where no speaker encoder is loaded. */
+/** Opens the voice watch of a server; undefined without a speaker encoder. */
 export function watchVoices(
   engines: Pick<Engines, 'voiceOf' | 'summary' | 'speakerEncoder'>,
   onFault: VoiceWatchParts['onFault'],

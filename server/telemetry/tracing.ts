@@ -9,20 +9,20 @@ import { owners } from '../session/contract/latency-breakdown.ts';
 import { engineNames } from './engines.ts';
 import type { SessionFacts, Telemetry } from './telemetry.ts';
 
-/** How long a collector may take at the end. */
+/** Timeout of the final flush to a collector. */
 const closeTimeoutMs = 3_000;
 
-/** Spans of turns on their way to a collector. */
+/** Exporter of turn spans to a collector. */
 export interface Tracing extends Telemetry {
-  /** Sends what is waiting. */
+  /** Flushes pending spans. */
   close(): Promise<void>;
 }
 
 /**
- * Sends a span for every turn, with a child for each owner of its wait, to the OTLP/HTTP collector at `endpoint`. Headers,
- * timeouts and resource attributes come from the environment, as OpenTelemetry names them; the service is `dramatis` unless
- * `OTEL_SERVICE_NAME` says otherwise. Nothing of what is said goes into a span. A collector that is away costs nothing but
- * the spans.
+ * Sends a span for every turn, with a child per latency component, to the OTLP/HTTP collector at
+ * `endpoint`. Headers, timeouts and resource attributes come from the standard OpenTelemetry
+ * environment variables; the service is `dramatis` unless `OTEL_SERVICE_NAME` is set. Spans hold
+ * nothing of what is said. If the collector is unreachable, only the spans are lost.
  */
 export function openTracing(endpoint: string, version: string, engines: readonly EngineSummary[]): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
@@ -37,13 +37,13 @@ export function openTracing(endpoint: string, version: string, engines: readonly
     note(event, about) {
       if (event.type === 'reply-ended') writeTurn(tracer, event.replyId, event.end, about, engineOf);
     },
-    // What a collector does not take by then is lost: the server is to stop.
+    // Spans that the collector has not taken by then are dropped: the server has to stop.
     close: () =>
       Promise.race([provider.shutdown().catch(() => undefined), sleep(closeTimeoutMs, undefined, { ref: false })]),
   };
 }
 
-/** A turn that ends now: a span from the end of speech, or the request, on. */
+/** Writes the span of a turn that ends now, starting at the end of speech or at the request. */
 function writeTurn(
   tracer: Tracer,
   replyId: string,

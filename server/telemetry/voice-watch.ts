@@ -5,41 +5,59 @@ import type { Voice } from '../../voices/synthesizer.ts';
 import { readWav } from '../../voices/dsp/wav.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
-/** How like itself a character sounded in one reply. */
+/** Voice similarity of one reply. */
 export interface Likeness {
   readonly replyId: string;
-  /** Cosine of the speaker embeddings, -1 to 1; comparable for one encoder and one basis only. */
+  /** Cosine of the speaker embeddings, -1 to 1; comparable only for the same encoder and basis. */
   readonly similarity: number;
-  /** What it was held against: the clip that is cloned, or the character's first reply on this server where none is. */
+  /**
+   * Basis of the comparison: the reference clip or, without one, the character's first reply on
+   * this server.
+   */
   readonly basis: 'reference' | 'first_reply';
 }
 
-/** Hears what characters say, and tells how like themselves they sound. */
+/** Measures how similar each reply's voice is to the character's own. */
 export interface VoiceWatch {
-  /** Follows one session: give what it returns every event. `tell` is called at most once a reply, some time after its sound. */
+  /**
+   * Follows one session: pass every event to the returned function. `tell` is called at most once
+   * per reply, some time after its audio.
+   */
   follow(character: Character, tell: (likeness: Likeness) => void): (event: SessionEvent) => void;
   close(): void;
 }
 
 export interface VoiceWatchParts {
   readonly encoder: SpeakerEncoder;
-  /** Who speaks as a character; undefined where it is a model's own affair. */
+  /** Returns the voice of a character; undefined if an omni model chooses its own. */
   readonly voiceOf: (character: Character) => Voice | undefined;
   readonly onFault: (fault: unknown) => void;
 }
 
-/** Of each reply the first seconds are heard: alike in length, so that those of several sessions share a run. */
+/**
+ * Audio taken from the start of each reply; equal lengths let samples of several sessions share a
+ * batch.
+ */
 const heardMs = 3_000;
-/** Shorter replies tell little of a voice. */
+/** Minimum duration: shorter replies give unreliable embeddings. */
 const leastMs = 1_500;
-/** Samples on their way to the encoder; beyond that replies go unheard, rather than wait for an encoder that is too slow. */
+/**
+ * Maximum samples waiting for the encoder; further replies are skipped rather than queued for an
+ * encoder that is too slow.
+ */
 const mostAtOnce = 4;
 
-/** Opens the watch over all sessions of a server. It costs a session nothing but a copy of three seconds. */
+/**
+ * Opens the voice watch for all sessions of a server. It costs a session only a copy of three
+ * seconds of audio.
+ */
 export function openVoiceWatch({ encoder, voiceOf, onFault }: VoiceWatchParts): VoiceWatch {
   const gone = new AbortController();
   const { signal } = gone;
-  /** By character: the embedding of its clip, and where there is none, of its first reply. */
+  /**
+   * Embeddings of the clips by character; undefined without a clip, in which case the first reply
+   * is used.
+   */
   const clips = new Map<string, Promise<Float32Array | undefined>>();
   const firstReplies = new Map<string, Float32Array>();
   let underway = 0;
@@ -81,14 +99,14 @@ export function openVoiceWatch({ encoder, voiceOf, onFault }: VoiceWatchParts): 
   };
 }
 
-/** The beginning of a reply's sound. */
+/** Beginning of a reply's audio. */
 interface Sample {
   readonly replyId: string;
   readonly sampleRate: number;
   readonly blocks: Float32Array[];
 }
 
-/** Takes the events of a session, gives a sample of each reply once there is enough of it. */
+/** Extracts from a session's events one sample per reply, as soon as there is enough audio. */
 function sampled(take: (sample: Sample) => void): (event: SessionEvent) => void {
   const open = new Map<string, Sample & { ms: number }>();
   return (event) => {

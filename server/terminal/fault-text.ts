@@ -4,13 +4,16 @@ import { RealtimeClientError } from '../protocol/client.ts';
 import { Interrupted } from './interrupt.ts';
 import { UsageError } from './usage.ts';
 
-/** What a command that failed says, and its exit status: 2 for a wrong command line, 130 for Ctrl-C, else 1. */
+/**
+ * Returns the message and exit status of a failed command: 2 for an invalid command line, 130 for
+ * Ctrl-C, otherwise 1.
+ */
 export function faultText(fault: unknown): { readonly text: string; readonly status: number } {
   if (!(fault instanceof Error)) return { text: String(fault), status: 1 };
   if (fault instanceof Interrupted || fault.cause instanceof Interrupted) return { text: 'stopped', status: 130 };
   if (fault instanceof UsageError) return { text: fault.message, status: 2 };
   const expected = [ConfigError, CharacterError, RealtimeClientError].some((kind) => fault instanceof kind);
-  // What a user can mend is said in one line; anything else is a bug and shows where.
+  // Errors that a user can fix are printed in one line; anything else is a bug and shows its stack.
   const coded = 'code' in fault && typeof fault.code === 'string';
   const text = systemFault(fault) ?? (expected || coded ? fault.message : (fault.stack ?? fault.message));
   return { text, status: 1 };
@@ -22,7 +25,7 @@ interface SystemFault extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** What the operating system refuses, with what to do. */
+/** Describes an operating-system error and its remedy; undefined if there is no better text. */
 function systemFault(fault: SystemFault): string | undefined {
   const { code, path, port, address, hostname, syscall } = fault;
   if (syscall === 'listen') {

@@ -1,16 +1,16 @@
-/** A terminal as it opens. */
+/** Default width of a terminal. */
 const usualColumns = 80;
 const flagColumns = 28;
 
-/** A flag of one command. */
+/** Command-line flag of one command. */
 export interface FlagFacts {
   readonly type: 'string' | 'boolean';
   readonly help: string;
-  /** Name of the value in the help. */
+  /** Placeholder of the value in the help text. */
   readonly value?: string;
 }
 
-/** The help of a command, in lines of 80 columns. */
+/** Formats a command's help in lines of 80 columns. */
 export function helpText(
   usage: string,
   about: string,
@@ -26,14 +26,14 @@ export function helpText(
     .concat('\n');
 }
 
-/** One flag and what it does. */
+/** Formats one flag with its description. */
 export function flagRow(flag: string, help: string): string {
   const indent = flagColumns + 2;
   if (flag.length < flagColumns) return wrapped(`  ${flag.padEnd(flagColumns)}${help}`, indent);
   return `  ${flag}\n${wrapped(' '.repeat(indent) + help, indent)}`;
 }
 
-/** A text in lines of so many columns, those that it goes on in indented. */
+/** Wraps text at `columns` columns; continuation lines are indented. */
 export function wrapped(text: string, indent: number, columns = usualColumns): string {
   return text
     .split('\n')
@@ -48,7 +48,7 @@ function wrapLine(line: string, indent: number, columns: number): string {
   return `${line.slice(0, end)}\n${wrapLine(' '.repeat(indent) + line.slice(end + 1), indent, columns)}`;
 }
 
-/** What is wrong with a command line that `parseArgs` did not take, in a sentence. */
+/** Describes an error of Node's `parseArgs` in one sentence. */
 export function optionProblem(fault: unknown): string {
   const { code = '', message } = fault as NodeJS.ErrnoException;
   const option = /'(?:-\w, )?(-[^\s'=]*)/.exec(message)?.[1] ?? '';

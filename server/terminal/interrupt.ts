@@ -1,9 +1,9 @@
-/** The reason of a signal that Ctrl-C aborts. */
+/** Abort reason of a signal aborted by Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** A signal that Ctrl-C aborts; a second Ctrl-C ends the process at once. */
+/** Returns a signal aborted by Ctrl-C; a second Ctrl-C ends the process at once. */
 export function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   process.once('SIGINT', () => controller.abort(new Interrupted('interrupted')));

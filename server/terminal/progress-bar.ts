@@ -1,14 +1,20 @@
-/** How far a long job is, on standard error: one line that is written over on a terminal, else a line for each step. */
+/**
+ * Progress of a long job on standard error: on a terminal one line drawn in place, otherwise a line
+ * per step.
+ */
 export interface ProgressBar {
-  /** `done` of `of` units; `rate` says what a unit is, such as `s of speech`. */
+  /** Shows `done` of `of` units, with a label. */
   show(done: number, of: number, label: string): void;
-  /** Ends the line. */
+  /** Ends the line on a terminal. */
   end(): void;
 }
 
 const barColumns = 24;
 
-/** Opens a bar that counts its rate from now. `now` in milliseconds; `already` units were done before. */
+/**
+ * Opens a bar that measures its rate from now. `now` is in milliseconds; `already` units were done
+ * before; `unit` is such as `s of speech`.
+ */
 export function openProgressBar(
   unit: string,
   target: Pick<NodeJS.WriteStream, 'write' | 'isTTY'> = process.stderr,
@@ -30,14 +36,14 @@ export function openProgressBar(
   };
 }
 
-/** A bar, what is done, how fast it goes, and how long the rest takes at that pace. */
+/** Formats a bar, the label, the rate, and the remaining time at that rate. */
 export function progressLine(state: {
   readonly done: number;
   readonly of: number;
   readonly label: string;
   readonly unit: string;
   readonly elapsedMs: number;
-  /** Units that were done before; they say nothing about the pace. */
+  /** Units done before this run; they do not count for the rate. */
   readonly already?: number;
 }): string {
   const { done, of, label, unit, elapsedMs, already = 0 } = state;

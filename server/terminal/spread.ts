@@ -1,4 +1,4 @@
-/** How a figure is spread. */
+/** Distribution of a figure. */
 export interface Spread {
   readonly n: number;
   readonly median: number;
@@ -6,7 +6,7 @@ export interface Spread {
   readonly p99: number;
 }
 
-/** Percentiles by the nearest rank, to a hundredth; NaN of nothing. */
+/** Computes nearest-rank percentiles, rounded to hundredths; NaN if there are no samples. */
 export function spreadOf(samples: readonly number[]): Spread {
   const sorted = samples.toSorted((a, b) => a - b);
   const at = (quantile: number): number => {

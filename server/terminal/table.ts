@@ -1,6 +1,6 @@
 import { printable } from './printable.ts';
 
-/** A plain table that fits the terminal: the last column is cut to what is left of `width` columns. */
+/** Formats a plain-text table that fits the terminal: lines are cut to `width` columns. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -16,14 +16,17 @@ export function table(
   return [lines[0], cut(rule, width), ...lines.slice(1)].join('\n');
 }
 
-/** Columns a text takes: Han, Kana, Hangul and full-width signs take two. */
+/** Counts the terminal columns of a text: Han, Kana, Hangul and full-width characters take two. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += isWide(character) ? 2 : 1;
   return width;
 }
 
-/** A text in lines that fit the terminal, the further ones indented; parted at spaces, or anywhere in a text without any. */
+/**
+ * Wraps text to the terminal's width with indented continuation lines; breaks at spaces, or
+ * anywhere in a text without any.
+ */
 export function wrapped(text: string, indent: number, width = process.stdout.columns ?? 100): string {
   const clean = printable(text);
   if (displayWidth(clean) <= width || width <= 2 * indent) return clean;

@@ -4,12 +4,12 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { flagOf, readConfig, settingFacts, type Config } from '../config/config.ts';
 import { flagRow, helpText, optionProblem, type FlagFacts } from './help-text.ts';
 
-/** A command line that makes no sense; exit status 2. */
+/** Error in the command line; exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** One line of help for each command; the README's table is checked against this one. */
+/** One line of help per command; a test compares the README's table with it. */
 export const commandHelp = {
   serve: 'start the server and its page',
   talk: 'talk to a character through the terminal’s microphone',
@@ -28,7 +28,7 @@ export const commandHelp = {
 
 export type CommandName = keyof typeof commandHelp;
 
-/** The help of the whole program. */
+/** Formats the help of the whole program. */
 export function usage(): string {
   const rows = Object.entries(commandHelp).map(([name, help]) => `  ${name.padEnd(12)}${help}`);
   return `dramatis: talk by voice with characters\n\n${rows.join('\n')}\n\ndramatis COMMAND --help says more.\n`;
@@ -41,8 +41,8 @@ export interface ParsedCommand<Flags extends string> {
 }
 
 /**
- * Parses a command's own flags and every setting's flag. Prints the help and returns undefined for `--help`; throws
- * `UsageError` on a flag that does not exist.
+ * Parses a command's own flags and every setting's flag. Prints the help and returns undefined for
+ * `--help`. Throws `UsageError` on unknown flags.
  */
 export function parseCommand<Flags extends string>(
   name: CommandName,
@@ -94,19 +94,19 @@ function settingRows(): string {
   return [flagRow('--config FILE', 'settings file (default: dramatis.config.json)'), ...settings].join('\n');
 }
 
-/** Tells before any work that a file could not be written. */
+/** Throws a `UsageError` before any work if the output file's folder does not exist. */
 export function requireFolderOf(file: string): void {
   const folder = path.dirname(path.resolve(file));
   if (!existsSync(folder)) throw new UsageError(`--out: there is no folder ${folder}. Make it, or choose another.`);
 }
 
-/** For commands that are about nothing in particular. */
+/** Throws a `UsageError` on positional arguments; for commands that take none. */
 export function requireNone(positionals: readonly string[]): void {
   if (positionals[0] !== undefined)
     throw new UsageError(`What is "${positionals[0]}"? This command takes options alone.`);
 }
 
-/** The one value of a flag that must be given. */
+/** Returns the value of a required flag. Throws a `UsageError` if it is missing. */
 export function requireFlag(value: string | boolean | undefined, flag: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new UsageError(`--${flag} is needed.`);

@@ -1,7 +1,7 @@
 import { owners, type Owner } from '../session/contract/latency-breakdown.ts';
 import type { Latency } from '../session/contract/turn-timings.ts';
 
-/** What a reader calls those who can be waited for. */
+/** Display names of the latency components. */
 export const ownerNames: Readonly<Record<Owner, string>> = {
   arrival: 'sound under way',
   silence: 'silence waited',
@@ -15,7 +15,10 @@ export const ownerNames: Readonly<Record<Owner, string>> = {
   delivery: 'delivery',
 };
 
-/** A latency ledger as bars: each owner from where the one before ended, with its milliseconds; below them the whole. */
+/**
+ * Renders a latency breakdown as a waterfall: each component starts where the previous one ended,
+ * with its milliseconds; the total is below.
+ */
 export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width = 40): string {
   const scale = width / Math.max(1, totalMs);
   let fromMs = 0;

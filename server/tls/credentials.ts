@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError, type Config } from '../config/config.ts';
 import { devCertificate, devCertificatePaths, type TlsCredentials } from './dev-certificate.ts';
 
-/** The certificate the server shows, undefined where it speaks plain HTTP. Throws a `ConfigError` on files that will not do. */
+/**
+ * Opens the server's certificate; undefined for plain HTTP. Throws a `ConfigError` on unusable
+ * files.
+ */
 export async function openTls(
   config: Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsDev' | 'dataDir'>,
 ): Promise<TlsCredentials | undefined> {
@@ -20,7 +23,7 @@ export async function openTls(
   return { cert, key };
 }
 
-/** How to make Node and browsers trust the certificate of `--tls-dev`. */
+/** Explains how to make Node and browsers trust the certificate of `--tls-dev`. */
 export function trustAdvice(dataDir: string): string {
   const { cert } = devCertificatePaths(dataDir);
   return [

@@ -3,27 +3,31 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generate } from 'selfsigned';
 
-/** A certificate with its private key, PEM. */
+/** Certificate and private key in PEM. */
 export interface TlsCredentials {
   readonly cert: string;
   readonly key: string;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Browsers refuse certificates that are good for much longer. */
+/** Browsers reject certificates with a much longer lifetime. */
 const lifetimeMs = 365 * dayMs;
-/** One that expires sooner is replaced, so that a server started today still works next week. */
+/**
+ * A certificate that expires sooner is replaced, so that a server started today still works next
+ * week.
+ */
 const spareMs = 14 * dayMs;
 
-/** Where the certificate for development is kept. */
+/** Returns the paths of the development certificate and its key. */
 export function devCertificatePaths(dataDir: string): { readonly cert: string; readonly key: string } {
   const folder = path.join(dataDir, 'tls');
   return { cert: path.join(folder, 'dev-cert.pem'), key: path.join(folder, 'dev-key.pem') };
 }
 
 /**
- * The self-signed certificate for localhost, 127.0.0.1 and ::1 kept under `dataDir`: made on first use, and anew where it
- * is about to expire or cannot be read. The key is readable by its owner only.
+ * Returns the self-signed certificate for localhost, 127.0.0.1 and ::1 kept under `dataDir`.
+ * Created on first use, and again if it is about to expire or unreadable. The key is readable only
+ * by its owner.
  */
 export async function devCertificate(dataDir: string): Promise<TlsCredentials> {
   const paths = devCertificatePaths(dataDir);
@@ -43,7 +47,7 @@ async function readKept(paths: { readonly cert: string; readonly key: string }):
     const isGood =
       Date.parse(certificate.validTo) - Date.now() > spareMs && certificate.checkPrivateKey(createPrivateKey(key));
     if (!isGood) return undefined;
-    // It may have been copied here with the rights of another system.
+    // It may have been copied here with the permissions of another system.
     await chmod(paths.key, 0o600);
     return { cert, key };
   } catch {
@@ -57,7 +61,7 @@ async function makeCertificate(): Promise<TlsCredentials> {
     keyType: 'ec',
     curve: 'P-256',
     algorithm: 'sha256',
-    // Clocks of phones and virtual machines may lag.
+    // Tolerates the lagging clocks of phones and virtual machines.
     notBeforeDate: new Date(nowMs - dayMs),
     notAfterDate: new Date(nowMs + lifetimeMs),
     extensions: [
@@ -77,7 +81,7 @@ async function makeCertificate(): Promise<TlsCredentials> {
   return { cert, key };
 }
 
-/** A reader finds the old file or the new one, never half of one. */
+/** Writes atomically: a reader finds the old file or the new one, never half of one. */
 async function writeWhole(file: string, text: string, mode: number): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
   await writeFile(draft, text, { mode });

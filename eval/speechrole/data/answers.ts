@@ -1,23 +1,26 @@
-/** What a system answered in one round. */
+/** A system's answer in one round. */
 export interface Answer {
-  /** What the system says that it said. */
+  /** Text of the answer, as reported by the system. */
   readonly text: string;
-  /** What it heard of the user; null where it does not tell, or was given text. */
+  /** The system's transcript of the user; null if it reports none or was given text. */
   readonly heard: string | null;
-  /** Name in the run's audio store; null where no sound came. */
+  /** Name in the run's audio store; null if no audio arrived. */
   readonly audio: string | null;
   readonly seconds: number;
-  /** From the end of the user's speech (or text) to the first sound, at the client; null where there is none to measure. */
+  /**
+   * Delay from the end of the user's speech (or text) to the first audio at the client; null if
+   * unknown.
+   */
   readonly firstAudioMs: number | null;
-  /** The server's own account of the wait, where it gives one. */
+  /** The server's own latency breakdown, if it sends one. */
   readonly latency: unknown;
-  /** Which mind answered, where the server tells. */
+  /** Name of the reply source that answered, if the server reports it. */
   readonly mind: string | null;
 }
 
-/** A system's part of one dialogue. */
+/** A system's output for one dialogue. */
 export interface DialogueOutput {
-  /** What the system told of itself: model, voice, engines. Null where it tells nothing. */
+  /** The system's description of itself: model, voice, engines. Null if it gives none. */
   readonly system: unknown;
   readonly answers: readonly Answer[];
 }

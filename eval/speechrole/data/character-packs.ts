@@ -7,25 +7,28 @@ import { paperRoles } from './roles.ts';
 import { roleNameOf, type DialogueSample } from './test-data.ts';
 
 /**
- * How a role is played: `benchmark`: the system prompt of the data is all that the model is told, word for word. `dramatis`:
- * the profile in it becomes a character of ours, and the script a scene.
+ * Persona mode of a role. `benchmark`: the model gets the data's system prompt verbatim and nothing
+ * else. `dramatis`: the profile in it becomes a character of ours, and the script a scene.
  */
 export type Persona = 'benchmark' | 'dramatis';
 
-/** The id of a role's character. Never that of a pack that comes with Dramatis. */
+/** Returns the character id of a role; never that of a pack shipped with Dramatis. */
 export function characterIdOf(role: string): string {
   const words = role.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return `speechrole-${words.join('-')}`.slice(0, 64).replace(/-+$/, '');
 }
 
-/** Divides a system prompt of the data into the profile and the script that follows it. */
+/** Splits a system prompt of the data into the profile and the script that follows it. */
 export function splitPrompt(systemPrompt: string): { readonly profile: string; readonly script: string } {
   const at = systemPrompt.search(/\n\nThe character script below\b/);
   if (at < 0) return { profile: systemPrompt, script: '' };
   return { profile: systemPrompt.slice(0, at), script: systemPrompt.slice(at).trim() };
 }
 
-/** What a session is told about a dialogue: all of it, or the script alone where the profile is in the character. */
+/**
+ * Returns the session instructions: the whole system prompt, or only the script if the profile is
+ * in the character.
+ */
 export function instructionsFor(sample: DialogueSample, persona: Persona): string {
   const { systemPrompt } = sample.input;
   return persona === 'benchmark' ? systemPrompt : splitPrompt(systemPrompt).script;
@@ -49,7 +52,10 @@ const chinese = {
   repeats: ['你说什么？', '再说一遍。', '我没听清。'],
 };
 
-/** Writes one character a role into a folder, for the server that is to play them. Returns their ids by role. */
+/**
+ * Writes one character pack per role into a folder, for the server under test. Returns character
+ * ids by role.
+ */
 export async function writePacks(
   samples: readonly DialogueSample[],
   folder: string,
@@ -102,14 +108,17 @@ function cardOf({ input }: DialogueSample, id: string, persona: Persona): z.infe
   });
 }
 
-/** A role's clip, for voices that clone, and what is said in it. */
+/** A role's reference clip for voice cloning, with its transcript. */
 export interface RoleClip {
   readonly wav: string;
   readonly transcript: string;
   readonly language: 'en' | 'zh';
 }
 
-/** Reads `role_voices/`: `<role>.wav`, and `audios_text.json` with the transcripts (raw recognition, not to be trusted). */
+/**
+ * Reads `role_voices/`: `<role>.wav`, and `audios_text.json` with transcripts (raw ASR output,
+ * unreliable).
+ */
 export async function readRoleClips(
   folder: string,
   samples: readonly DialogueSample[],

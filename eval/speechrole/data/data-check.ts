@@ -1,15 +1,15 @@
 import { paperRoles, paperSampleCount } from './roles.ts';
 import { readTestData, type TestDataOptions } from './test-data.ts';
 
-/** What of the test set is there. */
+/** Inventory of a test-data folder. */
 export interface DataCheck {
   readonly samples: number;
   readonly expected: number;
   readonly byLanguage: Readonly<Record<'en' | 'zh', number>>;
   readonly byMode: Readonly<Record<'single' | 'multi', number>>;
-  /** Dialogues by sub-task; those without one under `none`. */
+  /** Number of dialogues by sub-task; those without one under `none`. */
   readonly byCategory: Readonly<Record<string, number>>;
-  /** Dialogues whose recordings are all there. */
+  /** Number of dialogues with all their recordings. */
   readonly complete: number;
   readonly missingRoles: readonly string[];
   readonly unknownRoles: readonly string[];
@@ -17,7 +17,7 @@ export interface DataCheck {
   readonly hash: string;
 }
 
-/** Looks through a folder of test data, and says what there is of the 392 dialogues of the paper. */
+/** Compares a folder of test data with the paper's 392 dialogues. */
 export async function checkData(folder: string, options: TestDataOptions = {}): Promise<DataCheck> {
   const { samples, problems, hash } = await readTestData(folder, options);
   const roles = new Set(samples.map((sample) => sample.group));

@@ -10,25 +10,26 @@ const turn = z.looseObject({
 });
 const outputFile = z.looseObject({ role: z.string().optional(), dialogue: z.array(turn).optional() });
 
-/** One answer that a system has given before. */
+/** One stored answer of a system. */
 export interface StoredAnswer {
   readonly text: string;
-  /** Absolute path of its recording. */
+  /** Absolute path of the recording. */
   readonly speech: string;
 }
 
-/** Answers of a system, in the form in which SpeechRole's judge takes them. */
+/** Answers of a system, in the form that SpeechRole's judge reads. */
 export interface StoredOutputs {
-  /** The folder that was read. */
+  /** Absolute path of the folder. */
   readonly path: string;
-  /** Throws an `EvalError` that names what is missing. */
+  /** Returns the stored answers to a dialogue. Throws an `EvalError` that names what is missing. */
   answersTo(dialogue: DialogueInput): Promise<readonly StoredAnswer[]>;
 }
 
 /**
- * Opens `model_output/<model>`, with `{single,multi}_result/json/<role>.json` in it: `dialogue_0`, `dialogue_1`, … or, in the
- * older form, one `dialogue` that stands for all. Paths of recordings are relative to the folder that contains
- * `model_output`, or to one between it and the file.
+ * Opens `model_output/<model>`, which contains `{single,multi}_result/json/<role>.json` with
+ * `dialogue_0`, `dialogue_1`, … or, in the older form, a single `dialogue` used for all. Paths of
+ * recordings are relative to the folder that contains `model_output`, or to one between it and the
+ * file.
  */
 export async function openOutputs(folder: string): Promise<StoredOutputs> {
   const whole = path.resolve(folder);
@@ -69,7 +70,7 @@ async function findSpeech(folder: string, place: string): Promise<string> {
   return found;
 }
 
-/** The first that exists, else the first. */
+/** Returns the first path that exists, otherwise the first. */
 async function firstThere(places: readonly string[]): Promise<string> {
   for (const place of places) if ((await stat(place).catch(() => undefined)) !== undefined) return place;
   return places[0] as string;

@@ -9,7 +9,7 @@ export type SpeechRoleTask = Task<DialogueInput, DialogueTarget, DialogueOutput>
 
 const turn = z.object({ text: z.string(), speech: z.string().nullable() });
 
-/** What the log keeps of a dialogue. */
+/** Facts of a dialogue that are stored in the log. */
 export const dialogueFacts = z.object({
   role: z.string(),
   language: z.enum(['en', 'zh']),
@@ -17,14 +17,14 @@ export const dialogueFacts = z.object({
   index: z.number(),
   domain: z.enum(['in', 'out']),
   category: z.string().nullable(),
-  /** The user's. */
+  /** User turns. */
   turns: z.array(turn),
-  /** The reference's. */
+  /** Reference turns. */
   reference: z.array(turn),
 });
 export type DialogueFacts = z.infer<typeof dialogueFacts>;
 
-/** SpeechRole-Eval: dialogues in character, spoken, judged against a reference. */
+/** Creates the SpeechRole-Eval task: spoken dialogues in character, judged against a reference. */
 export function speechRoleTask(
   samples: readonly DialogueSample[],
   agent: DialogueAgent,

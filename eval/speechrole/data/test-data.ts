@@ -6,36 +6,36 @@ import { EvalError } from '../../eval-error.ts';
 import type { Sample } from '../../task.ts';
 import { languageOf, paperRoles } from './roles.ts';
 
-/** What the system under test is given. */
+/** Input for the system under test. */
 export interface DialogueInput {
   readonly role: string;
   readonly language: 'en' | 'zh';
   readonly mode: 'single' | 'multi';
-  /** From 0, among the dialogues of this role and mode. */
+  /** Index from 0 among the dialogues of this role and mode. */
   readonly index: number;
   readonly domain: 'in' | 'out';
-  /** One of the eight sub-tasks; null where the data does not say. */
+  /** One of the eight sub-tasks; null if the data has none. */
   readonly category: string | null;
   readonly systemPrompt: string;
   readonly turns: readonly {
     readonly text: string;
-    /** Absolute path; null where there is no recording. */ readonly speech: string | null;
+    /** Absolute path; null without a recording. */ readonly speech: string | null;
   }[];
 }
 
-/** What the role answers in the data, by turn. */
+/** Reference answers of the role, by turn. */
 export interface DialogueTarget {
   readonly turns: readonly { readonly text: string; readonly speech: string | null }[];
 }
 
 export type DialogueSample = Sample<DialogueInput, DialogueTarget>;
 
-/** The test set, as far as it is there. */
+/** Test set as found on disk, possibly incomplete. */
 export interface TestData {
   readonly samples: readonly DialogueSample[];
-  /** What is wrong, by name; dialogues with such problems are among the samples all the same, unless they cannot be read. */
+  /** Problems, by name. Dialogues with problems stay in `samples` unless they cannot be read. */
   readonly problems: readonly string[];
-  /** SHA-256 over what was read: the same for the same texts and paths. */
+  /** SHA-256 of the texts that were read: the same for the same texts and ids. */
   readonly hash: string;
 }
 
@@ -56,14 +56,15 @@ const dialogues = z.array(
 );
 
 export interface TestDataOptions {
-  /** Which reference of those versions that have several: `role_speech_path1` to `3`. */
+  /** Key of the reference in data versions with several: `role_speech_path1` to `3`. */
   readonly reference?: string | undefined;
 }
 
 /**
- * Reads the released test data: `test_data/{single,multi}_turn/<role>.json`. `folder` is the one that contains `test_data`, or
- * `test_data` itself; paths in the files are relative to the former. Of versions with three references the chosen one counts,
- * and `role_speech_path` where that is not there. Throws an `EvalError` where there is no test data at all.
+ * Reads the released test data: `test_data/{single,multi}_turn/<role>.json`. `folder` contains
+ * `test_data`, or is `test_data` itself; paths in the files are relative to the former. In versions
+ * with three references the chosen one is used, or `role_speech_path` if that is absent. Throws an
+ * `EvalError` if there is no test data at all.
  */
 export async function readTestData(folder: string, options: TestDataOptions = {}): Promise<TestData> {
   const { base, testData } = await findTestData(folder);
@@ -108,7 +109,7 @@ class Reader {
 
   async read(file: string, mode: 'single' | 'multi'): Promise<void> {
     const text = await readFile(file, 'utf8');
-    // Keys are file names: they may hold dots, blanks and underscores, and mean nothing.
+    // Role keys are file names: they may contain dots, spaces and underscores, and are opaque.
     const role = path.basename(file, '.json');
     let parsed: z.infer<typeof dialogues>;
     try {
@@ -155,7 +156,7 @@ class Reader {
 
   #resolve(place: string | null | undefined): string | null {
     if (place === null || place === undefined) return null;
-    // Written on another system, it may have the other slashes.
+    // Paths written on Windows have backslashes.
     return path.resolve(this.#base, place.replaceAll('\\', '/'));
   }
 
@@ -172,7 +173,10 @@ class Reader {
     }
   }
 
-  /** A prompt that plays somebody else than the file is called after, as "Raylan Givens" does in the released data. */
+  /**
+   * Reports a prompt for another role than the file name says, as with "Raylan Givens" in the
+   * released data.
+   */
   #checkName(file: string, role: string, systemPrompt: string): void {
     const name = roleNameOf(systemPrompt);
     if (name === null || !/[a-z]/i.test(name) || paperRoles[role]?.language === 'zh') return;
@@ -183,7 +187,10 @@ class Reader {
   }
 }
 
-/** Whom a prompt has the model play, as the reference's judge is told: the first line after "I want you to act like". */
+/**
+ * Returns the role's name as the reference's judge gets it: the text after "I want you to act like"
+ * in the first line, without the last character.
+ */
 export function roleNameOf(systemPrompt: string): string | null {
   const [line = ''] = systemPrompt.split('\n');
   const found = /^\s*I want you to act like (.+)$/.exec(line.trimEnd());
@@ -195,7 +202,7 @@ async function isThere(file: string): Promise<boolean> {
   return found?.isFile() === true && found.size > 0;
 }
 
-/** Letters to change, add or leave out (Levenshtein). */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

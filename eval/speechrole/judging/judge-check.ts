@@ -5,27 +5,30 @@ import type { Strictness } from './parse-scores.ts';
 import { probeOf, probes, type Probe } from './probes.ts';
 import type { Protocol, ProtocolAsk } from './protocols.ts';
 
-/** How a judge did with one probe. */
+/** A judge's result on one probe. */
 export interface ProbeResult {
   readonly probe: Probe;
   /** Dialogues judged in both orders. */
   readonly n: number;
-  /** Of them: the reference came out better, or, with the same recording twice, neither did. */
+  /**
+   * Dialogues with the right verdict: the reference won or, for two identical recordings, neither
+   * did.
+   */
   readonly right: number;
-  /** Wilson, 95 %. */
+  /** 95 % Wilson interval. */
   readonly low: number | null;
   readonly high: number | null;
-  /** Reference minus probe, in points, mean of both orders. */
+  /** Reference minus probe in points, mean of both orders. */
   readonly difference: number | null;
-  /** Dialogues in which the better one changed with the order. */
+  /** Dialogues whose winner changed with the order. */
   readonly flips: number;
   /** Questions without readable scores. */
   readonly unscored: number;
-  /** At least four in five right. */
+  /** True if at least 80 % are right. */
   readonly passed: boolean;
 }
 
-/** The same questions with the reference first as well, where the protocol never swaps. */
+/** Adds every question with the reference first, unless the protocol swaps already. */
 export function inBothOrders(protocol: Protocol): Protocol {
   if (protocol.asks.some((ask) => ask.first === 'reference')) return protocol;
   const asks = protocol.asks.flatMap((ask): ProtocolAsk[] => [
@@ -35,7 +38,7 @@ export function inBothOrders(protocol: Protocol): Protocol {
   return { ...protocol, asks };
 }
 
-/** Counts what a judge made of the probes. */
+/** Evaluates the judge's verdicts on the probes. */
 export function checkResults(record: RunRecord, protocol: Protocol, strictness: Strictness): ProbeResult[] {
   const ids = [...record.samples.keys()];
   return probes.map((probe) => {

@@ -10,14 +10,17 @@ import type { Solved } from '../../task.ts';
 import type { DialogueOutput } from '../data/answers.ts';
 import type { DialogueInput, DialogueTarget } from '../data/test-data.ts';
 
-/** How recordings are given to a judge: `whole` as the files are; else cut, or brought to 16 kHz mono. */
+/**
+ * Audio preparation for a judge: `whole` sends the files unchanged; otherwise they are cut or
+ * resampled.
+ */
 export interface ClipShape {
   readonly whole: boolean;
   readonly maxSeconds?: number;
   readonly sampleRate?: number;
 }
 
-/** What both speakers said, one recording a round. */
+/** Recordings of both speakers, one per round. */
 export interface DialogueClips {
   readonly test: readonly JudgeClip[];
   readonly reference: readonly JudgeClip[];
@@ -25,7 +28,10 @@ export interface DialogueClips {
 
 type SolvedDialogue = Solved<DialogueInput, DialogueTarget, DialogueOutput>;
 
-/** Prepares the recordings of a dialogue; those of a shape once a dialogue, however many questions are asked about it. */
+/**
+ * Returns a function that prepares a dialogue's recordings, once per dialogue however many
+ * questions are asked about it.
+ */
 export function openClips(shape: ClipShape): (solved: SolvedDialogue, audio: AudioStore) => Promise<DialogueClips> {
   const prepared = new WeakMap<SolvedDialogue, Promise<DialogueClips>>();
   return (solved, audio) => {
@@ -80,7 +86,10 @@ async function clipOf(wav: Buffer, { whole, maxSeconds, sampleRate }: ClipShape)
   return { base64: (await wavBytes(samples, rate)).toString('base64'), seconds: samples.length / rate };
 }
 
-/** One WAV of several, with silence between them, for judges that take one recording a request. All at the rate of the first. */
+/**
+ * Joins clips into one WAV with silence between them, for judges that take one recording per
+ * request. Uses the sample rate of the first.
+ */
 export async function joinClips(clips: readonly JudgeClip[]): Promise<string> {
   const sounds = await Promise.all(clips.map((clip) => readWav(Buffer.from(clip.base64, 'base64'))));
   const sampleRate = sounds[0]?.sampleRate ?? 16_000;

@@ -3,36 +3,39 @@ import { judgeScorerName, readAsks } from './judge-scorer.ts';
 import type { Strictness } from './parse-scores.ts';
 import type { Protocol } from './protocols.ts';
 
-/** How a judge has behaved in a run. */
+/** Reliability statistics of a judge in one run. */
 export interface JudgeHealth {
-  /** Questions that were answered at all. */
+  /** Questions that got an answer. */
   readonly asked: number;
   readonly scored: number;
-  /** Answered, but in none of the replies were scores to be read. */
+  /** Answered, but no reply had readable scores. */
   readonly unparsed: number;
   readonly refused: number;
-  /** Not answered: the server, or the system under test, failed. */
+  /** Unanswered because the server or the system under test failed. */
   readonly failed: number;
-  /** Replies that had to be asked for again, because the first could not be read. */
+  /** Retries after unreadable replies. */
   readonly repeatedReplies: number;
-  /** Pairs of questions that differ in nothing but who comes first. */
+  /** Pairs of questions that differ only in the order of the speakers. */
   readonly swapped: number;
-  /** Of them, those in which the better one changed with the order; a tie in one order alone is no flip. */
+  /** Swapped pairs whose winner changed with the order; a tie in one order is not a flip. */
   readonly flips: number;
-  /** Of them, those in which whoever came first (or second) was better in both orders. */
+  /** Swapped pairs in which the first (or second) position won in both orders. */
   readonly firstWinsBoth: number;
   readonly secondWinsBoth: number;
-  /** Mean difference in favour of whoever came first, in points. Null without swapped questions. */
+  /** Mean score advantage of the first position, in points. Null without swapped questions. */
   readonly firstAdvantage: number | null;
-  /** Standard deviation of test minus reference among repeats of one question, pooled. Null without repeats. */
+  /**
+   * Pooled standard deviation of test minus reference over repeats of a question. Null without
+   * repeats.
+   */
   readonly repeatDeviation: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Names that the server gave for the model which answered. */
+  /** Model names reported in the server's answers. */
   readonly models: readonly string[];
 }
 
-/** Counts over a whole run. */
+/** Computes judge statistics over a whole run. */
 export function judgeHealth(record: RunRecord, protocol: Protocol, strictness: Strictness): JudgeHealth {
   const count = { asked: 0, scored: 0, unparsed: 0, refused: 0, repeatedReplies: 0, inputTokens: 0, outputTokens: 0 };
   const flips = { swapped: 0, flips: 0, firstWinsBoth: 0, secondWinsBoth: 0 };
@@ -41,7 +44,7 @@ export function judgeHealth(record: RunRecord, protocol: Protocol, strictness: S
   const squares = { sum: 0, degrees: 0 };
   for (const measured of record.measured.values()) {
     const outcomes = readAsks(protocol, measured, strictness);
-    /** By question, whoever comes first: test minus reference, by order. */
+    /** Test minus reference by metric, then by which of them was first. */
     const differences = new Map<string, { test: number[]; reference: number[] }>();
     for (const { ask, outcome, replies, pairs } of outcomes) {
       count.asked += 1;
@@ -74,7 +77,10 @@ export function judgeHealth(record: RunRecord, protocol: Protocol, strictness: S
   };
 }
 
-/** `ahead`: differences with the test first; `behind`: with the reference first. */
+/**
+ * Compares the differences with the test first (`aheads`) to those with the reference first
+ * (`behinds`).
+ */
 function compareOrders(
   aheads: readonly number[],
   behinds: readonly number[],

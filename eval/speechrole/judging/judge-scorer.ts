@@ -11,7 +11,7 @@ import type { Protocol, ProtocolAsk } from './protocols.ts';
 import { ratioOf, type JudgedPair } from './scores.ts';
 import { roleNameOf, type DialogueInput, type DialogueTarget } from '../data/test-data.ts';
 
-/** What is kept of one question: all that the judge said, the unreadable replies too. */
+/** Log record of one question: all replies of the judge, including unreadable ones. */
 export interface JudgedAsk {
   readonly replies: readonly JudgeReply[];
 }
@@ -21,10 +21,10 @@ export const judgeScorerName = 'judge';
 
 export interface JudgeScorerOptions {
   readonly protocol: Protocol;
-  /** Absent where a log is only read. */
+  /** Absent if a log is only read. */
   readonly judge?: Judge;
   readonly strictness: Strictness;
-  /** How often a reply without readable scores is asked for again. */
+  /** Maximum retries of a question whose reply has no readable scores. */
   readonly parseRetries: number;
 }
 
@@ -77,17 +77,20 @@ function isReadable(reply: JudgeReply, ask: ProtocolAsk, { protocol, strictness 
   return Object.keys(protocol.parse(reply.text, ask, strictness)).length === wanted;
 }
 
-/** What came of one question. */
+/** Result of one question. */
 export interface AskOutcome {
   readonly ask: ProtocolAsk;
   readonly outcome: 'scored' | 'unparsed' | 'refused';
   readonly replies: readonly JudgeReply[];
-  /** Of the reply that counts: the first with readable scores. */
+  /** Text of the reply that counts: the first with readable scores. */
   readonly text: string;
   readonly pairs: Readonly<Partial<Record<MetricKey, JudgedPair>>>;
 }
 
-/** Reads what the judge said about one dialogue, question by question; those that were not answered are left out. */
+/**
+ * Parses the judge's replies about one dialogue, question by question; unanswered questions are
+ * skipped.
+ */
 export function readAsks(
   protocol: Protocol,
   measured: ReadonlyMap<string, unknown>,
@@ -112,7 +115,7 @@ export function readAsks(
   });
 }
 
-/** The server says so, or the model does, in so many words. */
+/** True if the server reports a refusal, or the reply's text reads like one. */
 export function isRefusal({ refusal, text }: JudgeReply): boolean {
   if (refusal !== null) return true;
   return /\b(I (?:can(?:no|')t|am unable to|won't)|I'm (?:sorry|unable|not able))\b|无法(?:评价|评估|处理|收听)|不能提供/i.test(
@@ -121,8 +124,9 @@ export function isRefusal({ refusal, text }: JudgeReply): boolean {
 }
 
 /**
- * The scores of a dialogue by metric: the mean over all questions about it, in which both orders must have been answered as
- * often, or the first speaker's advantage would stay in. Null: asked, but not enough could be read. Absent: not asked.
+ * Computes a dialogue's scores by metric: the mean over all questions about it, with the same
+ * number of answers in both orders, because otherwise the first position's advantage would remain.
+ * Null: asked, but too few replies could be read. Absent: not asked.
  */
 export function judgedPairs(
   protocol: Protocol,
@@ -147,7 +151,7 @@ export function judgedPairs(
   }
   return pairs;
 
-  /** As many of the one order as of the other, where the protocol has both. */
+  /** Keeps equally many answers of both orders, if the protocol swaps. */
   function balance<Each extends { readonly first: 'test' | 'reference' }>(scored: readonly Each[]): Each[] {
     if (!protocol.asks.some((ask) => ask.first === 'reference')) return [...scored];
     const of = (first: 'test' | 'reference'): Each[] => scored.filter((each) => each.first === first);

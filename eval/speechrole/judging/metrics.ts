@@ -1,4 +1,7 @@
-/** The eight metrics of SpeechRole-Eval, in the order of the paper's tables, by the names that its result files use. */
+/**
+ * The eight metrics of SpeechRole-Eval in the order of the paper's tables, named as in its result
+ * files.
+ */
 export const metricKeys = [
   'Instruction_Adherence',
   'Speech_Fluency',
@@ -11,7 +14,7 @@ export const metricKeys = [
 ] as const;
 export type MetricKey = (typeof metricKeys)[number];
 
-/** As the paper's tables abbreviate them. */
+/** Abbreviations used in the paper's tables. */
 export const metricShort: Readonly<Record<MetricKey, string>> = {
   Instruction_Adherence: 'IA',
   Speech_Fluency: 'SF',

@@ -1,16 +1,21 @@
 import { metricKeys, type MetricKey } from './metrics.ts';
 
-/** Two scores as a judge gave them: of what it heard first, and of what it heard second. */
+/** Two scores from a judge: of the recording heard first, and of the one heard second. */
 export type ScorePair = readonly [first: number, second: number];
 
-/** How much a parser forgives. `strict` reads exactly what the reference's code reads, and nothing else. */
+/** Parser leniency. `strict` reads exactly what the reference implementation reads. */
 export type Strictness = 'strict' | 'tolerant';
 
-/** Python's `\d` takes the digits of every script, and so does its `int`; judges of Chinese use the full-width ones. */
+/**
+ * Python's `\d` and `int` accept the digits of every script; judges of Chinese use full-width ones.
+ */
 const digit = '[0-9０-９]';
 const strictPair = new RegExp(`\\[Scores\\]:\\s*\\((${digit}+),\\s*(${digit}+)\\)`);
 
-/** Reads the first `[Scores]: (8, 9)` of a free text, as the reference's first judge does: whole numbers only, of any size. */
+/**
+ * Reads the first `[Scores]: (8, 9)` of a free text like the reference's first judge: integers
+ * only, of any size.
+ */
 export function strictScores(text: string): ScorePair | null {
   const found = strictPair.exec(text);
   if (found === null) return null;
@@ -22,9 +27,9 @@ function wholeNumber(digits: string): number {
 }
 
 /**
- * The same for judges that decorate: bold, code and fences, decimals, `8/10`, `Model A: 8`, other brackets, full-width signs,
- * words behind. Wherever the strict parser finds scores within 1 to 10, so does this one, and the same. Scores outside 1 to 10
- * are none.
+ * Tolerant variant for judges that decorate: bold, code and fences, decimals, `8/10`, `Model A: 8`,
+ * other brackets, full-width characters, trailing words. Agrees with the strict parser wherever
+ * that finds scores from 1 to 10. Scores outside 1 to 10 count as missing.
  */
 export function tolerantScores(text: string): ScorePair | null {
   const strict = strictScores(text);
@@ -51,12 +56,13 @@ function withinRange(pair: ScorePair): ScorePair | null {
   return pair.every((score) => score >= 1 && score <= 10) ? pair : null;
 }
 
-/** What a judge said of all metrics at once. */
+/** A judge's reasons and scores for all metrics of one reply. */
 export type MetricScores = Readonly<Record<MetricKey, { readonly reason: string; readonly scores: ScorePair }>>;
 
 /**
- * Reads the JSON of the reference's second judge: the whole text, or what stands in the first fence; every metric must be
- * there, with `score_a` and `score_b`, or a list `score`. Numbers are cut to whole ones, as Python's `int` does.
+ * Reads the JSON of the reference's second judge: the whole text, or the content of the first
+ * fence. Every metric must be present, with `score_a` and `score_b`, or a list `score`. Numbers are
+ * truncated to integers, as by Python's `int`.
  */
 export function strictMetricScores(text: string): MetricScores | null {
   const value = parseJson(text) ?? parseJson(/```(?:json)?\s*(\{.*?\})\s*```/s.exec(text)?.[1]);
@@ -82,8 +88,9 @@ function pythonInt(value: unknown): number | null {
 }
 
 /**
- * The same for judges that wrap their JSON in words or fences, leave a comma behind, write keys with blanks or in lower case, or
- * decimals. What is missing is missing: the rest still counts.
+ * Tolerant variant for judges that wrap their JSON in words or fences, leave trailing commas, write
+ * keys with spaces or in lower case, or use decimals. Missing metrics are left out; the rest still
+ * counts.
  */
 export function tolerantMetricScores(text: string): Partial<MetricScores> {
   const strict = strictMetricScores(text);
@@ -105,7 +112,10 @@ function onlyInRange(scores: Partial<MetricScores>): Partial<MetricScores> {
   return Object.fromEntries(Object.entries(scores).filter(([, entry]) => withinRange(entry.scores) !== null));
 }
 
-/** Two scores in an object: `score_a` and `score_b`, or a list `score`; numbers, or texts such as `8/10`. Null outside 1 to 10. */
+/**
+ * Reads two scores from an object: `score_a` and `score_b`, or a list `score`; numbers, or texts
+ * such as `8/10`. Null outside 1 to 10.
+ */
 export function scoresIn(entry: Readonly<Record<string, unknown>>): ScorePair | null {
   const byName = new Map(Object.entries(entry).map(([key, value]) => [plainKey(key), value]));
   const list = byName.get('score') ?? byName.get('scores');
@@ -124,7 +134,7 @@ function plainKey(key: string): string {
   return key.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
-/** The first JSON object in a text, whatever stands around it; null where there is none. */
+/** Returns the first JSON object in a text, ignoring what surrounds it; null if there is none. */
 export function looseJson(text: string): Record<string, unknown> | null {
   for (let start = text.indexOf('{'); start >= 0; start = text.indexOf('{', start + 1)) {
     const end = endOfObject(text, start);

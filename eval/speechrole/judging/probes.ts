@@ -7,12 +7,12 @@ import { seededRandom, shuffled } from '../../seeded-random.ts';
 import type { MetricKey } from './metrics.ts';
 import type { DialogueSample } from '../data/test-data.ts';
 
-/** Something done to the reference that anybody with ears would notice; `itself`: nothing. */
+/** An alteration of the reference that any listener would notice; `itself` changes nothing. */
 export interface Probe {
   readonly name: string;
-  /** What is asked about it. */
+  /** Metric that the judge is asked about. */
   readonly metric: MetricKey;
-  /** `worse`: the untouched reference must come out better. `equal`: both are the same recording. */
+  /** `worse`: the untouched reference must win. `equal`: both are the same recording. */
   readonly expected: 'worse' | 'equal';
   readonly help: string;
 }
@@ -31,7 +31,10 @@ export const probes: readonly Probe[] = [
   { name: 'shuffled', metric: 'Speech_Fluency', expected: 'worse', help: 'pieces of 0.4 s or less in random order' },
 ];
 
-/** Every dialogue once for each probe; ids are `probe/dialogue`. Dialogues are taken round the roles, so that few cover many. */
+/**
+ * Builds one sample per dialogue and probe, with ids `probe/dialogue`. Dialogues are taken
+ * round-robin over roles, so that a small `count` covers many roles.
+ */
 export function probeSamples(samples: readonly DialogueSample[], count: number): DialogueSample[] {
   const byRole = [...Map.groupBy(samples, (sample) => sample.group).values()];
   const chosen = Array.from({ length: Math.max(0, ...byRole.map((each) => each.length)) }, (_, round) =>
@@ -42,13 +45,13 @@ export function probeSamples(samples: readonly DialogueSample[], count: number):
     .flatMap((sample) => probes.map((probe) => ({ ...sample, id: `${probe.name}/${sample.id}` })));
 }
 
-/** The probe that a sample of `probeSamples` is. */
+/** Returns the probe of a sample from `probeSamples`. */
 export function probeOf(sample: string): Probe {
   const name = sample.slice(0, sample.indexOf('/'));
   return probes.find((probe) => probe.name === name) as Probe;
 }
 
-/** Answers with the reference, altered. `all`: where another role's replies are taken from. */
+/** Agent that answers with the altered reference. `all` is the source of another role's replies. */
 export function probeAgent(all: readonly DialogueSample[]): DialogueAgent {
   return {
     name: 'probes',
@@ -80,7 +83,7 @@ export function probeAgent(all: readonly DialogueSample[]): DialogueAgent {
   };
 }
 
-/** The next role of the same language. */
+/** Finds a dialogue of the next role, in the same language if possible. */
 function otherRole(sample: DialogueSample, all: readonly DialogueSample[]): DialogueSample {
   const others = all.filter((each) => each.group !== sample.group && each.input.language === sample.input.language);
   const next =
@@ -98,7 +101,8 @@ function alter(name: string, { samples, sampleRate }: AudioFrame, random: () => 
     case 'truncated':
       return samples.slice(0, Math.ceil(samples.length / 4));
     case 'shuffled': {
-      // Of a short reply, too, enough pieces that their order cannot come out right.
+      // At least eight pieces even of a short reply, so that the shuffled order cannot come out
+      // right.
       const size = Math.ceil(Math.min(0.4 * sampleRate, samples.length / 8));
       const pieces = Array.from({ length: Math.ceil(samples.length / size) }, (_, at) =>
         samples.subarray(at * size, (at + 1) * size),

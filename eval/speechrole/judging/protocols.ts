@@ -19,15 +19,15 @@ export type ProtocolName = (typeof protocolNames)[number];
 
 /** One question to the judge. */
 export interface ProtocolAsk {
-  /** Unique among the questions about a dialogue. */
+  /** Unique among a dialogue's questions. */
   readonly key: string;
   /** One metric, or all at once. */
   readonly metric: MetricKey | 'all';
-  /** Whose recordings come first. */
+  /** Speaker whose recordings come first. */
   readonly first: 'test' | 'reference';
 }
 
-/** A way to judge a dialogue. */
+/** A judging protocol: prompts, questions, audio format and parser. */
 export interface Protocol {
   readonly name: ProtocolName;
   readonly template: PromptTemplate;
@@ -35,21 +35,24 @@ export interface Protocol {
   readonly clips: ClipShape;
   readonly temperature: number | undefined;
   readonly schema: object | undefined;
-  /** What is filled into the template besides the dialogue. */
+  /** Template values besides those of the dialogue. */
   valuesFor(ask: ProtocolAsk): Readonly<Record<string, string>>;
-  /** The scores in a reply, of what came first and second, by metric. Empty where none can be read. */
+  /**
+   * Parses the scores in a reply, of first and second speaker, by metric. Empty if none are
+   * readable.
+   */
   parse(text: string, ask: ProtocolAsk, strictness: Strictness): Readonly<Partial<Record<MetricKey, ScorePair>>>;
   readonly promptHashes: Readonly<Record<string, string>>;
 }
 
 export interface ProtocolOptions {
-  /** Folder of templates in place of ours. */
+  /** Template folder to use instead of ours. */
   readonly prompts?: string | undefined;
-  /** Of `dramatis`: how often each order is asked. */
+  /** Repeats of each order; only for `dramatis`. */
   readonly repeats: number;
 }
 
-/** Opens a protocol; its texts come from files. Throws an `EvalError` where they are unusable. */
+/** Opens a protocol; its texts come from files. Throws an `EvalError` if they are unusable. */
 export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolOptions): Protocol {
   const template = readTemplate(`${name}.txt`, prompts);
   const file = readPromptFile('metrics.json', prompts);
@@ -65,7 +68,7 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
       ...common,
       asks: metricKeys.map((metric) => ({ key: metric, metric, first: 'test' })),
       clips: { whole: true },
-      // The reference leaves both to the server.
+      // The reference implementation leaves both to the server.
       temperature: undefined,
       schema: undefined,
       valuesFor: ofMetric,
@@ -107,7 +110,7 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
 const verdictSchema = {
   type: 'object',
   additionalProperties: false,
-  // In this order: reasons before scores.
+  // Property order matters: reasons before scores.
   properties: {
     speaker_a: { type: 'string' },
     speaker_b: { type: 'string' },

@@ -1,7 +1,10 @@
 import { mean } from '../../statistics.ts';
 import { metricKeys, type MetricKey } from './metrics.ts';
 
-/** What a judge gave the system under test and the reference, 1 to 10; fractions where several judgments were averaged. */
+/**
+ * A judge's scores of the system under test and of the reference, 1 to 10; fractional if several
+ * judgments were averaged.
+ */
 export interface JudgedPair {
   readonly test: number;
   readonly reference: number;
@@ -15,34 +18,41 @@ export interface JudgedSample {
   readonly mode: 'single' | 'multi';
   readonly domain: 'in' | 'out';
   readonly category: string | null;
-  /** Null: judged, but without scores (unscored). Absent: not judged, because something failed. */
+  /**
+   * Null: judged, but no scores could be read (unscored). Absent: not judged, because something
+   * failed.
+   */
   readonly scores: Readonly<Partial<Record<MetricKey, JudgedPair | null>>>;
 }
 
 /**
- * `mean-of-ratios`: the mean of test / reference over dialogues, as the paper's text says. `ratio-of-sums`: the sum of the
- * test scores over the sum of the reference's, which a single low reference cannot blow up.
+ * `mean-of-ratios`: the mean of test / reference over dialogues, as in the paper's text.
+ * `ratio-of-sums`: the sum of the test scores over the sum of the reference scores, which a single
+ * low reference cannot inflate.
  */
 export type Aggregation = 'mean-of-ratios' | 'ratio-of-sums';
 
-/** The ratio of one judgment; null where the reference got nothing to divide by. */
+/** Returns test / reference; null if the reference score is not positive. */
 export function ratioOf({ test, reference }: JudgedPair): number | null {
   return reference > 0 ? test / reference : null;
 }
 
-/** Of one metric, over dialogues; null where none is scored. */
+/** Aggregates one metric over dialogues; null if there are no scores. */
 export function aggregate(pairs: readonly JudgedPair[], aggregation: Aggregation): number | null {
   if (aggregation === 'mean-of-ratios') return mean(pairs.map(ratioOf).filter((ratio) => ratio !== null));
   const reference = pairs.reduce((sum, pair) => sum + pair.reference, 0);
   return reference > 0 ? pairs.reduce((sum, pair) => sum + pair.test, 0) / reference : null;
 }
 
-/** The scored pairs of a metric. */
+/** Returns the scored pairs of a metric. */
 export function pairsOf(samples: readonly JudgedSample[], metric: MetricKey): JudgedPair[] {
   return samples.map((sample) => sample.scores[metric]).filter((pair) => pair !== null && pair !== undefined);
 }
 
-/** The mean of the eight metrics, null unless all eight are there: a missing metric must not pass for an average one. */
+/**
+ * Returns the mean of the eight metrics; null unless all eight are known, because a missing metric
+ * must not count as an average one.
+ */
 export function overallOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === metricKeys.length ? mean(known) : null;

@@ -3,16 +3,16 @@ import { seededRandom, shuffled } from '../../seeded-random.ts';
 import { bootstrapIntervals, mean, type Interval } from '../../statistics.ts';
 import { metricKeys, metricShort, type MetricKey } from '../judging/metrics.ts';
 
-/** What one person said of two replies to the same dialogue. */
+/** One annotator's verdict on a pair of replies to the same dialogue. */
 export interface HumanVerdict {
   readonly sample: string;
   readonly metric: MetricKey;
   readonly annotator: string;
-  /** Of the first system: 1 better, 0.5 equal, 0 worse. */
+  /** Result of the first system: 1 better, 0.5 equal, 0 worse. */
   readonly first: number;
 }
 
-/** What the judge gave the same two, each as ratio to the reference. */
+/** The judge's scores of the same pair, each as a ratio to the reference. */
 export interface JudgedRatios {
   readonly sample: string;
   readonly metric: MetricKey;
@@ -20,31 +20,36 @@ export interface JudgedRatios {
   readonly second: number;
 }
 
-/** How well judge and people agree on one metric. */
+/** Agreement of judge and annotators on one metric. */
 export interface MetricAgreement {
   readonly metric: string;
-  /** Pairs that both have. */
+  /** Pairs with both human and judge scores. */
   readonly n: number;
-  /** The paper's two numbers, as appendix B defines them. */
+  /** The paper's two numbers, as defined in appendix B. */
   readonly pearson: number | null;
   readonly mse: number | null;
-  /** Over dialogues. */
+  /** Bootstrap interval over dialogues. */
   readonly pearsonInterval: Interval;
   readonly spearman: number | null;
   readonly kendall: number | null;
-  /** How often the judge prefers whom people prefer; who sees no difference where the other does is half right. */
+  /**
+   * Rate at which the judge prefers the reply that people prefer; a tie on one side only counts
+   * half.
+   */
   readonly accuracy: number | null;
-  /** Each pair against the line fitted to the others: what the MSE would be on new pairs. */
+  /** Leave-one-out MSE of the fitted line: an estimate of the MSE on new pairs. */
   readonly leaveOneOutMse: number | null;
-  /** Correlation of each annotator with the mean of the others: the most that a judge can hope for. */
+  /**
+   * Mean correlation of each annotator with the average of the others: the upper bound for a judge.
+   */
   readonly humanCeiling: number | null;
-  /** Krippendorff's alpha of the annotators, on an interval scale. */
+  /** Krippendorff's alpha of the annotators, interval scale. */
   readonly alpha: number | null;
-  /** How often verdicts dealt out at random correlate as well. */
+  /** Permutation p-value: share of random permutations that correlate at least as well. */
   readonly chance: number | null;
 }
 
-/** Agreement by metric, and the mean of the columns as the paper's `Overall`. */
+/** Computes agreement by metric, and the mean of the columns as the paper's `Overall`. */
 export function agreement(
   verdicts: readonly HumanVerdict[],
   ratios: readonly JudgedRatios[],
@@ -87,7 +92,7 @@ function ofMetric(
 ): MetricAgreement {
   const bySample = Map.groupBy(verdicts, (verdict) => verdict.sample);
   const samples = [...bySample.keys()].filter((sample) => judged.has(sample)).toSorted();
-  // Of two replies one's gain is the other's loss: the difference of their human scores is twice the first's share less one.
+  // One reply's gain is the other's loss, so the difference of their human scores is 2 × first − 1.
   const human = samples.map(
     (sample) => 2 * (mean((bySample.get(sample) ?? []).map((each) => each.first)) as number) - 1,
   );
@@ -141,7 +146,10 @@ function ceilingOf(bySample: ReadonlyMap<string, readonly HumanVerdict[]>): numb
   return mean(correlations.filter((value) => value !== null));
 }
 
-/** Krippendorff's alpha for numbers on an interval scale; units with one value alone do not count. Null where all are equal. */
+/**
+ * Krippendorff's alpha for interval data; units with a single value are skipped. Null if all values
+ * are equal.
+ */
 export function krippendorff(units: readonly (readonly number[])[]): number | null {
   const pairable = units.filter((unit) => unit.length > 1);
   const all = pairable.flat();

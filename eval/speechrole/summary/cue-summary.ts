@@ -2,23 +2,23 @@ import { cueScorerName, type MeasuredCue } from '../../cues/cue-scorer.ts';
 import { bootstrapIntervals, mean } from '../../statistics.ts';
 import type { RunView } from '../run-view.ts';
 
-/** One measured value over the dialogues of a language. */
+/** One measured value, aggregated over the dialogues of a language. */
 export interface CueRow {
-  /** Such as `pitch.medianHz`. */
+  /** Name such as `pitch.medianHz`. */
   readonly name: string;
-  /** What it is, and its unit. */
+  /** Description and unit. */
   readonly label: string;
   readonly language: 'en' | 'zh';
   readonly value: number | null;
-  /** 95 %, drawn over roles. */
+  /** 95 % bootstrap interval over roles. */
   readonly low: number | null;
   readonly high: number | null;
   readonly n: number;
-  /** Dialogues without a value, and why, as often as each reason came. */
+  /** Number of dialogues without a value, by reason. */
   readonly missing: Readonly<Record<string, number>>;
 }
 
-/** What the cues of a run gave. */
+/** Aggregates the paralinguistic cues of a run. */
 export function cueRows(view: RunView): CueRow[] {
   const rows: CueRow[] = [];
   for (const language of ['en', 'zh'] as const) {
@@ -42,7 +42,7 @@ export function cueRows(view: RunView): CueRow[] {
         }
       }
     }
-    // In an order that does not depend on which was measured first.
+    // Sorted, so that the order does not depend on which cue was measured first.
     for (const [name, { label, byRole, missing }] of [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
       rows.push({ name, label, language, missing, ...estimate(byRole, view.config.seed) });
   }

@@ -4,9 +4,10 @@ import { writeWhole } from './export.ts';
 import type { RunView } from '../run-view.ts';
 
 /**
- * Writes what the system answered as SpeechRole's own judge takes it: `{single,multi}_result/json/<role>.json` beside the
- * recordings, whose paths begin with `model_output/<name>`. `folder` should be such a folder. Dialogues that were not answered
- * in sound throughout are left out. Resolves to how many were written.
+ * Writes the system's answers in the form that SpeechRole's own judge reads:
+ * `{single,multi}_result/json/<role>.json` beside the recordings, whose paths begin with
+ * `model_output/<name>`. `folder` should be such a folder. Skips dialogues with any answer that has
+ * no audio. Resolves to the number of dialogues written.
  */
 export async function writeOutputs(view: RunView, folder: string): Promise<number> {
   const name = path.basename(folder);

@@ -8,14 +8,14 @@ import type { RunSummary } from './summary.ts';
 import type { Estimate } from './score-table.ts';
 import { ratioOf } from '../judging/scores.ts';
 
-/** Every judgment of a run, by dialogue in the order of their ids: the same run gives the same bytes. */
+/** Serializes every judgment of a run, sorted by dialogue id: the same run gives the same bytes. */
 export function resultsJson(view: RunView): string {
   const { config, protocol, judged } = view;
   const head = { protocol: protocol.name, judge: config.judge?.model ?? null, parser: config.parser };
   return `${JSON.stringify({ ...head, samples: judged }, null, 1)}\n`;
 }
 
-/** One line a dialogue and metric. An empty score was not to be had. */
+/** Formats one CSV row per dialogue and metric; a missing score is an empty cell. */
 export function resultsCsv(view: RunView, system: string): string {
   return formatCsv(
     view.judged.flatMap((sample) =>
@@ -41,7 +41,10 @@ export function resultsCsv(view: RunView, system: string): string {
   );
 }
 
-/** The paper's table for LaTeX (booktabs), a row a part of the data, intervals in small type below. */
+/**
+ * Formats the paper's table in LaTeX (booktabs): one row per subset of the data, with intervals in
+ * small type below.
+ */
 export function latexTable(summary: RunSummary): string {
   const cell = ({ value, low, high }: Estimate): string =>
     value === null
@@ -69,7 +72,10 @@ export function latexTable(summary: RunSummary): string {
   ].join('\n');
 }
 
-/** Result files as the reference's code writes them: `single/<role>.json`, `multi/<role>.json`. Resolves to how many. */
+/**
+ * Writes result files like the reference implementation: `single/<role>.json`, `multi/<role>.json`.
+ * Resolves to the number of files.
+ */
 export async function writeResultFiles(view: RunView, folder: string): Promise<number> {
   const byFile = Map.groupBy(view.facts, ([, facts]) => path.join(facts.mode, `${facts.role}.json`));
   for (const [name, members] of byFile) {
@@ -92,7 +98,7 @@ export async function writeResultFiles(view: RunView, folder: string): Promise<n
   return byFile.size;
 }
 
-/** Writes a file whole or not at all. */
+/** Writes a file atomically. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.tmp`;

@@ -6,9 +6,9 @@ import { metricKeys } from '../judging/metrics.ts';
 const row = z.object({
   system: z.string(),
   language: z.enum(['en', 'zh']),
-  /** Of Table 3 alone. */
+  /** Only in Table 3. */
   domain: z.enum(['in', 'out']).optional(),
-  /** In the order of the metrics. */
+  /** Scores in the order of `metricKeys`. */
   values: z.array(z.number()).length(metricKeys.length),
   overall: z.number(),
 });
@@ -25,7 +25,9 @@ export const paperTables = schema.parse(
   JSON.parse(readFileSync(path.join(import.meta.dirname, 'paper-tables.json'), 'utf8')),
 );
 
-/** One row of the leaderboard. Rows may be compared where `protocol`, `judge` and `aggregation` are the same, and not otherwise. */
+/**
+ * A leaderboard row. Rows are comparable only if `protocol`, `judge` and `aggregation` are equal.
+ */
 export interface LeaderboardRow {
   readonly system: string;
   readonly language: 'en' | 'zh';
@@ -36,11 +38,11 @@ export interface LeaderboardRow {
   readonly protocol: string;
   readonly judge: string;
   readonly aggregation: string;
-  /** `paper`, or the folder of the run. */
+  /** `paper`, or the run's folder. */
   readonly source: string;
 }
 
-/** The paper's rows in the form of the leaderboard; what the paper does not say is told as such. */
+/** Returns the paper's rows in leaderboard form; values that the paper does not report are null. */
 export function paperRows(table: 'table2' | 'table3'): LeaderboardRow[] {
   const { protocol, judge } = paperTables;
   return paperTables[table].map(({ system, language, domain, values, overall }) => ({
@@ -52,13 +54,13 @@ export function paperRows(table: 'table2' | 'table3'): LeaderboardRow[] {
     n: null,
     protocol,
     judge,
-    // The text says so; the released code has none.
+    // According to the paper's text; the released code does not aggregate.
     aggregation: 'mean-of-ratios',
     source: 'paper',
   }));
 }
 
-/** Rows that may stand in one table, best first; each table is headed by how it was judged. */
+/** Groups comparable rows into tables, best first; the heading states how they were judged. */
 export function leaderboard(
   rows: readonly LeaderboardRow[],
 ): { readonly heading: string; readonly rows: readonly LeaderboardRow[] }[] {

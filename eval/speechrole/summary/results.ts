@@ -14,27 +14,31 @@ const entry = z.object({
 });
 const dialogue = z.looseObject({ idx: z.number().optional() });
 
-/** How a result file was judged, as its shape tells: `v1` keeps the whole free text with its `[Scores]`, `v2` the reason alone. */
+/**
+ * Protocol of a result file, detected by its shape: `v1` keeps the whole free text with `[Scores]`,
+ * `v2` only the reason.
+ */
 export type ResultsProtocol = 'v1' | 'v2';
 
-/** Judgments that somebody has published, or that the reference's code has made. */
+/** Published judgments, or those made by the reference implementation. */
 export interface JudgedResults {
   readonly protocols: readonly ResultsProtocol[];
   readonly samples: readonly JudgedSample[];
-  /** Files that are no results, by name, and why. */
+  /** Files that are not results, by name, with the reason. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads one result file of a role, or all below a folder (`single/<role>.json`, `multi/<role>.json`): a list of dialogues, or
- * of lists of one, whose `idx` is 0 throughout, so the place counts. Throws an `EvalError` where there is nothing at all.
+ * Reads one result file of a role, or all below a folder (`single/<role>.json`,
+ * `multi/<role>.json`): a list of dialogues, or of one-element lists, whose `idx` is always 0, so
+ * dialogues are numbered by position. Throws an `EvalError` if nothing is found.
  */
 export async function readResults(place: string): Promise<JudgedResults> {
   const files = await jsonFiles(place);
   const samples: JudgedSample[] = [];
   const problems: string[] = [];
   const protocols = new Set<ResultsProtocol>();
-  /** The file of each dialogue. */
+  /** Source file by dialogue id. */
   const from = new Map<string, string>();
   for (const file of files) {
     try {
@@ -85,7 +89,8 @@ function readResultText(text: string, file: string): { samples: JudgedSample[]; 
     return {
       id: `${mode}/${role}/${index}`,
       role,
-      // Of a role that the paper does not know, the judge's words are all there is to tell by.
+      // A result file has no dialogue text, so a role that the paper does not list falls back to
+      // English.
       language: languageOf(role, ''),
       mode,
       domain: paperRoles[role]?.split === 'dev' ? 'out' : 'in',
@@ -96,7 +101,10 @@ function readResultText(text: string, file: string): { samples: JudgedSample[]; 
   return { samples, protocols };
 }
 
-/** `single` and `multi` stand in the path, as folders `single`, `single_turn`, `multi_result` and the like; the last one counts. */
+/**
+ * Reads the mode from folder names such as `single`, `single_turn` or `multi_result`; the last
+ * match counts.
+ */
 export function modeOf(file: string): 'single' | 'multi' {
   const folders = path.dirname(path.resolve(file)).split(path.sep);
   const found = folders.findLast((name) => /^(single|multi)(_|$)/i.test(name)) ?? '';

@@ -2,42 +2,45 @@ import { bootstrapDraws, bootstrapIntervals, bootstrapP, holm, type BootstrapOpt
 import { metricKeys, metricShort, type MetricKey } from '../judging/metrics.ts';
 import { aggregate, overallOf, pairsOf, ratioOf, type Aggregation, type JudgedSample } from '../judging/scores.ts';
 
-/** A number, how sure it is, and what it is made from. */
+/** A value with its interval and the counts behind it. */
 export interface Estimate {
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** Dialogues that are scored. */
+  /** Scored dialogues. */
   readonly n: number;
   /** Judged, but no scores could be read. */
   readonly unscored: number;
-  /** Not judged: the system, or the judge's server, failed. */
+  /** Not judged, because the system or the judge's server failed. */
   readonly failed: number;
 }
 
-/** One row of the paper's table, and what goes with it. */
+/** One row of the paper's table, with further statistics. */
 export interface ScoreRow {
   readonly metrics: Readonly<Record<MetricKey, Estimate>>;
   readonly overall: Estimate;
   readonly samples: number;
-  /** Mean of test minus reference; and how often the test won, tied, lost, over all metrics. */
+  /** Mean of test minus reference; then the test's wins, ties and losses over all metrics. */
   readonly difference: number | null;
   readonly wins: number;
   readonly ties: number;
   readonly losses: number;
-  /** Judgments whose reference got 2 or less: a few of them can carry a mean of ratios. */
+  /** Judgments whose reference got 2 or less: a few of them can dominate a mean of ratios. */
   readonly lowReferences: number;
 }
 
-/** What a mean or ratio is made of, by role and metric: any draw of roles can be scored without going through dialogues again. */
+/**
+ * Numerators and denominators of a mean or ratio by role and metric, so that a bootstrap draw of
+ * roles is scored without visiting dialogues again.
+ */
 interface ClusterSums {
   readonly clusters: number;
-  /** What is divided, and by what; metrics of one role stand together. */
+  /** Numerators and denominators; metrics of one role are adjacent. */
   readonly over: Float64Array;
   readonly under: Float64Array;
 }
 
-/** Scores dialogues; intervals are drawn over roles. */
+/** Scores dialogues, with bootstrap intervals over roles. */
 export function scoreRow(
   samples: readonly JudgedSample[],
   options: BootstrapOptions & { readonly aggregation: Aggregation },
@@ -74,22 +77,22 @@ export function scoreRow(
   };
 }
 
-/** How two runs differ in one metric, on the dialogues that both have scored. */
+/** Difference of two runs in one metric, on the dialogues scored in both. */
 export interface PairedDifference {
   /** `IA` … `KC`, or `Overall`. */
   readonly metric: string;
   readonly a: number | null;
   readonly b: number | null;
-  /** b − a. */
+  /** Difference b − a. */
   readonly difference: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** Two-sided, corrected for the eight metrics (Holm); of Overall as it is. */
+  /** Two-sided; Holm-corrected over the eight metrics, uncorrected for Overall. */
   readonly p: number | null;
   readonly n: number;
 }
 
-/** Compares two runs dialogue by dialogue; whole roles are drawn, the same for both. */
+/** Compares two runs on shared dialogues with a paired bootstrap over roles. */
 export function compareRuns(
   a: readonly JudgedSample[],
   b: readonly JudgedSample[],
@@ -126,7 +129,7 @@ export function compareRuns(
   });
 }
 
-/** Dialogues that both have, with the metrics that both have scored. */
+/** Returns the dialogues in both runs, with only the metrics scored in both. */
 function sharedOf(
   a: readonly JudgedSample[],
   b: readonly JudgedSample[],

@@ -6,7 +6,10 @@ import type { RunSummary } from './summary.ts';
 
 const shortNames = metricKeys.map((metric) => metricShort[metric]);
 
-/** The paper's table, then the overall score with its interval and how much of it is there. With short labels each fits 80 columns. */
+/**
+ * Formats the paper's table, then the overall score with its interval and coverage. Each fits 80
+ * columns if the labels are short.
+ */
 export function scoreTableText(groups: readonly { readonly label: string; readonly row: ScoreRow }[]): string {
   const metrics = textTable(
     ['', ...shortNames],
@@ -30,7 +33,7 @@ export function intervalText({ low, high }: Pick<Estimate, 'low' | 'high'>): str
   return low === null || high === null ? '–' : `${low.toFixed(3)}–${high.toFixed(3)}`;
 }
 
-/** What a terminal shows of a run. */
+/** Formats a run's scores for a terminal. */
 export function summaryText(summary: RunSummary): string {
   const { name, protocol, judge, aggregation, parser, samples, answered, groups, health, waits, cues, failures } =
     summary;
@@ -38,7 +41,7 @@ export function summaryText(summary: RunSummary): string {
     `${name}: ${answered} of ${samples} dialogues answered`,
     `protocol ${protocol}, judge ${judge}, ${aggregation}, ${parser} parser`,
     '',
-    // The parts of a language stand indented below it.
+    // Subsets of a language are indented below it.
     judge === 'none' || groups.length === 0
       ? 'Nothing is judged.'
       : scoreTableText(groups.map(({ label, row }) => ({ label: label.replace(/^\w+, /, '  '), row }))),
@@ -61,7 +64,7 @@ export function summaryText(summary: RunSummary): string {
     .trimEnd();
 }
 
-/** How the judge has behaved, in a few lines. */
+/** Formats the judge's reliability statistics in a few lines. */
 export function healthText(health: JudgeHealth): string {
   const { asked, scored, unparsed, refused, failed, repeatedReplies, swapped, flips, firstWinsBoth, secondWinsBoth } =
     health;
@@ -79,7 +82,7 @@ export function healthText(health: JudgeHealth): string {
     .join('\n');
 }
 
-/** Two runs beside each other. */
+/** Formats a comparison of two runs as a table. */
 export function comparisonText(differences: readonly PairedDifference[], names: readonly [string, string]): string {
   return textTable(
     ['', ...names, 'difference', '95 %', 'p (Holm)', 'n'],

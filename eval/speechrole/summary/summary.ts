@@ -6,15 +6,15 @@ import { runName, type RunView } from '../run-view.ts';
 import { scoreRow, type ScoreRow } from './score-table.ts';
 import { aggregate, overallOf, pairsOf, type JudgedSample } from '../judging/scores.ts';
 
-/** Scores of one part of the dialogues. */
+/** Scores of one subset of the dialogues. */
 export interface SummaryGroup {
-  /** Such as `en`, `zh/in`, `en/multi`. */
+  /** Subset key, such as `en`, `zh/in`, `en/multi`. */
   readonly key: string;
   readonly label: string;
   readonly row: ScoreRow;
 }
 
-/** A cell of a heat map: the overall score and the metrics of a few dialogues, without intervals. */
+/** Heat-map row: overall score and metrics of a few dialogues, without intervals. */
 export interface SummaryCells {
   readonly label: string;
   readonly language: 'en' | 'zh' | 'both';
@@ -23,7 +23,7 @@ export interface SummaryCells {
   readonly overall: number | null;
 }
 
-/** How long users waited. */
+/** Distribution of the time to first audio, in milliseconds; `all` is sorted. */
 export interface Waits {
   readonly n: number;
   readonly median: number | null;
@@ -31,7 +31,7 @@ export interface Waits {
   readonly all: readonly number[];
 }
 
-/** All that is worked out from a run. */
+/** All figures computed from a run. */
 export interface RunSummary {
   readonly name: string;
   readonly agent: string;
@@ -41,7 +41,7 @@ export interface RunSummary {
   readonly parser: string;
   readonly at: string;
   readonly samples: number;
-  /** Dialogues that the system has answered. */
+  /** Number of dialogues answered by the system. */
   readonly answered: number;
   readonly groups: readonly SummaryGroup[];
   readonly byRole: readonly SummaryCells[];
@@ -61,7 +61,7 @@ const parts: readonly (readonly [key: string, label: string, select: (sample: Ju
   ['/multi', ', multi-turn', (sample) => sample.mode === 'multi'],
 ];
 
-/** Works out everything; the same log gives the same numbers, to the last digit. */
+/** Computes all figures of a run; deterministic for a given log. */
 export function summarizeRun(view: RunView): RunSummary {
   const { config, record, judged, protocol } = view;
   const options = { aggregation: config.aggregation, seed: config.seed };

@@ -1,6 +1,6 @@
 import { UsageError } from '../../terminal/usage.ts';
 
-/** One module a verb; each exports `run(args)`, which resolves to the exit status. */
+/** One module per verb. Each exports `run(args)`, which resolves to the exit status. */
 const verbs: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
   list: () => import('./list.ts'),
   show: () => import('./show.ts'),
@@ -11,7 +11,7 @@ const verbs: Readonly<Record<string, () => Promise<{ run(args: string[]): Promis
   new: () => import('./new.ts'),
 };
 
-/** `dramatis characters [VERB]`: who there is to talk to, and cards in and out. */
+/** `dramatis characters [VERB]`: lists, imports, exports and checks characters. */
 export async function run(args: string[]): Promise<number> {
   const [verb = 'list', ...rest] = args[0]?.startsWith('-') === false ? args : ['list', ...args];
   const load = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;

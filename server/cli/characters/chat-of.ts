@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { embeddedKinds, planEngines } from '../../engines/engine-plan.ts';
 import { openChat } from '../../engines/open-planned.ts';
 
-/** The first chat model of the configuration; undefined where the characters' own lines are all there is. */
+/** Opens the first configured chat model; undefined if there is only the built-in retrieval. */
 export async function chatOf(config: Config): Promise<(ChatModel & EngineUpkeep) | undefined> {
   const planned = planEngines(config).mind.find(({ kind }) => kind !== embeddedKinds.mind);
   return planned === undefined ? undefined : (await openChat(planned)).engine;

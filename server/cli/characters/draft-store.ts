@@ -9,14 +9,14 @@ const stored = z.object({
   dropped: z.number().int(),
 });
 
-/** What was found in the passages of a text so far, kept in files so that a stopped draft goes on. */
+/** Results of the passages read so far, on disk, so that a stopped draft can be resumed. */
 export interface DraftStore {
   read(index: number): Promise<PassageResult | undefined>;
   write(index: number, result: PassageResult): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Opens the store of one text, one name and one model: with another of them nothing is reused. */
+/** Opens the store for one text, name and model: nothing is reused if any of them changes. */
 export function openDraftStore(parent: string, about: readonly string[]): DraftStore {
   const key = createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 16);
   const folder = path.join(parent, `.draft-${key}`);
@@ -26,7 +26,7 @@ export function openDraftStore(parent: string, about: readonly string[]): DraftS
       try {
         return stored.parse(JSON.parse(await readFile(fileOf(index), 'utf8')));
       } catch {
-        // Not there, or half written by a program that was stopped: the passage is read again.
+        // Missing, or half written by a killed process: the passage is read again.
         return undefined;
       }
     },

@@ -9,7 +9,7 @@ import { printable } from '../../terminal/printable.ts';
 import { parseCommand, requireFolderOf, UsageError } from '../../terminal/usage.ts';
 import { clipFacts } from '../../engines/library-clip.ts';
 
-/** `dramatis characters export ID`: a card that other programs open. */
+/** `dramatis characters export ID`: writes a character card that other programs can open. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'export ID [--format png|json|charx] [--spec v2|v3] [--out FILE]', args, {
     format: {

@@ -11,18 +11,24 @@ import { printable } from '../../terminal/printable.ts';
 import { UsageError } from '../../terminal/usage.ts';
 import { placeNotes } from './place-notes.ts';
 
-/** How a data set is to be taken over. */
+/** Import options of a data set. */
 export interface DatasetOptions {
   readonly from: string;
-  /** Where the data set holds one character. */
+  /** Character id; only valid if the data set holds one character. */
   readonly id: string | undefined;
   readonly replace: boolean;
 }
 
-/** Problems of one kind that are told one by one: a file of another data set has one in every row. */
+/**
+ * Problems of one kind that are printed individually: a file of another format has one in every
+ * row.
+ */
 const mostAlike = 20;
 
-/** Makes characters of data sets, and says by file and row what is wrong with them; resolves to the exit status. */
+/**
+ * Imports characters from data sets and prints problems by file and row. Resolves to the exit
+ * status.
+ */
 export async function importDataset(
   config: Config,
   places: readonly string[],
@@ -51,7 +57,7 @@ export async function importDataset(
   return failed === 0 && made.size > 0 ? 0 : 1;
 }
 
-/** False, and said, where it cannot be. */
+/** Writes one character pack. Returns false, after printing why, if it cannot be written. */
 async function write(parent: string, { card, lines, voice }: ImportedPack, replace: boolean): Promise<boolean> {
   const folder = path.join(parent, card.id);
   if (!replace && existsSync(folder)) {
@@ -83,7 +89,10 @@ function withId(pack: ImportedPack, id: string): ImportedPack {
   return { ...pack, card: { ...pack.card, id } };
 }
 
-/** Two of one data set may have the same name: the second is `name-2`, each time it is read. */
+/**
+ * Returns an id not yet taken: a second character of the same name becomes `name-2`,
+ * deterministically.
+ */
 function freeId(id: string, taken: ReadonlySet<string>): string {
   let count = 1;
   let free = id;

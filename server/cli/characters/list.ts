@@ -2,7 +2,7 @@ import { readCast } from '../../cast/cast.ts';
 import { table } from '../../terminal/table.ts';
 import { parseCommand } from '../../terminal/usage.ts';
 
-/** `dramatis characters`, or `characters list`: who there is to talk to. */
+/** `dramatis characters`, or `characters list`: lists the characters. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand(
     'characters',

@@ -1,13 +1,13 @@
 import type { ChatModel } from '../../../agents/chat.ts';
 
-/** What a model has cost so far. */
+/** Usage of a model so far. */
 export interface Spent {
   calls: number;
   inputTokens: number;
   outputTokens: number;
 }
 
-/** The same model, its costs noted in `spent`, as far as the server tells them. */
+/** Wraps a model to add up its usage in `spent`, as far as the server reports it. */
 export function metered(model: ChatModel, spent: Spent): ChatModel {
   return {
     name: model.name,
@@ -24,7 +24,7 @@ export function metered(model: ChatModel, spent: Spent): ChatModel {
   };
 }
 
-/** Such as "131 calls, 310,000 tokens read, 45,000 written". */
+/** Formats usage, such as "131 calls, 310,000 tokens read, 45,000 written". */
 export function spentInWords({ calls, inputTokens, outputTokens }: Spent): string {
   const number = (value: number): string => value.toLocaleString('en');
   return `${number(calls)} calls, ${number(inputTokens)} tokens read, ${number(outputTokens)} written`;

@@ -25,10 +25,13 @@ import { metered, spentInWords, type Spent } from './metered.ts';
 import { placeNotes } from './place-notes.ts';
 
 const mostBytes = 32 * 2 ** 20;
-/** Of a call's instruction, and of its answer. */
+/** Tokens per call besides the passage: instruction and answer. */
 const tokensBeside = 650;
 
-/** `dramatis characters new --text FILE`: a card drafted from a book or an article by the chat model of the configuration. */
+/**
+ * `dramatis characters new --text FILE`: drafts a card from a book or an article with the
+ * configured chat model.
+ */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'new --text FILE [--name NAME] [--id ID] [--out DIR] [--replace]', args, {
     text: { type: 'string', value: 'FILE', help: 'a book, an article: plain text in UTF-8' },
@@ -57,7 +60,7 @@ export async function run(args: string[]): Promise<number> {
     const name = typeof values.name === 'string' ? values.name : await nameOf(draft);
     const id = typeof values.id === 'string' ? values.id : slugOf(name);
     const replace = values.replace === true;
-    // Now, and not after an hour of reading.
+    // Fails now rather than after an hour of reading.
     if (values.out === undefined) makeDataDir(parent);
     else makeDataDir(parent, undefined, '--out');
     if (!replace && existsSync(path.join(parent, id)))
@@ -134,7 +137,7 @@ async function make(
     const pack = { ...drafted, card: { ...drafted.card, id } };
     const files = new Map([['evidence.jsonl', Buffer.from(evidenceOf(read.statements, drafted))]]);
     const folder = await writePack(parent, { ...pack, files }, replace);
-    // What could not be read may be, the next time.
+    // Keeps the store if passages are unread, so that the next run can try them again.
     if (read.unread.length === 0) await store.remove();
     return { ...pack, folder, read };
   } catch (fault) {
@@ -146,7 +149,10 @@ async function make(
   }
 }
 
-/** Each statement with the passage it rests on, a row each; then what was written together, with the rows it rests on. */
+/**
+ * Formats the evidence as JSON lines: each statement with its source passage, then each text
+ * derived from statements, with their row numbers.
+ */
 function evidenceOf(statements: readonly PlacedStatement[], { written }: DraftedPack): string {
   const together = written.map(({ field, text, from }) => ({ field, text, rows: from.map((place) => place + 1) }));
   return [...statements, ...together].map((row) => `${JSON.stringify(row)}\n`).join('');

@@ -4,8 +4,8 @@ import type { Config } from '../../config/config.ts';
 import { builtInCharacters } from '../../cast/cast.ts';
 
 /**
- * What whoever puts a character of this id beside the others should know: whose place it takes, or who takes its own. `isAlone`: it
- * may be given another id.
+ * Warns if a character of this id hides another, or is hidden by one. `isAlone`: `--id` can be used
+ * to rename it.
  */
 export function placeNotes({ charactersDir }: Pick<Config, 'charactersDir'>, id: string, isAlone = true): string[] {
   const isThere = (parent: string): boolean => existsSync(path.join(parent, id, 'card.json'));

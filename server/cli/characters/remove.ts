@@ -7,7 +7,10 @@ import { Shelf } from '../../cast/character-store.ts';
 import { printable } from '../../terminal/printable.ts';
 import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
-/** `dramatis characters remove ID`: takes an imported character away, as the page and REST do; one that cannot be read as well. */
+/**
+ * `dramatis characters remove ID`: deletes an imported character, as the web page and REST API do;
+ * also one that cannot be read.
+ */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'remove ID', args, {});
   if (parsed === undefined) return 0;

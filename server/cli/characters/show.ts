@@ -4,7 +4,7 @@ import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
 const width = 100;
 
-/** `dramatis characters show ID`: the whole card, to read. */
+/** `dramatis characters show ID`: prints the whole card. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'show ID [--json]', args, {
     json: { type: 'boolean', help: 'print card and lines as one JSON object' },

@@ -11,7 +11,7 @@ import { checkVoices } from './voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from '../talk/audio-tools.ts';
 import { parseCommand, requireNone } from '../../terminal/usage.ts';
 
-/** One thing looked at. `optional`: its failure does not keep the server from working. */
+/** One check. `optional`: the server works even if it fails. */
 interface Finding {
   readonly what: string;
   readonly ok: boolean;
@@ -20,7 +20,7 @@ interface Finding {
   readonly optional?: boolean;
 }
 
-/** `dramatis doctor`: exit status 1 where something needed is broken. */
+/** `dramatis doctor`: checks the installation; exit status 1 if something required is broken. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('doctor', '[--gpu] [--json]', args, {
     json: { type: 'boolean', help: 'print one JSON array' },
@@ -135,7 +135,7 @@ async function checkCast(config: Config): Promise<Finding[]> {
   return checkVoices(config, (await readCharacters(config, () => undefined)).values());
 }
 
-/** The engines of the configuration that are not embedded, one line each. */
+/** Checks the configured engines that are not embedded, one line each. */
 async function checkServers(config: Config): Promise<Finding[]> {
   const what = 'engines';
   let plan: ReturnType<typeof planEngines>;

@@ -13,25 +13,29 @@ import { openEmbedder, type EmbedderSettings } from '../../engines/open-embedder
 import { omniVoiceOf, voiceOf } from '../../engines/voice-of.ts';
 import { openTurnDetector } from '../../engines/engines.ts';
 
-/** How an engine of the configuration was found. */
+/** Result of checking one configured engine. */
 export interface EngineFinding {
   readonly stage: Stage | 'omni' | 'turns' | 'embeddings';
   readonly name: string;
   readonly ok: boolean;
-  /** One line: what works, or what is wrong and how to mend it. */
+  /** One line: what works, or what is wrong and how to fix it. */
   readonly says: string;
 }
 
 const patienceMs = 60_000;
 
-/** Tries every engine of a plan that is not embedded: is it there, has it its model, does it do a small piece of work. */
+/**
+ * Checks every planned engine that is not embedded: reachable, model available, and able to do a
+ * small piece of work.
+ */
 export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
   const cascade = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
     plan[stage].filter(({ kind }) => kind !== embeddedKinds[stage]).map((planned) => ({ stage, planned })),
   );
   const omnis = plan.omni.map((planned) => ({ stage: 'omni' as const, planned }));
   const tasks = [...cascade, ...omnis].map(({ stage, planned }) =>
-    // However often it fails: the doctor asks why.
+    // A high failure count keeps the circuit breaker closed, so that the check reports the actual
+    // error.
     find(stage, planned, () =>
       trials[stage]({ ...planned, care: { ...planned.care, failureCount: 100 } }, plan, character),
     ),
@@ -39,7 +43,7 @@ export async function checkPlannedEngines(plan: EnginePlan, character: Character
   return Promise.all([...tasks, ...checkTurns(plan)]);
 }
 
-/** The embedding server, where one is configured. */
+/** Checks the embedding server, if one is configured. */
 export async function checkEmbeddings(config: EmbedderSettings): Promise<EngineFinding[]> {
   const engine = openEmbedder(config);
   if (engine === undefined) return [];
@@ -60,7 +64,7 @@ const trials: Readonly<Record<Stage | 'omni', Trial>> = {
     tried(await openOmni(planned), (engine, signal) => answer(engine, signal, omniVoiceOf(character, planned.voices))),
 };
 
-/** The turn detector, where it is not the built-in one. */
+/** Checks the turn detector, unless it is the built-in one. */
 function checkTurns({ turns }: EnginePlan): Promise<EngineFinding>[] {
   if (turns.kind === 'prosody') return [];
   const detector = openTurnDetector(turns);
@@ -90,7 +94,10 @@ async function find(
   }
 }
 
-/** Looks first: a server that can say what it lacks says it better than a call that fails. */
+/**
+ * Runs the engine's own check first: a server that reports what it lacks gives a better message
+ * than a failed call.
+ */
 async function tried<Engine>(
   { engine, clones }: Pick<OpenedEngine<Engine>, 'engine' | 'clones'>,
   work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,
@@ -106,7 +113,7 @@ async function tried<Engine>(
   }
 }
 
-/** A second of noise: what is heard in it does not matter. */
+/** One second of noise; the transcript does not matter. */
 function noiseAt(sampleRate: number): Float32Array {
   return Float32Array.from({ length: sampleRate }, () => 0.1 * (Math.random() - 0.5));
 }
@@ -139,7 +146,7 @@ async function speak(
   return voice.kind === 'reference' ? 'speaks with a cloned voice' : 'speaks';
 }
 
-/** Once to load the model, and once as a talk would. */
+/** Embeds once to load the model, then once more to measure the latency in a conversation. */
 async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
   const [first] = await engine.embed(['Good evening, my friend.'], { signal });
   const startMs = performance.now();
@@ -153,7 +160,7 @@ async function embed(engine: Embedder, signal: AbortSignal): Promise<string> {
   return `gives ${first?.length ?? 0} numbers a text, one text in ${tookMs.toFixed(0)} ms (${pace}); all of it`;
 }
 
-/** All of it: a model that only writes is told by the end of its answer. */
+/** Reads the whole answer, because only its end shows that a model produced no audio. */
 async function answer(engine: OmniModel, signal: AbortSignal, voice: string | undefined): Promise<string> {
   const sound = { samples: noiseAt(16_000), sampleRate: 16_000 };
   const messages = [

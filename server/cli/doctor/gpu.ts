@@ -5,7 +5,10 @@ import { findingOf, trialsOf, tryOut, type GpuFinding } from '../../gpu/trials.t
 import { providers } from '../../../voices/onnx/execution.ts';
 import { table } from '../../terminal/table.ts';
 
-/** Runs each model on each provider, each in a process of its own, compares with the processor, and keeps what it found for the server. */
+/**
+ * Runs each model on each execution provider in a separate process, compares the results with the
+ * CPU's, and stores the findings for the server.
+ */
 export async function checkProviders(config: Config): Promise<GpuFinding[]> {
   const { signal } = new AbortController();
   const proofs = openProofs(config.dataDir);
@@ -26,7 +29,7 @@ export async function checkProviders(config: Config): Promise<GpuFinding[]> {
   return findings;
 }
 
-/** As a table. */
+/** Formats the findings as a table. */
 export function gpuTable(findings: readonly GpuFinding[]): string {
   const rows = findings.map(({ model, provider, ok, medianMs, difference, says }) => [
     ok ? '✓' : '–',

@@ -4,7 +4,7 @@ import { missingVoices } from '../../engines/library-voice.ts';
 import { withInstalledJudges, type InstalledSettings } from '../../engines/auto-engines.ts';
 import { openEncoder, openMeter } from '../../engines/voice-models.ts';
 
-/** One thing looked at, as the doctor shows it. */
+/** One check, as the doctor prints it. */
 export interface VoiceFinding {
   readonly what: string;
   readonly ok: boolean;
@@ -16,14 +16,14 @@ export interface VoiceFinding {
 type Judges = Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>;
 
 const bring = 'README, “Voices”, tells which file to bring; `dramatis models pull` gets it.';
-/** Of what `--auto` took. */
+/** Remedy for models installed with `--auto`. */
 const again = '`dramatis models verify` names what is damaged; `dramatis models pull ID --again` gets it anew.';
 const second = { samples: new Float32Array(16_000).fill(0.01), sampleRate: 16_000, atMs: 0 };
 
 /**
- * Tries the models that judge voices on one second of sound, as far as they are configured, and looks for the voices that cards
- * name. A model that is configured and does not work is an error, since `serve` and `voices add` end with it; a card's voice that
- * is not here has another in its place.
+ * Runs the configured voice-judging models on one second of audio, and checks that voices named by
+ * cards exist. A configured model that does not work is an error, because `serve` and `voices add`
+ * would fail with it; a missing card voice is only a warning, because another is used instead.
  */
 export async function checkVoices(
   given: InstalledSettings & Pick<Config, 'dataDir'> & Judges,

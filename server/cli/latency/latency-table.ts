@@ -3,14 +3,14 @@ import type { Latency } from '../../session/contract/turn-timings.ts';
 import { spreadOf, type Spread } from '../../terminal/spread.ts';
 import { ownerNames } from '../../terminal/waterfall.ts';
 
-/** The ledgers of many turns: how long each owner was waited for, and how long the whole took, in milliseconds. */
+/** Latency breakdowns of many turns: spread of each component and of the total, in milliseconds. */
 export interface LatencySummary {
-  /** Those that had a part in at least one turn. */
+  /** Components that occurred in at least one turn. */
   readonly owners: Readonly<Partial<Record<Owner, Spread>>>;
   readonly total: Spread;
 }
 
-/** Sums up turns; an owner counts in the turns it had a part in. */
+/** Summarizes turns; a component is counted only in the turns in which it occurred. */
 export function summarizeLatency(turns: readonly Latency[]): LatencySummary {
   const spreads = owners.flatMap((owner): [Owner, Spread][] => {
     const samples = turns.flatMap((turn) => turn.owners[owner] ?? []);
@@ -19,10 +19,10 @@ export function summarizeLatency(turns: readonly Latency[]): LatencySummary {
   return { owners: Object.fromEntries(spreads), total: spreadOf(turns.map((turn) => turn.total_ms)) };
 }
 
-/** Columns of the table, which fits a terminal of 80. */
+/** Bar width that makes the table fit 80 columns. */
 const barColumns = 34;
 
-/** The summary as a table in whole milliseconds, with a bar for every median. */
+/** Formats the summary as a table in whole milliseconds, with a bar for every median. */
 export function latencyTable(summary: LatencySummary): string {
   const whole = Math.max(1, summary.total.median);
   const rows = owners.flatMap((owner) => {

@@ -10,7 +10,7 @@ import { latencyTable, summarizeLatency } from './latency-table.ts';
 import { reachServer } from '../local-server.ts';
 import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
-/** What is said where no recording is given. */
+/** Questions spoken if no recordings are given. */
 const questions = [
   'Good evening. How are you today?',
   'Who is your best friend?',
@@ -19,7 +19,9 @@ const questions = [
   'What would you like to do tomorrow?',
 ];
 
-/** `dramatis latency`: many turns with one character, and who owns which part of the wait for its answers. */
+/**
+ * `dramatis latency`: measures many turns with one character and breaks down the response latency.
+ */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('latency', '[FILE…] [--character ID] [--turns N] [--json]', args, {
     character: { type: 'string', value: 'ID', help: 'who to talk to (default: the default character)' },
@@ -53,17 +55,18 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-/** What became of the measured turns. */
+/** Results of the measured turns. */
 export interface MeasuredTurns {
   readonly ledgers: readonly Latency[];
-  /** Turns without a first sound. */
+  /** Turns without any reply audio. */
   readonly unanswered: number;
   readonly errors: readonly { readonly code: string; readonly message: string }[];
 }
 
 /**
- * Plays recordings (16-bit PCM at the wire's rate) in turn, at the pace of speech, and cuts each reply at its first sound,
- * which counts as heard when it arrives: of `delivery` that is the network alone. The first turn warms up.
+ * Plays recordings (16-bit PCM at `wireSampleRate`) in turn, in real time, and cancels each reply
+ * at its first audio. That audio is acknowledged as heard on arrival, so `delivery` covers only the
+ * network. The first turn is a warm-up.
  */
 export async function measureTurns(options: {
   readonly url: string;
@@ -88,7 +91,7 @@ export async function measureTurns(options: {
   const errors: { readonly code: string; readonly message: string }[] = [];
   for (let turn = 0; turn <= turns; turn += 1) {
     const result = await replayer.play(recordings[turn % recordings.length] ?? Buffer.alloc(0));
-    // A reply shorter than the server's lead is over before it can be cut.
+    // A reply shorter than the server's send-ahead is complete before it can be cancelled.
     errors.push(...result.errors.filter(({ code }) => code !== 'response_cancel_not_active'));
     if (turn === 0) continue;
     const answered = result.turns.find(({ firstAudioMs }) => firstAudioMs !== null);
@@ -106,7 +109,7 @@ function readRecordings(files: readonly string[], signal: AbortSignal): Promise<
   );
 }
 
-/** The questions in one of the embedded voices. */
+/** Synthesizes the questions with an embedded voice. */
 async function speakQuestions(signal: AbortSignal): Promise<Buffer[]> {
   const voices = openEmbeddedVoices({ workers: 1, sampleRate: wireSampleRate });
   try {

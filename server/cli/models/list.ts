@@ -39,7 +39,7 @@ function markOf(model: CatalogueModel, installed: unknown, dataDir: string): str
   return hasFolder(dataDir, model) ? '✗' : '';
 }
 
-/** Whether there is anything of a model, whole or not. */
+/** Returns true if a model's folder exists, complete or not. */
 function hasFolder(dataDir: string, { id }: CatalogueModel): boolean {
   return existsSync(path.join(modelsFolder(dataDir), id));
 }
@@ -52,7 +52,10 @@ function cellsOf(model: CatalogueModel): string[] {
   return [id, role, shown, model.downloads.length === 0 ? '–' : size];
 }
 
-/** `dramatis models verify`: exit status 1 where one is damaged; all that are here, whole or not, unless some are named. */
+/**
+ * `dramatis models verify`: checks the named models, or all that are present, complete or not. Exit
+ * status 1 if any is damaged.
+ */
 export async function verify({ catalogue, config, names, json }: ModelsCommand): Promise<number> {
   const { dataDir } = config;
   const chosen =
@@ -90,7 +93,7 @@ export async function remove({ catalogue, config, names, json }: ModelsCommand):
   return 0;
 }
 
-/** The models that are named; at least one must be. */
+/** Finds the named models. Throws a `UsageError` if none is named. */
 export function namedModels(catalogue: readonly CatalogueModel[], names: readonly string[]): CatalogueModel[] {
   if (names.length === 0) throw new UsageError('Name a model. `dramatis models list` lists them.');
   return names.map((id) => findModel(catalogue, id));

@@ -7,11 +7,11 @@ const flags = {
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
-/** The command line of `dramatis models`. */
+/** Parsed command line of `dramatis models`. */
 export interface ModelsCommand {
   readonly catalogue: readonly CatalogueModel[];
   readonly config: Config;
-  /** What follows the action. */
+  /** Arguments after the action. */
   readonly names: readonly string[];
   readonly again: boolean;
   readonly json: boolean;
@@ -24,7 +24,7 @@ const actions: Readonly<Record<string, () => Promise<(command: ModelsCommand) =>
   remove: async () => (await import('./list.ts')).remove,
 };
 
-/** `dramatis models`: the weights of engines that run here. */
+/** `dramatis models`: manages the model weights of local engines. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('models', 'list | pull ID… | verify [ID…] | remove ID…', args, flags);
   if (parsed === undefined) return 0;

@@ -13,7 +13,9 @@ import { wrapped } from '../../terminal/table.ts';
 const stallMs = 30_000;
 const frameMs = 200;
 
-/** `dramatis models pull ID…`: what is cut, killed or interrupted goes on with the next run. */
+/**
+ * `dramatis models pull ID…`: downloads models; an interrupted download is resumed by the next run.
+ */
 export async function pull({ catalogue, config, names, again, json }: ModelsCommand): Promise<number> {
   const models = namedModels(catalogue, names);
   makeDataDir(config.dataDir);
@@ -52,7 +54,10 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
   return 0;
 }
 
-/** One bar a file; drawn five times a second on a terminal, else for each tenth of the file. */
+/**
+ * One bar per file; on a terminal drawn five times a second, otherwise after each tenth of the
+ * file.
+ */
 function openPullProgress(): { readonly show: NonNullable<PullOptions['onProgress']>; readonly end: () => void } {
   let bar: ProgressBar | undefined;
   let current = '';

@@ -5,7 +5,7 @@ import type { SoundPipe } from './pipe-speaker.ts';
 
 const rate = String(wireSampleRate);
 
-/** Programs that play raw 16-bit mono PCM from their standard input, best first. */
+/** Programs that play raw 16-bit mono PCM from standard input, best first. */
 const players: Readonly<Record<string, readonly string[]>> = {
   'pw-cat': ['--playback', '--format=s16', `--rate=${rate}`, '--channels=1', '-'],
   pacat: ['--playback', '--format=s16le', `--rate=${rate}`, '--channels=1', '--latency-msec=60'],
@@ -19,21 +19,21 @@ const recorders = ['rec', 'sox', 'arecord'] as const;
 
 export type Recorder = (typeof recorders)[number];
 
-/** The first program for playing that this system has. */
+/** Returns the first installed player. */
 export function findPlayer(): string | undefined {
   return Object.keys(players).find(isInstalled);
 }
 
-/** The first program for recording that this system has. */
+/** Returns the first installed recorder. */
 export function findRecorder(): Recorder | undefined {
   return recorders.find(isInstalled);
 }
 
-/** What to do where one of them is missing. */
+/** Advice if a player or recorder is missing. */
 export const soundToolsRemedy =
   'Install SoX (Debian: apt install sox; macOS: brew install sox) or ALSA’s tools (alsa-utils).';
 
-/** Plays a sound, and resolves to the program's exit status once it is over. */
+/** Plays audio and resolves to the program's exit status. */
 export async function playToEnd(program: string, pcm16: Uint8Array): Promise<number> {
   const child = spawn(program, [...(players[program] ?? [])], { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.on('error', () => undefined);
@@ -42,7 +42,7 @@ export async function playToEnd(program: string, pcm16: Uint8Array): Promise<num
   return status ?? 1;
 }
 
-/** Plays sound as it comes; a program that ends is started again for what follows. */
+/** Streams audio to a player program, which is restarted if it ends before more audio arrives. */
 export class SpeakerPipe implements SoundPipe {
   readonly #program: string;
   #child: ChildProcess | undefined;

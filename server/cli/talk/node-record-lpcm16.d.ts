@@ -1,4 +1,4 @@
-/** The part of node-record-lpcm16 1.0 that is used here; the package has no types of its own. */
+/** Types of the part of node-record-lpcm16 1.0 used here; the package has none of its own. */
 declare module 'node-record-lpcm16' {
   import type { Readable } from 'node:stream';
 

@@ -2,7 +2,7 @@ import type { SpeakerListener, TalkSpeaker } from '../../client/types/api.d.ts';
 import { toPcm16, WIRE_RATE } from '../../client/audio/pcm.js';
 import { PlaybackQueue } from '../../client/audio/playback-queue.js';
 
-/** What plays raw 16-bit mono PCM at the wire's rate; `flush` drops what has not sounded yet. */
+/** Plays raw 16-bit mono PCM at the wire's sample rate; `flush` drops what has not been played. */
 export interface SoundPipe {
   write(pcm16: Uint8Array): void;
   flush(): void;
@@ -11,12 +11,17 @@ export interface SoundPipe {
 const samplesPerMs = WIRE_RATE / 1000;
 const blockSamples = 20 * samplesPerMs;
 const tickMs = 20;
-/** How far ahead of real time the program is fed, so that a late tick leaves no gap. */
+/** Lead over real time when feeding the program, so that a late tick leaves no gap. */
 const leadMs = 80;
-/** Beyond this the program has run dry; what it missed is not made up for, or it would lag from then on. */
+/**
+ * Beyond this the program has run dry; skipped time is not caught up, because playback would lag
+ * from then on.
+ */
 const mostLateMs = 200;
 
-/** A loudspeaker that is a program: fed at the pace of time, so that it is known what has sounded. */
+/**
+ * Speaker backed by an external program, fed in real time so that the playback position is known.
+ */
 export class PipeSpeaker implements TalkSpeaker {
   readonly isRunning = true;
   readonly #pipe: SoundPipe;
@@ -28,7 +33,7 @@ export class PipeSpeaker implements TalkSpeaker {
   #startedMs = 0;
   #fedMs = 0;
 
-  /** `now` counts milliseconds and never goes back. */
+  /** `now` is monotonic, in milliseconds. */
   constructor(pipe: SoundPipe, listener: SpeakerListener, now: () => number = () => performance.now()) {
     this.#pipe = pipe;
     this.#listener = listener;
@@ -93,7 +98,7 @@ export class PipeSpeaker implements TalkSpeaker {
   }
 }
 
-/** What has been fed is heard a moment later. */
+/** Subtracts the feed lead to get the audio actually played. */
 function soundedMs(fedSamples: number): number {
   return Math.max(0, fedSamples / samplesPerMs - leadMs);
 }

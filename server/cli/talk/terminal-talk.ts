@@ -8,15 +8,18 @@ export interface TerminalTalkOptions {
   readonly url: string;
   readonly character: string;
   readonly apiKey?: string;
-  /** 16-bit little-endian mono PCM at the wire's rate. */
+  /** 16-bit little-endian mono PCM at the wire's sample rate. */
   readonly microphone: Readable;
   readonly player: SoundPipe;
-  /** Ends the talk. */
+  /** Ends the conversation. */
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
 
-/** Holds a talk until it is ended; prints what both say. Throws `TalkError` where the server refuses it. */
+/**
+ * Runs a conversation until it ends and prints both sides. Throws `TalkError` if the server refuses
+ * it.
+ */
 export async function terminalTalk(options: TerminalTalkOptions): Promise<void> {
   const { url, character, apiKey, microphone, player, signal } = options;
   const talk = openTalk({
@@ -34,7 +37,7 @@ export async function terminalTalk(options: TerminalTalkOptions): Promise<void> 
   );
   let isOver = false;
   microphone.on('error', (fault: unknown) => {
-    // A recorder that is stopped takes that for a failure.
+    // A recorder that was stopped reports that as an error.
     if (isOver || signal.aborted) return;
     const [reason] = (fault instanceof Error ? fault.message : String(fault)).split('\n');
     page.note(`The microphone failed: ${reason} \`dramatis doctor\` checks it.`);
@@ -49,7 +52,7 @@ export async function terminalTalk(options: TerminalTalkOptions): Promise<void> 
   });
 }
 
-/** Passes on what comes in whole samples of two bytes. */
+/** Regroups bytes into whole 16-bit samples. */
 function wholeSamples(take: (pcm16: Uint8Array<ArrayBuffer>) => void): (bytes: Buffer) => void {
   let rest: Uint8Array = new Uint8Array(0);
   return (bytes) => {
@@ -62,7 +65,7 @@ function wholeSamples(take: (pcm16: Uint8Array<ArrayBuffer>) => void): (bytes: B
   };
 }
 
-/** What is printed: lines, of which the last may still grow. */
+/** Printed output; the last line may still grow. */
 interface Page {
   say(name: string): void;
   add(text: string): void;

@@ -18,10 +18,15 @@ import { printSpeakers, shownSpeakers } from './speakers.ts';
 import { printVoice, shownVoice } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/** Half of all clean recordings reach it; at 3, the paper's, it is few. */
+/**
+ * Default DNSMOS threshold: half of all clean recordings reach it, but few reach 3, the paper's.
+ */
 const usualLeastQuality = 2.5;
 
-/** `dramatis voices add FILE…`: recordings become a voice; goes on where an earlier run was stopped. */
+/**
+ * `dramatis voices add FILE…`: makes a voice from recordings; continues an earlier run that was
+ * stopped.
+ */
 export async function add({ config, store, names, values, json }: VoicesCommand): Promise<number> {
   const [first] = names;
   if (first === undefined)
@@ -63,7 +68,7 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
   }
 }
 
-/** On standard error; on a terminal, what is being done stands in a line that is written over. */
+/** Reports progress on standard error; on a terminal the current step is drawn in place. */
 function openProgress(target = process.stderr) {
   const bar = openProgressBar('s of speech', target);
   const clear = target.isTTY ? '\r\u001B[2K' : '';
@@ -144,7 +149,7 @@ function speakerOf(value: string | boolean | undefined): number | 'all' | undefi
   throw new UsageError('--speaker is a number from 1, as `voices add` lists them, or "all".');
 }
 
-/** A name made of the file's. */
+/** Derives a voice id from a file name. */
 function idOf(file: string): string {
   const words = path
     .parse(path.resolve(file))

@@ -10,7 +10,9 @@ import { UsageError } from '../../terminal/usage.ts';
 import { referenceOf } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/** `dramatis voices compare A B`: how alike two voices are. */
+/**
+ * `dramatis voices compare A B`: compares two voices by embedding, pitch and other measurements.
+ */
 export async function compare({ store, names, config, json }: VoicesCommand): Promise<number> {
   const [one, other] = names;
   if (one === undefined || other === undefined) throw new UsageError('Name two voices.');
@@ -56,7 +58,7 @@ export async function compare({ store, names, config, json }: VoicesCommand): Pr
   }
 }
 
-/** By the encoder at hand, else the one that was kept. */
+/** Embeds with the available encoder, otherwise returns the stored embedding. */
 async function embeddingOf(
   record: VoiceRecord,
   wavPath: string,

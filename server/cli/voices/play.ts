@@ -8,7 +8,7 @@ import { wrapped } from '../../terminal/table.ts';
 import { nameFrom, referenceOf } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/** `dramatis voices play ID`: the clip that is cloned. */
+/** `dramatis voices play ID`: plays the reference clip. */
 export async function play({ store, names, json }: VoicesCommand): Promise<number> {
   const record = await store.read(nameFrom(names));
   const { file, transcript } = referenceOf(record);

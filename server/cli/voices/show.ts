@@ -7,7 +7,10 @@ import { table, wrapped } from '../../terminal/table.ts';
 import { UsageError } from '../../terminal/usage.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/** `dramatis voices list`: those that can be read; the others are said behind them, and the status is 1. */
+/**
+ * `dramatis voices list`: lists the voices; unreadable ones are reported at the end, with exit
+ * status 1.
+ */
 export async function list({ store, json }: VoicesCommand): Promise<number> {
   const ids = await store.list();
   const read = await Promise.allSettled(ids.map((id) => store.read(id)));
@@ -49,7 +52,7 @@ export async function show({ store, names, values, json }: VoicesCommand): Promi
   return 0;
 }
 
-/** `dramatis voices remove ID`: with its clips. */
+/** `dramatis voices remove ID`: removes a voice with its clips. */
 export async function remove({ store, names, json }: VoicesCommand): Promise<number> {
   const id = nameFrom(names);
   using _lock = (await store.has(id)) ? await store.lock(id) : undefined;
@@ -58,13 +61,13 @@ export async function remove({ store, names, json }: VoicesCommand): Promise<num
   return 0;
 }
 
-/** The one voice that is named. */
+/** Returns the named voice. Throws a `UsageError` if none is named. */
 export function nameFrom([id]: readonly string[]): string {
   if (id !== undefined) return id;
   throw new UsageError('Name a voice. `dramatis voices list` lists them.');
 }
 
-/** The chosen clip of a voice; throws where none was chosen yet. */
+/** Returns the chosen clip of a voice; throws if none has been chosen yet. */
 export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRecord['reference']> {
   if (reference !== null) return reference;
   throw new VoiceError(
@@ -73,7 +76,10 @@ export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRe
   );
 }
 
-/** Clips without the numbers of their embeddings, in the order of their recordings, with who speaks: null where several do, or nobody told. */
+/**
+ * Returns clips in recording order without embedding values, with their speaker number: null if
+ * several speak or no speaker encoder was available.
+ */
 function shownClips(clips: readonly SourceClip[]) {
   const { speakers } = areEmbedded(clips, undefined) ? tellSpeakers(clips) : { speakers: [] };
   return clips.map((clip) => {
@@ -97,7 +103,7 @@ function clipTable(clips: ReturnType<typeof shownClips>, reference: string | und
   return table(['', 'recording', 'at', 'seconds', 'DNSMOS', 'SNR', 'speaker', 'says'], rows);
 }
 
-/** A voice without the numbers of its embedding. */
+/** Returns a voice record without embedding values. */
 export function shownVoice({ reference, ...rest }: VoiceRecord): Record<string, unknown> {
   if (reference === null) return { ...rest, reference };
   const { embedding, ...measured } = reference.measured;

@@ -3,7 +3,7 @@ import { table } from '../../terminal/table.ts';
 
 const mostRows = 8;
 
-/** Who was heard in recordings, as JSON; nothing where nobody told. */
+/** Speakers found in the recordings, as JSON; empty without a speaker encoder. */
 export function shownSpeakers({ heard }: AddResult): Record<string, unknown> {
   if (heard === undefined) return {};
   const speakers = heard.speakers.map(({ seconds, clips }, index) => {
@@ -12,7 +12,7 @@ export function shownSpeakers({ heard }: AddResult): Record<string, unknown> {
   return { speakers, mixed: heard.mixed.length };
 }
 
-/** Prints who was heard, how long, and whose voice it is now. */
+/** Prints the speakers found, their durations, and which one the voice uses. */
 export function printSpeakers({ heard, record }: AddResult): void {
   if (heard === undefined) return;
   const { speakers } = heard;

@@ -24,10 +24,10 @@ const flags = {
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
-/** The command line of `dramatis voices`. */
+/** Parsed command line of `dramatis voices`. */
 export type VoicesCommand = ParsedCommand<keyof typeof flags> & {
   readonly store: ReturnType<typeof openVoiceStore>;
-  /** What follows the action. */
+  /** Arguments after the action. */
   readonly names: readonly string[];
   readonly json: boolean;
 };
@@ -41,7 +41,7 @@ const actions: Readonly<Record<string, () => Promise<(command: VoicesCommand) =>
   compare: async () => (await import('./compare.ts')).compare,
 };
 
-/** `dramatis voices`: the voices that may be cloned. */
+/** `dramatis voices`: manages the voices for cloning. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand(
     'voices',
