@@ -1,20 +1,24 @@
 import { samplesFromBytes, type AudioFormat } from './audio-format.ts';
 
-/** How most clients write the event that carries sound: its type and its sound, in this order and nothing else. */
+/**
+ * Usual text of the event that carries audio: its type and its audio, in this order and nothing
+ * else.
+ */
 const heads = [
   '{"type":"input_audio_buffer.append","audio":"',
-  // As Python does.
+  // As written by Python's `json.dumps`.
   '{"type": "input_audio_buffer.append", "audio": "',
 ].map((head) => Buffer.from(head));
 const tail = Buffer.from('"}');
 
-/** Where a frame of a microphone is decoded, which is 2 kB; a second of sound fits in as well. */
+/** Scratch buffers for decoding: a microphone frame is 2 kB; a second of audio fits in as well. */
 const bytes = Buffer.allocUnsafeSlow(64 * 1024);
 const floats = new Float32Array(32 * 1024);
 
 /**
- * The sound of an `input_audio_buffer.append`, without a string and an object of each of 25 frames a second of everybody. The
- * next call overwrites it. Undefined where the frame is not as plain as that, or wrong: then it is to be parsed.
+ * Returns the audio of an `input_audio_buffer.append`, without allocating a string and an object
+ * for each of 25 frames a second of every client. The next call overwrites it. Undefined if the
+ * frame has another form or is invalid: then it must be parsed.
  */
 export function soundOfAppend(frame: Buffer, format: AudioFormat): Float32Array | undefined {
   if (frame.length > bytes.length || !holds(frame, tail, frame.length - tail.length)) return undefined;
@@ -30,7 +34,10 @@ function holds(frame: Buffer, part: Buffer, offset: number): boolean {
   return frame.compare(part, 0, part.length, offset, offset + part.length) === 0;
 }
 
-/** Node passes over what is no base64, and then less comes out; but it takes two more characters for base64 (RFC 4648 §5). */
+/**
+ * Returns true for valid, padded base64. Node skips invalid characters, so that fewer bytes come
+ * out; but it also accepts the two characters of base64url (RFC 4648 §5).
+ */
 function isBase64(audio: string, decodedBytes: number): boolean {
   const isWhole = audio.length % 4 === 0 && decodedBytes === Buffer.byteLength(audio, 'base64');
   return isWhole && !audio.includes('-') && !audio.includes('_');

@@ -2,7 +2,7 @@ import { floatsFromPcm16, pcm16FromFloats } from '../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, g711SampleRate } from '../../voices/dsp/g711.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 
-/** What sound in base64 may be, as OpenAI Realtime (GA) names it; all of it mono. */
+/** Formats of audio in base64, as OpenAI Realtime (GA) names them; all of them mono. */
 export type AudioFormat =
   /** 16-bit little-endian. */
   | { readonly type: 'audio/pcm'; readonly rate: typeof wireSampleRate }
@@ -10,10 +10,10 @@ export type AudioFormat =
   | { readonly type: 'audio/pcmu' }
   | { readonly type: 'audio/pcma' };
 
-/** What a session speaks unless it is told otherwise. */
+/** The format of a session by default. */
 export const pcmFormat: AudioFormat = { type: 'audio/pcm', rate: wireSampleRate };
 
-/** The format a client asks for; undefined where we do not have it. */
+/** Returns the format that a client asks for; undefined if it is not supported. */
 export function audioFormatOf(wanted: {
   readonly type: string;
   readonly rate?: number | undefined;
@@ -23,12 +23,15 @@ export function audioFormatOf(wanted: {
   return format === undefined || (wanted.rate ?? sampleRateOf(format)) !== sampleRateOf(format) ? undefined : format;
 }
 
-/** Samples a second, in hertz. */
+/** Returns the sample rate in hertz. */
 export function sampleRateOf(format: AudioFormat): number {
   return format.type === 'audio/pcm' ? format.rate : g711SampleRate;
 }
 
-/** Bytes of a format to floats at its rate, in `into` where they fit; undefined where they end in half a sample. */
+/**
+ * Converts bytes of a format to floats at its rate, in `into` if they fit; undefined if they end in
+ * half a sample.
+ */
 export function samplesFromBytes(
   bytes: Uint8Array,
   format: AudioFormat,
@@ -38,7 +41,7 @@ export function samplesFromBytes(
   return bytes.length % 2 === 0 ? floatsFromPcm16(bytes, into) : undefined;
 }
 
-/** Floats at the format's rate to its bytes. */
+/** Converts floats at the format's rate to its bytes. */
 export function bytesFromSamples(samples: Float32Array, format: AudioFormat): Buffer {
   if (format.type === 'audio/pcm') return pcm16FromFloats(samples);
   const { buffer, byteOffset, byteLength } = g711FromFloats(samples, lawOf(format));

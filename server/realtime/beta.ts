@@ -6,17 +6,20 @@ import { newId } from './new-id.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Formats of sound, as the beta names them. */
+/** Audio formats, by their names in the beta. */
 const formats: ReadonlyMap<string, AudioFormat> = new Map([
   ['pcm16', pcmFormat],
   ['g711_ulaw', { type: 'audio/pcmu' }],
   ['g711_alaw', { type: 'audio/pcma' }],
 ]);
 
-/** What the beta echoes where GA has no temperature any more: its default. */
+/** Reported where the beta has a temperature and GA has none any more: the beta's default. */
 const temperature = 0.8;
 
-/** Every server event that a beta client knows, by its name in GA. The others would throw in its SDK, so it gets none. */
+/**
+ * Every server event that a beta client knows, by its name in GA. Other events would throw in its
+ * SDK, so they are not sent.
+ */
 const eventTypes: Readonly<Record<string, string>> = {
   'conversation.item.added': 'conversation.item.created',
   'response.output_audio.delta': 'response.audio.delta',
@@ -53,7 +56,7 @@ const eventTypes: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Whether a client asks for the shapes that OpenAI Realtime had before GA: by header, or in browsers by subprotocol. */
+/** Returns true for clients of the API before GA: by header, or in browsers by subprotocol. */
 export function speaksBeta(headers: IncomingHttpHeaders): boolean {
   const named = (header: string | string[] | undefined, name: string): boolean =>
     [header].flat().some((value) => value?.split(',').some((one) => one.trim() === name));
@@ -62,7 +65,7 @@ export function speaksBeta(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** `openConnection` for a client of the beta. Its peer takes events only: the beta knows nothing of binary frames. */
+/** Like `openConnection`, for a beta client. Sends events only: the beta has no binary frames. */
 export const openBetaConnection: typeof openConnection = (parts, peer) => {
   const { probe } = peer;
   const translating: Peer = {
@@ -74,12 +77,12 @@ export const openBetaConnection: typeof openConnection = (parts, peer) => {
   return { ...connection, receive: (frame) => connection.receive(frameFromBeta(String(frame))) };
 };
 
-/** Clients from then know one way to find turns, and some throw at another. */
+/** Defaults to `server_vad`: beta clients know no other turn detection, and some throw at one. */
 function inputOf(startWith: ConnectionParts['startWith']): NonNullable<NonNullable<SessionPatch['audio']>['input']> {
   return { turn_detection: { type: 'server_vad' }, ...startWith?.audio?.input };
 }
 
-/** What a beta client is sent for a GA event: none, one, or two. */
+/** Returns what a beta client is sent for a GA event: none, one, or two events. */
 export function toBeta(event: ServerEvent): ServerEvent[] {
   const { session, item, response } = event;
   const writesDown = fieldsOf(session)['type'] === 'transcription';
@@ -97,7 +100,7 @@ export function toBeta(event: ServerEvent): ServerEvent[] {
   return [translated, { type: 'conversation.created', event_id: newId('event'), conversation }];
 }
 
-/** A session, of either type, as the beta shows it. */
+/** Translates a session, of either type, to the beta. */
 export function betaSession(session: Fields): Fields {
   if (session['type'] === 'transcription') return betaTranscription(session);
   const { type: _gaOnly, audio, output_modalities: modalities, max_output_tokens: maxTokens, ...same } = session;
@@ -122,7 +125,7 @@ function betaTranscription(session: Fields): Fields {
   const { type: _gaOnly, audio, ...same } = session;
   const input = fieldsOf(fieldsOf(audio)['input']);
   const { turn_detection: detection } = input;
-  // Nothing is answered here, so nothing is said of answers.
+  // A transcription session makes no replies, so settings about replies are left out.
   const {
     create_response: _creates,
     interrupt_response: _interrupts,
@@ -140,11 +143,11 @@ function betaTranscription(session: Fields): Fields {
 }
 
 /**
- * A client's frame as GA has it. What means the same in both stays as it is, and so does what means nothing in either:
- * the session answers that.
+ * Translates a client's frame to GA. What means the same in both stays as it is, and so does what
+ * is invalid in both: the session reports that.
  */
 export function frameFromBeta(frame: string): string {
-  // Sound, which is nearly all that comes, is not parsed twice.
+  // Audio, which makes up nearly all frames, is not parsed twice.
   if (!frame.includes('session.update"') && !frame.includes('"response.create"')) return frame;
   const message = parsed(frame);
   if (message?.['type'] === 'session.update' && isFields(message['session'])) {
@@ -161,7 +164,10 @@ export function frameFromBeta(frame: string): string {
   return frame;
 }
 
-/** A session as a beta client asks for it, in GA; unchecked. What GA has no place for is left out, such as temperature. */
+/**
+ * Translates a beta client's session to GA; unchecked. Fields that GA does not have, such as
+ * temperature, are left out.
+ */
 export function sessionFromBeta(session: Fields): Fields {
   const { input_audio_format: inputFormat, output_audio_format: outputFormat, audio, ...rest } = session;
   const { modalities, max_response_output_tokens: maxTokens, temperature: _gone, client_secret: _made, ...same } = rest;
@@ -171,7 +177,7 @@ export function sessionFromBeta(session: Fields): Fields {
   const input = {
     ...fieldsOf(given['input']),
     ...known({ format: formatFromBeta(inputFormat) }),
-    // Here null means something: to switch it off.
+    // Here null has a meaning: it switches the feature off.
     ...(detection === undefined ? {} : { turn_detection: detectionFromBeta(detection) }),
     ...(transcription === undefined ? {} : { transcription: isFields(transcription) ? known(transcription) : null }),
     ...(noiseReduction === undefined ? {} : { noise_reduction: noiseReduction }),
@@ -188,14 +194,20 @@ function transcriptionFromBeta(session: Fields): Fields {
   return { ...sessionFromBeta(session), type: 'transcription' };
 }
 
-/** The body of `POST /v1/realtime/transcription_sessions`, like that of `sessions`; it names the secret's life otherwise. */
+/**
+ * Translates the body of `POST /v1/realtime/transcription_sessions` like that of `sessions`; it
+ * names the expiry of the secret differently.
+ */
 export function transcriptionSecretFromBeta(body: unknown): unknown {
   if (!isFields(body)) return body ?? { session: { type: 'transcription' } };
   const { expires_at, expires_after = expires_at } = fieldsOf(body['client_secret']);
   return { session: transcriptionFromBeta(body), ...known({ expires_after }) };
 }
 
-/** The body of `POST /v1/realtime/sessions`, a session, as that of `POST /v1/realtime/client_secrets`; unchecked. */
+/**
+ * Translates the body of `POST /v1/realtime/sessions`, a session, to that of `POST
+ * /v1/realtime/client_secrets`; unchecked.
+ */
 export function clientSecretFromBeta(body: unknown): unknown {
   if (!isFields(body)) return body ?? {};
   const { expires_after } = fieldsOf(body['client_secret']);
@@ -225,7 +237,7 @@ function betaResponse(response: Fields): Fields {
   };
 }
 
-/** In the beta, what the assistant says is of type `text` or `audio`, as parts are in both. */
+/** Removes `output_` from the types of content parts, which the beta does not have. */
 function betaItem(item: Fields): Fields {
   if (!Array.isArray(item['content'])) return item;
   const content = (item['content'] as readonly Fields[]).map((part) => ({
@@ -235,7 +247,10 @@ function betaItem(item: Fields): Fields {
   return { ...item, content };
 }
 
-/** Where GA says audio, the beta says audio and text: one never came without the other. */
+/**
+ * Translates modalities: GA's audio is audio and text in the beta, which never has one without the
+ * other.
+ */
 function betaModalities(modalities: unknown): readonly string[] | undefined {
   if (!Array.isArray(modalities)) return undefined;
   return modalities.includes('audio') ? ['audio', 'text'] : ['text'];
@@ -245,7 +260,7 @@ function betaFormat(format: unknown): string | undefined {
   return [...formats].find(([, { type }]) => type === fieldsOf(format)['type'])?.[0];
 }
 
-/** A name that neither dialect knows is passed on, to be refused by name. */
+/** Translates a format name; an unknown one is passed on, to be refused by name. */
 function formatFromBeta(name: unknown): Fields | undefined {
   if (typeof name !== 'string') return undefined;
   return formats.get(name) ?? { type: name };
@@ -256,7 +271,7 @@ function detectionFromBeta(detection: unknown): Fields | null {
   return known(detection);
 }
 
-/** Without fields that say nothing: old SDKs send null for what was not set. */
+/** Removes fields without a value: old SDKs send null for what was not set. */
 function known(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -27,98 +27,106 @@ import {
 } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
-/** The other end of a connection, whatever carries it. */
+/** The other end of a connection, on any transport. */
 export interface Peer {
-  /** Sends one server event. Returns false when the client has stopped reading and must be let go. */
+  /**
+   * Sends one server event. Returns false if the client stopped reading and must be disconnected.
+   */
   send(event: ServerEvent): boolean;
-  /** Where given, takes the sound of replies, which then does not go out as `response.output_audio.delta`. */
+  /** If given, takes the audio of replies instead of `response.output_audio.delta`. */
   sendAudio?(audio: OutgoingAudio): boolean;
-  /** Where given, is waited for before the first event of a reply. */
+  /** If given, is awaited before the first event of a reply. */
   beforeReply?(replyId: string): Promise<void>;
-  /** Asks for a sign of life, which comes after all the client has sent; absent where nothing can be stuck on its way. */
+  /**
+   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing
+   * can be stuck on its way.
+   */
   readonly probe?: ProbeLine;
 }
 
 /** A server event of OpenAI Realtime (GA), complete. */
 export type ServerEvent = WireEvent & { readonly event_id: string };
 
-/** What one connection needs to hold a conversation. */
+/** Everything that one connection needs to hold a conversation. */
 export interface ConnectionParts {
   readonly character: Character;
   readonly responder: Responder;
   readonly vad: Vad;
   readonly turnDetector?: TurnDetector;
-  /** Tells voices apart, where one is loaded. */
+  /** Embeds voices to tell them apart, if one is loaded. */
   readonly speakerEncoder?: SpeakerEncoder | undefined;
-  /** Answers that may be prepared in one turn before it is over; none by default. */
+  /** Most speculative replies in one turn; none by default. */
   readonly draftsPerTurn?: number;
-  /** The client plays what comes while its user talks. */
+  /** The client plays backchannels by the character while the user talks. */
   readonly nods?: boolean;
-  /** The client wants to know when a reply is held, and falls silent then. */
+  /** The client wants to be told when a reply is held, and falls silent then. */
   readonly holds?: boolean;
-  /** What beside the words the client is told of; nothing by default. */
+  /** Stage directions that the client is told of; none by default. */
   readonly cues?: CuesTold | undefined;
-  /** The name the client asked for. */
+  /** The name that the client asked for. */
   readonly model: string;
   readonly recognizerName: string;
-  /** Told to the client in `session.created`. */
+  /** Added to the client's `session.created`. */
   readonly about: object;
   readonly aheadMs: number;
-  /** Sound kept for `conversation.item.retrieve`, in all. */
+  /** Audio kept for `conversation.item.retrieve`, in total. */
   readonly keptAudioMs: number;
   readonly clock: Clock;
   readonly maxSessionMs: number;
   readonly onFault: (fault: unknown) => void;
-  /** Told of everything the client is about to be told; see `link/journal.ts`. */
+  /** Takes every event before the client gets it; see `link/journal.ts`. */
   readonly journal?: { note(event: SessionEvent): void; heard(replyId: string, heardMs: number): void };
-  /** What the character remembers of the user, told of the same; see `memory/session-memory.ts`. */
+  /** The character's memories; takes the same events; see `memory/session-memory.ts`. */
   readonly memory?: Pick<SessionMemory, keyof SessionMemory> | undefined;
-  /** Told of the same; see `telemetry/telemetry.ts`. */
+  /** Takes the same events; see `telemetry/telemetry.ts`. */
   readonly observe?: (event: SessionEvent) => void;
-  /** A session to go on with, instead of a new one. */
+  /** A session to resume, instead of a new one. */
   readonly restored?: {
     readonly id: string;
     readonly session: WireSession | undefined;
     readonly items: readonly Item[];
-    /** Of these, the ones from before who plays now came. */
+    /** Ids of those items that date from before the present participants joined. */
     readonly before?: ReadonlySet<string>;
-    /** Its server did not live to end them. */
+    /** Replies that were open when the server was killed. */
     readonly openReplies: readonly { readonly item: MessageItem | undefined }[];
   };
   /** Casts the scenes that the client may choose; without it there are none. */
   readonly castScene?: CastScene;
-  /** Asked about every message before it is taken: whether it is new and meant for the session. All are by default. */
+  /**
+   * Called for every message before it is taken; returns true if the message is new and meant for
+   * the session. All are by default.
+   */
   readonly admit?: (message: unknown) => boolean;
-  /** Bounds how fast the client may send; without it, nothing does. */
+  /** Rate limit on what the client sends; without it there is none. */
   readonly inflow?: Inflow;
-  /** `transcription`: the session only listens. */
+  /** `transcription`: the session only transcribes. */
   readonly intent?: 'transcription' | undefined;
-  /** What a new session starts with, as if the client had asked for it. */
+  /** Initial settings of a new session, as if the client had asked for them. */
   readonly startWith?: SessionPatch | undefined;
 }
 
-/** Counts what a client sends, and says what is to become of it. */
+/** Rate limit on what a client sends. */
 export interface Inflow {
   takeEvent(): Verdict;
   takeAudio(ms: number): Verdict;
 }
 
-/** Take it, drop it, or drop it and tell the client why. */
+/** Verdict of the rate limit: take it, drop it, or drop it and report the error to the client. */
 export type Verdict = 'take' | 'drop' | Problem;
 
-/** One client speaking OpenAI Realtime (GA): client events in, server events out, a session between them. */
+/** A client of OpenAI Realtime (GA): client events in, server events out, a session between. */
 export interface Connection {
   readonly id: string;
   /** A text frame, as a string or as its bytes in UTF-8. */
   receive(frame: string | Buffer): void;
-  /** Sound of the user that did not come in an event: mono, at any rate the resampler takes. */
+  /** Takes the user's audio sent outside of events: mono, at any rate the resampler takes. */
   receiveAudio(samples: Float32Array, sampleRate: number): void;
-  /** The client has dropped and may come back: missing sound does not count as silence meanwhile. */
+  /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void;
-  /** A frame that is no text, and is not taken; `problem` says why, where it is not that nobody expects one. */
+  /** Refuses a binary frame; `problem`: the reason, unless it is that none are expected. */
   receiveBinary(problem?: Problem): void;
   close(): void;
-  /** Settles when the session has ended; says why if the client is to be told by the close code. */
+  /** Settles when the session has ended; with the reason, which the close code tells the client. */
   readonly done: Promise<'closed' | 'client_too_slow'>;
 }
 
@@ -127,7 +135,7 @@ const binaryNotUnderstood: Problem = {
   message: 'Binary frames are not understood. Send audio as base64 in input_audio_buffer.append.',
 };
 
-/** Opens the session and greets the client with `session.created`. */
+/** Opens the session and sends `session.created` to the client. */
 export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   const { restored, memory } = parts;
   const id = restored?.id ?? newId('sess');
@@ -184,7 +192,7 @@ interface Beginning {
   readonly staged: Staged;
 }
 
-/** The session engine of a connection. */
+/** Creates the session engine of a connection. */
 function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged }: Beginning): Session {
   const { restored, memory, nods = false } = parts;
   return new Session({
@@ -206,7 +214,7 @@ function openEngine(parts: ConnectionParts, peer: Peer, { casting, wire, staged 
   });
 }
 
-/** Hands a peer each event complete, and sound in the form it takes. */
+/** Returns a function that sends a peer each complete event, and audio in the form it takes. */
 function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
   return (event) => {
     if (!isAudio(event)) return peer.send({ event_id: newId('event'), ...event });
@@ -215,7 +223,7 @@ function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
   };
 }
 
-/** Lets what the client sends through to the session, as far as it keeps to its bounds. */
+/** Passes the client's commands to the session, within its limits. */
 function gateTo(
   session: Session,
   parts: Pick<ConnectionParts, 'inflow' | 'journal'>,
@@ -237,7 +245,7 @@ function gateTo(
   return { accepts, take };
 }
 
-/** Tells the client everything, until the session ends or the client stops reading. What cannot be told ends the session. */
+/** Sends all events until the session or the client ends it; a failed send ends the session. */
 async function deliver(
   session: Session,
   encode: ReturnType<typeof createEncoder>,
@@ -260,7 +268,7 @@ async function deliver(
         staged.note(event.echo as WireSession);
         memory?.nameUser((event.echo as WireSession).x_dramatis.user ?? undefined);
       }
-      // Before the journal: a session that is taken up again counts what that holds as remembered.
+      // Before the journal: a resumed session counts what the journal holds as remembered.
       const kept = memory?.note(event, staged.is);
       if (kept !== undefined) await kept;
       journal?.note(event);

@@ -12,43 +12,45 @@ import { playersOf, recast, recastSession, type Casting, type CastScene } from '
 import { mergeTools, toolboxOf } from './wire-tools.ts';
 import { badFormat, mergeSession, oneModality, settingsOf, type WireSession } from './wire-session.ts';
 
-/** What decoding needs to know of its session. */
+/** The parts of a session that decoding needs. */
 export interface DecodeContext {
   readonly character: Character;
   /** Casts the scene that a client chooses. */
   readonly castScene: CastScene;
-  /** The client plays what comes while its user talks. */
+  /** The client plays backchannels by the character while the user talks. */
   readonly nods: boolean;
-  /** What the recognizer wants. */
+  /** Sample rate of the recognizer. */
   readonly sampleRate: number;
   readonly newItemId: () => string;
-  /** The session as it stands after the last update. */
+  /** The session after the last update. */
   readonly session: WireSession;
   readonly find: (id: string) => Item | undefined;
-  /** Whether a message is new and for the session; see `ConnectionParts.admit`. */
+  /** Returns true if a message is new and meant for the session; see `ConnectionParts.admit`. */
   readonly admit: (message: unknown) => boolean;
-  /** Told of faults that are ours. */
+  /** Called with internal faults. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/** What a frame asks for, and the session after it. No command: the frame was not admitted. */
+/**
+ * The command in a frame, and the session after it. Without a command: the frame was not admitted.
+ */
 export interface Decoded {
   readonly command?: SessionCommand;
   readonly session: WireSession;
-  /** Others play from now on. */
+  /** New participants, from now on. */
   readonly casting?: Casting;
 }
 
 /**
- * Understands one text frame, given as a string or, which is quicker for sound, as its bytes. A frame that makes no sense
- * becomes a `reject` command, answered in its turn.
+ * Decodes one text frame, given as a string or, which is faster for audio, as its bytes. An invalid
+ * frame becomes a `reject` command, which is answered in its place.
  */
 export function decode(frame: string | Buffer, context: DecodeContext): Decoded {
   try {
     if (typeof frame === 'string') return understand(frame, context);
     return heard(frame, context) ?? understand(frame.toString('utf8'), context);
   } catch (fault) {
-    // A frame that we fail on ends neither the session nor the process.
+    // A frame that makes the decoder fail ends neither the session nor the process.
     context.onFault(fault);
     const problem: Problem = { code: 'internal_error', message: 'The event could not be taken.' };
     return { command: { type: 'reject', problem }, session: context.session };
@@ -57,7 +59,7 @@ export function decode(frame: string | Buffer, context: DecodeContext): Decoded 
 
 const plainAppend = { type: 'input_audio_buffer.append' } as const;
 
-/** A plain frame of sound, which is nearly all that comes. */
+/** Decodes a plain audio frame, which nearly all frames are. */
 function heard(frame: Buffer, { admit, session }: DecodeContext): Decoded | undefined {
   const { format } = session.audio.input;
   const samples = soundOfAppend(frame, format);
@@ -181,7 +183,7 @@ function replyCommand(wanted: WantedResponse, context: DecodeContext): SessionCo
   return { type: 'reply', request };
 }
 
-/** What a response is made from, where that is not the conversation. */
+/** Returns the items that a response is made from, if these are not the conversation's. */
 function itemsOf(input: NonNullable<WantedResponse['input']>, context: DecodeContext): Item[] | Problem {
   const items: Item[] = [];
   for (const [index, one] of input.entries()) {
@@ -215,7 +217,7 @@ function asksForTools(wanted: Parameters<typeof mergeTools>[1]): boolean {
   return wanted.tools != null || wanted.tool_choice != null || wanted.parallel_tool_calls != null;
 }
 
-/** Tells a wrong type from a wrong field, and names the field. */
+/** Tells an unknown type from an invalid field, and names the field. */
 function problemOf(message: unknown, error: z.ZodError): Problem {
   const type = isRecord(message) ? message['type'] : undefined;
   if (typeof type !== 'string')
@@ -250,7 +252,10 @@ function eventIdOf(message: unknown): string | undefined {
   return typeof id === 'string' ? id.slice(0, 512) : undefined;
 }
 
-/** What is nested too deep would exhaust the stack of whatever walks through it: checks, and JSON on its way back. */
+/**
+ * Returns true for values that would exhaust the stack of anything that walks through them: checks,
+ * and JSON on its way back.
+ */
 function isNestedOver(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isNestedOver(inner, levels - 1));

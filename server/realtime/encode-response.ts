@@ -7,23 +7,25 @@ import { ReplySound } from './reply-sound.ts';
 import { usageOf, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 
-/** A response whose `response.done` is still owed. */
+/** A response that still needs its `response.done`. */
 export interface OpenResponse {
   readonly speaks: boolean;
   readonly conversationId: string | null;
   readonly metadata: unknown;
   readonly maxTokens: number;
-  /** Stays what it was when the response began. */
+  /** The format when the response began. */
   readonly format: AudioFormat;
   readonly sound: ReplySound;
   itemId: string | undefined;
   previousItemId: string | null;
   transcript: string;
-  /** Items that have been added. */
+  /** Number of items that have been added. */
   items: number;
 }
 
-/** What a client asks of one response, and no session needs to know; given to the session, which hands it back. */
+/**
+ * Settings of one response that the session does not need; the session returns them in its events.
+ */
 export interface ResponseEcho {
   readonly metadata: unknown;
   /** Undefined: the session's. */
@@ -32,27 +34,30 @@ export interface ResponseEcho {
 
 type ReplyEvent = Extract<SessionEvent, { readonly replyId: string }>;
 
-/** What an encoder knows of its session. */
+/** The parts of a session that an encoder needs. */
 export interface EncodedSession {
   readonly id: string;
   readonly voice: string;
   readonly outputFormat: AudioFormat;
-  /** The client wants to know when a reply is held. */
+  /** The client wants to be told when a reply is held. */
   readonly holds: boolean;
-  /** It wants to know what the character does, and with `all` also what it thinks. */
+  /** Stage directions that the client is told of: actions, and with `all` also thoughts. */
   readonly cues: CuesTold;
 }
 
 export type CuesTold = 'none' | 'visible' | 'all';
 
-/** The events of one response, in the order of the protocol: brackets open once, close once, and `done` comes last. */
+/**
+ * Returns the wire events of one response, in the order of the protocol: brackets open once and
+ * close once, and `done` comes last.
+ */
 export function responseEvents(
   event: ReplyEvent,
   responses: Map<string, OpenResponse>,
   session: EncodedSession,
 ): (WireEvent | OutgoingAudio)[] {
   if (event.type === 'reply-started') {
-    // Replies that nobody asked for have none.
+    // Replies that the client did not request have no echo.
     const { metadata = null, format = session.outputFormat } = (event.echo ?? {}) as Partial<ResponseEcho>;
     const opened: OpenResponse = {
       speaks: event.speaks,
@@ -95,7 +100,7 @@ export function responseEvents(
   }
 }
 
-/** Thoughts stay here unless the client asked for them. */
+/** Encodes a stage direction. Thoughts are sent only if the client asked for them. */
 function cue(
   { replyId, itemId, cue: told }: Extract<ReplyEvent, { type: 'reply-cue' }>,
   session: EncodedSession,
@@ -117,7 +122,7 @@ function openItem(
   open.itemId = event.item.id;
   open.previousItemId = event.previousItemId;
   open.items += 1;
-  // As it was when it began: by now it may have grown, or ended.
+  // The item as it was when it began: by now it may have grown, or ended.
   const item = { ...wireItem(event.item), status: 'in_progress', content: [] };
   const part = open.speaks ? { type: 'audio', transcript: '' } : { type: 'text', text: '' };
   return [
@@ -127,12 +132,14 @@ function openItem(
   ];
 }
 
-/** An answer out of band is no part of the conversation: no event of the conversation tells of it. */
+/**
+ * Returns the event, unless the response is out of band: no event of the conversation mentions it.
+ */
 function inConversation(open: OpenResponse, event: WireEvent): WireEvent[] {
   return open.conversationId === null ? [] : [event];
 }
 
-/** A call comes whole, so its brackets open and close at once. */
+/** Encodes a call: it is complete, so its brackets open and close at once. */
 function call(event: Extract<ReplyEvent, { type: 'reply-call' }>, open: OpenResponse): WireEvent[] {
   const { replyId, previousItemId, item } = event;
   const finished = wireItem(item);
@@ -222,7 +229,8 @@ function closeResponse(
       ...(end.slips === undefined ? {} : { slips: end.slips }),
     },
   };
-  // Nothing limits requests or tokens here, so there is nothing to list; clients that wait for the event get it.
+  // Requests and tokens are not limited here, so the list is empty; clients that wait for the event
+  // get it.
   return [
     { type: 'response.done', response },
     { type: 'rate_limits.updated', rate_limits: [] },

@@ -7,8 +7,9 @@ import { wireItem } from './wire-items.ts';
 import { echoOf, type WireSession } from './wire-session.ts';
 
 /**
- * Speaks the GA dialect for one session: each session event becomes the wire events that the protocol owes for it.
- * `holds`: the client wants to know when a reply is held; `cues`: what beside the words it is told of.
+ * Returns an encoder to the GA dialect for one session: each session event becomes the wire events
+ * that the protocol requires. `holds`: the client wants to be told when a reply is held; `cues`:
+ * stage directions that it is told of.
  */
 export function createEncoder(
   opened: WireSession,

@@ -1,8 +1,8 @@
 import type { WireEvent } from './wire-event.ts';
 
 /**
- * Whether speech over a reply stops it, by what a client is told of its session. Undefined for events that say nothing
- * about it.
+ * Returns true if speech over a reply stops it, according to the session that a client is sent.
+ * Undefined for other events.
  */
 export function interruptsIn(event: WireEvent): boolean | undefined {
   if (event.type !== 'session.created' && event.type !== 'session.updated') return undefined;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
 const idBytes = 12;
-/** Asking for randomness costs more than making an id, so it is asked for many at once. */
+/** Random bytes for many ids at once: a call for them costs more than making an id. */
 let random = Buffer.alloc(0);
 let randomUsed = 0;
 
-/** A new id, with the prefix that OpenAI gives its kind. */
+/** Returns a new id, with OpenAI's prefix for its kind. */
 export function newId(kind: 'sess' | 'event' | 'item' | 'resp'): string {
   if (randomUsed === random.length) {
     random = randomBytes(64 * idBytes);

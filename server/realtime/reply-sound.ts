@@ -5,7 +5,10 @@ import type { OutgoingAudio } from './wire-event.ts';
 
 type Piece = Pick<OutgoingAudio, 'samples' | 'offsetSamples' | 'encoded'>;
 
-/** The sound of one reply on its way to the wire's rate, and to the client's format where that is not the wire's PCM. */
+/**
+ * Converts the audio of one reply to the wire's rate, and to the client's format if that is not the
+ * wire's PCM.
+ */
 export class ReplySound {
   readonly #format: AudioFormat;
   readonly #toFormat: Resampler | undefined;
@@ -17,13 +20,13 @@ export class ReplySound {
     this.#toFormat = format.type === 'audio/pcm' ? undefined : new Resampler(wireSampleRate, sampleRateOf(format));
   }
 
-  /** Takes a piece; all pieces come at one rate. Returns what can leave by now, if anything. */
+  /** Takes a piece; all pieces have one rate. Returns what can be sent by now, if anything. */
   push(samples: Float32Array, sampleRate: number): Piece | undefined {
     this.#toWire ??= new Resampler(sampleRate, wireSampleRate);
     return this.#pieceOf(this.#toWire.push(samples), false);
   }
 
-  /** Returns what was held back, if anything: nothing follows. */
+  /** Returns what was held back, if anything: no more audio follows. */
   flush(): Piece | undefined {
     return this.#pieceOf(this.#toWire?.flush() ?? new Float32Array(0), true);
   }

@@ -2,15 +2,18 @@ import type { Character } from '../../characters/character.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 import { defaultTurnDetection, type TurnDetection } from '../session/contract/settings.ts';
 
-/** How turns are found, as the wire has it. */
+/** Turn detection in its wire form. */
 export type WireTurnDetection = Record<string, unknown> & { readonly type: 'server_vad' | 'semantic_vad' };
 
 type WantedDetection = NonNullable<NonNullable<SessionPatch['audio']>['input']>['turn_detection'];
 
-/** The longest wait that each eagerness of `semantic_vad` stands for (OpenAI's guide to VAD); `auto` is the character's own. */
+/**
+ * Longest timeout for each eagerness of `semantic_vad` (OpenAI's guide to VAD); for `auto` the
+ * character's own.
+ */
 const eagernessMostMs = { low: 8_000, medium: 4_000, high: 2_000 } as const;
 
-/** What a session starts with: the character's own patience, with somebody who tells pauses from ends. */
+/** Initial turn detection of a session: the character's own patience, with a turn detector. */
 export const firstDetection: WireTurnDetection = {
   type: 'semantic_vad',
   eagerness: 'auto',
@@ -31,7 +34,7 @@ function fixedDetection(character: Character): WireTurnDetection {
   };
 }
 
-/** Merges what the client asks for. Another type than before starts from that type's own defaults. */
+/** Merges the client's settings. A type other than before starts from that type's own defaults. */
 export function mergeDetection(
   before: WireTurnDetection | null,
   wanted: WantedDetection,
@@ -48,10 +51,10 @@ export function mergeDetection(
   return { ...base, ...given, type };
 }
 
-/** What only makes sense where silence alone ends a turn. */
+/** Settings that only make sense if silence alone ends a turn. */
 const fixedKeys = new Set(['threshold', 'prefix_padding_ms', 'silence_duration_ms']);
 
-/** What the session engine needs to know of it. */
+/** Converts to the settings of the session engine. */
 export function detectionOf(wire: WireTurnDetection, character: Character): TurnDetection {
   const own = defaultTurnDetection(character.turnTaking);
   const idleMs = wire['idle_timeout_ms'];

@@ -6,23 +6,28 @@ export interface WireEvent extends Record<string, unknown> {
   readonly type: string;
 }
 
-/** Sound of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz. */
+/**
+ * Audio of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz.
+ */
 export interface OutgoingAudio {
   readonly responseId: string;
   readonly itemId: string;
   readonly samples: Float32Array;
-  /** The same sound in the format the client asked for, where that is not the wire's PCM. */
+  /** The same audio in the format that the client asked for, if that is not the wire's PCM. */
   readonly encoded?: Uint8Array;
-  /** Samples of the item that went before. */
+  /** Samples of the item sent before these. */
   readonly offsetSamples: number;
 }
 
-/** Tells sound from events. */
+/** Tells audio from events. */
 export function isAudio(out: WireEvent | OutgoingAudio): out is OutgoingAudio {
   return !('type' in out);
 }
 
-/** The token counts OpenAI's clients expect. Sound is counted as they count it: 10 tokens a second in, 20 out. */
+/**
+ * Returns the token counts that OpenAI's clients expect. Audio is counted as they count it: 10
+ * tokens a second in, 20 out.
+ */
 export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
   const audioTokens = Math.round(usage.audioMs / 50);
   return {
@@ -40,10 +45,10 @@ export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
   };
 }
 
-/** Sound on its way into base64, used again for the next: room for what leaves at once. */
+/** Scratch buffer for audio to be encoded in base64: room for what is sent at once. */
 const pcm = Buffer.from(new ArrayBuffer(8 * 1024));
 
-/** Sound as the event that carries it where nothing better is agreed. */
+/** Returns audio as the event that carries it by default. */
 export function audioDelta(audio: OutgoingAudio): WireEvent {
   const bytes = audio.encoded === undefined ? pcm16FromFloats(audio.samples, pcm) : Buffer.from(audio.encoded);
   return {

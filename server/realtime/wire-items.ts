@@ -4,24 +4,24 @@ import type { WireItem, WireMessage } from '../protocol/client-events.ts';
 import { withoutLongTexts, type Item, type MessageItem } from '../session/history/conversation.ts';
 import { bytesFromSamples, sampleRateOf, samplesFromBytes, type AudioFormat } from './audio-format.ts';
 
-/** Base64 as RFC 4648 §4 has it, padded or not. */
+/** Base64 by RFC 4648 §4, padded or not. */
 const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Base64 of a format to samples at its rate; undefined where it is not that. */
+/** Decodes base64 of a format to samples at its rate; undefined if it is invalid. */
 export function samplesFromBase64(audio: string, format: AudioFormat): Float32Array | undefined {
   const bytes = Buffer.from(audio, 'base64');
-  // Node passes over what is no base64. To write it anew and compare takes half the time of the pattern.
+  // Node skips invalid characters. Encoding again to compare takes half the time of the pattern.
   const isBase64 = bytes.toString('base64') === audio || (audio.length % 4 !== 1 && base64Pattern.test(audio));
   return isBase64 ? samplesFromBytes(bytes, format) : undefined;
 }
 
-/** What it takes to make an item of a message: the format of its sound, and the rate that the recognizer wants. */
+/** Audio format of a message, and the recognizer's sample rate. */
 interface ItemSettings {
   readonly format: AudioFormat;
   readonly sampleRate: number;
 }
 
-/** A client's item as ours; undefined where its audio cannot be read. */
+/** Converts a client's item to the session's; undefined if its audio cannot be decoded. */
 export function itemFromWire(item: WireItem, id: string, settings: ItemSettings): Item | undefined {
   const status = 'completed';
   switch (item.type) {
@@ -30,7 +30,7 @@ export function itemFromWire(item: WireItem, id: string, settings: ItemSettings)
       return content === undefined ? undefined : { id, type: 'message', role: item.role, status, content };
     }
     case 'function_call':
-      // A call without an id is one that nothing can be brought back for.
+      // A call without an id cannot get a result.
       return { id, type: 'call', status, callId: item.call_id ?? id, name: item.name, arguments: item.arguments };
     case 'function_call_output':
       return { id, type: 'call-output', status, callId: item.call_id, output: item.output };
@@ -61,7 +61,10 @@ function contentFromWire(parts: WireMessage['content'], settings: ItemSettings):
   return content;
 }
 
-/** An item as the wire has it; with its sound and pictures only where a format is given for the sound. */
+/**
+ * Converts an item to its wire form; with its audio and pictures only if a format is given for the
+ * audio.
+ */
 export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, unknown> {
   const base = { id: item.id, object: 'realtime.item', status: item.status };
   switch (item.type) {
@@ -102,7 +105,7 @@ function wireContent(item: MessageItem, soundFormat: AudioFormat | undefined): R
   });
 }
 
-/** Kept sound as base64 of a format. */
+/** Encodes kept audio as base64 of a format. */
 function wireAudio(blocks: readonly Int16Array[], sampleRate: number, format: AudioFormat): string {
   const samples = concatSamples(blocks.map(floatsFromInt16));
   return bytesFromSamples(resample(samples, sampleRate, sampleRateOf(format)), format).toString('base64');

@@ -8,18 +8,24 @@ import type { Responder } from '../responders/responder.ts';
 import { bargeInMs, nodEveryMs } from '../session/contract/settings.ts';
 import { onFloor, playsFor } from './wire-floor.ts';
 
-/** Who plays, once a scene has been chosen or left. */
+/** The participants, after a scene has been chosen or left. */
 export interface Casting {
   readonly character: Character;
   readonly responder: Responder;
-  /** What the session tells of them: `character`, `greeting`, and `scene` where it is one. */
+  /** Additions to the client's session: `character`, `greeting`, and `scene` if there is one. */
   readonly about: object;
 }
 
-/** Casts a scene by its id, or, for null, who speaks where there is none; a problem where that cannot be had. */
+/**
+ * Casts a scene by its id or, for null, the character without a scene; returns the error if that is
+ * not possible.
+ */
 export type CastScene = (sceneId: string | null) => Casting | Problem;
 
-/** What the session engine needs to know of them; `nods`: the client plays what comes while its user talks. */
+/**
+ * Converts to the session engine's participants; `nods`: the client plays backchannels while the
+ * user talks.
+ */
 export function playersOf({ character, responder }: Pick<Casting, 'character' | 'responder'>, nods: boolean): Players {
   const everyMs = nods ? nodEveryMs(character.turnTaking) : undefined;
   const cast = character.stage?.cast.map(({ id, name }) => ({ id, name }));
@@ -31,19 +37,21 @@ export function playersOf({ character, responder }: Pick<Casting, 'character' | 
   };
 }
 
-/** The scene that a session plays; null for none. */
+/** Returns the id of the session's scene; null for none. */
 export function sceneIdOf(session: Pick<WireSession, 'x_dramatis'> | undefined): string | null {
   return session?.x_dramatis.scene?.id ?? null;
 }
 
-/** Casts anew where a client chooses another scene, or leaves it; undefined where it does not. */
+/** Casts again if a client chooses another scene, or leaves it; undefined if it does not. */
 export function recast(session: WireSession, patch: SessionPatch, cast: CastScene): Casting | Problem | undefined {
   const wanted = patch.x_dramatis?.scene;
   if (wanted === undefined || (wanted?.id ?? null) === sceneIdOf(session)) return undefined;
   return cast(wanted?.id ?? null);
 }
 
-/** The session with others in it: their voice, and the floor they leave the user. */
+/**
+ * Returns the session with the new participants: their voice, and the turn detection for the user.
+ */
 export function recastSession(session: WireSession, { character, about }: Casting, before: Character): WireSession {
   const { scene: _left, ...ours } = session.x_dramatis;
   const { input, output } = session.audio;
@@ -66,7 +74,7 @@ interface Opened extends Pick<Casting, 'character' | 'responder'> {
   readonly castScene?: CastScene;
 }
 
-/** Who plays when the session begins, or goes on. */
+/** Returns the participants when the session begins, or is resumed. */
 export function castingToStart({
   character,
   responder,
@@ -78,18 +86,21 @@ export function castingToStart({
   const wanted = sceneId === null ? null : sceneModel(sceneId);
   if (restored?.session === undefined || wanted === opened) return { character, responder };
   const casting = castScene(sceneId);
-  // A scene that is no more.
+  // The scene no longer exists.
   return 'code' in casting ? { character, responder } : casting;
 }
 
-/** Of a server without any. */
+/** For a server without scenes. */
 export const noScenes: CastScene = () => ({
   code: 'unknown_scene',
   message: 'There are no scenes here.',
   param: 'session.x_dramatis.scene.id',
 });
 
-/** Whether others play than the session was opened for: what they say is none of its character's memories. */
+/**
+ * Tracks if the participants are others than those the session was opened for: what they say does
+ * not become memories of its character.
+ */
 export function stagedBy({ about }: { readonly about: object }, now: WireSession): Staged {
   const opened = sceneIdOf({ x_dramatis: about });
   return {
@@ -100,7 +111,7 @@ export function stagedBy({ about }: { readonly about: object }, now: WireSession
   };
 }
 
-/** Kept up to date by what the client is told. */
+/** Kept up to date by the events that the client gets. */
 export interface Staged {
   is: boolean;
   note(echo: WireSession): void;

@@ -8,9 +8,12 @@ import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } f
 import { onFloor } from './wire-floor.ts';
 import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
-/** The full effective session; `echoOf` says what of it the client is told (OpenAI Realtime, GA). */
+/**
+ * The full effective session; `echoOf` returns the part that the client is told (OpenAI Realtime,
+ * GA).
+ */
 export interface WireSession extends WireTools {
-  /** A `transcription` session listens, and never answers. */
+  /** A `transcription` session only transcribes; it never replies. */
   readonly type: 'realtime' | 'transcription';
   readonly id: string;
   readonly model: string;
@@ -37,7 +40,7 @@ export interface WireSession extends WireTools {
       readonly speed: number;
     };
   };
-  /** Ours, beside the standard: who speaks, and which engines serve. */
+  /** Our extensions of the standard: the participants, and the engines in use. */
   readonly x_dramatis: Ours;
 }
 
@@ -45,11 +48,14 @@ interface Ours {
   /** The scene that is played; see `wire-scene.ts` for how it changes. */
   readonly scene?: { readonly id: string };
   readonly recipe?: RecipeName;
-  /** Who is remembered; null: nobody, whatever the client asks. Once somebody is named, they stay. */
+  /**
+   * The user whose memories are kept; null: no memories, whatever the client asks. Cannot change
+   * once set.
+   */
   readonly user?: string | null;
 }
 
-/** The session a client gets when it asks for nothing. */
+/** Returns the session that a client gets without any settings. */
 export function newWireSession(
   character: Character,
   facts: {
@@ -89,7 +95,7 @@ export function newWireSession(
   };
 }
 
-/** The session as the client is told of it, in `session.created` and `session.updated`. */
+/** Returns the session as the client is told of it, in `session.created` and `session.updated`. */
 export function echoOf(session: WireSession): Record<string, unknown> {
   if (session.type === 'realtime') return { object: 'realtime.session', ...session };
   const { type, id, expires_at, include, audio, x_dramatis } = session;
@@ -97,7 +103,10 @@ export function echoOf(session: WireSession): Record<string, unknown> {
   return { type, object, id, expires_at, include, audio: { input: audio.input }, x_dramatis };
 }
 
-/** Merges what the client asks for; null and empty values clear. Returns a problem instead where it cannot be had. */
+/**
+ * Merges the client's settings; null and empty values clear. Returns an error if they are not
+ * possible.
+ */
 export function mergeSession(session: WireSession, patch: SessionPatch, character: Character): WireSession | Problem {
   if (patch.type !== undefined && patch.type !== session.type) {
     const message = `This is a ${session.type} session; its type cannot change. Open a transcription session with ?intent=transcription.`;
@@ -135,7 +144,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
   };
 }
 
-/** What the session engine needs to know of it. */
+/** Converts to the settings of the session engine. */
 export function settingsOf(session: WireSession, character: Character): SessionSettings {
   const { input, output } = session.audio;
   const language = input.transcription?.language;
@@ -175,18 +184,18 @@ function mergeFormat(before: AudioFormat, wanted: InputPatch['format']): AudioFo
   return wanted === undefined ? before : audioFormatOf(wanted);
 }
 
-/** A format of sound that we do not have. */
+/** Returns the error for an unsupported audio format. */
 export function badFormat(param: string): Problem {
   const message = 'The formats here are audio/pcm at 24000 Hz, audio/pcmu and audio/pcma. Convert the audio first.';
   return { code: 'unsupported_audio_format', message, param };
 }
 
-/** A transcription session finds turns, and never takes one. */
+/** Turns replies off: a transcription session detects turns, and never replies. */
 function withoutReplies({ idleMs: _idleMs, ...detection }: TurnDetection): TurnDetection {
   return { ...detection, createsReply: false };
 }
 
-/** Settings that change nothing here, where the client sets them. */
+/** Returns the settings that are only echoed, if the client sets them. */
 function echoedFields(patch: SessionPatch): Partial<WireSession> {
   const names = ['prompt', 'reasoning', 'include', 'tracing', 'truncation'] as const;
   return Object.fromEntries(names.flatMap((name) => (patch[name] === undefined ? [] : [[name, patch[name]]])));
@@ -198,7 +207,7 @@ type WireTranscription = WireSession['audio']['input']['transcription'];
 function mergeTranscription(session: WireSession, wanted: InputPatch['transcription']): WireTranscription {
   const before = session.audio.input.transcription;
   if (wanted === undefined) return before;
-  // Without transcripts there would be nothing left of a transcription session.
+  // A transcription session without transcripts would be empty.
   if (wanted === null) return session.type === 'transcription' ? before : null;
   const language = wanted.language === undefined ? before?.language : wanted.language;
   return { model: wanted.model ?? before?.model ?? 'default', ...(language ? { language } : {}) };

@@ -1,7 +1,7 @@
 import type { Tool, Toolbox, ToolChoice } from '../../agents/tools.ts';
 import type { WireTool, WireToolChoice } from '../protocol/client-events.ts';
 
-/** Tools as a session or a response has them. */
+/** Tools of a session or a response. */
 export interface WireTools {
   readonly tools: readonly WireTool[];
   readonly tool_choice: WireToolChoice;
@@ -10,7 +10,7 @@ export interface WireTools {
 
 type WantedTools = { readonly [Name in keyof WireTools]?: WireTools[Name] | null | undefined };
 
-/** Merges what the client asks for; null stands for none, and for the default. */
+/** Merges the client's settings; null stands for none, and for the default. */
 export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = wanted;
   return {
@@ -20,7 +20,10 @@ export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
   };
 }
 
-/** What a mind may call: the functions. Tools of other kinds (MCP) are kept for the client, and called by nobody. */
+/**
+ * Returns the tools that the LLM may call: the functions. Tools of other kinds (MCP) are kept for
+ * the client, and never called.
+ */
 export function toolboxOf(wire: WireTools): Toolbox {
   const tools = wire.tools.flatMap((tool): Tool[] => {
     if (tool.type !== 'function' || tool.name === undefined) return [];
@@ -30,14 +33,16 @@ export function toolboxOf(wire: WireTools): Toolbox {
   return { tools, choice: choiceOf(wire.tool_choice, tools), parallel: wire.parallel_tool_calls };
 }
 
-/** A choice that cannot be had, such as of an MCP tool, leaves it to the mind. */
+/**
+ * Converts the tool choice; one that is not possible, such as of an MCP tool, leaves it to the LLM.
+ */
 function choiceOf(wanted: WireToolChoice, tools: readonly Tool[]): ToolChoice {
   if (typeof wanted === 'string') return wanted;
   const tool = wanted.type === 'function' ? tools.find(({ name }) => name === wanted.name) : undefined;
   return tool === undefined ? 'auto' : { name: tool.name };
 }
 
-/** We call no MCP server, so its keys are not kept. */
+/** The server calls no MCP server, so the keys for it are not kept. */
 function withoutKeys(tool: WireTool): WireTool {
   const { authorization: _authorization, headers: _headers, ...rest } = tool;
   return rest;

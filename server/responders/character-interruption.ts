@@ -2,15 +2,16 @@ import { durationMs } from '../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
 import type { SpokenPart } from './responder.ts';
 
-/** A turn is not cut where so few words are left, nor before so much of a phrase has been said. */
+/** A turn is not cut if this few words are left, nor before this much of a phrase has been said. */
 const wordsLeft = 2;
 const leastOfPhraseMs = 300;
-/** Sound is faded out over this long, lest it clicks. */
+/** The audio is faded out over this long, to avoid a click. */
 const fadeMs = 10;
 
 /**
- * The parts of a turn until somebody breaks in: then it ends after the word that is being said, and its text with a dash.
- * `mayHoldMs` tells for what has been said so far how much sound the turn may have; what has no word times is not cut.
+ * Yields the parts of a turn until another character interrupts: then it ends after the present
+ * word, and its text with a dash. `mayHoldMs` returns how much audio the turn may have, given what
+ * has been said so far; speech without word timings is not cut.
  */
 export async function* untilBreakIn(
   parts: AsyncIterable<SpokenPart>,
@@ -25,7 +26,7 @@ export async function* untilBreakIn(
     }
     const { chunk } = part;
     const cut = cutAfter(chunk, mayHoldMs(said + chunk.text) - saidMs);
-    // Whom the words speak to may be another without those that are cut.
+    // Cutting words may change the addressee; check again on the shortened text.
     if (cut !== undefined && mayHoldMs(said + cut.text) <= saidMs + durationMs(cut.frame)) {
       yield { ...part, chunk: cut };
       return;
@@ -36,7 +37,10 @@ export async function* untilBreakIn(
   }
 }
 
-/** The chunk up to the end of the word that is said at `ms`; undefined where it need not, or cannot be cut there. */
+/**
+ * Returns the chunk up to the end of the word that is said at `ms`; undefined if it need not or
+ * cannot be cut there.
+ */
 function cutAfter(chunk: SpeechChunk, ms: number): SpeechChunk | undefined {
   const { frame, words = [] } = chunk;
   if (ms >= durationMs(frame)) return undefined;
@@ -54,7 +58,7 @@ function endsSentence(word: string): boolean {
   return /[.!?。！？…]["”’」』)]*\s*$/u.test(word);
 }
 
-/** The text up to the last of its words, with a dash. */
+/** Returns the text up to the last of its words, with a dash. */
 function brokenOff(text: string, words: readonly TimedWord[]): string {
   let end = 0;
   for (const word of words) {

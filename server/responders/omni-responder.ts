@@ -19,25 +19,29 @@ export interface OmniResponderParts {
   /** One of the model's own; absent: its default. */
   readonly voice?: string | undefined;
   readonly character: Character;
-  /** Tells the client, the turns and the history what the user said; the model hears for itself. */
+  /**
+   * Transcribes the user for the client, the turns and the history; the model takes the audio
+   * itself.
+   */
   readonly recognizer: SpeechRecognizer;
-  /** Answers where the model fails before it is heard. */
+  /** Makes the reply if the model fails before any of its reply is heard. */
   readonly backup: Pick<Responder, 'reply'>;
-  /** Finds lore and experiences by meaning too. */
+  /** Finds lore entries and memories by embedding, too. */
   readonly meaning?: FindNear | undefined;
 }
 
-/** Utterances whose sound is kept: what is answered is the last, or the one before. */
+/** Utterances whose audio is kept: the reply answers the last one, or the one before. */
 const keptUtterances = 3;
 const keptMs = 60_000;
 
-/** A model that slips is told what was wrong, once. */
+/** After a violation the model is told what was wrong, once. */
 const attempts = 2;
 
 /**
- * A model that hears and speaks in place of mind and voice: the user's sound in, its own sound out. Made for one session. Where the
- * character slips, it stops before that, as far as nothing of it was heard, and the model goes on from there, corrected; slips it
- * again, the reply ends, or, unheard yet, is the backup's.
+ * An omni model in place of LLM and TTS: the user's audio in, the model's audio out. Made for one
+ * session. At a violation the reply stops before it, unless it was already heard, and the model
+ * continues from there, corrected; at a second violation the reply ends or, if nothing was heard
+ * yet, the backup makes it.
  */
 export function omniResponder({ model, voice, character, recognizer, backup, meaning }: OmniResponderParts): Responder {
   const heard: Utterance[] = [];
@@ -90,13 +94,13 @@ export function omniResponder({ model, voice, character, recognizer, backup, mea
         if (slip === undefined) return;
         onSlip?.(slip);
       }
-      // It looks at its words before it speaks.
+      // The backup checks its words before it speaks.
       if (!made.isHeard) yield* backup.reply(history, options);
     },
   };
 }
 
-/** What has come of a reply. */
+/** State of a reply: whether any of it went out, and its text. */
 interface Made {
   isHeard: boolean;
   text: string;
@@ -116,9 +120,9 @@ async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGe
   for await (const part of parts) yield part.type === 'mind' ? { ...part, because: part.because ?? code } : part;
 }
 
-/** What was heard of one utterance. */
+/** The audio of one utterance, and its transcript. */
 class Utterance {
-  /** What the recognizer has made of it. */
+  /** The latest transcript. */
   text = '';
   readonly #frames: AudioFrame[] = [];
   #ms = 0;
@@ -131,7 +135,7 @@ class Utterance {
     }
   }
 
-  /** Undefined where there is none, or only the beginning of it. */
+  /** Its audio; undefined if there is none, or if it was too long to be kept. */
   get sound(): OmniSound | undefined {
     const [first] = this.#frames;
     if (first === undefined || this.#ms > keptMs) return undefined;
@@ -139,7 +143,7 @@ class Utterance {
   }
 }
 
-/** The sound of the last message, where it was spoken. */
+/** Returns the audio of the last message, if it was spoken. */
 function soundOf(history: readonly Message[], heard: readonly Utterance[]): OmniSound | undefined {
   const last = history.at(-1);
   if (last?.role !== 'user' || last.text.trim() === '') return undefined;

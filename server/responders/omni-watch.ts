@@ -7,20 +7,21 @@ import { lettersIn } from '../session/contract/cues.ts';
 
 type TextPart = Extract<OmniPart, { readonly type: 'text-delta' }>;
 
-/** A reply of a model that speaks by itself, while its words are watched. */
+/** A reply of an omni model whose words are being checked. */
 export interface WatchedReply {
   readonly parts: AsyncIterable<OmniPart>;
-  /** Why nothing more comes of it; undefined while the character is in role. */
+  /** The guardrail violation that ended it; undefined while there is none. */
   readonly slip: Slip | undefined;
-  /** Whether sound may be heard up to so many letters of the reply. */
+  /** Returns true if audio may be played up to this many letters of the reply. */
   readonly mayBeHeard: (letters: number) => boolean;
 }
 
 /**
- * Watches what a model says, by the clause, as soon as the words come: it is read ahead of its sound, which is paced. At a slip
- * nothing more is read; of what was read, sound may be heard up to the clause before. Sound that went out before its words came, or
- * before their clause was whole, cannot be taken back: to wait for that would cost every reply a clause of silence. What is only
- * written (`speaks` false) waits for its clause.
+ * Checks the words of an omni model clause by clause, as soon as they come: they are read ahead of
+ * their audio, which is paced. At a violation reading stops; audio already read may be played up to
+ * the clause before. Audio sent before its words came, or before their clause was complete, cannot
+ * be taken back: waiting for that would add a clause of silence to every reply. Text-only replies
+ * (`speaks` false) wait for each clause.
  */
 export function watchOmni(parts: AsyncIterable<OmniPart>, guard: RoleGuard, speaks: boolean): WatchedReply {
   const read = new Queue<OmniPart>();

@@ -1,16 +1,19 @@
 import type { Emotion } from '../../characters/emotion.ts';
 
-/** A phrase on its way to the voice, and how it is said. */
+/** A phrase on its way to the synthesizer, with its emotion. */
 export interface FeltPhrase {
   readonly text: string;
   readonly emotion?: Emotion;
 }
 
-/** Knows of which phrase a piece of speech is. */
+/** Finds the phrase that a piece of speech belongs to. */
 export interface PhraseFollower {
-  /** A phrase goes to the synthesizer. */
+  /** Notes a phrase that goes to the synthesizer. */
   handed(phrase: FeltPhrase): void;
-  /** How what comes out of it next is said; pieces come in order, and those of a phrase, joined, give the phrase. */
+  /**
+   * Returns the emotion of the next piece of speech; pieces come in order, and those of a phrase,
+   * joined, give the phrase.
+   */
   emotionOf(text: string): Emotion | undefined;
 }
 

@@ -17,15 +17,18 @@ import { lettersIn, type WrittenCue } from '../session/contract/cues.ts';
 import { followPhrases, type FeltPhrase } from './phrase-follower.ts';
 import type { Trace } from '../session/contract/turn-timings.ts';
 
-/** A reply as it is made: who speaks, what it cost, its words, spoken or written, and after all words its calls. */
+/**
+ * A part of a reply as it is made: its source, its cost, its words, spoken or written, and after
+ * all words its tool calls.
+ */
 export type SpokenPart =
   | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
   | ({ readonly type: 'cue' } & WrittenCue)
-  /** Whose words follow, where several speak. */
+  /** The participant whose words follow, in a scene. */
   | { readonly type: 'speaker'; readonly speaker: Speaker }
-  /** Nobody has anything more to say. */
+  /** The scene is over: no participant has anything more to say. */
   | { readonly type: 'scene-end' }
-  /** They wait for the user, who is to speak next. */
+  /** The participants wait for the user, who is to speak next. */
   | { readonly type: 'users-turn' }
   | ({ readonly type: 'text' } & FeltPhrase)
   | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
@@ -38,29 +41,29 @@ export interface ReplyOptions extends CallOptions {
   readonly maxTokens?: number;
   readonly recipe?: RecipeName;
   readonly situation?: Situation;
-  /** What the character remembers of the user, one line each. */
+  /** Memories of the user, one line each. */
   readonly memories?: readonly string[];
-  /** Where the character plays in a scene with others. */
+  /** Set if the character plays in a scene with others. */
   readonly circumstance?: Circumstance;
-  /** How the character feels by now: what its mind does not say, its voice tells. */
+  /** The character's present feelings: they set the emotion of the voice if the LLM gives none. */
   readonly feelings?: Feelings;
-  /** In a scene, the user was to speak and has not: somebody else does. */
+  /** In a scene, it was the user's turn and the user did not speak: another participant does. */
   readonly passesUser?: boolean;
-  /** How one of several feels, where they are not known before it is chosen who speaks. */
+  /** Returns the feelings of one participant, for scenes in which the speaker is chosen later. */
   readonly feelingsOf?: (id: string) => Feelings;
   readonly sampling?: Sampling;
-  /** Told what the reply has cost so far. */
+  /** Called with the cost of the reply so far. */
   readonly onCost?: (cost: Cost) => void;
-  /** Told of each sentence that was kept back. */
+  /** Called for each sentence that was withheld. */
   readonly onSlip?: (slip: Slip) => void;
-  /** What the reply may call. */
+  /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
   readonly trace: Trace;
-  /** Told of speech as it is made. */
+  /** Called for speech as it is made. */
   readonly onSpeech?: (ms: number) => void;
 }
 
-/** The only thing a session knows about models. */
+/** The session's only interface to models. */
 export interface Responder {
   /** The contract of `SpeechRecognizer.transcribe`; frames at `sampleRate`. */
   listen(
@@ -68,20 +71,25 @@ export interface Responder {
     options: CallOptions & { readonly language?: string },
   ): AsyncIterable<TranscriptPart>;
   readonly sampleRate: number;
-  /** One reply is followed by the next, by whoever it says, until it says that the scene is over. */
+  /**
+   * Set if each reply is followed by the next, by the participant it names, until it says that the
+   * scene is over.
+   */
   readonly goesOn?: true;
   reply(history: readonly Message[], options: ReplyOptions): AsyncIterable<SpokenPart>;
-  /** Has its first words ready, as far as they are known before anybody has spoken. Never rejects. */
+  /**
+   * Caches its first words, as far as they are known before the conversation begins. Never rejects.
+   */
   prepare?(options: CallOptions): Promise<void>;
 }
 
-/** Recognizer ▶ agent ▶ phrases ▶ synthesizer. */
+/** Cascade: recognizer ▶ agent ▶ phrases ▶ synthesizer. */
 export function cascade(parts: {
   readonly recognizer: SpeechRecognizer;
   readonly agent: CharacterAgent;
   readonly synthesizer: SpeechSynthesizer;
   readonly voice: Voice;
-  /** What may be said first; none by default. */
+  /** Possible first lines, for the speech cache; none by default. */
   readonly greetings?: readonly string[];
 }): Responder {
   const { recognizer, agent, synthesizer, voice, greetings = [] } = parts;
@@ -111,7 +119,8 @@ export function cascade(parts: {
           yield { type: 'speech', chunk, emotion: follower.emotionOf(chunk.text) };
         }
       }
-      // Nothing is called before everything is said: who interrupts the character keeps it from acting.
+      // Tools are called only after everything is said: a user who interrupts the character
+      // prevents the call.
       yield* aside.calls;
       yield* aside.notes;
     },
@@ -121,7 +130,7 @@ export function cascade(parts: {
   };
 }
 
-/** Whether a reply is one of few lines, known whole at once. */
+/** Returns true if the reply is one of a few fixed lines, so that the speech cache is used. */
 function isScripted(situation: Situation | undefined): boolean {
   return situation === 'greeting' || situation === 'unclear' || situation === 'nod';
 }
@@ -134,7 +143,7 @@ interface Aside {
   readonly calls: CallPart[];
 }
 
-/** Phrases as the voice is given them: without an emotion of their own they have that of the character. */
+/** Gives phrases without an emotion of their own that of the character's feelings. */
 async function* coloured(phrased: AsyncIterable<FeltPhrase>, feelings?: Feelings): AsyncIterable<FeltPhrase> {
   const usual = feelings === undefined ? undefined : emotionOf(feelings);
   for await (const phrase of phrased) yield usual === undefined ? phrase : { emotion: usual, ...phrase };
@@ -147,22 +156,25 @@ async function* noted<Part>(parts: AsyncIterable<Part>, note: (part: Part) => vo
   }
 }
 
-/** One reply as it is read off its agent. */
+/** State of one reply while it is read from its agent. */
 interface Run {
   ended: boolean;
   minds: number;
-  /** Letters written by the mind that speaks, after those of the phrases of others; and letters of all phrases so far. */
+  /**
+   * `letters`: letters written by the present source, after those of earlier phrases; `phrased`:
+   * letters of all phrases so far.
+   */
   letters: number;
   phrased: number;
-  /** How the latest text is said. */
+  /** Emotion of the latest text. */
   emotion: Emotion | undefined;
-  /** Told with the first text of a mind. */
+  /** Emotion of the first text of the present source. */
   opening: { readonly emotion: Emotion | undefined } | undefined;
 }
 
 /**
- * Phrases of a reply, each with how its beginning is said. When another mind takes over, the unfinished phrase of the first
- * is dropped, and so are its calls.
+ * Yields the phrases of a reply, each with the emotion at its beginning. If another source takes
+ * over, the unfinished phrase of the first is dropped, and so are its tool calls.
  */
 async function* speakable(
   parts: AsyncIterable<ReplyPart>,
@@ -179,7 +191,7 @@ async function* speakable(
           trace.mark('first_phrase');
           run.phrased += lettersIn(text);
           const { emotion } = began ?? run.opening ?? run;
-          // A phrase is over when the first character of the next one has come.
+          // A phrase ends when the first character of the next one has come.
           began = { emotion: run.emotion };
           yield { text, ...(emotion === undefined ? {} : { emotion }) };
         }

@@ -7,12 +7,14 @@ import { untilBreakIn } from './character-interruption.ts';
 import { breathMs, holdsFloorMs } from './turn-order.ts';
 import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
 
-/** What a scene is played with. */
+/** The participants of a scene, and how they are chosen and made. */
 export interface ScenePlayers {
   readonly stage: Stage;
-  /** Plays one of the cast, with its own voice. */
+  /** Makes the responder of one of the cast, with its own voice. */
   readonly responderOf: (character: Character) => Responder;
-  /** Chooses who speaks next; without one the script does, then who was spoken to. */
+  /**
+   * Chooses the next speaker; without one the script decides, then the addressee of the last words.
+   */
   readonly model?: ChatModel | undefined;
 }
 
@@ -21,13 +23,14 @@ interface Player extends Character {
   readonly aliases?: readonly string[];
 }
 
-/** So many in a row act without a word before the scene is over. */
+/** The scene ends after this many turns in a row without words. */
 const mostSilentTurns = 3;
 
 /**
- * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. Who only acts has had
- * its turn, and the next one speaks. When the scene is over, or the user is to speak, it says so, and nobody speaks. History tells the characters apart by
- * `name`; a line that breaks off was cut short by whoever comes next.
+ * Several characters as one responder: each reply is the turn of one of them, who is named before
+ * it speaks. A character that only acts has had its turn, and the next one speaks. When the scene
+ * is over, or it is the user's turn, the reply says so, without words. The history tells the
+ * characters apart by `name`; a line that breaks off was interrupted by the next speaker.
  */
 export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
   const players = playersOf(stage);
@@ -41,7 +44,7 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
     goesOn: true,
     async *reply(talk, options) {
       if (options.situation === 'nod') return;
-      // Nobody there hears who only listens.
+      // The characters do not hear a user who only listens.
       const history = stage.scene.user === 'listener' ? talk.filter(({ role }) => role !== 'user') : [...talk];
       const done: CuePart[] = [];
       for (let silent = 0; silent < mostSilentTurns; silent += 1) {
@@ -58,7 +61,7 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
         const seen = seenBy(player, history, stage.scene);
         const acting = responders.get(player.id) ?? ear;
         const parts = acting.reply(seen, optionsFor(player, players, stage.scene, options, line));
-        // A script is played as it stands.
+        // Without a model, script lines are played in full.
         const isScripted = model === undefined && line !== undefined;
         const held = isScripted ? parts : untilBreakIn(parts, floorOf(player, players, history));
         const acted = yield* untilSpoken(afterBreath(held, pauseBefore(player, history)), done);
@@ -87,12 +90,12 @@ interface Direction {
   readonly stage: Stage;
   readonly model: ChatModel | undefined;
   readonly signal: AbortSignal;
-  /** Of the last turns, how many had no words: they count for nothing. */
+  /** Number of the last turns that had no words: they do not count. */
   readonly silent: number;
   readonly passesUser: boolean;
 }
 
-/** Whose turn it is, and what the script has them say; undefined where the scene is over. */
+/** Returns the next speaker, and its line in the script; undefined if the scene is over. */
 async function turnOf(
   history: readonly Message[],
   players: readonly Player[],
@@ -111,7 +114,7 @@ async function turnOf(
   const choice: Choice<Player> = {
     circumstance: scene.circumstance,
     candidates: players,
-    // Nobody speaks to the environment; without a model it has nothing to say but its script.
+    // The environment is never addressed; without a model it has nothing to say but its script.
     callable: characters,
     last: last?.name,
     history,
@@ -129,13 +132,13 @@ async function turnOf(
   return chosen === 'end' || chosen === undefined ? undefined : withLine(chosen);
 }
 
-/** Who has broken in speaks at once; anybody else is chosen. */
+/** A character that has just interrupted speaks at once; otherwise the model chooses. */
 async function chosenBy(model: ChatModel, choice: Choice<Player>, signal: AbortSignal) {
   const isCut = isBrokenOff(choice.history.at(-1)?.text ?? '');
   return isCut ? nextByAddress(choice) : await nextSpeaker(choice, model, signal);
 }
 
-/** How many lines of the script have been said, whole or in part. */
+/** Returns how many lines of the script have been said, completely or in part. */
 function spokenOf({ script }: Scene, players: readonly Player[], turns: readonly Message[]): number {
   let next = 0;
   for (const turn of turns) {
@@ -156,7 +159,10 @@ function spokenWords(text: string): string {
     .toLowerCase();
 }
 
-/** The talk as one of them has lived it: own words as said, those of others with their names. */
+/**
+ * Returns the conversation from one character's view: own words as said, those of others with their
+ * names.
+ */
 function seenBy({ name }: Player, history: readonly Message[], scene: Scene): Message[] {
   return history.map((message) => {
     if (message.role === 'assistant') {
@@ -216,8 +222,8 @@ function environmentPrompt(
 }
 
 /**
- * How long a turn may last, by what has been said of it: whoever it speaks to may break in, but not on one who has just broken in,
- * nor on the environment.
+ * Returns how long a turn may last, given what has been said of it: the addressee may interrupt,
+ * but not a character that has just interrupted, nor the environment.
  */
 function floorOf(player: Player, players: readonly Player[], history: readonly Message[]): (said: string) => number {
   const candidates = players.filter(({ id }) => id !== environmentId);
@@ -229,7 +235,7 @@ function floorOf(player: Player, players: readonly Player[], history: readonly M
   };
 }
 
-/** Silence before a turn, in milliseconds. */
+/** Returns the silence before a turn, in milliseconds. */
 function pauseBefore(player: Player, history: readonly Message[]): number {
   const last = history.at(-1);
   return last === undefined || isBrokenOff(last.text) ? 0 : breathMs(player.turnTaking);
@@ -241,7 +247,10 @@ function narrated(text: string): CuePart {
   return { type: 'cue', kind: 'narration', text, afterLetters: 0 };
 }
 
-/** The parts of a turn, `before` them with the first word; where none was said, what was done instead is returned. */
+/**
+ * Yields the parts of a turn, with `before` in front of the first word; if there is no word,
+ * returns the actions instead.
+ */
 async function* untilSpoken(
   parts: AsyncIterable<SpokenPart>,
   before: readonly CuePart[],
@@ -267,7 +276,7 @@ function hasWords(part: SpokenPart): boolean {
   return (part.type === 'speech' && part.chunk.text.trim() !== '') || (part.type === 'text' && part.text.trim() !== '');
 }
 
-/** The parts of a reply, its sound after so much silence. */
+/** Yields the parts of a reply, with `ms` of silence before its audio. */
 async function* afterBreath(parts: AsyncIterable<SpokenPart>, ms: number): AsyncIterable<SpokenPart> {
   let isFirst = ms > 0;
   for await (const part of parts) {

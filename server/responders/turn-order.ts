@@ -1,18 +1,19 @@
-/** Who is there to speak in a scene. */
+/** The kinds of participants in a scene. */
 export type Part = 'user' | 'character' | 'environment';
 
-/** Who has the floor, and who may want it. */
+/** The present speaker, and whether the user takes part. */
 export interface Floor {
-  /** Who speaks now; undefined: nobody. */
+  /** The present speaker; undefined if there is none. */
   readonly holder: Part | undefined;
-  /** The user has a part, rather than listens. */
+  /** True if the user plays a role; false if the user only listens. */
   readonly userPlays: boolean;
 }
 
 /**
- * When somebody may begin to speak: over whoever speaks (`now`), once they have finished (`after`), or not at all. A user with a part
- * speaks over anybody, as people do, and nobody speaks over the user; one who listens is not part of the scene. Everybody lets the
- * environment finish but the user; characters do as `holdsFloorMs` says.
+ * Returns when a participant may begin to speak: over the present speaker (`now`), after it
+ * (`after`), or not at all. A user with a role speaks over anyone, as people do, and no one speaks
+ * over the user; a listening user is not part of the scene. Everyone except the user lets the
+ * environment finish; characters do as `holdsFloorMs` says.
  */
 export function mayTakeFloor({ holder, userPlays }: Floor, claimant: Part): 'now' | 'after' | 'never' {
   if (claimant === 'user') return userPlays ? 'now' : 'never';
@@ -20,27 +21,28 @@ export function mayTakeFloor({ holder, userPlays }: Floor, claimant: Part): 'now
   return holder === undefined ? 'now' : 'after';
 }
 
-/** Whether somebody of a scene may speak now that nobody else of it does. */
+/** Returns true if a participant of a scene may speak now that no other one does. */
 export function mayGoOn(userSpeaks: boolean, userPlays: boolean): boolean {
   return mayTakeFloor({ holder: userSpeaks ? 'user' : undefined, userPlays }, 'character') === 'now';
 }
 
-/** How a character holds the floor, and waits for it: 0 to 1 each, of its card. */
+/** Turn-taking traits of a character card: 0 to 1 each. */
 export interface Temper {
   readonly patience: number;
   readonly interruptibility: number;
 }
 
-/** Nobody is cut short sooner, and who waits longer than the latter waits for the end. */
+/** Earliest and latest interruption; a character that would wait longer waits for the end. */
 const leastMs = 4_000;
 const mostMs = 12_000;
-/** Who is less eager than this breaks in on nobody. */
+/** A character less eager than this never interrupts. */
 const eagerFrom = 0.3;
 
 /**
- * How long one character may speak, in milliseconds of its sound, before another breaks in: the sooner the less patient the other is
- * and the more readily the first gives way; Infinity: to its end. Whoever is broken in on stops after the word it is saying: a
- * response carries one voice, so two are never heard at once.
+ * Returns how long a character may speak, in milliseconds of its audio, before another one
+ * interrupts: the sooner, the less patient the other is and the more readily the first yields;
+ * Infinity: to its end. An interrupted character stops after the present word: a response carries
+ * one voice, so two are never heard at once.
  */
 export function holdsFloorMs(holder: Temper, claimant: Temper): number {
   const eagerness = (1 - claimant.patience) * holder.interruptibility;
@@ -48,7 +50,7 @@ export function holdsFloorMs(holder: Temper, claimant: Temper): number {
   return Math.round(mostMs - ((eagerness - eagerFrom) / (1 - eagerFrom)) * (mostMs - leastMs));
 }
 
-/** The silence before somebody speaks once the floor is free, in milliseconds. */
+/** Returns the silence before the next speaker begins, in milliseconds. */
 export function breathMs({ patience }: Temper): number {
   return Math.round(150 + 400 * patience);
 }

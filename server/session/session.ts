@@ -17,9 +17,9 @@ import { Speaking } from './output/speaking.ts';
 import { Trace } from './contract/turn-timings.ts';
 import { TurnTaking } from './turns/turn-taking.ts';
 
-/** One conversation: a single writer of its own state, fed by one queue. */
+/** One conversation: the only writer of its own state, fed by one queue. */
 export class Session {
-  /** What the client is to be told, in order. Ends when the session does. */
+  /** Events for the client, in order. Ends when the session ends. */
   readonly events = new Queue<SessionEvent>();
   readonly conversation: Conversation;
   readonly #parts: SessionParts;
@@ -32,7 +32,7 @@ export class Session {
   readonly #voices: EchoVoice | undefined;
   #settings: SessionSettings;
   #unclear = false;
-  /** Something was said over the reply that is being spoken, which goes on: it is answered afterwards. */
+  /** The user spoke over a reply that was not stopped; that speech is answered after the reply. */
   #owesAnswer = false;
 
   constructor(parts: SessionParts) {
@@ -50,7 +50,7 @@ export class Session {
       post: (input) => this.#inputs.push(input),
       replyEnded: (reply) => {
         const heardByMs = this.#listening.heardMs + reply.unheardMs;
-        // After a call it is the client's turn: the character waits for what comes back. And it does not speak up twice.
+        // After a tool call the client goes on with the result. The idle prompt is not repeated.
         const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
         this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
         this.#answerLate(reply);
@@ -79,22 +79,22 @@ export class Session {
     });
   }
 
-  /** Hands a command in; commands take effect in the order they came. */
+  /** Queues a command. Commands take effect in the order in which they are sent. */
   send(command: SessionCommand): void {
     this.#intake.send(command);
   }
 
-  /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
+  /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void {
     this.#intake.away(isAway);
   }
 
-  /** Sound handed in that has not been heard yet. */
+  /** Audio received but not yet processed, in milliseconds. */
   get waitingAudioMs(): number {
     return this.#intake.sentAudioMs - this.#listening.heardMs;
   }
 
-  /** Lives until `close`. Never throws: a fault inside one input is reported and the next is taken. */
+  /** Runs until `close`. Never throws: a fault in one input is reported, and the next is taken. */
   async run(): Promise<void> {
     const taking = this.#intake
       .run((input) => this.#inputs.push(input))
@@ -117,7 +117,7 @@ export class Session {
     await taking;
   }
 
-  /** Ends the session: what is being said stops, and `run` returns. */
+  /** Ends the session: running replies stop, and `run` returns. */
   close(): void {
     this.#intake.close();
     this.#inputs.end();
@@ -144,11 +144,11 @@ export class Session {
   }
 
   #obey(command: SessionCommand): void {
-    // What is prepared stands on a conversation that this may change.
+    // A speculative reply is based on a conversation that this command may change.
     if (!['audio', 'heard', 'item-retrieve'].includes(command.type)) this.#speaking.dropDraft();
     switch (command.type) {
       case 'audio':
-        return; // Already heard.
+        return; // Already processed by the intake.
       case 'audio-commit':
         return this.#commitByClient(command.ref);
       case 'audio-clear':
@@ -161,7 +161,7 @@ export class Session {
         return this.#replyForClient(command.request, command.ref);
       case 'reply-cancel':
         if (!this.#speaking.cancel('client_cancelled', command.id)) {
-          // LiveKit passes over errors that begin like this one.
+          // LiveKit ignores errors whose message begins like this one.
           this.#refuse('response_cancel_not_active', 'Cancellation failed: no active response found', command.ref);
         }
         return;
@@ -183,7 +183,7 @@ export class Session {
 
   #addItem(command: Extract<ItemCommand, { readonly type: 'item-add' }>): void {
     this.#turns.advance({ type: 'user-active', atMs: this.#listening.heardMs });
-    // What is typed now is what the next reply answers, not speech from before.
+    // The next reply answers what is typed now, not speech from before.
     this.#unclear = false;
     this.#listening.takeTrace();
     changeItems(command, this.conversation, (event) => this.#emit(event));
@@ -193,16 +193,16 @@ export class Session {
   }
 
   #update({ settings, echo, players }: Extract<SessionCommand, { readonly type: 'update' }>): void {
-    // Sound under push to talk is no utterance of the VAD's, and the other way round.
+    // Audio under push to talk is not part of an utterance that the VAD opened, and vice versa.
     if ((settings.turnDetection === null) !== (this.#settings.turnDetection === null)) {
-      // Whoever was told that speech has begun is told that nothing comes of it.
+      // The client got `speech_started`; send `cleared` so that it does not wait for a commit.
       if (this.#settings.turnDetection !== null && this.#listening.current !== undefined)
         this.events.push({ type: 'audio-cleared' });
       this.#listening.clear();
       this.#turns.advance({ type: 'utterance-taken' });
     }
     this.#settings = settings;
-    // Nobody speaks on for those who have left.
+    // No participant speaks for one that has left.
     if (players !== undefined) this.#speaking.cancel('client_cancelled');
     if (players !== undefined) this.#company.change(players);
     this.events.push({ type: 'updated', echo });
@@ -229,7 +229,7 @@ export class Session {
     if (utterance.tentative) this.#turns.overheard(utterance, undefined);
   }
 
-  /** Acts on an understood utterance: answers it, or gives the floor back. */
+  /** Acts on a recognized utterance: answers it, or lets the turn end without a reply. */
   #answer(understood: Understood | undefined): void {
     if (understood === undefined) return;
     const { utterance, outcome } = understood;
@@ -252,7 +252,7 @@ export class Session {
     this.#reply({ inConversation: true }, utterance.trace, answers);
   }
 
-  /** Answers what was said over a reply that has ended by itself, once the user is silent. In a scene the next one speaks. */
+  /** Answers speech over a reply that ended by itself; in a scene, starts the next reply. */
   #answerLate(reply: Reply): void {
     const { createsReply } = this.#settings.turnDetection ?? {};
     const owes = this.#owesAnswer && createsReply === true && !reply.aborted && reply.calls.length === 0;

@@ -1,12 +1,15 @@
-/** Wall time for pacing and measuring, apart from audio time, which decides turns. Tests bring their own. */
+/**
+ * Wall time for pacing and measuring, separate from audio time, which decides turns. Tests bring
+ * their own.
+ */
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;
   /** Resolves after `ms`; rejects with `signal.reason` when aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Runs `run` in `ms`, unless what this returns is called before. */
+  /** Runs `run` after `ms`, unless the returned function is called first. */
   after(ms: number, run: () => void): () => void;
-  /** Runs `run` every `ms`, until what this returns is called. */
+  /** Runs `run` every `ms`, until the returned function is called. */
   every(ms: number, run: () => void): () => void;
 }
 

@@ -14,37 +14,47 @@ import type { SessionSettings } from './settings.ts';
 import type { ProbeLine } from '../input/silence.ts';
 import type { Utterance } from '../input/utterance.ts';
 
-/** What a session is made of. */
+/** Everything that a session is made of. */
 export interface SessionParts extends Players {
   readonly vad: Vad;
-  /** The client falls silent as soon as it is told that a reply is held, and throws away what it has not played. */
+  /**
+   * The client falls silent as soon as it is told that a reply is held, and discards what it has
+   * not played.
+   */
   readonly stopsAtOnce?: boolean;
   readonly clock: Clock;
-  /** Finds out whether what the client sends comes through; absent where nothing can be stuck on its way. */
+  /**
+   * Tests whether what the client sends gets through; absent if nothing can be stuck on its way.
+   */
   readonly probeLine?: ProbeLine;
   readonly settings: SessionSettings;
-  /** Tells whether the user has finished, where the settings ask for it. */
+  /** Predicts the end of the user's turn, if the settings ask for it. */
   readonly turnDetector?: TurnDetector;
-  /** Tells voices apart; without one, the character's own is known by its words alone. */
+  /**
+   * Embeds voices to tell them apart; without one, the character's own voice is recognized by its
+   * words alone.
+   */
   readonly speakerEncoder?: SpeakerEncoder;
-  /** Answers that may be prepared in one turn before it is over; 0 for none. */
+  /** Most speculative replies in one turn; 0 for none. */
   readonly draftsPerTurn: number;
   /** How far ahead of real time replies are sent. */
   readonly aheadMs: number;
-  /** Sound kept for `retrieve`, in all. */
+  /** Audio kept for `retrieve`, in total. */
   readonly keptAudioMs: number;
-  /** A conversation to go on with. */
+  /** History of a conversation to continue. */
   readonly items?: readonly Item[];
-  /** Of those, the ones from before who plays now came. */
+  /** Ids of those items that date from before the present participants joined. */
   readonly before?: ReadonlySet<string> | undefined;
   readonly newId: (kind: 'item' | 'resp') => string;
-  /** What the character remembers of the user, as far as it bears on what was said; throws `signal.reason` alone. */
+  /**
+   * Recalls the memories of the user that are relevant to the history; throws only `signal.reason`.
+   */
   readonly recall?: (history: readonly Message[], options: CallOptions) => Promise<readonly string[]>;
-  /** Told of faults that are ours, without content. */
+  /** Called with internal faults; they carry no content of the conversation. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/** What the two sides of a conversation share. */
+/** State and callbacks shared by listening and speaking. */
 export interface SessionContext extends Pick<
   SessionParts,
   'clock' | 'aheadMs' | 'newId' | 'recall' | 'onFault' | 'turnDetector' | 'draftsPerTurn'
@@ -52,11 +62,11 @@ export interface SessionContext extends Pick<
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
   readonly company: Pick<Company, 'items' | 'moods' | 'players'>;
-  /** Whether the client falls silent as soon as it is told that a reply is held. */
+  /** True if the client falls silent as soon as it is told that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;
   readonly post: (input: SessionInput) => void;
-  /** The reply that wrote the conversation has ended. */
+  /** Called when a reply that wrote the conversation has ended. */
   readonly replyEnded: (reply: Reply) => void;
 }
 
@@ -66,7 +76,7 @@ export type SessionInput =
   | Inbound
   | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
   | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown }
-  /** More is known of whose voice it is. */
+  /** There is a new verdict on whose voice the utterance is. */
   | { readonly type: 'voice-judged'; readonly utterance: Utterance }
   | { readonly type: 'pause-judged'; readonly pause: object; readonly completeness: number | undefined }
   | { readonly type: 'reply-step'; readonly reply: Reply; readonly step: ReplyStep }

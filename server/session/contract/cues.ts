@@ -1,22 +1,25 @@
 import type { Cue } from '../../../agents/output/performance.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 
-/** A cue, and when it takes place in the sound of its item; 0 in what is written. */
+/** A stage direction, and when it takes place in the audio of its item; 0 in written text. */
 export interface PlacedCue extends Cue {
   readonly startMs: number;
 }
 
-/** A cue that takes place once so much has been said; see `lettersIn`. */
+/** A stage direction that takes place after this many letters of the reply; see `lettersIn`. */
 export interface WrittenCue extends Cue {
   readonly afterLetters: number;
 }
 
-/** Letters and digits of a text: what stays of it however its marks and its white space are put in order for a voice. */
+/**
+ * Counts letters and digits of a text: they stay the same however punctuation and white space are
+ * changed for speech.
+ */
 export function lettersIn(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
-/** Cues of a reply that wait for the words they stand behind. */
+/** Stage directions of a reply that wait for the words they follow. */
 export class WaitingCues {
   #waiting: WrittenCue[] = [];
   #letters = 0;
@@ -25,7 +28,10 @@ export class WaitingCues {
     this.#waiting.push(cue);
   }
 
-  /** Those that take place as these words are said, in order, each with the word that begins then. */
+  /**
+   * Returns those that take place as these words are said, in order, each at the start of the next
+   * word.
+   */
   saying(words: readonly TimedWord[]): PlacedCue[] {
     const due: PlacedCue[] = [];
     for (const { text, startMs } of words) {
@@ -35,20 +41,22 @@ export class WaitingCues {
     return due;
   }
 
-  /** Those that take place before a text that is written. */
+  /** Returns those that take place before a written text. */
   writing(text: string): PlacedCue[] {
     const due = this.#take(0);
     this.#letters += lettersIn(text);
     return due;
   }
 
-  /** All that are left: everything has been said, and it took `endMs`. */
+  /** Returns all that are left, at `endMs`: everything has been said. */
   rest(endMs: number): PlacedCue[] {
     this.#letters = Infinity;
     return this.#take(endMs);
   }
 
-  /** Another mind goes on: what the first one meant to do is not done. */
+  /**
+   * Drops them: another reply source takes over, and the actions of the first are not carried out.
+   */
   drop(): void {
     this.#waiting = [];
   }

@@ -11,14 +11,23 @@ import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './turn-timings.ts';
 
-/** What a client asks of a session, whatever dialect it speaks. `ref` is the client's own name for the request. */
+/**
+ * A client's command to a session, in whatever dialect it was sent. `ref` is the client's own name
+ * for the request.
+ */
 export type SessionCommand = { readonly ref?: string } &
-  /** Mono, at a rate that may change from one command to the next. `samples` may be overwritten once it has been handed in. */
+  /**
+   * Mono, at a rate that may change from one command to the next. `samples` may be overwritten once
+   * it has been handed in.
+   */
   (
     | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
     | { readonly type: 'audio-commit' }
     | { readonly type: 'audio-clear' }
-    /** `echo` comes back with `updated`, untouched. `players`: others come in the place of who speaks; what is being said stops. */
+    /**
+     * `echo` is returned in `updated`, untouched. `players`: new participants replace the present
+     * ones; a running reply stops.
+     */
     | {
         readonly type: 'update';
         readonly settings: SessionSettings;
@@ -30,83 +39,95 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'item-truncate'; readonly id: string; readonly contentIndex: number; readonly heardMs: number }
     | { readonly type: 'reply'; readonly request: ReplyRequest }
     | { readonly type: 'reply-cancel'; readonly id?: string }
-    /** How much of a reply the client has played by now; `held`: when it fell silent, as it was told to. */
+    /**
+     * How much of a reply the client has played by now; `held`: the position at which it fell
+     * silent for a hold.
+     */
     | { readonly type: 'heard'; readonly replyId: string; readonly heardMs: number; readonly held?: boolean }
-    /** A message that could not be understood; the session answers it in its turn. */
+    /**
+     * A message that could not be decoded; the session reports it in its place among the other
+     * commands.
+     */
     | { readonly type: 'reject'; readonly problem: Problem }
   );
 
-/** What is wrong with a request, in the terms of the error table. */
+/** An error in a request, in the terms of the error table. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param?: string;
 }
 
-/** How one reply is to be made. */
+/** How to make one reply. */
 export interface ReplyRequest {
   /** Joins the conversation; otherwise it is a side answer that leaves no trace. */
   readonly inConversation: boolean;
   /** Replaces the session's scene for this reply. */
   readonly scene?: string;
   readonly speaks?: boolean;
-  /** Instead of the session's bound; Infinity for none. */
+  /** Replaces the session's bound; Infinity for none. */
   readonly maxTokens?: number;
-  /** Instead of the session's tools. */
+  /** Replaces the session's tools. */
   readonly toolbox?: Toolbox;
-  /** Instead of the conversation's history. */
+  /** Replaces the conversation's history. */
   readonly items?: readonly Item[];
   readonly situation?: 'greeting' | 'idle' | 'nod';
-  /** Comes back with `reply-started`, untouched. */
+  /** Returned in `reply-started`, untouched. */
   readonly echo?: unknown;
 }
 
 export type ReplyStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
 export type ReplyReason = 'turn_detected' | 'client_cancelled' | 'max_output_tokens' | 'content_filter' | 'hung_up';
 
-/** How a reply came out. */
+/** Outcome of a reply. */
 export interface ReplyEnd {
   readonly status: ReplyStatus;
   readonly reason?: ReplyReason;
   readonly problem?: Problem;
-  /** Which mind spoke; `because` is set when it stands in for one that failed. */
+  /**
+   * The chat model or other source that made the reply; `because` is set if it stands in for one
+   * that failed.
+   */
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
-  /** How who spoke feels then: whole numbers from 0 to 10. */
+  /** Feelings of the speaker at the end: whole numbers from 0 to 10. */
   readonly feelings: Feelings;
-  /** In a scene, how each of its characters does. */
+  /** In a scene, the feelings of each of its characters. */
   readonly castFeelings?: Readonly<Record<string, Feelings>>;
   readonly latency: Latency;
-  /** From the end of speech, or the request, to its end, in milliseconds. */
+  /** From the end of speech, or from the request, to the end of the reply, in milliseconds. */
   readonly tookMs: number;
-  /** Sentences that were kept back because the character would not say them, each by what was wrong; absent where there were none. */
+  /** Guardrail violations: one for each sentence that was withheld; absent if there were none. */
   readonly slips?: readonly Slip[];
-  /** Why nobody spoke: the scene is over, or the user is to speak. */
+  /** Reason why no participant spoke: the scene is over, or it is the user's turn. */
   readonly rest?: 'scene-end' | 'users-turn';
-  /** Absent where no drafts are made. */
+  /** Absent if there are no speculative replies. */
   readonly speculation?: Speculation;
 }
 
-/** Answers prepared before the user's turn was over, since the reply before. */
+/** Speculative replies begun before the end of the user's turn, since the reply before. */
 export interface Speculation {
   readonly drafts: number;
-  /** Whether the last of them became this reply. */
+  /** True if the last of them became this reply. */
   readonly used: boolean;
-  /** What was made in vain: tokens of the mind, by its own count or by estimate, and speech. */
+  /** Wasted work: tokens of the LLM, by its own count or by estimate, and synthesized speech. */
   readonly wastedTokens: number;
   readonly wastedSpeechMs: number;
 }
 
 /**
- * What a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing after it; for
- * every `reply-item` one `reply-item-ended` before that.
+ * Everything that a session tells its client. For every `reply-started` there is exactly one
+ * `reply-ended`, and nothing after it; for every `reply-item` one `reply-item-ended` before that.
  */
 export type SessionEvent =
   | { readonly type: 'updated'; readonly echo: unknown }
   | { readonly type: 'speech-started' | 'speech-stopped'; readonly itemId: string; readonly atMs: number }
   | { readonly type: 'audio-committed'; readonly itemId: string; readonly previousItemId: string | null }
   | { readonly type: 'audio-cleared' }
-  /** The user has been silent from `fromMs` to `atMs` after a reply; the silence becomes an item, and the character speaks up. */
+  /**
+   * The user was silent from `fromMs` to `atMs` after a reply; the silence becomes an item, and the
+   * character speaks up.
+   */
   | { readonly type: 'idle'; readonly itemId: string; readonly fromMs: number; readonly atMs: number }
   | { readonly type: 'item-added'; readonly item: Item; readonly previousItemId: string | null }
   | { readonly type: 'item-retrieved'; readonly item: Item }
@@ -117,7 +138,7 @@ export type SessionEvent =
       readonly heardMs: number;
     }
   | { readonly type: 'item-deleted'; readonly itemId: string }
-  /** `stable` has only ever grown; `text` is the whole hypothesis. */
+  /** `stable` never shrinks; `text` is the whole hypothesis. */
   | { readonly type: 'transcript-partial'; readonly itemId: string; readonly stable: string; readonly text: string }
   | {
       readonly type: 'transcript-final';
@@ -133,7 +154,7 @@ export type SessionEvent =
       readonly replyId: string;
       readonly speaks: boolean;
       readonly inConversation: boolean;
-      /** Infinity where there is no bound but the mind's own. */
+      /** Infinity if the LLM's own bound is the only one. */
       readonly maxTokens: number;
       readonly echo: unknown;
     }
@@ -145,9 +166,9 @@ export type SessionEvent =
       readonly inConversation: boolean;
       readonly previousItemId: string | null;
     }
-  /** `cut`: it was stopped. */
+  /** `cut`: the reply was stopped. */
   | { readonly type: 'reply-item-ended'; readonly replyId: string; readonly item: MessageItem; readonly cut: boolean }
-  /** A call, whole; it comes after the words of the reply, if there are any. */
+  /** A complete tool call; it comes after the words of the reply, if there are any. */
   | {
       readonly type: 'reply-call';
       readonly replyId: string;
@@ -155,19 +176,22 @@ export type SessionEvent =
       readonly inConversation: boolean;
       readonly previousItemId: string | null;
     }
-  /** Its sound stops where it is, because the user makes one. */
+  /** The reply's audio pauses because the user makes a sound. */
   | { readonly type: 'reply-held'; readonly replyId: string }
-  /** It goes on from the start of the clause, for that was nothing: words not heard yet sound so much later. */
+  /**
+   * The reply resumes from the start of the clause, because the sound was no interruption: words
+   * not heard yet play `laterMs` later.
+   */
   | { readonly type: 'reply-resumed'; readonly replyId: string; readonly laterMs: number }
   | {
       readonly type: 'reply-text';
       readonly replyId: string;
       readonly text: string;
       readonly words: readonly TimedWord[];
-      /** How it is said, where the mind told. */
+      /** Emotion with which the text is said, if the LLM gave one. */
       readonly emotion?: Emotion | undefined;
     }
-  /** Something beside the words takes place; `itemId` is null where nothing has been said yet. */
+  /** A stage direction takes place; `itemId` is null if nothing has been said yet. */
   | { readonly type: 'reply-cue'; readonly replyId: string; readonly itemId: string | null; readonly cue: PlacedCue }
   | {
       readonly type: 'reply-audio';

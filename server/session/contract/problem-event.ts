@@ -1,6 +1,9 @@
 import type { Problem, SessionEvent } from './events.ts';
 
-/** Tells the client what is wrong; `ref`: its own name for the request that was. */
+/**
+ * Builds the event that reports an error to the client; `ref`: the client's own name for the
+ * request.
+ */
 export function problemEvent(problem: Problem, ref?: string): SessionEvent {
   return { type: 'problem', problem, ...(ref === undefined ? {} : { ref }) };
 }

@@ -2,46 +2,52 @@ import type { RecipeName } from '../../../agents/recipe-names.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { Patience } from '../../../voices/turn-detector.ts';
 
-/** What a session does, apart from who speaks in it. Defaults come from the character's temperament. */
+/**
+ * Behaviour of a session, apart from which characters speak in it. Defaults come from the
+ * character's temperament.
+ */
 export interface SessionSettings {
-  /** The client's scene: a layer under the persona, never over it. */
+  /** The client's scene: added below the persona in the prompt, never replaces it. */
   readonly scene: string;
   /** False: replies are text only. */
   readonly speaks: boolean;
-  /** Whether transcripts of the user are sent to the client. */
+  /** True if transcripts of the user are sent to the client. */
   readonly transcribes: boolean;
-  /** BCP 47 tag the user is said to speak; absent where not known. */
+  /** BCP 47 tag of the user's language; absent if unknown. */
   readonly language?: string;
   /** Null: the client commits its audio itself (push to talk). */
   readonly turnDetection: TurnDetection | null;
-  /** Factor on the pace of speech, 0.25 to 1.5. */
+  /** Speaking rate factor, 0.25 to 1.5. */
   readonly speed: number;
-  /** Upper bound for one reply; absent means the mind's own. */
+  /** Upper bound of tokens for one reply; absent: the LLM's own. */
   readonly maxTokens?: number;
-  /** How a model is told whom to play; absent means the server's own way. */
+  /** Prompt recipe that tells the model whom to play; absent: the server's default. */
   readonly recipe?: RecipeName;
-  /** What the character may call; absent means nothing. */
+  /** Tools that the character may call; absent: none. */
   readonly toolbox?: Toolbox;
 }
 
-/** How the server finds the user's turns. */
+/** How the server detects the user's turns. */
 export interface TurnDetection {
-  /** Probability from which a window counts as speech, 0 to 1. */
+  /** VAD probability from which a window counts as speech, 0 to 1. */
   readonly threshold: number;
-  /** Sound kept from before the start of speech. */
+  /** Pre-roll: audio kept from before speech start. */
   readonly prefixPaddingMs: number;
-  /** Silence that ends a turn, unless it is known how complete the turn is. */
+  /** Silence that ends a turn if there is no end-of-turn probability. */
   readonly silenceMs: number;
-  /** How long to wait where it is known; absent: always `silenceMs`. */
+  /**
+   * Range of end-of-turn timeouts if there is an end-of-turn probability; absent: always
+   * `silenceMs`.
+   */
   readonly patience?: Patience;
   readonly createsReply: boolean;
-  /** Speaking over a reply stops it. */
+  /** Barge-in: speech over a reply stops it. */
   readonly interruptsReply: boolean;
-  /** Silence after a reply, heard to its end, from which on the character speaks up; absent means never. */
+  /** Silence after a reply was heard to its end until the character speaks up; absent: never. */
   readonly idleMs?: number;
 }
 
-/** The part of a character that bears on the session: 0 to 1 each, see the card schema. */
+/** The part of a character that matters to the session: 0 to 1 each, see the card schema. */
 interface TurnTaking {
   readonly patience: number;
   readonly interruptibility: number;
@@ -49,8 +55,9 @@ interface TurnTaking {
 }
 
 /**
- * A patient character waits longer before it answers. Where it cannot tell whether its partner has finished: 350 ms of
- * silence for patience 0, 750 ms for 1. Where it can: 200 to 400 ms when they have, up to 2.5 s when they have not.
+ * Returns the turn detection settings for a temperament: a patient character waits longer before it
+ * answers. Without an end-of-turn probability: 350 ms of silence for patience 0, 750 ms for 1. With
+ * one: 200 to 400 ms if the turn is complete, up to 2.5 s if it is not.
  */
 export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
   return {
@@ -63,18 +70,25 @@ export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
   };
 }
 
-/** Completeness from which on a turn counts as finished, found by `npm run bench -- endpointing`. */
+/**
+ * End-of-turn probability from which a turn counts as complete, found by `npm run bench --
+ * endpointing`.
+ */
 export const completeFrom = 0.8;
 
 /**
- * Any speech over its own makes a character pause. It gives way to words; to a voice whose words are not known, a yielding
- * one after 560 ms, a stubborn one after 660 ms.
+ * Returns how much voice over a reply counts as a barge-in if its words are unknown: 560 ms for a
+ * character that yields easily, 660 ms for a stubborn one. Any speech over a reply pauses it, and
+ * words always interrupt it.
  */
 export function bargeInMs(turnTaking: TurnTaking): number {
   return Math.round(660 - 100 * turnTaking.interruptibility);
 }
 
-/** Somebody with a habit of 1 nods every 3 s of talk at most, with 0.2 every 15 s; with 0 never. */
+/**
+ * Returns how long the user may talk until the next pause brings a backchannel by the character: 3
+ * s for a habit of 1, 15 s for 0.2; undefined (never) for 0.
+ */
 export function nodEveryMs({ backchannels }: TurnTaking): number | undefined {
   return backchannels === 0 ? undefined : Math.round(3_000 / backchannels);
 }

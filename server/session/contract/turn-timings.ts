@@ -1,45 +1,47 @@
 import type { Clock } from './clock.ts';
 import { shareOut, tenths, type Owner, type Shares } from './latency-breakdown.ts';
 
-/** Stages of a turn in the order they normally happen. */
+/** Stages of a turn, in their normal order. */
 type Stage =
   | 'endpoint'
   | 'transcript'
-  /** The reply was asked for, by the client or by the turn itself. */
+  /** The reply was requested, by the client or by the turn itself. */
   | 'asked'
   | 'first_token'
   | 'first_phrase'
-  /** The synthesizer's first sound. */
+  /** The synthesizer's first audio. */
   | 'first_speech'
   | 'first_audio'
   | 'heard';
 
-/** Milliseconds from the start of the wait to each stage; null where the turn had no such stage. */
+/** Milliseconds from the start of the wait to each stage; null if the turn had no such stage. */
 export interface Latency {
-  /** What the wait is counted from: the arrival of the last sample of speech, or the request for a typed turn. */
+  /**
+   * Start of the wait: the arrival of the last sample of speech, or the request for a typed turn.
+   */
   readonly basis: 'speech_end' | 'text';
   readonly endpoint_ms: number | null;
   readonly transcript_ms: number | null;
   readonly first_token_ms: number | null;
   readonly first_phrase_ms: number | null;
   readonly first_audio_ms: number | null;
-  /** The first sound at the client's ear; null where the client does not tell what it has played. */
+  /** The first audio played at the client; null if the client does not report playback. */
   readonly heard_ms: number | null;
-  /** The whole wait, shared out; where the turn ended without a sound or a word, the wait until that end. */
+  /** Latency breakdown; if the turn ended without audio or text, the wait until that end. */
   readonly owners: Shares;
-  /** What the owners add up to. */
+  /** Sum of the breakdown. */
   readonly total_ms: number;
 }
 
-/** What came before the decision that the user had finished. */
+/** Timing of the audio on which the endpoint was decided. */
 interface Endpointing {
-  /** Wall time at which what decided had come in. */
+  /** Wall time at which the deciding audio had arrived. */
   readonly decidedFromMs: number;
-  /** Silence there was until then, in milliseconds of sound. */
+  /** Silence until then, in milliseconds of audio. */
   readonly silenceMs: number;
 }
 
-/** Who is at work until a stage is reached. */
+/** The component at work until each stage is reached. */
 const workers: readonly (readonly [Stage, Owner])[] = [
   ['endpoint', 'vad'],
   ['transcript', 'recognizer'],
@@ -51,7 +53,7 @@ const workers: readonly (readonly [Stage, Owner])[] = [
   ['heard', 'delivery'],
 ];
 
-/** The latency ledger of one turn: wall-clock marks, each kept the first time it is made. */
+/** The turn timings of one turn: wall-clock marks, each kept the first time it is made. */
 export class Trace {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #marks = new Map<Stage, number>();
@@ -59,20 +61,23 @@ export class Trace {
   #basis: Latency['basis'] = 'text';
   #endpointing: Endpointing | undefined;
 
-  /** Counts from now until `speechEnded` says better. */
+  /** Counts from now until `speechEnded` gives a better start. */
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
     this.#startMs = clock.now();
   }
 
-  /** `wallMs`: when the last voiced sample arrived. Without `endpointing`, all until the endpoint counts as silence. */
+  /**
+   * `wallMs`: when the last voiced sample arrived. Without `endpointing`, all until the endpoint
+   * counts as silence.
+   */
   speechEnded(wallMs: number, endpointing?: Endpointing): void {
     this.#basis = 'speech_end';
     this.#startMs = wallMs;
     this.#endpointing = endpointing;
   }
 
-  /** Goes on from a turn's ledger, whose end came after this one was begun. */
+  /** Continues the timings of a turn whose end came after this trace was started. */
   follow(turn: Trace): void {
     this.#startMs = turn.#startMs;
     this.#basis = turn.#basis;
@@ -84,7 +89,9 @@ export class Trace {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now());
   }
 
-  /** The reply began to be heard `agoMs` ago; not before it was sent, whatever who plays it counts. */
+  /**
+   * Marks the reply as heard since `agoMs`; not before it was sent, whatever the client reports.
+   */
   heardSince(agoMs: number): void {
     const sentMs = this.#marks.get('first_audio') ?? -Infinity;
     if (!this.#marks.has('heard')) this.#marks.set('heard', Math.max(sentMs, this.#clock.now() - agoMs));
@@ -95,7 +102,7 @@ export class Trace {
     return this.#clock.now() - this.#startMs;
   }
 
-  /** The ledger of a turn that ends now. */
+  /** Returns the latency of a turn that ends now. */
   latency(): Latency {
     const since = (stage: Stage): number | null => {
       const mark = this.#marks.get(stage);
@@ -115,7 +122,7 @@ export class Trace {
     };
   }
 
-  /** When each owner was done, and how long the whole took. */
+  /** Returns the end of each component, and the total. */
   #wait(): { readonly ends: Readonly<Partial<Record<Owner, number>>>; readonly untilMs: number } {
     const ends: Partial<Record<Owner, number>> = {};
     for (const [stage, owner] of workers) {
@@ -135,7 +142,7 @@ export class Trace {
     ends.arrival = ends.silence - silenceMs;
   }
 
-  /** Who is at work on a turn that has brought nothing yet. */
+  /** Returns the component at work on a turn that has produced nothing yet. */
   #atWork(): Owner {
     const begun = workers.findLastIndex(([stage]) => stage !== 'asked' && this.#marks.has(stage));
     const next = workers[begun + 1]?.[1] ?? 'pacing';

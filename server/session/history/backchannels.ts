@@ -1,6 +1,7 @@
 /**
- * Words that show a listener is there and ask for nothing: continuers and assessments (Yngve 1970; Clancy et al. 1996 for
- * Chinese), and how recognizers spell coughs and laughs. "No", "wait" and "stop" are not among them, nor is "sorry".
+ * Backchannels, which show that a listener is there and ask for nothing: continuers and assessments
+ * (Yngve 1970; Clancy et al. 1996 for Chinese), and how recognizers spell coughs and laughs. "No",
+ * "wait" and "stop" are not among them, nor is "sorry".
  */
 const words = new Set(
   [
@@ -12,21 +13,21 @@ const words = new Set(
     .split(' '),
 );
 
-/** The same of several words. */
+/** Backchannels of several words. */
 const phrases = new Set(
   'uh huh|mm hm|mm hmm|mhm mhm|i see|i know|got it|of course|oh my|go on|makes sense|fair enough|that is right|thats right|you know|ah so|is that so|no way|for sure|all right|of course'.split(
     '|',
   ),
 );
 
-/** Chinese is written without spaces, so its continuers are looked for as a run. */
+/** Chinese is written without spaces, so its continuers are matched as a run. */
 const chinese =
   /^(?:嗯|恩|哦|噢|喔|啊|呵|哈|唉|哎|诶|欸|呃|额|对|對|是|好|行|的|呀|吧|了|啦|没错|沒錯|当然|當然|真的吗?|这样|原来如此|明白|知道)+$/u;
 
-/** Most words that can be a backchannel: "yeah yeah okay right". */
+/** Most words in a backchannel: "yeah yeah okay right". */
 const mostWords = 4;
 
-/** Whether this is all a listener says to keep the speaker going, such as "mm-hm". Empty text is not. */
+/** Returns true if the text is only a backchannel, such as "mm-hm". Empty text is not. */
 export function isBackchannel(text: string): boolean {
   const spoken = wordsOf(text);
   if (spoken.length === 0 || spoken.length > mostWords) return false;
@@ -39,7 +40,7 @@ export function isBackchannel(text: string): boolean {
   return true;
 }
 
-/** The words of a text in lower case, without marks; "mm-hm" is two. */
+/** Splits a text into words, in lower case and without punctuation; "mm-hm" is two. */
 export function wordsOf(text: string): string[] {
   return (
     text

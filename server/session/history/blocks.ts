@@ -1,17 +1,20 @@
 import { writeInt16 } from '../../../voices/audio.ts';
 
-/** Makes blocks of 16-bit samples, to be kept, that share buffers: a buffer each would cost as much as what is in them. */
+/**
+ * Allocates blocks of 16-bit samples that are kept and share buffers: a buffer for each block would
+ * cost as much as its samples.
+ */
 export class Blocks {
   readonly #roomSamples: number;
   #room = new Int16Array(0);
   #filled = 0;
 
-  /** `roomSamples`: how many samples go into one buffer. */
+  /** `roomSamples`: number of samples in one buffer. */
   constructor(roomSamples: number) {
     this.#roomSamples = roomSamples;
   }
 
-  /** Floats in 16 bits. */
+  /** Converts floats to 16 bits. */
   of(samples: Float32Array): Int16Array {
     if (this.#filled + samples.length > this.#room.length) {
       this.#room = new Int16Array(Math.max(this.#roomSamples, samples.length));
@@ -24,7 +27,10 @@ export class Blocks {
   }
 }
 
-/** The same samples in as few blocks as can be without copying: those that lie side by side in one buffer become one. */
+/**
+ * Merges blocks that are adjacent in one buffer; never copies. Returns the same samples in as few
+ * blocks as possible.
+ */
 export function joined(blocks: readonly Int16Array[]): Int16Array[] {
   const all: Int16Array[] = [];
   for (const block of blocks) {

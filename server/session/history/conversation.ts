@@ -3,7 +3,7 @@ import type { Emotion } from '../../../characters/emotion.ts';
 import type { PlacedCue } from '../contract/cues.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 
-/** Something said in speech: what was understood (null until known), and the sound where it is kept. */
+/** A spoken content part: its transcript (null until known), and its audio if it is kept. */
 export interface SpokenContent {
   readonly type: 'audio';
   transcript: string | null;
@@ -11,28 +11,34 @@ export interface SpokenContent {
   /** Blocks of mono 16-bit samples at `sampleRate`, dropped first when memory is short. */
   audio: Int16Array[];
   readonly sampleRate: number;
-  /** Assistant only: when each word sounds, from the start of the item. */
+  /** Assistant only: word timings, from the start of the item. */
   words: TimedWord[];
-  /** Assistant only: a stretch of it was said a second time. */
+  /** Assistant only: the part that was spoken a second time. */
   repeat?: Repeat;
 }
 
-/** A reply that was held goes on from the start of a clause, in the time after all that had been sent. */
+/**
+ * Describes the repetition after a hold: the reply resumes from the start of a clause, after all
+ * that had been sent.
+ */
 export interface Repeat {
-  /** What had been heard when it was held: words from here to `untilMs`, which had not, sound `laterMs` later than they were to. */
+  /**
+   * Playback position at the hold: words from here to `untilMs` were not heard, and play `laterMs`
+   * later than planned.
+   */
   fromMs: number;
-  /** What had been sent. */
+  /** Sent audio at the hold. */
   readonly untilMs: number;
   readonly laterMs: number;
 }
 
-/** Something written. */
+/** A written content part. */
 export interface WrittenContent {
   readonly type: 'text';
   text: string;
 }
 
-/** Something we keep for the client as it came, such as a picture; no mind sees it. */
+/** A content part kept for the client as it came, such as a picture; never shown to the LLM. */
 export interface OpaqueContent {
   readonly type: 'opaque';
   /** Loses its long texts when memory is short. */
@@ -44,52 +50,52 @@ interface BaseItem {
   status: 'in_progress' | 'completed' | 'incomplete';
 }
 
-/** One of several who speak in a scene. */
+/** A participant of a scene, as the speaker of an item. */
 export interface Speaker {
   readonly id: string;
   readonly name: string;
 }
 
-/** Something said or written. */
+/** A message, spoken or written. */
 export interface MessageItem extends BaseItem {
   readonly type: 'message';
   readonly role: 'system' | 'user' | 'assistant';
-  /** How it begins to be said, where the mind told. */
+  /** Emotion with which the message begins, if the LLM gave one. */
   readonly emotion?: Emotion | undefined;
-  /** Who of several speaks, in a scene. */
+  /** The participant that speaks, in a scene. */
   readonly speaker?: Speaker | undefined;
-  /** What the character did and thought meanwhile. */
+  /** Stage directions: what the character did and thought meanwhile. */
   cues?: PlacedCue[];
   readonly content: (SpokenContent | WrittenContent | OpaqueContent)[];
 }
 
-/** A complete message of the user's, yet without its content. */
+/** Returns a complete message of the user's, except for its content. */
 export function userMessage(id: string): Omit<MessageItem, 'content'> {
   return { id, type: 'message', role: 'user', status: 'completed' };
 }
 
-/** A function that the character wants the client to call. */
+/** A function call that the character asks the client to make. */
 export interface CallItem extends BaseItem, ToolCall {
   readonly type: 'call';
 }
 
-/** What a call brought back. */
+/** The result of a function call. */
 export interface CallOutputItem extends BaseItem {
   readonly type: 'call-output';
   readonly callId: string;
   readonly output: string;
 }
 
-/** An item we keep for the client as it came; no mind sees it. */
+/** An item kept for the client as it came; never shown to the LLM. */
 export interface OpaqueItem extends BaseItem {
   readonly type: 'opaque';
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** One item of the conversation, in the order they stand in its history. */
+/** A conversation item, in the order of the history. */
 export type Item = MessageItem | CallItem | CallOutputItem | OpaqueItem;
 
-/** What one item says, as text; empty where nothing was understood. */
+/** Returns the text of one item; empty if nothing was recognized. */
 export function textOf(item: Item): string {
   if (item.type !== 'message') return '';
   return item.content
@@ -98,10 +104,12 @@ export function textOf(item: Item): string {
     .trim();
 }
 
-/** Pictures kept for `retrieve`, in all: one of the largest that a client may send. */
+/** Total size of the pictures kept for `retrieve`: one of the largest that a client may send. */
 const keptPictureCharacters = 16 * 1024 * 1024;
 
-/** A value without the texts in it that are too long to be sent around, such as a picture in base64. */
+/**
+ * Returns the value without texts that are too long to be sent around, such as a picture in base64.
+ */
 export function withoutLongTexts(value: OpaqueContent['value']): OpaqueContent['value'] {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => lengthOf(field) <= longestTextSent));
 }
@@ -112,11 +120,14 @@ function lengthOf(field: unknown): number {
 
 const longestTextSent = 4_000;
 
-/** Adds sound to what is said. Of all of it the first `keptMs` are kept, unless they have been forgotten meanwhile. */
+/**
+ * Appends audio to a content part. Keeps only the first `keptMs` of its audio, and none once it has
+ * been forgotten.
+ */
 export function addSound(part: SpokenContent, block: Int16Array, keptMs: number): void {
   const endMs = part.durationMs + (block.length / part.sampleRate) * 1000;
   const isKept = part.durationMs === 0 || part.audio.length > 0;
-  // Sums of fractions may be a little too much.
+  // Sums of fractions may be slightly too large.
   if (isKept && Math.floor(endMs) <= keptMs) part.audio.push(block);
   part.durationMs = endMs;
 }
@@ -124,12 +135,18 @@ export function addSound(part: SpokenContent, block: Int16Array, keptMs: number)
 /** The items of a conversation. It holds what was heard, not what was generated. */
 export class Conversation {
   readonly #items: Item[] = [];
-  /** Sound that is kept, of all items together, in milliseconds. */
+  /** Audio kept for all items together, in milliseconds. */
   readonly keptAudioMs: number;
-  /** What parts were before they were cut: where exactly, the client may tell later than we had to guess it. */
+  /**
+   * Parts as they were before truncation: the client may report the exact position after the server
+   * had to guess it.
+   */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
 
-  /** `items`: a conversation to go on with. Audio older than the last `keptAudioMs` of the conversation's sound is forgotten; its text stays. */
+  /**
+   * `items`: history of a conversation to continue. Audio older than the last `keptAudioMs` of the
+   * conversation's audio is forgotten; its text stays.
+   */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
     this.keptAudioMs = keptAudioMs;
     this.#items.push(...items);
@@ -143,7 +160,10 @@ export class Conversation {
     return this.#items.find((item) => item.id === id);
   }
 
-  /** Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id before it, or null. */
+  /**
+   * Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id
+   * before it, or null.
+   */
   insert(item: Item, after?: string): string | null {
     const place = after === undefined ? this.#items.length : after === 'root' ? 0 : this.#placeOf(after) + 1;
     this.#items.splice(place, 0, item);
@@ -155,15 +175,15 @@ export class Conversation {
   }
 
   /**
-   * Cuts what one content part says aloud to the words that began before `heardMs`. A part that was cut already is cut
-   * anew, from what it was; unless that was final, as the client's own word is. Returns the length that is left, in
-   * milliseconds.
+   * Truncates the transcript of one spoken content part to the words that began before `heardMs`. A
+   * part that was truncated before is truncated again from its original; unless that was final, as
+   * a truncation by the client is. Returns the length that is left, in milliseconds.
    */
   truncate(item: MessageItem, heardMs: number, contentIndex = 0, isFinal = false): number {
     const part = item.content[contentIndex];
     if (part?.type !== 'audio') return 0;
     const uncut = this.#uncut.get(part) ?? { ...part };
-    // Of what was to be said again, some may never have been.
+    // Part of a repetition may never have been sent.
     if (heardMs >= uncut.durationMs && uncut.repeat === undefined) Object.assign(part, uncut);
     else {
       this.#uncut.set(part, uncut);
@@ -178,7 +198,7 @@ export class Conversation {
     return Math.round(part.durationMs);
   }
 
-  /** Forgets the oldest sound and the oldest pictures beyond their limits. */
+  /** Forgets the oldest audio and the oldest pictures beyond their limits. */
   forgetOldMedia(): void {
     let keptMs = 0;
     let keptCharacters = 0;
@@ -206,7 +226,7 @@ export class Conversation {
   }
 }
 
-/** When a word sounds, for who has heard the item up to `heardMs`. */
+/** Returns when a word plays, for a listener who has heard the item up to `heardMs`. */
 function soundsAtMs({ startMs }: TimedWord, heardMs: number, repeat: Repeat | undefined): number {
   if (repeat === undefined || heardMs <= repeat.untilMs) return startMs;
   return startMs >= repeat.fromMs && startMs < repeat.untilMs ? startMs + repeat.laterMs : startMs;

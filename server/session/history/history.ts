@@ -4,9 +4,9 @@ import { textOf, type CallItem, type Item, type MessageItem } from './conversati
 const noResultYet = 'There is no result yet.';
 
 /**
- * The history a mind is given: oldest first, messages without words left out. A call stands together with what it brought
- * back, wherever that came. Of a call that has brought back nothing yet it says so, lest the mind calls again; output without
- * its call is left out.
+ * Builds the history for the LLM: oldest first, without messages that have no words. A tool call
+ * stands directly before its result, wherever the result came. A call without a result says so, so
+ * that the model does not call again; a result without its call is left out.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));
@@ -17,7 +17,7 @@ export function messagesOf(items: readonly Item[]): Message[] {
     calls = [];
   };
   for (const item of items) {
-    // Calls that stand side by side were made at once.
+    // Adjacent calls were made at once.
     if (item.type === 'call') calls.push(item);
     else if (item.type !== 'opaque') closeCalls();
     if (item.type !== 'message') continue;
@@ -30,7 +30,7 @@ export function messagesOf(items: readonly Item[]): Message[] {
   return messages;
 }
 
-/** What others saw goes before what they heard. */
+/** Puts actions, which others saw, before the words, which they heard. */
 function withActions({ cues = [] }: MessageItem, text: string): string {
   const actions = cues.filter(({ kind }) => kind === 'action').map((cue) => `(${cue.text})`);
   return [...actions, text].join(' ');

@@ -1,13 +1,19 @@
 import type { Conversation, Item } from './conversation.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../contract/events.ts';
 
-/** What a client may ask of an item. */
+/** A client's command on an item. */
 export type ItemCommand = Extract<SessionCommand, { readonly type: `item-${string}` }>;
 
-/** Items a conversation may hold; the oldest are not dropped silently, as clients refer to them by id. */
+/**
+ * Most items in a conversation; the oldest are not dropped silently, as clients refer to them by
+ * id.
+ */
 const maxItems = 10_000;
 
-/** Carries out a client's command on an item, or says why it cannot be. Returns whether it was carried out. */
+/**
+ * Carries out a client's command on an item, or reports why it cannot be carried out. Returns true
+ * if it was.
+ */
 export function changeItems(
   command: ItemCommand,
   conversation: Conversation,
@@ -57,7 +63,7 @@ function change(
   return truncate(command.contentIndex, command.heardMs, item, conversation, emit);
 }
 
-/** Cuts to what was heard; a length beyond the end leaves everything. */
+/** Truncates an item to what the client heard; a length beyond the end leaves everything. */
 function truncate(
   contentIndex: number,
   heardMs: number,

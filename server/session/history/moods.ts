@@ -5,12 +5,13 @@ import type { Clock } from '../contract/clock.ts';
 import { textOf, type Item, type MessageItem, type Speaker } from './conversation.ts';
 import type { SessionEvent } from '../contract/events.ts';
 
-/** Who speaks where only one does. */
+/** The speaker if there is only one. */
 const alone: Speaker = { id: '', name: '' };
 
 /**
- * How those who speak in a session feel by now, each for itself; moved by what the client is told of the talk. In a scene words
- * move whom they name; where they name nobody, who spoke before; else everybody.
+ * Present feelings of each speaker of a session, moved by the events that the client gets. In a
+ * scene, words move the character they name; if they name none, the one who spoke before; otherwise
+ * all.
  */
 export class Moods {
   readonly #clock: Clock;
@@ -19,7 +20,7 @@ export class Moods {
   #lastId: string | undefined;
   #atMs: number;
 
-  /** `cast`: of a scene; `items`: what was said before, in a conversation that goes on. */
+  /** `cast`: characters of a scene; `items`: history of a conversation that is continued. */
   constructor(clock: Clock, cast: readonly Speaker[] = [], items: readonly Item[] = []) {
     this.#clock = clock;
     this.#cast = cast.length === 0 ? [alone] : cast;
@@ -31,14 +32,17 @@ export class Moods {
     }
   }
 
-  /** In whole numbers; `hearing`: as if this had just been heard too. Whoever is unknown is calm. */
+  /**
+   * Returns feelings in whole numbers; `hearing`: as if this had just been heard too. An unknown
+   * speaker is calm.
+   */
   now(who = alone.id, hearing?: string): Feelings {
     this.#rest();
     const feelings = this.#feelings.get(who) ?? calmFeelings;
     return rounded(hearing === undefined ? feelings : feel(feelings, { type: 'heard', text: hearing }));
   }
 
-  /** Of everybody in a scene; undefined where only one speaks. */
+  /** Feelings of all characters of a scene; undefined if there is only one speaker. */
   get ofCast(): Readonly<Record<string, Feelings>> | undefined {
     if (this.#cast[0] === alone) return undefined;
     return Object.fromEntries(this.#cast.map(({ id }) => [id, this.now(id)]));
@@ -59,7 +63,7 @@ export class Moods {
       this.#move(item.speaker?.id ?? alone.id, { type: 'said', emotion: item.emotion });
   }
 
-  /** What one of a scene has said is heard by the others. */
+  /** Lets the other characters of a scene hear what one has said. */
   #end(item: MessageItem, cut: boolean): void {
     if (item.speaker === undefined) return;
     const text = textOf(item);

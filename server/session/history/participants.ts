@@ -3,18 +3,21 @@ import type { Conversation, Item, Speaker } from './conversation.ts';
 import { Moods } from './moods.ts';
 import type { Responder } from '../../responders/responder.ts';
 
-/** Who speaks to the user: one character, or those of a scene. */
+/** The participants that speak to the user: one character, or the cast of a scene. */
 export interface Players {
   readonly responder: Responder;
-  /** Voice without known words that makes them give way, in milliseconds. */
+  /** Voice over a reply, without known words, that counts as a barge-in, in milliseconds. */
   readonly bargeInMs: number;
-  /** How long the user may talk until the next pause brings a nod; absent: for ever. */
+  /**
+   * How long the user may talk until the next pause brings a backchannel by the character; absent:
+   * never.
+   */
   readonly nodEveryMs?: number;
-  /** The characters of a scene, who have feelings of their own. */
+  /** The characters of a scene, each with feelings of its own. */
   readonly cast?: readonly Speaker[];
 }
 
-/** Who plays in a session by now, how they feel, and what they have lived through. */
+/** The present participants of a session, how they feel, and the items that they know. */
 export class Company {
   readonly #clock: Clock;
   readonly #conversation: Conversation;
@@ -22,7 +25,7 @@ export class Company {
   #moods: Moods;
   #before: ReadonlySet<string>;
 
-  /** `before`: items from before they came, in a conversation that goes on. */
+  /** `before`: ids of items from before they joined, in a conversation that is continued. */
   constructor(
     clock: Clock,
     conversation: Conversation,
@@ -40,7 +43,7 @@ export class Company {
     return this.#players;
   }
 
-  /** One reply is followed by the next. */
+  /** True if each reply is followed by another one (a scene). */
   get goesOn(): boolean {
     return this.#players.responder.goesOn === true;
   }
@@ -49,13 +52,13 @@ export class Company {
     return this.#moods;
   }
 
-  /** What they know of the conversation: nothing that was said before they came. */
+  /** The conversation as the participants know it: without what was said before they joined. */
   get items(): readonly Item[] {
     const { items } = this.#conversation;
     return this.#before.size === 0 ? items : items.filter(({ id }) => !this.#before.has(id));
   }
 
-  /** Others come in their place. */
+  /** Replaces the participants. */
   change(players: Players): void {
     this.#players = players;
     this.#before = new Set(this.#conversation.items.map(({ id }) => id));

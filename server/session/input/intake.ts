@@ -12,21 +12,24 @@ const tickMs = 100;
 interface IntakeParts {
   readonly vad: Vad;
   readonly clock: Clock;
-  /** What the session begins with. */
+  /** The setting at the start of the session. */
   readonly turnDetection: TurnDetection | null;
-  /** Whether somebody waits for sound; asked anew at every tick. */
+  /** Returns true if the turn machine waits for audio; called at every tick. */
   readonly missesSound: () => boolean;
-  /** Finds out whether what the client sends comes through. */
+  /** Tests whether what the client sends gets through. */
   readonly probeLine?: ProbeLine;
 }
 
-/** Sound that waits for the VAD. */
+/** A window of audio that waits for the VAD. */
 interface Waiting {
   readonly window: Float32Array;
   readonly arrivedMs: number;
 }
 
-/** What comes in from the client, in order: its sound goes through the VAD, its other commands keep their place in it. */
+/**
+ * Takes the client's input in order: its audio goes through the VAD, its other commands keep their
+ * place in between.
+ */
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #windows: Windows;
@@ -43,7 +46,7 @@ export class Intake {
     this.#silence = new Silence(parts.clock, parts.probeLine);
   }
 
-  /** Sound handed in so far, in milliseconds. */
+  /** Audio received so far, in milliseconds. */
   get sentAudioMs(): number {
     return this.#sentAudioMs;
   }
@@ -54,18 +57,18 @@ export class Intake {
     this.#push(command, arrivedMs);
   }
 
-  /** The client has dropped and may come back: what it does not send meanwhile is not silence. */
+  /** Notes that the client has disconnected, or is back: meanwhile missing audio is not silence. */
   away(isAway: boolean): void {
     this.#away = isAway;
     this.#silence.begin();
   }
 
-  /** Everything that was to be done with a window that `run` has handed on has been done. */
+  /** Takes back a window handed on by `run` after it has been processed. */
   recycle(heard: Heard): void {
     this.#windows.recycle(heard.frame.samples);
   }
 
-  /** Hands on what comes in, until `close`. */
+  /** Hands on the input, until `close`. */
   async run(push: (input: Heard | Inbound) => void): Promise<void> {
     const { turnDetection, vad } = this.#parts;
     const { sampleRate, windowSamples } = vad;
@@ -92,14 +95,17 @@ export class Intake {
     this.#inbox.end();
   }
 
-  /** A client that stops sending (a muted microphone, a finished file) must not hold the turn open. */
+  /**
+   * Fills in silence: a client that stops sending (a muted microphone, a finished file) must not
+   * hold the turn open.
+   */
   #fillSilence(ear: Ear): void {
     if (this.#closed) return;
     const { clock, missesSound, vad } = this.#parts;
     const { sampleRate } = vad;
     this.#stopFilling = clock.every(tickMs, () => {
       if (this.#away) return;
-      // Nobody may be thought to speak on and on.
+      // Speech that is under way needs silence to end.
       const isMissed = missesSound() || ear.hearsSpeech;
       if (!isMissed) this.#silence.skip();
       const missingMs = isMissed ? this.#silence.take() : 0;

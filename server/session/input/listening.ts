@@ -10,25 +10,25 @@ import { Trace } from '../contract/turn-timings.ts';
 import { Unsettled, type Mark } from './pending-utterances.ts';
 import { recognitionProblem, Utterance } from './utterance.ts';
 
-/** Longest utterance that is listened to; what comes after is not heard. */
+/** Longest utterance that is recognized; audio after that is dropped. */
 const maxUtteranceMs = 600_000;
 
-/** How much sound from before an utterance can be needed beside padding: the speech that it took to be sure. */
+/** Pre-roll kept beyond the padding: the speech that the VAD needs to be sure. */
 const spareMs = 2_000;
 
-/** What became of an utterance, for the session to act on. */
+/** Outcome of an utterance, for the session to act on. */
 export interface Understood {
   readonly utterance: Utterance;
   readonly outcome: 'words' | 'nothing' | 'unclear' | 'failed';
 }
 
-/** The user's side: keeps the sound before an utterance, runs the open one through the recognizer, commits it. */
+/** The user's side: keeps the pre-roll, recognizes the open utterance, commits it. */
 export class Listening {
   readonly #context: SessionContext;
   readonly #before = new SoundBefore();
   readonly #unsettled = new Unsettled();
   #open: Utterance | undefined;
-  /** A sound over the reply, while it is not known what it is. */
+  /** The unclassified sound over the reply. */
   #overheard: Utterance | undefined;
   #lastTrace: Trace | undefined;
   #heardMs = 0;
@@ -47,12 +47,12 @@ export class Listening {
     return this.#unsettled.waiting;
   }
 
-  /** What the user is saying. */
+  /** The open utterance. */
   get current(): Utterance | undefined {
     return this.#open;
   }
 
-  /** Audio time: milliseconds of sound heard so far. */
+  /** Audio time: milliseconds of audio processed so far. */
   get heardMs(): number {
     return this.#heardMs;
   }
@@ -62,14 +62,14 @@ export class Listening {
     return this.#voicedMs;
   }
 
-  /** The ledger of the utterance committed last, once: the reply to it goes on with it. */
+  /** Returns the turn timings of the last committed utterance, once: its reply continues them. */
   takeTrace(): Trace | undefined {
     const trace = this.#lastTrace;
     this.#lastTrace = undefined;
     return trace;
   }
 
-  /** Takes a window: into the open utterance, else into what is kept for the next. */
+  /** Adds a window to the open utterance, otherwise to the pre-roll. */
   take(heard: Heard): void {
     this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
     this.#lastArrivalMs = heard.arrivedMs;
@@ -86,11 +86,12 @@ export class Listening {
   }
 
   /**
-   * Opens an utterance that begins at `atMs`, padding before it included, and starts to recognize it; one that is being
-   * overheard becomes it. `over`: what the character is saying meanwhile. Returns when it begins.
+   * Opens an utterance that begins at `atMs`, less padding, and starts to recognize it; an overlap
+   * that is being recognized becomes the utterance. `over`: what the character is saying meanwhile.
+   * Also returns the start time.
    */
   open(atMs: number, over?: Utterance['over']): { readonly utterance: Utterance; readonly startMs: number } {
-    // One whose recognition has failed is recognized anew.
+    // If recognition of the overlap has failed, it is recognized again.
     const overheard = this.#overheard?.settled === false ? this.#overheard : undefined;
     const utterance = overheard ?? this.#begin(atMs, over);
     utterance.interrupts = this.#overheard !== undefined;
@@ -103,20 +104,20 @@ export class Listening {
     return { utterance, startMs: Math.round(utterance.startMs ?? atMs) };
   }
 
-  /** Recognizes a sound over the reply, without telling anybody. */
+  /** Recognizes a sound over the reply, without any event to the client. */
   overhear(atMs: number, over: Utterance['over']): void {
     this.stopOverhearing();
     this.#overheard = this.#begin(atMs, over);
     this.#overheard.tentative = true;
   }
 
-  /** That sound was the character's own voice: what it says is of no interest. */
+  /** Drops the overlap: it was the character's own voice. */
   disown(): void {
     this.#unsettled.drop(this.#overheard);
     this.#overheard = undefined;
   }
 
-  /** That sound is over. What it was may still come. */
+  /** Ends the overlap. Its transcript may still come. */
   stopOverhearing(): void {
     this.#overheard?.close();
     this.#overheard = undefined;
@@ -128,7 +129,7 @@ export class Listening {
     const { keptAudioMs } = conversation;
     const utterance = new Utterance(newId('item'), company.players.responder.sampleRate, new Trace(clock), keptAudioMs);
     utterance.over = over;
-    // What came shortly before and is not understood yet belongs to it: words that are spoken on.
+    // Audio shortly before that is not recognized yet is part of the utterance: the user spoke on.
     for (const frame of this.#before.since(Math.min(atMs - padding, this.#unsettled.unjudgedFromMs)))
       utterance.add(frame);
     this.#unsettled.add(utterance, this.#mark);
@@ -140,7 +141,10 @@ export class Listening {
     return { heardMs: this.#heardMs, arrivedMs: this.#lastArrivalMs };
   }
 
-  /** Ends the open utterance and makes it an item of the conversation. Undefined when there was nothing to commit. */
+  /**
+   * Ends the open utterance and makes it an item of the conversation. Undefined if there was
+   * nothing to commit.
+   */
   commit(): Utterance | undefined {
     if (this.#open === undefined && this.#before.fromMs !== undefined) this.open(this.#before.fromMs);
     const utterance = this.#open;
@@ -160,7 +164,7 @@ export class Listening {
     return utterance;
   }
 
-  /** Recognizes speech that came as a finished item; the item's transcript is filled in when it is known. */
+  /** Recognizes speech that came as a finished item, and fills in the transcript later. */
   adopt(item: Item): void {
     if (item.type !== 'message' || item.role !== 'user') return;
     const content = item.content.find((part) => part.type === 'audio');
@@ -173,7 +177,7 @@ export class Listening {
     utterance.close();
   }
 
-  /** Makes an item of silence since `fromMs`, in which nothing was said; returns its id. */
+  /** Makes an item of the silence since `fromMs`; returns its id. */
   commitSilence(fromMs: number): string {
     const { conversation, emit, newId, company, settings } = this.#context;
     const { sampleRate } = company.players.responder;
@@ -188,7 +192,7 @@ export class Listening {
     return item.id;
   }
 
-  /** Forgets the open utterance and the sound kept for the next. */
+  /** Drops the open utterance, the overlap and the pre-roll. */
   clear(): void {
     this.#before.clear();
     for (const utterance of [this.#open, this.#overheard]) this.#unsettled.drop(utterance);
@@ -196,13 +200,13 @@ export class Listening {
     this.#overheard = undefined;
   }
 
-  /** Nothing is listened to any more. */
+  /** Drops everything, including utterances that wait for a transcript. */
   close(): void {
     this.clear();
     this.#unsettled.close();
   }
 
-  /** Takes what the recognizer found; returns what became of the utterance once that is known. */
+  /** Takes a part from the recognizer; returns the outcome of the utterance once it is known. */
   understand(utterance: Utterance, part: TranscriptPart): Understood | undefined {
     if (utterance.dropped) return undefined;
     const tells = this.#context.settings().transcribes;
@@ -229,7 +233,9 @@ export class Listening {
     return { utterance, outcome: text.trim() === '' || isNod(utterance, text) ? 'nothing' : 'words' };
   }
 
-  /** What a sound over the reply is, as far as it is known. Undefined where nothing is known of it yet. */
+  /**
+   * Classifies a sound over the reply by this transcript. Undefined if that is not possible yet.
+   */
   overheard(utterance: Utterance, part: TranscriptPart): Overlap | undefined {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);
@@ -237,7 +243,7 @@ export class Listening {
     return judgeOverheard(utterance, part, this.#heardMs);
   }
 
-  /** The recognizer failed on this utterance. */
+  /** Handles a failed recognition. */
   misunderstand(utterance: Utterance, reason: unknown): Understood | undefined {
     if (utterance.dropped) return undefined;
     this.#settle(utterance, null);
@@ -247,7 +253,7 @@ export class Listening {
     return { utterance, outcome: 'failed' };
   }
 
-  /** What is waited for is sound, unless it is the client who says when the turn is over. */
+  /** Returns what the endpoint waited for: audio; undefined if the client ends turns itself. */
   #endpointing(): Parameters<Trace['speechEnded']>[1] {
     if (this.#context.settings().turnDetection === null) return undefined;
     return { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };

@@ -4,18 +4,24 @@ import { isEcho } from './echo/echo.ts';
 import type { Overlap } from '../turns/turn.ts';
 import type { Utterance } from './utterance.ts';
 
-/** In a shorter sound, one or two words that the recognizer is not sure of may be a nod that it misheard. */
+/** In a shorter sound, one or two words with low confidence may be a misrecognized backchannel. */
 const shortMs = 470;
-/** Whoever speaks so long means somebody, even if not one word can be made out. */
+/** Voice this long over a reply is a barge-in even without a transcript. */
 const longMs = 500;
-/** Silence after which a transcript is one of all that was said. */
+/** Silence after which a partial transcript covers all that was said. */
 const wholeAfterMs = 64;
-/** Of the nods that Moonshine misheard in `npm run bench -- turns`, one in ten was above. */
+/**
+ * ASR confidence from which words count. Of the backchannels that Moonshine misrecognized in `npm
+ * run bench -- turns`, one in ten was above.
+ */
 const sureFrom = 0.85;
-/** More words than that are meant for somebody. */
+/** More words than this are addressed to the character. */
 const fewWords = 2;
 
-/** Words that take the floor, however short: of refusal, of stopping, of asking. Chinese and Japanese are looked for anywhere. */
+/**
+ * Words that interrupt, however short: of refusal, of stopping, of asking. Chinese and Japanese
+ * ones match anywhere in the text.
+ */
 const commands = new Set(
   [
     'stop wait no nope but dont hold hang listen sorry excuse pardon what why who where when how hey hello enough quiet silence shush',
@@ -28,20 +34,23 @@ const commands = new Set(
 const spaceless =
   /停|等|但是|可是|不|别|別|慢着|慢点|打住|够了|夠了|为什么|為什麼|怎么|怎麼|什么|什麼|谁|誰|请问|請問|喂|待って|まって|ちょっと|いや|なぜ|何/u;
 
-/** A sound over the reply, as far as it has been understood. */
+/** A sound over the reply, as far as it has been transcribed. */
 interface Overheard {
   readonly text: string;
-  /** 0 to 1; absent where the recognizer cannot tell. */
+  /** 0 to 1; absent if the recognizer gives none. */
   readonly confidence?: number | undefined;
-  /** Somebody spoke, whatever they said. */
+  /** True if it is a voice, whatever the words. */
   readonly isVoice: boolean;
   /** From its first to its last voiced window. */
   readonly lastedMs: number;
-  /** The text is of all that was said, and nothing was added for a moment. */
+  /** True if the text covers all that was said, and no voice followed for a moment. */
   readonly isWhole: boolean;
 }
 
-/** What a sound over the reply is, by this part of its transcript, when sound has been heard up to `heardMs`. */
+/**
+ * Classifies a sound over the reply by this part of its transcript, with audio processed up to
+ * `heardMs`.
+ */
 export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heardMs: number): Overlap | undefined {
   if (isOwnVoice(utterance, part.text)) return 'aside';
   const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
@@ -55,7 +64,7 @@ export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heard
   });
 }
 
-/** What it is; undefined while that is not sure. */
+/** Classifies the overlap; undefined while that is not certain. */
 export function judge({ text, confidence = 1, isVoice, lastedMs, isWhole }: Overheard): Overlap | undefined {
   if (text.trim() === '') {
     if (!isWhole) return undefined;
@@ -69,19 +78,21 @@ export function judge({ text, confidence = 1, isVoice, lastedMs, isWhole }: Over
   return lastedMs < shortMs && confidence < sureFrom ? 'unclear' : 'words';
 }
 
-/** Recognizers mishear short words by a letter: "step" for "stop". */
+/** Matches commands with one letter misrecognized, too: "step" for "stop". */
 function isCommand(word: string): boolean {
   if (commands.has(word)) return true;
   return word.length >= 4 && [...commands].some((command) => command.length >= 4 && differInOne(word, command));
 }
 
-/** Whether two words of the same length, with the same first letter, differ in one letter. */
+/**
+ * Returns true if two words of the same length, with the same first letter, differ in one letter.
+ */
 function differInOne(left: string, right: string): boolean {
   if (left.length !== right.length || left[0] !== right[0]) return false;
   return left.split('').filter((letter, index) => letter !== right[index]).length === 1;
 }
 
-/** Characters of a script without spaces count as half a word. */
+/** Counts words; characters of a script without spaces count as half a word. */
 function countWords(words: readonly string[]): number {
   const characters = words.join(' ').match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
   return (
@@ -90,7 +101,7 @@ function countWords(words: readonly string[]): number {
   );
 }
 
-/** Whether it is the character's own words, come back through the user's microphone. */
+/** Returns true if the words are the character's own, picked up by the user's microphone. */
 export function isOwnVoice(utterance: Utterance, text: string): boolean {
   // "What?" may be in both by chance.
   const isCommandAlone = isCommand(wordsOf(text).join(' '));
@@ -99,7 +110,7 @@ export function isOwnVoice(utterance: Utterance, text: string): boolean {
   return utterance.isOwnVoice;
 }
 
-/** Whether it is a nod to the last words of a reply, which asked for nothing. */
+/** Returns true if it is a backchannel to the last words of a reply that asked no question. */
 export function isNod(utterance: Utterance, text: string): boolean {
   if (utterance.interrupts) return false;
   const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';

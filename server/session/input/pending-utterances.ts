@@ -1,15 +1,21 @@
 import type { Utterance } from './utterance.ts';
 
-/** How far back a sound over the reply is kept while it is not known whether it was words: a slow recognizer's wait. */
+/**
+ * Longest time for which a sound over the reply is kept while it is unclassified: the latency of a
+ * slow recognizer.
+ */
 const longestVerdictMs = 10_000;
 
-/** Where sound stands: how much has been heard, and when the last of it came, by the wall clock. */
+/**
+ * A point in the audio: how much has been processed, and when the last of it arrived, by the wall
+ * clock.
+ */
 export interface Mark {
   readonly heardMs: number;
   readonly arrivedMs: number;
 }
 
-/** Utterances whose transcript is not known yet. */
+/** Utterances without a final transcript. */
 export class Unsettled {
   readonly #begun = new Map<Utterance, Mark>();
 
@@ -21,28 +27,32 @@ export class Unsettled {
     this.#begun.delete(utterance);
   }
 
-  /** True while one waits that is an item of the conversation. */
+  /** True while one of them is an item of the conversation. */
   get waiting(): boolean {
     return [...this.#begun.keys()].some((utterance) => utterance.item !== undefined);
   }
 
-  /** Where the first sound over a reply begins of which nobody knows yet what it is. */
+  /** Start of the oldest unclassified overlap. */
   get unjudgedFromMs(): number {
     return Math.min(...this.#unjudged().map(([utterance]) => utterance.startMs ?? Infinity));
   }
 
-  /** From where on sound may still be needed, when it is needed from `fromMs` on for what is said next. */
+  /**
+   * Returns the audio time from which pre-roll must be kept if the next utterance needs it from
+   * `fromMs` on.
+   */
   keptFromMs(fromMs: number, now: Mark): number {
     const [first] = this.#unjudged();
     if (first === undefined) return fromMs;
     const [, begun] = first;
-    // Sound that came faster than it was spoken did not take its time: the recognizer waits by the wall clock.
+    // Audio that came faster than real time did not take its length: the recognizer's latency is
+    // wall time.
     const aheadMs = now.heardMs - begun.heardMs - (now.arrivedMs - begun.arrivedMs);
     const oldestMs = now.heardMs - longestVerdictMs - Math.max(0, aheadMs);
     return Math.min(fromMs, Math.max(oldestMs, this.unjudgedFromMs));
   }
 
-  /** Forgets the sounds that are part of this one. */
+  /** Drops the overlaps that are part of this utterance. */
   dropPartsOf(whole: Utterance): void {
     for (const [utterance] of this.#unjudged()) if (utterance !== whole) this.drop(utterance);
   }
@@ -53,7 +63,7 @@ export class Unsettled {
     utterance.drop();
   }
 
-  /** Nothing is listened to any more. */
+  /** Drops all of them. */
   close(): void {
     for (const utterance of this.#begun.keys()) utterance.drop();
   }

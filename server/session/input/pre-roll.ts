@@ -1,15 +1,16 @@
 import { floatsFromInt16, writeInt16, type AudioFrame } from '../../../voices/audio.ts';
 
-/** Windows there is room for at first: half a second of the usual ones. */
+/** Initial capacity in windows: half a second of the usual ones. */
 const fewestWindows = 16;
 
 /**
- * The last of what was heard, for an utterance that turns out to have begun already. In 16 bits and one buffer, because each
- * session keeps it all the time: windows kept as they come live just long enough to make the garbage collector's work dear.
+ * The pre-roll: the latest audio, for an utterance that turns out to have begun already. In 16 bits
+ * and one buffer, because each session keeps it all the time: windows kept as they come live just
+ * long enough to make garbage collection expensive.
  */
 export class SoundBefore {
   #sampleRate = 0;
-  /** Places for windows, all of one size, used in a ring. */
+  /** Ring of slots for windows, all of one size. */
   #samples = new Int16Array(0);
   #placeSamples = 0;
   #atMs = new Float64Array(0);
@@ -18,12 +19,12 @@ export class SoundBefore {
   #oldest = 0;
   #count = 0;
 
-  /** Where the oldest window begins; undefined where there is none. */
+  /** Start of the oldest window; undefined if there is none. */
   get fromMs(): number | undefined {
     return this.#count === 0 ? undefined : this.#atMs[this.#oldest];
   }
 
-  /** All windows come at one rate. */
+  /** Appends a window. All windows have the same rate. */
   push({ samples, sampleRate, atMs, voiced }: AudioFrame): void {
     this.#sampleRate = sampleRate;
     if (samples.length > this.#placeSamples || this.#count === this.#atMs.length) this.#makeRoom(samples.length);
@@ -35,7 +36,7 @@ export class SoundBefore {
     this.#count += 1;
   }
 
-  /** The windows that begin at `atMs` or later, oldest first. */
+  /** Yields the windows that begin at `atMs` or later, oldest first. */
   *since(atMs: number): Iterable<AudioFrame> {
     for (let index = 0; index < this.#count; index += 1) {
       const place = this.#placeOf(index);
@@ -47,7 +48,7 @@ export class SoundBefore {
     }
   }
 
-  /** Forgets the windows that begin before `atMs`. */
+  /** Drops the windows that begin before `atMs`. */
   forgetBefore(atMs: number): void {
     while (this.#count > 0 && (this.#atMs[this.#oldest] ?? atMs) < atMs) {
       this.#oldest = this.#placeOf(1);

@@ -1,31 +1,33 @@
 import type { Clock } from '../contract/clock.ts';
 
-/** Once the client has sent no sound for this long, what is missing counts as silence. */
+/** Missing audio counts as silence once the client has sent none for this long. */
 const silentClientMs = 500;
-/** After so long without sound it is found out whether the line passes anything. */
+/** The line is probed after this long without audio. */
 const askAfterMs = 150;
-/** So long what was found out counts; it is found out anew before that. */
+/**
+ * How long an answer to a probe stays valid; the line is probed again earlier, after `askAnewMs`.
+ */
 const knownForMs = 1_000;
 const askAnewMs = 500;
-/** Most that is made up at once: longer silence ends no turn that this does not end. */
+/** Cap on synthesized silence; longer than any end-of-turn timeout. */
 const longestMs = 5_000;
 
 /**
- * Asks the other side of the line for a sign of life, which comes after all that it has sent before; calls `answered` when it
- * is there, and never where the line is gone.
+ * Asks the other side for a sign of life, which arrives after everything that it sent before. Calls
+ * `answered` when it arrives, and never if the line is dead.
  */
 export type ProbeLine = (answered: () => void) => void;
 
 /**
- * Tells silence from a stall: a client that sends no sound may be silent, or what it sends may be stuck on its way. Silence
- * is what the other side answers in.
+ * Tells silence from a stall: a client that sends no audio may be silent, or what it sends may be
+ * stuck on its way. It counts as silence if the other side answers a probe.
  */
 export class Silence {
   readonly #clock: Pick<Clock, 'now'>;
-  /** Absent where nothing can be stuck: a network that loses what is late. */
+  /** Absent if nothing can be stuck: a network that drops what is late. */
   readonly #probe: ProbeLine | undefined;
   #soundMs = 0;
-  /** Up to here what was missing has been made up, or was not missed. */
+  /** Time up to which missing audio has been filled in, or was not needed. */
   #doneMs = silentClientMs;
   #answeredMs = -Infinity;
   #question: object | undefined;
@@ -35,19 +37,22 @@ export class Silence {
     this.#probe = probe;
   }
 
-  /** Sound has come, or is to be expected only now. */
+  /** Restarts the wait for audio: audio has come, or is to be expected only from now on. */
   begin(): void {
     this.#soundMs = this.#clock.now();
     this.#doneMs = this.#soundMs + silentClientMs;
     this.#question = undefined;
   }
 
-  /** Nobody misses sound. */
+  /** Skips the time until now: audio was not needed. */
   skip(): void {
     this.#doneMs = Math.max(this.#doneMs, this.#clock.now());
   }
 
-  /** Milliseconds of silence that there were since this was asked last, as far as is known; else it is being found out. */
+  /**
+   * Returns the milliseconds of silence since the last call, as far as is known; otherwise probes
+   * the line.
+   */
   take(): number {
     const now = this.#clock.now();
     const quietMs = now - this.#soundMs;

@@ -10,48 +10,51 @@ import type { Responder } from '../../responders/responder.ts';
 import type { Trace } from '../contract/turn-timings.ts';
 import type { Overlap } from '../turns/turn.ts';
 
-/** Sound kept of its end, for who wants to know whether it is over: what smart-turn listens to. */
+/** Audio kept of its end for the turn detector: smart-turn's input length. */
 const tailMs = 8_000;
 
-/** One stretch of the user's speech, from where it opened to its final transcript. Recognized while it is spoken. */
+/**
+ * One stretch of the user's speech, from its opening to its final transcript. Recognized while it
+ * is spoken.
+ */
 export class Utterance {
   readonly id: string;
   readonly trace: Trace;
   readonly content: SpokenContent;
-  /** Its place in the conversation, once committed. */
+  /** Its item in the conversation, once committed. */
   item: MessageItem | undefined;
   /** True once the final transcript is known, or can no longer come. */
   settled = false;
-  /** The part of the transcript that partials have agreed on. */
+  /** The stable part of the transcript, on which partials have agreed. */
   stable = '';
-  /** Heard only to find out what it is; nobody is told of it. */
+  /** Recognized only to classify an overlap; the client is not told of it. */
   tentative = false;
-  /** It is what stopped a reply. */
+  /** True if it stopped a reply. */
   interrupts = false;
-  /** What the character was saying meanwhile, if anything. */
+  /** Returns what the character was saying meanwhile; undefined if it was silent. */
   over: (() => Sounded) | undefined;
-  /** It was the character itself, as far as is known. */
+  /** True if it is the character's own speech, by present knowledge. */
   isOwnVoice = false;
-  /** Its voice is the character's. */
+  /** True if its voice is the character's. */
   hasOwnVoice = false;
-  /** What it is by its words, over a reply. */
+  /** The class of an overlap by its words. */
   said: Overlap | undefined;
-  /** What has been understood so far. */
+  /** The latest transcript. */
   text = '';
-  /** Where it begins, in audio time, padding included; undefined while it has no sound. */
+  /** Start in audio time, padding included; undefined while it has no audio. */
   startMs: number | undefined;
-  /** The first and the last of it that was voiced. */
+  /** From the start of the first voiced window to the end of the last. */
   voiced: { readonly fromMs: number; readonly toMs: number } | undefined;
   readonly #frames = new Queue<AudioFrame>();
   #endMs = 0;
   readonly #tail: { readonly atMs: number; readonly block: Int16Array }[] = [];
-  /** A second in each buffer. */
+  /** Each buffer holds one second. */
   readonly #blocks: Blocks;
   readonly #keptMs: number;
   readonly #stop = new AbortController();
   #lastPartial = '';
 
-  /** `keptMs`: how much of its sound is kept. `spoken`: sound that is there already; it is heard first. */
+  /** `keptMs`: how much of its audio is kept. `spoken`: existing audio, recognized first. */
   constructor(id: string, sampleRate: number, trace: Trace, keptMs: number, spoken?: SpokenContent) {
     this.id = id;
     this.#blocks = new Blocks(sampleRate);
@@ -62,7 +65,10 @@ export class Utterance {
       this.#frames.push({ samples: floatsFromInt16(block), sampleRate, atMs: 0 });
   }
 
-  /** Recognizes what is added, until `close`. Yields the recognizer's parts; throws what it throws. */
+  /**
+   * Recognizes the audio that is added, until `close`. Yields the recognizer's parts; throws what
+   * it throws.
+   */
   transcribe(responder: Responder, language: string | undefined): AsyncIterable<TranscriptPart> {
     return responder.listen(this.#frames, {
       signal: this.#stop.signal,
@@ -70,11 +76,11 @@ export class Utterance {
     });
   }
 
-  /** Copies what it keeps of the frame. */
+  /** Adds a frame. Copies what it keeps. */
   add(frame: AudioFrame): void {
     this.#frames.push({ ...frame, samples: frame.samples.slice() });
     this.startMs ??= frame.atMs;
-    // The same samples as are kept: two bytes each, and once.
+    // Shares the samples that are kept: two bytes each, stored once.
     const block = this.#blocks.of(frame.samples);
     this.#tail.push({ atMs: frame.atMs, block });
     const endMs = frame.atMs + durationMs(frame);
@@ -84,7 +90,7 @@ export class Utterance {
     addSound(this.content, block, this.#keptMs);
   }
 
-  /** Its last seconds; when it is over, as much of them as is kept of its sound. */
+  /** Returns its last seconds; after `close`, as much of them as is kept of its audio. */
   tail(): AudioFrame {
     const { audio, sampleRate } = this.content;
     if (this.#tail.length > 0) {
@@ -96,15 +102,15 @@ export class Utterance {
     return { samples, sampleRate, atMs: this.#endMs - (samples.length / sampleRate) * 1000 };
   }
 
-  /** No more sound will come: the final transcript is due. */
+  /** Ends the audio: the final transcript is due. */
   close(): void {
     this.#frames.end();
-    // Many small blocks take a third more memory; and nobody asks any more whether it is over.
+    // Many small blocks take a third more memory; and the turn detector is not asked any more.
     this.#tail.length = 0;
     this.content.audio = joined(this.content.audio);
   }
 
-  /** Forgets it: no transcript is wanted any more. */
+  /** Drops the utterance: no transcript is wanted any more. */
   drop(): void {
     this.settled = true;
     this.#stop.abort(new Error('the utterance was dropped'));
@@ -115,7 +121,10 @@ export class Utterance {
     return this.#stop.signal.aborted;
   }
 
-  /** Takes a new hypothesis; returns how the agreed part grew: words that two hypotheses in a row share. */
+  /**
+   * Takes a new hypothesis; returns how the stable part grew: words that two hypotheses in a row
+   * share.
+   */
   agree(text: string): string {
     this.text = text;
     const words = text.split(/(?<=\s)/u);
@@ -131,7 +140,7 @@ export class Utterance {
   }
 }
 
-/** What the client is told where it could not be recognized. */
+/** Returns the error that the client gets if recognition failed. */
 export function recognitionProblem(reason: unknown): Problem {
   if (reason instanceof EngineError) return { code: reason.code, message: reason.message };
   return { code: 'internal_error', message: 'Speech recognition failed.' };

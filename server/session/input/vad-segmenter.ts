@@ -5,38 +5,41 @@ import type { SessionCommand } from '../contract/events.ts';
 import type { TurnDetection } from '../contract/settings.ts';
 import { takesSound } from './windows.ts';
 
-/** What enters a session, with the wall time it came at. */
+/** A command as it enters a session, with the wall time of its arrival. */
 export interface Inbound {
   readonly command: SessionCommand;
   readonly arrivedMs: number;
 }
 
-/** One window of the user's audio, as the VAD heard it. */
+/** One window of the user's audio, with the VAD's result. */
 export interface Heard {
   readonly type: 'heard';
-  /** Its samples are overwritten once it has been taken. */
+  /** Its samples are overwritten once it has been processed. */
   readonly frame: AudioFrame;
   readonly voiced: boolean;
   readonly edge: Edge | undefined;
   readonly arrivedMs: number;
-  /** Set when the VAD failed on this window, which then counts as silence. */
+  /** Set if the VAD failed on this window, which then counts as silence. */
   readonly failure: unknown;
 }
 
-/** Shortest run of speech that counts, and shortest silence that is looked at as a possible end of the turn. */
+/**
+ * Shortest speech segment that counts, and shortest silence that is considered as an end of the
+ * turn.
+ */
 const minSpeechMs = 96;
 const minSilenceMs = 96;
 
 interface EarParts {
   readonly vad: VadStream;
-  /** What the VAD wants. */
+  /** Format that the VAD needs. */
   readonly sampleRate: number;
   readonly windowSamples: number;
-  /** What it begins with; commands that pass may change it. */
+  /** The setting at the start; commands may change it. */
   readonly turnDetection: TurnDetection | null;
 }
 
-/** Keeps audio time, and finds the edges of speech by the rules of the day. */
+/** Keeps audio time, and finds speech start and end by the present settings. */
 export class Ear {
   readonly #sampleRate: number;
   readonly #windowSamples: number;
@@ -55,21 +58,21 @@ export class Ear {
     this.#edges = this.#open(false);
   }
 
-  /** Somebody speaks who has not been heard to stop, where it matters when they do. */
+  /** True during speech, unless the client ends turns itself. */
   get hearsSpeech(): boolean {
     return this.#detection !== null && this.#edges.speaking;
   }
 
-  /** A command that stands between windows may change the rules. */
+  /** Notes a command, which may change the settings. */
   pass(command: SessionCommand): void {
     const before = this.#detection;
     if (command.type === 'update') this.#detection = command.settings.turnDetection;
-    // Whoever speaks on after that begins to speak, as far as the session knows.
+    // Speech that continues after the command begins there, as far as the session knows.
     if (takesSound(command, before)) this.#judge(false);
     else if (this.#detection?.threshold !== before?.threshold) this.#judge(true);
   }
 
-  /** Hears a window; the last before a commit may be shorter. */
+  /** Runs a window through the VAD; the last one before a commit may be shorter. */
   async hear(samples: Float32Array, arrivedMs: number): Promise<Heard> {
     const sampleRate = this.#sampleRate;
     let probability = 0;
@@ -93,14 +96,14 @@ export class Ear {
     };
   }
 
-  /** From now on speech is judged anew; `goesOn`: what is under way goes on. */
+  /** Restarts speech detection; `goesOn`: keeps a speech segment that is under way. */
   #judge(goesOn: boolean): void {
     this.#edges = this.#open(goesOn && this.#edges.speaking);
     this.#edgesFromMs = this.#atMs;
   }
 
   #open(speaking: boolean): Edges {
-    // Under push to talk it says what is voiced, and ends no turn.
+    // Under push to talk this only tells what is voiced, and ends no turn.
     this.#threshold = this.#detection?.threshold ?? 0.5;
     return createEdges({
       threshold: this.#threshold,

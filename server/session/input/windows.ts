@@ -2,25 +2,25 @@ import { Resampler } from '../../../voices/dsp/resampler.ts';
 import type { SessionCommand } from '../contract/events.ts';
 import type { TurnDetection } from '../contract/settings.ts';
 
-/** Resampled sound on its way into windows; most that comes fits in. */
+/** Scratch buffer for resampled audio; most input fits in. */
 const resampled = new Float32Array(16_384);
 
-/** Most windows that wait to be filled again: more are under way only where much sound comes at once. */
+/** Most free windows kept for reuse: more are in use only if much audio comes at once. */
 const mostFree = 8;
 
-/** Cuts the sound that a client sends into the windows that the VAD wants. */
+/** Cuts the client's audio into the windows that the VAD needs. */
 export class Windows {
   readonly #sampleRate: number;
   readonly #windowSamples: number;
   readonly #free: Float32Array[] = [];
-  /** The window that is being filled, and how far it is. */
+  /** The window being filled, and its fill level. */
   #window: Float32Array;
   #filled = 0;
   #resampler: Resampler;
   #inputRate: number;
   #detection: TurnDetection | null;
 
-  /** `turnDetection`: what the session begins with. */
+  /** `turnDetection`: the setting at the start of the session. */
   constructor(sampleRate: number, windowSamples: number, turnDetection: TurnDetection | null) {
     this.#sampleRate = sampleRate;
     this.#windowSamples = windowSamples;
@@ -30,7 +30,7 @@ export class Windows {
     this.#detection = turnDetection;
   }
 
-  /** Takes sound, which may be overwritten afterwards; returns the windows it completes. */
+  /** Takes audio, which may be overwritten afterwards; returns the windows it completes. */
   push(samples: Float32Array, sampleRate: number): Float32Array[] {
     if (sampleRate !== this.#inputRate) {
       this.#inputRate = sampleRate;
@@ -51,12 +51,18 @@ export class Windows {
     return windows;
   }
 
-  /** Nobody reads this window any more. A buffer for each of 31 a second is what keeps the garbage collector busy. */
+  /**
+   * Takes back a window that is no longer read. Allocating 31 buffers a second would keep the
+   * garbage collector busy.
+   */
   recycle(window: Float32Array): void {
     if (window.length === this.#windowSamples && this.#free.length < mostFree) this.#free.push(window);
   }
 
-  /** A command follows that is no sound: returns the last window before it, perhaps a short one, where one is due. */
+  /**
+   * Notes a command other than audio: returns the last window before it, perhaps a short one, if
+   * one is due.
+   */
   pass(command: SessionCommand): Float32Array | undefined {
     const before = this.#detection;
     if (command.type === 'update') this.#detection = command.settings.turnDetection;
@@ -67,7 +73,10 @@ export class Windows {
   }
 }
 
-/** Whether no window may hold sound from both before and after a command; `before`: how turns were found until then. */
+/**
+ * Returns true if no window may contain audio from both before and after a command; `before`: the
+ * turn detection until then.
+ */
 export function takesSound(command: SessionCommand, before: TurnDetection | null): boolean {
   if (command.type === 'audio-commit' || command.type === 'audio-clear') return true;
   return command.type === 'update' && (before === null) !== (command.settings.turnDetection === null);

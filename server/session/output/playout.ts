@@ -8,7 +8,7 @@ import { RecentSpeech } from './recent-speech.ts';
 /** A piece of speech ready to be sent: at most `sliceMs` long, with the words that begin in it. */
 export interface SpeechSlice {
   readonly samples: Float32Array;
-  /** The same in 16 bits, to be kept: nobody changes it, and all share it. */
+  /** The same samples in 16 bits, to be kept: shared and never changed. */
   readonly block: Int16Array;
   readonly sampleRate: number;
   readonly text: string;
@@ -19,30 +19,39 @@ export interface SpeechSlice {
 interface PlayoutSettings {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How far ahead of real time speech may be sent: the most that goes on sounding after a stop. */
+  /** How far ahead of real time speech may be sent: the most that still plays after a stop. */
   readonly aheadMs: number;
 }
 
-/** 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among clients (Godot). */
+/**
+ * 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among
+ * clients (Godot).
+ */
 const sliceMs = 60;
-/** Samples of what is sent that share a buffer: half a second at 24 kHz. */
+/** Sent samples that share a buffer: half a second at 24 kHz. */
 const blockSamples = 12_000;
-/** A client that stops when told to is silent by then: half a round trip, and its sound card. */
+/**
+ * Time in which a client that stops on a hold is silent: half a round trip, and its audio output.
+ */
 const stopsWithinMs = 150;
 
 interface Hold {
   readonly over: Promise<void>;
   readonly end: () => void;
   readonly sinceMs: number;
-  /** What had been heard then, where the client stops at once: what was sent beyond that is thrown away. */
+  /**
+   * Playback position at the hold, if the client stops at once: what was sent beyond it is
+   * discarded.
+   */
   readonly heardMs: number | undefined;
-  /** So the client has said, at least. */
+  /** The last position that the client had reported. */
   readonly surelyMs: number;
 }
 
 /**
- * Paces a reply: cuts its speech into slices and sends each when it is due, so that stopping means stopping. Keeps the
- * one place that knows how much of the reply can have been heard. All times count what was sent, repetitions included.
+ * Paces a reply: cuts its speech into slices and sends each when it is due, so that stopping means
+ * stopping. The only place that knows the playback position. All times count what was sent,
+ * repetitions included.
  */
 export class Playout {
   readonly #settings: PlayoutSettings;
@@ -50,28 +59,28 @@ export class Playout {
   readonly #blocks = new Blocks(blockSamples);
   #startedMs: number | undefined;
   #sentMs = 0;
-  /** Of that, sent a second time. */
+  /** Part of `#sentMs` that was sent a second time. */
   #repeatedMs = 0;
   #hold: Hold | undefined;
-  /** What had been sent when it was resumed last; a client that stops at once plays only what comes after. */
+  /** `#sentMs` at the last resume; a client that stops at once plays only what comes after. */
   #resumedAtMs = 0;
-  /** To be sent again before anything else. */
+  /** Audio to be sent again before anything else. */
   #again: readonly Float32Array[] = [];
-  /** What the client last said it had played, and when it said so. */
+  /** The client's last report of its playback position, and when it came. */
   #reported: { readonly heardMs: number; readonly atMs: number } | undefined;
 
   constructor(settings: PlayoutSettings) {
     this.#settings = settings;
   }
 
-  /** Milliseconds of speech handed out so far. */
+  /** Milliseconds of speech sent so far. */
   get sentMs(): number {
     return this.#sentMs;
   }
 
-  /** The client has played this much by now. */
+  /** Takes the client's report of its playback position. */
   report(heardMs: number): void {
-    // Where it was held tells nothing of now.
+    // A position from before the hold does not tell the present one.
     if (heardMs < this.#resumedAtMs) return;
     this.#reported = { heardMs, atMs: this.#settings.clock.now() };
     if (this.#hold?.heardMs === undefined) return;
@@ -79,7 +88,10 @@ export class Playout {
     this.#hold = { ...this.#hold, heardMs: surelyMs, surelyMs };
   }
 
-  /** Milliseconds heard by now: counted from the client's last word where it gives any, else as if it played at once. */
+  /**
+   * Playback position: extrapolated from the client's last report if there is one, otherwise as if
+   * it played at once.
+   */
   get heardMs(): number {
     if (this.#hold?.heardMs !== undefined) return this.#hold.heardMs;
     if (this.#reported !== undefined) {
@@ -89,13 +101,16 @@ export class Playout {
     return this.#startedMs === undefined ? 0 : Math.min(this.#sentMs, this.#settings.clock.now() - this.#startedMs);
   }
 
-  /** Whether something of it sounds at the client right now. */
+  /** True if some of the reply is playing at the client right now. */
   get sounds(): boolean {
     if (this.#hold?.heardMs !== undefined) return this.#settings.clock.now() - this.#hold.sinceMs < stopsWithinMs;
     return this.heardMs < this.#sentMs;
   }
 
-  /** Sends nothing more until `resume`. `stops`: the client falls silent at once, and throws away what it has not played. */
+  /**
+   * Stops sending until `resume`. `stops`: the client falls silent at once, and discards what it
+   * has not played.
+   */
   hold(stops: boolean): void {
     if (this.#hold !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -104,13 +119,13 @@ export class Playout {
     this.#hold = { over: promise, end: resolve, sinceMs: this.#settings.clock.now(), heardMs, surelyMs };
   }
 
-  /** Goes on, from the start of the clause that was last heard. */
+  /** Resumes from the start of the clause that was last heard. */
   resume(): Repeat | undefined {
     const hold = this.#hold;
     if (hold === undefined) return undefined;
     // Rather too much than too little: what is not said again is never heard.
     const fromMs = hold.heardMs === undefined ? this.#sentMs : hold.surelyMs;
-    // A client that has gone on playing what it had, and has some left, was never silent.
+    // A client that went on playing, and has audio left, was never silent.
     const brokeOff = hold.heardMs !== undefined || !this.sounds;
     this.#again = brokeOff ? this.#recent.clauseBefore(fromMs) : [];
     this.#hold = undefined;
@@ -121,23 +136,23 @@ export class Playout {
     return { fromMs, untilMs: this.#sentMs, laterMs: this.#recent.lengthOf(this.#again) };
   }
 
-  /** What was sent of it lately, see `RecentSpeech`. */
+  /** Returns audio that was sent recently, see `RecentSpeech`. */
   soundAt(...which: Parameters<RecentSpeech['soundAt']>): ReturnType<RecentSpeech['soundAt']> {
     return this.#recent.soundAt(...which);
   }
 
-  /** Nothing more will be sent of it, a second time either: the sound is let go, but for what may come back as an echo. */
+  /** Drops the audio after the end of the reply, except for what may come back as an echo. */
   fade(): void {
     this.#again = [];
     this.#recent.fade();
   }
 
-  /** Its echo is over, too. */
+  /** Drops all audio, once its echo is over, too. */
   forget(): void {
     this.#recent.forget();
   }
 
-  /** Slices of one chunk, each when it is due. */
+  /** Yields the slices of one chunk, each when it is due. */
   async *pace(chunk: SpeechChunk): AsyncIterable<SpeechSlice> {
     const { samples, sampleRate } = chunk.frame;
     const pieces = textPieces(chunk, this.#sentMs - this.#repeatedMs);
@@ -158,7 +173,9 @@ export class Playout {
     }
   }
 
-  /** What is to be said again when everything has been sent, if the reply is held just then. */
+  /**
+   * Yields what must be said again after everything has been sent, if the reply is held just then.
+   */
   async *rest(): AsyncIterable<SpeechSlice> {
     if (this.#hold === undefined && this.#again.length === 0) return;
     await this.#due();
@@ -192,11 +209,12 @@ export class Playout {
         await untilOver(this.#hold.over, signal);
         continue;
       }
-      // A reply that fell behind (a slow engine) starts a new count: silence already heard is not made up for.
+      // A reply that fell behind (a slow engine) starts a new count: silence already heard is not
+      // made up for.
       const playedMs = this.#startedMs === undefined ? 0 : clock.now() - this.#startedMs;
       if (this.#startedMs === undefined || playedMs > this.#sentMs) this.#startedMs = clock.now() - this.#sentMs;
       const waitMs = this.#sentMs + sliceMs - aheadMs - (clock.now() - this.#startedMs);
-      // Less than a clock can tell apart.
+      // Less than the resolution of a clock.
       if (waitMs < 0.01) return;
       await clock.sleep(waitMs, signal);
     }
@@ -218,7 +236,10 @@ function later(word: TimedWord, byMs: number): TimedWord {
   return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
 }
 
-/** Cuts the chunk's text at its words, spaces staying with the word before, so that the pieces joined give the text. */
+/**
+ * Cuts the chunk's text at its words; spaces stay with the word before, so that the joined pieces
+ * give the text.
+ */
 function textPieces(chunk: SpeechChunk, offsetMs: number): TimedWord[] {
   const words = chunk.words ?? [{ text: chunk.text, startMs: 0, endMs: durationMs(chunk.frame) }];
   const starts: number[] = [];

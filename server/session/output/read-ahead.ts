@@ -1,14 +1,14 @@
 import { durationMs } from '../../../voices/audio.ts';
 import type { SpokenPart } from '../../responders/responder.ts';
 
-/** Speech that is made before it is known to be wanted: enough to begin with, while the rest is made. */
+/** Most speech made before the reply is confirmed: enough to begin with, while the rest is made. */
 const mostSpeechMs = 2_000;
-/** The same for text. */
+/** The same limit for text, in parts. */
 const mostParts = 64;
 
 /**
- * Takes the first parts of a reply as they are made, and hands them on when the reply is `confirmed`. Throws what `parts`
- * throws, once confirmed, and `signal.reason` when aborted.
+ * Takes the first parts of a reply as they are made, and yields them when the reply is `confirmed`.
+ * Throws what `parts` throws, once confirmed, and `signal.reason` when aborted.
  */
 export async function* readAhead(
   parts: AsyncIterable<SpokenPart>,
@@ -37,7 +37,7 @@ export async function* readAhead(
   })();
   taking.catch(() => undefined);
   try {
-    // A draft that fails is told of at once: there is time for another.
+    // A speculative reply that fails reports it at once: there is time for another.
     await Promise.race([wanted, aborted.promise, taking.then(() => wanted)]);
     yield* taken.splice(0);
     // The part that is being made when the reply is confirmed comes next.

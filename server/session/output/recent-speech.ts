@@ -1,22 +1,25 @@
 import { floatsFromInt16 } from '../../../voices/audio.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 
-/** Longest stretch that may have to be said again; longer clauses are taken up at a word. */
+/** Longest stretch that may be said again; longer clauses are resumed at a word. */
 const longestClauseMs = 4_000;
-/** Sound kept: a clause, and what may be on its way to the listener when it is asked for. */
+/** Audio kept: a clause, and what may be on its way to the listener at the hold. */
 const keptMs = longestClauseMs + 2_000;
 
-/** Of a reply that has ended, what a client may still have to play, and its echo. */
+/** Audio kept after the end of a reply: what a client may still have to play, and its echo. */
 const lateMs = 1_500;
 
 const endsClause = /[,;:.!?…—，、；：。！？]["'”’»)\]]*\s*$/u;
 
-/** The last seconds of a reply as they were sent, to take it up again where a clause began. Times count what was sent. */
+/**
+ * The last seconds of a reply as they were sent, to resume it from the start of a clause. Times
+ * count what was sent.
+ */
 export class RecentSpeech {
   #slices: { readonly atMs: number; readonly block: Int16Array }[] = [];
   #sampleRate = 24_000;
   #sentMs = 0;
-  /** Where words begin, and which of them begin a clause. */
+  /** Start times of words; `clause` if the word begins a clause. */
   #starts: { readonly atMs: number; readonly clause: boolean }[] = [];
   #clauseBegins = true;
 
@@ -24,9 +27,9 @@ export class RecentSpeech {
     return this.#sampleRate;
   }
 
-  /** Speech at another rate, perhaps, follows. */
+  /** Announces speech, perhaps at another rate. */
   begin(sampleRate: number): void {
-    // What was sent at another rate cannot be sent again beside this.
+    // Audio of another rate cannot be mixed with this.
     if (sampleRate !== this.#sampleRate) this.#slices = [];
     this.#sampleRate = sampleRate;
   }
@@ -43,11 +46,14 @@ export class RecentSpeech {
     this.#clauseBegins = endsClause.test(word.text);
   }
 
-  /** What was sent from the start of the clause at `atMs` on, in slices, as far as it is still known. */
+  /**
+   * Returns what was sent from the start of the clause at `atMs` on, in slices, as far as it is
+   * kept.
+   */
   clauseBefore(atMs: number): Float32Array[] {
     const before = this.#starts.filter((start) => start.atMs <= atMs);
     const clause = before.findLast((start) => start.clause && atMs - start.atMs <= longestClauseMs);
-    // Before its first word there is nothing to take up: only what follows comes again.
+    // Before its first word there is nothing to resume: only what follows is sent again.
     const fromMs = (clause ?? before.at(-1))?.atMs ?? atMs;
     return this.#slices.flatMap((slice) => {
       const first = Math.max(0, this.#samplesIn(fromMs - slice.atMs));
@@ -55,7 +61,10 @@ export class RecentSpeech {
     });
   }
 
-  /** `ms` of it from `fromMs` on, in `into` where it fits; undefined where it is not known any more, or not yet. */
+  /**
+   * Returns `ms` of audio from `fromMs` on, in `into` if it fits; undefined if it is no longer
+   * kept, or not sent yet.
+   */
   soundAt(
     fromMs: number,
     ms: number,
@@ -76,19 +85,19 @@ export class RecentSpeech {
     return { samples, sampleRate };
   }
 
-  /** Lets go of all but what may still be heard, or come back as an echo. */
+  /** Drops all but what may still be heard, or come back as an echo. */
   fade(): void {
     while ((this.#slices[0]?.atMs ?? Infinity) < this.#sentMs - lateMs) this.#slices.shift();
     this.#starts = [];
   }
 
-  /** Lets go of all of it. */
+  /** Drops everything. */
   forget(): void {
     this.#slices = [];
     this.#starts = [];
   }
 
-  /** Milliseconds that these slices last. */
+  /** Returns the duration of these slices in milliseconds. */
   lengthOf(slices: readonly { readonly length: number }[]): number {
     return (slices.reduce((sum, { length }) => sum + length, 0) / this.#sampleRate) * 1000;
   }

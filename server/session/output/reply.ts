@@ -28,27 +28,30 @@ export type ReplyStep =
   | { readonly type: 'text'; readonly text: string; readonly emotion?: Emotion | undefined }
   | Extract<SpokenPart, { type: 'mind' | 'usage' | 'tool-call' | 'cue' | 'speaker' | 'scene-end' | 'users-turn' }>;
 
-/** One reply from its request to its end; what it says is provisional until its first sound has been sent. */
+/** One reply from its request to its end; provisional until its first audio has been sent. */
 export class Reply {
   readonly id: string;
   readonly request: ReplyRequest;
   readonly speaks: boolean;
   readonly trace: Trace;
-  /** What it says; undefined until it says something. */
+  /** The item with its words; undefined until it says something. */
   item: MessageItem | undefined;
-  /** What it calls, after all it says. */
+  /** Its tool calls, which follow its words. */
   readonly calls: CallItem[] = [];
-  /** Who of several speaks, in a scene; and why nobody does: it is over, or the user is to speak. */
+  /**
+   * The participant that speaks, in a scene; or the reason why none does: the scene is over, or it
+   * is the user's turn.
+   */
   speaker: Speaker | undefined;
   rest: 'scene-end' | 'users-turn' | undefined;
-  /** What it does and thinks, beside what it says. */
+  /** Stage directions: what the character does and thinks, beside its words. */
   readonly cues = new WaitingCues();
-  /** What was prepared for it and thrown away, if drafts are made. */
+  /** Cost of the speculative replies since the reply before, if these are enabled. */
   speculation: Speculation | undefined;
   #reason: ReplyReason | undefined;
   #mind: ReplyEnd['mind'];
   #usage: Omit<Extract<SpokenPart, { type: 'usage' }>, 'type'> = { inputTokens: 0, outputTokens: 0, cutShort: false };
-  /** Settles when it may go out; undefined where it may at once. */
+  /** Settles when the reply may be sent; undefined if it may be sent at once. */
   readonly confirmed: Promise<void> | undefined;
   readonly #keptAudioMs: number;
   #madeMs = 0;
@@ -77,7 +80,7 @@ export class Reply {
     this.#playout = new Playout({ clock: options.clock, aheadMs: options.aheadMs, signal: this.#stop.signal });
   }
 
-  /** Stops it wherever it is; the first reason given stays. */
+  /** Stops the reply at any stage; the first reason given stays. */
   abort(reason: ReplyReason): void {
     this.#reason ??= reason;
     this.#stop.abort(new Error(reason));
@@ -91,63 +94,70 @@ export class Reply {
     return this.#stop.signal;
   }
 
-  /** The client has played this much of it by now; `held`: when it fell silent for a moment. */
+  /**
+   * Takes the client's report of how much it has played; `held`: the position at which it fell
+   * silent for a hold.
+   */
   heard(heardMs: number, held = false): void {
     this.#playout.report(heardMs);
     const part = this.item?.content[0];
     const repeat = part?.type === 'audio' ? part.repeat : undefined;
-    // Where it was held, as the client tells after it went on. Where all had been heard, only the mark says so.
+    // A position at a hold, reported after the reply resumed. If everything had been heard, only
+    // `held` tells.
     if (repeat !== undefined && heardMs < repeat.untilMs + (held ? 1 : 0))
       repeat.fromMs = Math.max(repeat.fromMs, heardMs);
     if (heardMs > 0) this.trace.heardSince(heardMs);
   }
 
-  /** What a listener can have heard of it by now, in milliseconds. */
+  /** Milliseconds that the listener can have heard by now. */
   get heardMs(): number {
     return this.#playout.heardMs;
   }
 
-  /** Another has been heard since. */
+  /** Drops the audio: a later reply has been heard. */
   forget(): void {
     this.#playout.forget();
   }
 
-  /** What was sent of it lately, see `RecentSpeech`. */
+  /** Returns audio that was sent recently, see `RecentSpeech`. */
   soundAt(...which: Parameters<Playout['soundAt']>): ReturnType<Playout['soundAt']> {
     return this.#playout.soundAt(...which);
   }
 
-  /** What has been sent of it and is still to be heard, in milliseconds. */
+  /** Milliseconds that have been sent and not heard yet. */
   get unheardMs(): number {
     return this.#playout.sentMs - this.#playout.heardMs;
   }
 
-  /** One of a scene has said all of it, in the conversation. */
+  /** True if a participant of a scene has completed it, in the conversation. */
   get wasPlayed(): boolean {
     return this.request.inConversation && this.item?.status === 'completed' && !this.aborted;
   }
 
-  /** All that was said of it, in milliseconds of sound. */
+  /** Milliseconds of audio sent. */
   get spokenMs(): number {
     return this.#playout.sentMs;
   }
 
-  /** Whether something of it sounds at the client right now. */
+  /** True if some of it is playing at the client right now. */
   get sounds(): boolean {
     return this.#playout.sounds;
   }
 
-  /** What has been made for it so far, heard or not. */
+  /** Tokens and speech generated so far, sent or not. */
   get spent(): { readonly tokens: number; readonly speechMs: number } {
     return { tokens: this.#usage.outputTokens, speechMs: this.#madeMs };
   }
 
-  /** Waits in mid-speech until `resume`; `stops`: the client falls silent at once. */
+  /** Pauses in mid-speech until `resume`; `stops`: the client falls silent at once. */
   hold(stops: boolean): void {
     this.#playout.hold(stops);
   }
 
-  /** Goes on from the start of the clause that was heard last. Returns how much later sounds what was not heard of it. */
+  /**
+   * Resumes from the start of the clause that was heard last. Returns by how many milliseconds the
+   * unheard words are delayed.
+   */
   resume(): number {
     const repeat = this.#playout.resume();
     const part = this.item?.content[0];
@@ -155,7 +165,10 @@ export class Reply {
     return repeat?.laterMs ?? 0;
   }
 
-  /** Makes the reply and paces its speech. A draft is made as far as is worth while, and goes out when it is confirmed. */
+  /**
+   * Makes the reply and paces its speech. A speculative reply is made only so far ahead, and sent
+   * once confirmed.
+   */
   async *run(
     responder: Responder,
     history: readonly Message[],
@@ -190,7 +203,7 @@ export class Reply {
     for await (const slice of this.#playout.rest()) yield { type: 'slice', slice };
   }
 
-  /** Writes a step into the item that the reply becomes. */
+  /** Writes a step into the item of the reply. */
   note(step: ReplyStep): void {
     if (step.type === 'speaker') {
       this.speaker = step.speaker;
@@ -212,11 +225,11 @@ export class Reply {
     }
   }
 
-  /** `moods`: by then. */
+  /** Closes the reply and returns its outcome. `moods`: the moods at that time. */
   end(moods: Pick<Moods, 'now' | 'ofCast'>, failure?: ReplyEnd['problem']): ReplyEnd {
     this.#playout.fade();
     const spoken = this.item?.content[0];
-    // What was cut may still grow again, out of the same blocks.
+    // A truncated item may grow again, from the same blocks.
     if (spoken?.type === 'audio' && this.#reason === undefined) spoken.audio = joined(spoken.audio);
     const base = {
       ...(this.#mind === undefined ? {} : { mind: this.#mind }),
@@ -242,7 +255,7 @@ export class Reply {
   }
 }
 
-/** A reply of a session; `confirmed` makes it a draft. */
+/** Creates a reply of a session; with `confirmed`, a speculative one. */
 export function newReply(
   context: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId' | 'conversation'>,
   request: ReplyRequest,

@@ -13,10 +13,13 @@ import type { PlacedCue } from '../contract/cues.ts';
 import { messagesOf } from '../history/history.ts';
 import type { Trace } from '../contract/turn-timings.ts';
 
-/** How long after the end of a reply its echo may still come in. */
+/** Grace time after the end of a reply in which its echo may still arrive. */
 const lateEchoMs = 800;
 
-/** The character's side: runs replies, lets at most one of them write the conversation, ends each exactly once. */
+/**
+ * The character's side: runs replies, lets at most one of them write the conversation, ends each
+ * exactly once.
+ */
 export class Speaking {
   readonly #context: SessionContext;
   readonly #running = new Set<Reply>();
@@ -38,14 +41,19 @@ export class Speaking {
     return this.#current;
   }
 
-  /** The reply that can be heard, or could a moment ago; undefined where the character is silent. */
+  /**
+   * The reply that can be heard, or could be a moment ago; undefined if the character is silent.
+   */
   get played(): Reply | undefined {
     if (this.#current?.item !== undefined) return this.#current;
     const isLate = this.#last !== undefined && this.#context.clock.now() < this.#last.heardByMs + lateEchoMs;
     return isLate ? this.#last?.reply : undefined;
   }
 
-  /** What the character is saying, or was a moment ago, for who hears something meanwhile; undefined where it is silent. */
+  /**
+   * Returns a function that tells what the character is saying, or was a moment ago, while an
+   * overlap is heard; undefined if it is silent.
+   */
   sounding(): (() => Sounded) | undefined {
     const reply = this.played;
     const part = reply?.item?.content[0];
@@ -54,13 +62,13 @@ export class Speaking {
     return () => ({ words: part.words, fromMs, toMs: reply.heardMs, spoken: part });
   }
 
-  /** Whether the character can be heard right now. */
+  /** True if the character can be heard right now. */
   get sounds(): boolean {
     const reply = this.#current ?? this.#last?.reply;
     return reply?.sounds === true;
   }
 
-  /** The reply that is being spoken waits; `stops`: its client falls silent at once. */
+  /** Pauses the current reply; the client may fall silent at once. */
   hold(): void {
     const reply = this.#current;
     if (reply === undefined) return;
@@ -69,26 +77,26 @@ export class Speaking {
     this.#context.emit({ type: 'reply-held', replyId: reply.id });
   }
 
-  /** It goes on. */
+  /** Resumes the current reply. */
   resume(): void {
     const reply = this.#current;
     if (reply === undefined) return;
     this.#context.emit({ type: 'reply-resumed', replyId: reply.id, laterMs: reply.resume() });
   }
 
-  /** Prepares an answer to what the user has said so far. */
+  /** Begins a speculative reply to what the user has said so far. */
   draft(text: string): void {
     if (this.#current === undefined) this.#drafts.make(text);
   }
 
-  /** What was prepared is void. */
+  /** Discards the speculative reply. */
   dropDraft(): void {
     this.#drafts.drop();
   }
 
   /**
-   * Begins a reply. With `hold`, it is announced at once but made only after `release`. `answers`: the words of the user it
-   * answers; what was prepared for just these is used.
+   * Begins a reply. With `hold`, it is announced at once but made only after `release`. `answers`:
+   * the user utterance that it answers; a speculative reply to exactly these words is used.
    */
   start(
     request: ReplyRequest,
@@ -124,7 +132,10 @@ export class Speaking {
     }
   }
 
-  /** Stops one reply, by default the current one; `heardMs`: where, if that is known better than here. Returns false when there is none. */
+  /**
+   * Stops one reply, by default the current one; `heardMs`: the exact position, if the caller knows
+   * it. Returns false if there is none.
+   */
   cancel(reason: ReplyReason, id?: string, heardMs?: number): boolean {
     const reply = id === undefined ? this.#current : [...this.#running].find((running) => running.id === id);
     if (reply === undefined) return false;
@@ -134,20 +145,26 @@ export class Speaking {
     return true;
   }
 
-  /** The client tells how much of a reply it has played, while it runs or a little after. */
+  /**
+   * Takes the client's report of how much of a reply it has played, during the reply or shortly
+   * after.
+   */
   heard({ replyId, heardMs, held = false }: Extract<SessionCommand, { type: 'heard' }>): void {
     [...this.#running].find((running) => running.id === replyId)?.heard(heardMs, held);
     this.ended.heard(replyId, heardMs, held);
   }
 
-  /** The client stopped playing an item at `heardMs`. Where that is still being spoken, what follows is not said. */
+  /**
+   * Handles the client having stopped an item at `heardMs`: if the item is still being spoken,
+   * cancels the rest.
+   */
   stopAt(itemId: string, heardMs: number): void {
     if (this.#current?.item?.id !== itemId) return;
     this.#current.heard(heardMs);
     this.cancel('client_cancelled', undefined, heardMs);
   }
 
-  /** Stops everything that is being said. */
+  /** Stops all replies. */
   close(): void {
     this.#drafts.drop();
     for (const reply of this.#running) this.cancel('hung_up', reply.id);
@@ -196,7 +213,7 @@ export class Speaking {
       const history = given ?? messagesOf(reply.request.items ?? company.items);
       const isOfTalk = reply.request.inConversation && reply.request.items === undefined;
       const memories = isOfTalk ? ((await recall?.(history, reply)) ?? []) : [];
-      // What a draft answers has not been heard by then.
+      // A speculative reply answers text that the moods have not taken in yet.
       const feelings = company.moods.now(undefined, given?.at(-1)?.text);
       const feelingsOf = (id: string): Feelings => company.moods.now(id);
       const passesUser = this.#last?.reply.rest === 'users-turn';
@@ -232,7 +249,7 @@ export class Speaking {
     for (const cue of cues) this.#context.emit({ ...about, cue });
   }
 
-  /** What was being said is complete, or will not be. */
+  /** Ends the item of a reply, complete or not. */
   #closeItem(reply: Reply, status: ReplyStatus): void {
     const { item } = reply;
     if (item?.status !== 'in_progress') return;
@@ -244,7 +261,7 @@ export class Speaking {
     this.#closeItem(reply, 'completed');
     const { conversation, newId, emit } = this.#context;
     const id = newId('item');
-    // Some chat servers count calls anew in every reply.
+    // Some chat servers restart the numbering of calls in every reply.
     const isTaken = conversation.items.some((item) => item.type === 'call' && item.callId === callId);
     const ownId = isTaken ? `call_${id}` : callId;
     const item: CallItem = { id, type: 'call', status: 'completed', callId: ownId, name, arguments: text };
@@ -254,7 +271,10 @@ export class Speaking {
     emit({ type: 'reply-call', replyId: reply.id, item, inConversation, previousItemId });
   }
 
-  /** History keeps what can have been heard, until the client tells it more exactly by truncating. */
+  /**
+   * Truncates the history to what can have been heard, until the client reports it exactly by
+   * truncating.
+   */
   #cut(reply: Reply, heardMs = reply.heardMs): void {
     if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, heardMs);
   }

@@ -6,7 +6,7 @@ import { messagesOf } from '../history/history.ts';
 import { newReply, type Reply } from './reply.ts';
 import { Trace } from '../contract/turn-timings.ts';
 
-/** An answer that is being made, unknown to the client. */
+/** A speculative reply, unknown to the client. */
 interface Draft {
   readonly answers: string;
   readonly reply: Reply;
@@ -14,8 +14,9 @@ interface Draft {
 }
 
 /**
- * Answers prepared before it is certain that the user has finished. A draft that is not wanted is aborted, and no trace of it
- * stays but its cost: it is in nobody's history, the client has not been told, and what it would call has not been called.
+ * Speculative replies, begun before the end of the turn is certain. One that is not wanted is
+ * aborted and leaves no trace but its cost: it is in no history, the client has not been told, and
+ * its tool calls have not been made.
  */
 export class Drafts {
   readonly #context: SessionContext;
@@ -31,7 +32,10 @@ export class Drafts {
     this.#run = run;
   }
 
-  /** Prepares the answer to `text`, instead of any other, as long as the turn may have more drafts. */
+  /**
+   * Begins a speculative reply to `text`, replacing any other, unless the turn has used up its
+   * number.
+   */
   make(text: string): void {
     const answers = wordsOf(text).join(' ');
     if (answers === '' || answers === this.#draft?.answers) return;
@@ -49,7 +53,7 @@ export class Drafts {
     return this.#draft?.reply === reply;
   }
 
-  /** Aborts what is being prepared. */
+  /** Aborts the speculative reply. */
   drop(): void {
     const reply = this.#draft?.reply;
     this.#draft = undefined;
@@ -59,7 +63,7 @@ export class Drafts {
     this.#wastedSpeechMs += reply.spent.speechMs;
   }
 
-  /** The draft that answers just these words, to be confirmed; any other is dropped. */
+  /** Returns the speculative reply to exactly these words, to be confirmed; drops any other. */
   take(text: string | undefined): Draft | undefined {
     const draft = this.#draft;
     if (text === undefined || draft?.answers !== wordsOf(text).join(' ')) {
@@ -70,7 +74,7 @@ export class Drafts {
     return draft;
   }
 
-  /** What this turn's drafts came to. The next turn begins at zero. */
+  /** Returns the cost of this turn's speculative replies, and resets it for the next turn. */
   account(used: boolean): Speculation | undefined {
     if (this.#context.draftsPerTurn === 0) return undefined;
     const [drafts, wastedTokens, wastedSpeechMs] = [this.#made, this.#wastedTokens, this.#wastedSpeechMs];

@@ -1,7 +1,10 @@
 import type { SessionContext } from '../contract/context.ts';
 import type { Utterance } from '../input/utterance.ts';
 
-/** Asks the turn detector about the pause the user is in; only its answer to the last question counts. */
+/**
+ * Asks the turn detector about the user's present pause; only the answer to the last question
+ * counts.
+ */
 export class PauseJudge {
   readonly #context: SessionContext;
   #asked = new AbortController();
@@ -10,7 +13,10 @@ export class PauseJudge {
     this.#context = context;
   }
 
-  /** Asks whether the user has finished. The answer comes as `pause-judged`; without a detector, or when it fails, at once and empty. */
+  /**
+   * Asks for the end-of-turn probability. The answer comes as `pause-judged`; without a detector,
+   * or if it fails, it comes empty.
+   */
   ask(utterance: Utterance): void {
     this.#asked.abort(new Error('asked anew'));
     this.#asked = new AbortController();

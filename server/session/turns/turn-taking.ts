@@ -20,29 +20,32 @@ import {
 } from './turn.ts';
 import type { Utterance } from '../input/utterance.ts';
 
-/** How long before the end of a turn its answer is begun: what a mind and a voice usually need for their first sound. */
+/**
+ * How long before the end of a turn its speculative reply is begun: what an LLM and a TTS engine
+ * usually need for their first audio.
+ */
 const draftLeadMs = 600;
 
-/** Voice over the reply in which an echo would have been found. */
+/** Voice over the reply after which an echo would have been found. */
 const surelyUnlikeMs = 384;
 
 interface TurnTakingParts {
   readonly context: SessionContext;
   readonly listening: Listening;
   readonly speaking: Speaking;
-  /** The character speaks up, because the user has been silent since `sinceMs`. */
+  /** Called when the user has been silent since `sinceMs`: the character speaks up. */
   readonly speakUp: (sinceMs: number) => void;
-  /** Tells the character's own voice, where an encoder is loaded. */
+  /** Recognizes the character's own voice, if a speaker encoder is loaded. */
   readonly voices?: EchoVoice | undefined;
-  /** A word that shows the character listens. */
+  /** Gives a backchannel by the character. */
   readonly nod: () => void;
 }
 
-/** Who speaks when: feeds the turn machine with what is heard, and does what it says. */
+/** Feeds the turn machine with what is heard, and performs its actions. */
 export class TurnTaking {
   /** The utterance whose transcript the character will answer. */
   answering: Utterance | undefined;
-  /** The reply that was being said when that utterance was over: it cannot be its answer. */
+  /** The reply that was playing when that utterance ended: it cannot be its answer. */
   spokenOver: Reply | undefined;
   readonly #parts: TurnTakingParts;
   readonly #pauses: PauseJudge;
@@ -50,12 +53,15 @@ export class TurnTaking {
   readonly #gate = new EchoGate();
   #turn: TurnState = initialTurn;
   #aloneMs = 0;
-  /** Voice over the reply that is not like it. */
+  /** Voice over the reply that does not match its audio. */
   #unlikeMs = 0;
-  /** The user's microphone hears the character: found out once, and forgotten when a reply goes by without. */
+  /**
+   * The user's microphone picks up the character: set once found, reset after a reply without any
+   * sound over it.
+   */
   #echoes = false;
   #overlapped = false;
-  /** Words over the reply of which it is not known whether they are the character's own. */
+  /** Words over the reply that are not yet attributed to the user or to the character's echo. */
   #unattributed: Utterance | undefined;
 
   constructor(parts: TurnTakingParts) {
@@ -67,16 +73,16 @@ export class TurnTaking {
     return missesSound(this.#turn, this.#policy());
   }
 
-  /** A window of the user's sound, the character's own voice in it left out. */
+  /** Takes a window of the user's audio, and removes the character's own voice from it. */
   hear(window: Heard): void {
     const { listening, speaking } = this.#parts;
     const { heard, found } = this.#gate.sift(window, speaking.played);
     listening.take(heard);
     if (heard.edge !== undefined) this.advance(heard.edge);
-    // Too short for its voice to be known, a sound is what its words are.
+    // A sound too short for a speaker check is classified by its words alone.
     if (heard.edge?.type === 'speech-end' && this.#unattributed !== undefined) this.judgeOverlap(this.#unattributed);
     if (found) this.#disown(heard.frame.atMs);
-    // A voiced window may be the first of more.
+    // A voiced window may be the first of more speech.
     if (heard.voiced && this.#turn.phase === 'settling') return;
     const ms = durationMs(heard.frame);
     if (heard.voiced) this.#unlikeMs += ms;
@@ -95,7 +101,10 @@ export class TurnTaking {
     for (const action of next.actions) this.#perform(action);
   }
 
-  /** What is heard over the reply is its echo: it goes on, as ready to be interrupted as before. */
+  /**
+   * Handles a sound over the reply that turned out to be its echo: the reply goes on, as easy to
+   * interrupt as before.
+   */
   #disown(atMs: number): void {
     const isOver = this.#turn.phase === 'overlapping';
     if (!isOver) return;
@@ -104,30 +113,33 @@ export class TurnTaking {
     if (this.#turn.phase === 'replying') this.#turn = { phase: 'replying', wary: this.#echoes };
   }
 
-  /** What the user is saying has been understood a little further. */
+  /** Handles a new partial transcript of the current utterance. */
   understood(utterance: Utterance): void {
     if (this.#turn.phase === 'settling' && utterance === this.#parts.listening.current) this.#judge();
   }
 
-  /** The answer to a question that `pause` put. */
+  /** Takes the turn detector's answer to a question that `pause` put. */
   judged(pause: object, completeness: number | undefined): void {
     if (!this.#pauses.isLast(pause)) return;
     this.advance({ type: 'pause-judged', ...(completeness === undefined ? {} : { completeness }) });
   }
 
-  /** A sound over the reply has been understood, or its recognition has failed. */
+  /** Takes a transcript of a sound over the reply; undefined: recognition failed. */
   overheard(utterance: Utterance, part: TranscriptPart | undefined): void {
-    // Under push to talk nothing opens by itself.
+    // Under push to talk, utterances do not open by themselves.
     if (this.#parts.context.settings().turnDetection === null) return;
     const said = part === undefined ? 'aside' : this.#parts.listening.overheard(utterance, part);
     if (utterance.isOwnVoice) this.#echoes = true;
-    // A voice without words may be the echo that is known to be there.
+    // A voice without words may be the known echo.
     const isSure = !this.#echoes || part?.text !== '';
     utterance.said = said === undefined || isSure ? said : 'unclear';
     this.judgeOverlap(utterance);
   }
 
-  /** Words over the reply are meant for the character, unless it is the character's own voice: then they are its echo. */
+  /**
+   * Classifies the sound over the reply: words are addressed to the character, unless the voice is
+   * the character's own: then they are its echo.
+   */
   judgeOverlap(utterance: Utterance): void {
     const { said, voiced, tentative, dropped } = utterance;
     if (said === undefined || voiced === undefined || !tentative || dropped) return;
@@ -142,7 +154,7 @@ export class TurnTaking {
     this.advance({ type: 'overlap-judged', is, sinceMs: voiced.fromMs, untilMs: voiced.toMs });
   }
 
-  /** Made anew where something has changed: it is asked for twice a window. */
+  /** Rebuilt only if something has changed: it is read twice per window. */
   #policy(): TurnPolicy {
     const settings = this.#parts.context.settings();
     const known = this.#known;

@@ -1,15 +1,15 @@
 import { patienceMs, type Patience } from '../../../voices/turn-detector.ts';
 
 /**
- * Who has the floor. `settling`: the user fell silent, perhaps for good. `overlapping`: the user makes a sound over the
- * reply, perhaps only a cough.
+ * State of the turn. `settling`: the user fell silent, perhaps for good (endpointing).
+ * `overlapping`: the user makes a sound over the reply, perhaps only a cough.
  */
 export type TurnState =
-  /** `idleSinceMs`: by then the user had heard what was said, and has said nothing since; absent where nobody waits. */
+  /** `idleSinceMs`: the user has heard the reply and is silent since; absent: no idle timeout. */
   | { readonly phase: 'listening'; readonly idleSinceMs?: number }
-  /** `quietFromMs`: so long the character has listened without a word. */
+  /** `quietFromMs`: since then the character has listened without a backchannel. */
   | { readonly phase: 'hearing'; readonly quietFromMs: number }
-  /** `drafted`: an answer to what was said so far is being prepared. */
+  /** `drafted`: a speculative reply to what was said so far is being made. */
   | {
       readonly phase: 'settling';
       readonly sinceMs: number;
@@ -17,39 +17,39 @@ export type TurnState =
       readonly drafted: boolean;
       readonly quietFromMs: number;
     }
-  /** `wary`: a sound over this reply was nothing, and it could be the reply's own echo: no pause for the next. */
+  /** `wary`: a sound over this reply may have been its echo: the next one does not pause it. */
   | { readonly phase: 'replying'; readonly wary: boolean }
   | {
       readonly phase: 'overlapping';
       readonly sinceMs: number;
       readonly wary: boolean;
-      /** The reply waits. */
+      /** The reply is paused. */
       readonly held: boolean;
       readonly is: Overlap | 'unknown';
-      /** When the sound ended, if it has. */
+      /** End of the sound, if it has ended. */
       readonly endedMs?: number;
     };
 
-/** What a sound over the reply is: words meant for the character; or an "mm-hm", its own echo; or nothing clear, if it ends. */
+/** Sound over a reply: words; backchannel or own echo (aside); or nothing clear, once it ended. */
 export type Overlap = 'words' | 'aside' | 'unclear';
 
-/** `atMs` is audio time (samples heard), dated back to where the speech or the silence truly began. */
+/** `atMs`: audio time (samples heard), dated back to where speech or silence really began. */
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
-   * Audio has come up to `atMs`; the last that was voiced ended at `voicedMs`. `aloneMs`: voice over the reply that
-   * cannot be the reply itself.
+   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `aloneMs`: voice over
+   * the reply that cannot be the reply itself.
    */
   | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number; readonly aloneMs: number }
-  /** What was said before the pause is known, or known better; with how complete it seems, 0 to 1, where a detector listens. */
+  /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
   | { readonly type: 'pause-judged'; readonly completeness?: number }
-  /** What the sound over the reply is, from `sinceMs` to `untilMs`. May come when it is over. */
+  /** Class of the sound over the reply from `sinceMs` to `untilMs`; may come after its end. */
   | { readonly type: 'overlap-judged'; readonly is: Overlap; readonly sinceMs: number; readonly untilMs: number }
-  /** A reply began, asked for by the client or by `utterance-close`. */
+  /** A reply began, requested by the client or by `utterance-close`. */
   | { readonly type: 'reply-start' }
   /**
-   * It ended, whether spoken, failed or cancelled. `heardByMs`: when the user will have heard all of it; absent where it is
-   * not the user who is to go on.
+   * The reply ended: spoken, failed or cancelled. `heardByMs`: time by which the user will have
+   * heard all of it; absent if it is not the user's turn.
    */
   | { readonly type: 'reply-end'; readonly heardByMs?: number }
   /** The user did something other than speak. */
@@ -62,17 +62,17 @@ export type TurnAction =
   | { readonly type: 'utterance-open'; readonly atMs: number }
   /** The open utterance is complete; its speech ended at `atMs`. */
   | { readonly type: 'utterance-close'; readonly atMs: number }
-  /** The user pauses: find out whether they have finished. */
+  /** The user pauses: ask the turn detector. */
   | { readonly type: 'pause' }
-  /** The turn will probably end soon: prepare an answer. */
+  /** The turn will probably end soon: begin a speculative reply. */
   | { readonly type: 'draft' }
-  /** The user pauses and will go on: a word that shows somebody listens. */
+  /** The user pauses and will go on: give a backchannel. */
   | { readonly type: 'nod' }
-  /** The user goes on: what was prepared is void. */
+  /** The user goes on: discard the speculative reply. */
   | { readonly type: 'draft-drop' }
-  /** Find out what the sound over the reply is, from `atMs` on. */
+  /** Start to classify the sound over the reply, from `atMs` on. */
   | { readonly type: 'overlap-open'; readonly atMs: number }
-  /** It is over. */
+  /** The sound over the reply has ended. */
   | { readonly type: 'overlap-close' }
   | { readonly type: 'reply-hold' }
   | { readonly type: 'reply-resume' }
@@ -82,42 +82,42 @@ export type TurnAction =
   | { readonly type: 'speak-up'; readonly sinceMs: number };
 
 export interface TurnPolicy {
-  /** Silence after which the user's turn is over, unless it is known how complete it is. */
+  /** Silence that ends the user's turn if there is no end-of-turn probability. */
   readonly settleMs: number;
-  /** How long to wait where it is known; absent: always `settleMs`. */
+  /** Range of timeouts if there is an end-of-turn probability; absent: always `settleMs`. */
   readonly patience?: Patience;
-  /** How long before the end of a turn its answer is prepared; absent: not before the end. */
+  /** How long before the end of a turn a speculative reply is begun; absent: never before it. */
   readonly draftLeadMs?: number;
-  /** Speech over a reply that counts as an interruption whatever its words are. */
+  /** Voice over a reply that counts as a barge-in whatever its words are. */
   readonly bargeInMs: number;
-  /** Whether speaking over a reply stops it. */
+  /** True if speech over a reply stops it. */
   readonly interrupts: boolean;
-  /** Replies are known to be heard by the user's microphone: only words stop them. */
+  /** The user's microphone is known to pick up replies: only words stop them. */
   readonly wary?: boolean;
-  /** How long the user may talk until the next pause brings a nod; absent: for ever. */
+  /** How long the user may talk until the next pause brings a backchannel; absent: forever. */
   readonly nodEveryMs?: number;
-  /** Silence after a reply from which on the character speaks up; absent means never. */
+  /** Silence after a reply until the character speaks up; absent: never. */
   readonly idleMs?: number;
 }
 
 type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
 type In<Phase extends TurnState['phase']> = Extract<TurnState, { readonly phase: Phase }>;
 
-/** Whoever seems to have finished half of what they wanted to say is answered, not nodded at. */
+/** Largest end-of-turn probability at which a pause brings a backchannel, not a reply. */
 const nodBelow = 0.3;
 /** Silence after a sound over the reply in which it may still turn out to be words. */
 const verdictMs = 192;
-/** A sound that has turned out to be an aside may last this much longer than others before it counts as an interruption. */
+/** Extra voice beyond `bargeInMs` before a sound classed as a backchannel counts as a barge-in. */
 const asideMs = 600;
-/** Words of a shorter sound are mostly a recognizer's idea of a cough. */
+/** Transcripts of shorter sounds are usually ASR hallucinations, such as a cough. */
 const leastWordsMs = 160;
 /** Voice this long that cannot be the reply is not its echo. */
 const surelyUserMs = 192;
 
-/** Before anything was heard. */
+/** The state before any audio. */
 export const initialTurn: TurnState = { phase: 'listening' };
 
-/** The turn machine: pure, without a clock of its own. Actions are to be performed in order. */
+/** The turn machine: pure, without a clock. Returns the next state and the actions, in order. */
 export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): Step {
   switch (event.type) {
     case 'speech-start':
@@ -141,7 +141,7 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
   }
 }
 
-/** Whether the machine needs sound to go on, if only silence. */
+/** Returns true if the machine needs audio to make progress, even silence. */
 export function missesSound(state: TurnState, policy: TurnPolicy): boolean {
   if (state.phase === 'listening') return isIdle(state) && policy.idleMs !== undefined;
   return state.phase !== 'replying';
@@ -205,7 +205,7 @@ function onSilence(state: In<'settling'>, silentMs: number, policy: TurnPolicy):
   return { state: { ...state, drafted: true }, actions: [{ type: 'draft' }] };
 }
 
-/** A pause known better calls for another draft, unless what is to be answered has not changed; or for a nod. */
+/** Applies a new end-of-turn probability; allows a new speculative reply or a backchannel. */
 function judged(state: In<'settling'>, completeness: number | undefined, policy: TurnPolicy): Step {
   const { patience, nodEveryMs = Infinity } = policy;
   const settleMs =
@@ -216,7 +216,7 @@ function judged(state: In<'settling'>, completeness: number | undefined, policy:
   return { state: { ...state, settleMs, drafted: false, quietFromMs }, actions: nods ? [{ type: 'nod' }] : [] };
 }
 
-/** Counted in voice, not in time: the end of a cough is known only a moment after it. */
+/** Detects barge-in by voice, not elapsed time: the end of a cough is known only a moment later. */
 function isInterruption(
   state: In<'overlapping'>,
   { voicedMs, aloneMs }: Extract<TurnEvent, { type: 'clock' }>,
@@ -235,13 +235,13 @@ function onOverlapJudged(
   policy: TurnPolicy,
 ): Step {
   if (state.phase === 'overlapping') {
-    // It may be an earlier sound that is judged only now: of that, words alone matter.
+    // The verdict may be on an earlier sound: of that one, only words matter.
     if (is === 'aside' && untilMs <= state.sinceMs) return stay(state);
     const next = { ...state, is, sinceMs: is === 'words' ? Math.min(sinceMs, state.sinceMs) : state.sinceMs };
     if (is === 'words') return untilMs - sinceMs < leastWordsMs ? stay(next) : interrupt(next, policy);
     return state.endedMs === undefined ? stay(next) : resume(next);
   }
-  // It turned out to be words only after the reply went on, or had ended.
+  // Classified as words only after the reply resumed or ended.
   const isFree = state.phase === 'replying' || state.phase === 'listening';
   if (is !== 'words' || untilMs - sinceMs < leastWordsMs || !isFree) return stay(state);
   return settle(untilMs, sinceMs, policy, opening(sinceMs, state.phase === 'replying' && policy.interrupts));
@@ -249,14 +249,14 @@ function onOverlapJudged(
 
 function interrupt(state: In<'overlapping'>, policy: TurnPolicy): Step {
   const actions = opening(state.sinceMs, policy.interrupts);
-  // That it may no longer be stopped, the client has said only after it was held.
+  // The client turned interruptions off after the reply was held.
   if (state.held && !policy.interrupts) actions.push({ type: 'reply-resume' });
   return state.endedMs === undefined
     ? { state: { phase: 'hearing', quietFromMs: state.sinceMs }, actions }
     : settle(state.endedMs, state.sinceMs, policy, actions);
 }
 
-/** The reply goes on. From now on it takes words to stop it: what was no interruption once may come again. */
+/** Resumes the reply. From now on only words stop it: the same kind of sound may come again. */
 function resume(state: In<'overlapping'>): Step {
   return {
     state: { phase: 'replying', wary: true },
@@ -270,7 +270,7 @@ function onReplyEnd(state: TurnState, heardByMs: number | undefined): Step {
   if (state.endedMs !== undefined || state.is === 'aside') {
     return { state: listening(heardByMs), actions: [{ type: 'overlap-close' }] };
   }
-  // The user was already talking when the reply ended by itself: what they say is theirs.
+  // The user was already talking when the reply ended by itself: it is the user's turn.
   return open(state.sinceMs, []);
 }
 
@@ -293,7 +293,7 @@ function open(atMs: number, after: readonly TurnAction[]): Step {
   return { state: { phase: 'hearing', quietFromMs: atMs }, actions: [{ type: 'utterance-open', atMs }, ...after] };
 }
 
-/** The client is told of the speech before it is told what the speech stopped: stock clients count on that order. */
+/** Speech start is reported before the reply is aborted: stock clients rely on that order. */
 function opening(atMs: number, aborts: boolean): TurnAction[] {
   return [{ type: 'utterance-open', atMs }, ...(aborts ? [{ type: 'reply-abort' } as const] : [])];
 }

@@ -1,12 +1,15 @@
 import { createRealDft, type RealDft } from '../../../../voices/dsp/dft.ts';
 
 const edgesHertz = [150, 300, 500, 750, 1_100, 1_600, 2_300, 3_300, 5_000];
-/** Bands that sound is compared in. */
+/** Number of frequency bands in which audio is compared. */
 export const bandCount = edgesHertz.length - 1;
-/** No level is lower, in decibels. */
+/** Lowest level, in decibels. */
 export const quietDecibels = -65;
 
-/** What a window of one length needs. Nobody waits between filling it and reading it: one for all sessions. */
+/**
+ * Buffers and transform for one window length. There is no await between writing and reading them:
+ * shared by all sessions.
+ */
 interface Bench {
   readonly dft: RealDft;
   readonly taper: Float64Array;
@@ -14,13 +17,15 @@ interface Bench {
   readonly power: Float64Array;
 }
 
-/** One for each rate that a voice speaks at, and one for microphones. */
+/** One for each output sample rate of a voice, and one for microphones. */
 const benches = new Map<number, Bench>();
 const mostBenches = 8;
 
-/** Writes the levels of a window, in decibels, into `levels` from `offset` on, `bandCount` of them. */
+/**
+ * Writes the levels of a window, in decibels, into `levels` from `offset` on, `bandCount` of them.
+ */
 export function writeBandLevels(samples: Float32Array, sampleRate: number, levels: Float64Array, offset: number): void {
-  // The transform takes an even number.
+  // The transform needs an even number.
   const size = samples.length - (samples.length % 2);
   const { dft, taper, tapered, power } = benchFor(size);
   for (let index = 0; index < size; index += 1) tapered[index] = (samples[index] as number) * (taper[index] as number);

@@ -4,23 +4,31 @@ import { EchoGuard } from './echo-guard.ts';
 import type { Played } from './sent-levels.ts';
 import type { Heard } from '../vad-segmenter.ts';
 
-/** A user who speaks into the echo is heard from there on, and no more after so much of nothing but echo. */
+/**
+ * Voice needed to detect a user who speaks over the echo, and echo without other voice after which
+ * the user's speech ends.
+ */
 const leastUserMs = 96;
 const leastEchoMs = 128;
 
-/** Keeps the character's own voice from counting as speech of the user: neither as voiced, nor as a start or an end. */
+/**
+ * Keeps the character's own voice from counting as the user's speech: neither as voiced, nor as
+ * speech start or end.
+ */
 export class EchoGate {
   readonly #guard = new EchoGuard();
   #vadSpeaks = false;
   #userSpeaks = false;
   #userMs = 0;
   #echoMs = 0;
-  /** Wall time less audio time, where nothing was late. */
+  /** Wall time minus audio time, at the smallest delay seen. */
   #aheadMs = Infinity;
-  /** The sound under way has been echo, in part at least. */
+  /** The present sound was echo, at least in part. */
   #echoes = false;
 
-  /** What is left of a window without the echo of `played`. `found`: that there is an echo has only now come out. */
+  /**
+   * Removes the echo of `played` from a window. `found`: the echo path was found with this window.
+   */
   sift(heard: Heard, played: Played | undefined): { readonly heard: Heard; readonly found: boolean } {
     const knew = this.#guard.echoes;
     const isEcho = this.#isEcho(heard, played);
@@ -38,7 +46,8 @@ export class EchoGate {
     if (played === undefined) return false;
     this.#guard.follow(played, arrivedMs);
     const endMs = frame.atMs + durationMs(frame);
-    // A window is full some time before the packet that fills it comes; the clocks may drift apart.
+    // A window is full some time before its last packet arrives; 0.03 ms per window allows for
+    // clock drift.
     this.#aheadMs = Math.min(this.#aheadMs + 0.03, arrivedMs - endMs);
     return voiced && this.#guard.explains(frame.samples, endMs + this.#aheadMs);
   }

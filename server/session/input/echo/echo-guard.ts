@@ -1,74 +1,84 @@
 import { bandCount, quietDecibels, writeBandLevels } from './band-levels.ts';
 import { hopMs, SentLevels, type Played } from './sent-levels.ts';
 
-/** One window of the microphone: its levels by band. */
+/** Band levels of one microphone window. */
 interface Window {
   readonly bands: Float64Array;
   readonly atMs: number;
 }
 
-/** How the loudspeaker comes into the microphone. */
+/** Echo path from the loudspeaker to the microphone. */
 interface Path {
   readonly lagMs: number;
-  /** Decibels that it is louder than what was sent, band by band. */
+  /** Gain from the sent audio to the microphone, in decibels per band. */
   readonly gains: Float64Array;
 }
 
 const sampleRate = 16_000;
 const windowSamples = 512;
 const windowMs = (windowSamples / sampleRate) * 1000;
-/** Voiced windows looked back at, and the fewest that can tell an echo from a chance likeness. */
+/** Voiced windows compared, and the fewest that can tell an echo from a chance correlation. */
 const mostWindows = 20;
 const fewestWindows = 6;
-/** How far back. */
+/** Age of the oldest window compared. */
 const longestMs = 1_500;
-/** Between the clock's idea of what is heard and the microphone: client, room and network. */
+/** Delay between the estimated playback position and the microphone: client, room and network. */
 const lagsMs = { from: -64, to: 720 };
 const lagCount = (lagsMs.to - lagsMs.from) / hopMs + 1;
-/** What seems an echo is one where it tells the levels of most of the next windows beforehand. */
+/**
+ * A candidate path is accepted if it predicts the levels of at least `leastProven` of the next
+ * windows.
+ */
 const provingWindows = 4;
 const leastProven = 3;
-/** Decibels by which an echo may be louder than expected, in the mean over bands. */
+/** Decibels by which an echo may exceed the prediction, averaged over the bands. */
 const mostExcess = 4;
-/** A room takes up a sound at once and lets go of it slowly: 60 dB in 400 ms. */
+/** Reverberation starts at once and decays slowly: 60 dB in 400 ms. */
 const decayPerHop = 1.2;
 const decayHops = 24;
-/** Levels this much below the loudest of their band are drowned by the noise of a room. */
+/** Levels this much below the loudest of their band are masked by room noise. */
 const depth = 20;
-/** Decibels by which the levels of speech change, root mean square; mostly 6 or more. */
+/** Minimum change of the levels of speech in decibels, root mean square; mostly 6 or more. */
 const leastMovement = 3;
-/** Nobody waits between filling these and reading them: one for all sessions. */
+/** Scratch buffers shared by all sessions: there is no await between writing and reading them. */
 const shapes = new Float64Array(mostWindows * bandCount);
 const places = new Int32Array(mostWindows);
 const expected = new Float64Array(bandCount);
 
 /**
- * Knows the character's own voice in the user's microphone, without cancelling it: by the levels of eight bands over time,
- * which an echo has in common with what was sent. The delay and the loudness of the echo are found once and then expected:
- * what is louder than that is somebody else. Looks at voiced windows only, so that it costs nothing while nobody speaks.
+ * Echo suppression: recognizes the character's own voice in the user's microphone, without
+ * cancelling it, by the levels of eight bands over time, which an echo shares with the audio that
+ * was sent. Delay and gain of the echo are estimated once and then expected: what is louder is
+ * another voice. Looks at voiced windows only, so it costs nothing during silence.
  */
 export class EchoGuard {
   readonly #windows: Window[] = [];
   readonly #sent = new SentLevels();
   #lastMs = -Infinity;
   #path: Path | undefined;
-  /** A likeness that may be chance, with how many windows since then were as it tells. */
+  /**
+   * A candidate path, which may be a chance correlation, with the number of windows since and of
+   * those predicted.
+   */
   #tried: { readonly path: Path; readonly windows: number; readonly told: number } | undefined;
 
-  /** Whether there is an echo, as far as has been found out. */
+  /** True once an echo path has been found. */
   get echoes(): boolean {
     return this.#path !== undefined;
   }
 
-  /** A window of the microphone came at `atMs`, wall time; to be told of all while something is played. */
+  /**
+   * Notes that a microphone window arrived at `atMs`, wall time; to be called for every window
+   * while something is played.
+   */
   follow(played: Played, atMs: number): void {
     if (this.#sent.follow(played, atMs)) this.#windows.length = 0;
   }
 
-  /** Whether that window, voiced, 512 samples at 16 kHz, is what is played, as it sounds there. */
+  /** Returns true if that window, voiced, 512 samples at 16 kHz, is the echo of the reply. */
   explains(samples: Float32Array, atMs: number): boolean {
     if (samples.length !== windowSamples) return false;
-    // The first of a sound is like the first of any other.
+    // The first window of any sound looks alike.
     const isFirst = atMs - this.#lastMs > 1.5 * windowMs;
     this.#lastMs = atMs;
     const oldest = isFirst || this.#windows.length < mostWindows ? undefined : this.#windows.shift();
@@ -80,7 +90,7 @@ export class EchoGuard {
     return this.#prove(window);
   }
 
-  /** Whether the window is one of an echo that has just been found out. */
+  /** Returns true if the window belongs to an echo whose path has just been confirmed. */
   #prove(window: Window): boolean {
     if (this.#tried === undefined) {
       const path = this.#find();
@@ -96,7 +106,7 @@ export class EchoGuard {
     return tells;
   }
 
-  /** The path on which the last windows are most alike, if they are alike enough. */
+  /** Returns the path with the highest correlation over the last windows, if it is high enough. */
   #find(): Path | undefined {
     const windows = this.#windows;
     const sent = this.#sent;
@@ -115,7 +125,7 @@ export class EchoGuard {
     return Number.isNaN(best.lagMs) ? undefined : pathAt(windows, best.lagMs, sent);
   }
 
-  /** Looks up a part of what was sent, so that not all of it has to be looked up at once. */
+  /** Computes a part of the sent levels in advance, to spread the cost. */
   #prepare(): void {
     const share = Math.ceil(lagCount / (fewestWindows - 1));
     const { length } = this.#windows;
@@ -144,9 +154,12 @@ function isExpected({ bands, atMs }: Window, { lagMs, gains }: Path, sent: SentL
   return excess / bandCount <= mostExcess;
 }
 
-/** Writes into `places` where the levels are of what was sent `lagMs` before each window; false where not all are known. */
+/**
+ * Writes into `places` the positions of the levels sent `lagMs` before each window; false if some
+ * are unknown.
+ */
 function locate(windows: readonly Window[], lagMs: number, sent: SentLevels): boolean {
-  // What is not sent yet is found out soonest from behind.
+  // Audio that is not sent yet is found soonest from the end.
   for (let index = windows.length - 1; index >= 0; index -= 1) {
     const place = sent.placeAt((windows[index] as Window).atMs - lagMs);
     if (place < 0) return false;
@@ -169,8 +182,8 @@ function pathAt(windows: readonly Window[], lagMs: number, sent: SentLevels): Pa
 }
 
 /**
- * Writes into `shapes` the levels of each band over time about their mean, no deeper than the noise of a room lets them
- * be. Returns the sum of their squares.
+ * Writes into `shapes` the levels of each band over time, floored at the room noise, minus their
+ * mean. Returns the sum of their squares.
  */
 function shape(windows: readonly Window[]): number {
   const count = windows.length;
@@ -189,7 +202,10 @@ function shape(windows: readonly Window[]): number {
   return squares;
 }
 
-/** Correlation of `shapes`, whose squares sum up to `heard`, with the same of the levels at `places`. */
+/**
+ * Returns the correlation of `shapes`, whose squares sum up to `heard`, with the levels at
+ * `places`, shaped the same way.
+ */
 function likenessAt(count: number, levels: Float64Array, heard: number): number {
   let both = 0;
   let said = 0;
@@ -205,19 +221,22 @@ function likenessAt(count: number, levels: Float64Array, heard: number): number 
     for (let index = 0; index < count; index += 1) {
       const exact = levels[(places[index] as number) + band] as number;
       const level = (exact > least ? exact : least) - least;
-      // What was heard has no mean, so that of what was said need not be taken off.
+      // The heard levels have zero mean, so the mean of the sent ones need not be subtracted.
       both += level * (shapes[band * mostWindows + index] as number);
       sum += level;
       squares += level * level;
     }
     said += squares - (sum * sum) / count;
   }
-  // Sounds that never change are all alike.
+  // Constant sounds all correlate.
   const isSpeech = Math.min(heard, said) >= leastMovement ** 2 * bandCount * count;
   return isSpeech ? both / Math.sqrt(heard * said) : -1;
 }
 
-/** Likeness from which it may be an echo; other speech reaches this one time in fifty, at one delay or another. */
+/**
+ * Returns the correlation from which a path is a candidate; other speech reaches it one time in
+ * fifty, at some delay.
+ */
 function leastLikeness(windows: number): number {
   return 1.05 - 0.022 * windows;
 }

@@ -6,19 +6,22 @@ import type { SpokenContent } from '../../history/conversation.ts';
 import type { Sounded } from './echo.ts';
 import type { Utterance } from '../utterance.ts';
 
-/** Shorter sounds tell nothing of a voice. */
+/** Shorter sounds tell nothing about a voice. */
 const leastMs = 500;
-/** Of an incoming sound, the last so much of voice is looked at: the user may speak up in the middle of an echo. */
+/**
+ * Most voiced audio of an overlap that is compared, from its end: the user may speak up in the
+ * middle of an echo.
+ */
 const heardMs = 1_500;
-/** It is looked at anew when so much more has come. */
+/** The overlap is compared again after this much more audio. */
 const moreMs = 500;
-/** Of what is known to be a voice's, so much is looked at. */
+/** Most audio compared from a known voice. */
 const knownMs = 3_000;
-/** Utterances that make the user's voice known. */
+/** Utterances from which the user's voice is enrolled. */
 const mostEnrolled = 5;
 /**
- * While the user's voice is not known: as like the character's as two pieces of it are to each other, less what room and
- * microphone take away.
+ * Threshold while the user's voice is unknown: this share of the similarity between two parts of
+ * the character's voice, to allow for room and microphone.
  */
 const likeness = 0.8;
 
@@ -28,18 +31,18 @@ interface Look {
 }
 
 /**
- * Whether a sound over the reply is the character's own voice, come back through the user's microphone: it is more like the
- * voice that is being played than like the user's. Works without echo cancellation, and where the echo is not understood as
- * what was said.
+ * Decides if an overlap is the character's own voice, picked up by the user's microphone: it is
+ * more similar to the voice being played than to the user's. Works without echo cancellation, and
+ * if the echo is not transcribed as it was said.
  */
 export class EchoVoice {
   readonly #encoder: SpeakerEncoder;
   readonly #context: Pick<SessionContext, 'post' | 'onFault'>;
   readonly #stop = new AbortController();
   readonly #looks = new WeakMap<Utterance, Look>();
-  /** The character's voice, and how much of it that was taken from. */
+  /** Embeddings of the character's voice, and the length of the audio they were made from. */
   #character: { readonly spokenMs: number; readonly voice: Promise<readonly Float32Array[]> } | undefined;
-  /** What was understood of utterances that are looked at. */
+  /** Transcripts of utterances that are being compared. */
   readonly #waiting = new Map<Utterance, TranscriptPart>();
   #noise: Promise<Float32Array> | undefined;
   #user: Float32Array | undefined;
@@ -50,7 +53,10 @@ export class EchoVoice {
     this.#context = context;
   }
 
-  /** The character's own voice? Undefined while that is not known; `voice-judged` comes when it is. `isOver`: it has ended. */
+  /**
+   * Returns true for the character's own voice; undefined while that is unknown: `voice-judged`
+   * comes when it is known. `isOver`: the overlap has ended.
+   */
   isOwn(utterance: Utterance, isOver: boolean): boolean | undefined {
     const { over, voiced } = utterance;
     if (over === undefined || voiced === undefined) return false;
@@ -62,7 +68,10 @@ export class EchoVoice {
     return undefined;
   }
 
-  /** Notes whose voice an utterance is, which was understood as `part`. False while that is not known: then `part` comes again. */
+  /**
+   * Notes on the utterance if its voice is the character's. Returns false while that is unknown:
+   * then `part` is posted again.
+   */
   attributes(utterance: Utterance, part: TranscriptPart): boolean {
     const isOwn = this.isOwn(utterance, true);
     if (isOwn === undefined) this.#waiting.set(utterance, part);
@@ -70,7 +79,7 @@ export class EchoVoice {
     return isOwn !== undefined;
   }
 
-  /** The user has said this while the character was silent. */
+  /** Enrolls the user's voice from an utterance over which the character was silent. */
   enroll(utterance: Utterance): void {
     const { voiced } = utterance;
     if (this.#enrolled >= mostEnrolled || utterance.over !== undefined || voiced === undefined) return;
@@ -112,7 +121,10 @@ export class EchoVoice {
     return one !== undefined && other !== undefined && alike >= likeness * cosine(one, other);
   }
 
-  /** The character's voice, and that of two halves of what it was taken from; none where too little was spoken yet. */
+  /**
+   * Returns embeddings of the character's voice, and of the two halves of its audio; none if too
+   * little was spoken yet.
+   */
   #voiceOf(spoken: SpokenContent, toMs: number): Promise<readonly Float32Array[]> {
     const clip = lastSpoken(spoken, toMs);
     const spokenMs = durationMs(clip);
@@ -127,7 +139,10 @@ export class EchoVoice {
     return voice;
   }
 
-  /** Whether the encoder finds noise less like the character than the character itself: else it tells nobody from anybody. */
+  /**
+   * Returns true if noise is less similar to the character than the character is to itself;
+   * otherwise the encoder cannot separate speakers and is ignored.
+   */
   async #tellsVoices(voice: Float32Array, one = voice, other = voice): Promise<boolean> {
     this.#noise ??= this.#embed(noiseAt(this.#encoder.sampleRate));
     return cosine(voice, await this.#noise) < likeness * cosine(one, other);
@@ -142,7 +157,7 @@ export class EchoVoice {
   }
 }
 
-/** A second of it, always the same: Numerical Recipes' generator. */
+/** Returns one second of noise, always the same: generator of Numerical Recipes. */
 function noiseAt(sampleRate: number): AudioFrame {
   let state = 1;
   const samples = Float32Array.from({ length: sampleRate }, () => {
@@ -152,7 +167,7 @@ function noiseAt(sampleRate: number): AudioFrame {
   return { samples, sampleRate, atMs: 0 };
 }
 
-/** The last of what was voiced of a sound. */
+/** Returns the last voiced audio of an utterance. */
 function lastVoiced(utterance: Utterance, mostMs: number): AudioFrame {
   const { samples, sampleRate, atMs } = utterance.tail();
   const { fromMs, toMs } = utterance.voiced ?? { fromMs: atMs, toMs: atMs };
@@ -160,7 +175,7 @@ function lastVoiced(utterance: Utterance, mostMs: number): AudioFrame {
   return { samples: samples.subarray(place(Math.max(fromMs, toMs - mostMs)), place(toMs)), sampleRate, atMs: 0 };
 }
 
-/** The last of what is kept of a reply's sound, up to `toMs`. */
+/** Returns the last part of a reply's audio that is kept, up to `toMs`. */
 function lastSpoken({ audio, sampleRate }: SpokenContent, toMs: number): AudioFrame {
   const keptSamples = audio.reduce((sum, { length }) => sum + length, 0);
   const end = Math.min(keptSamples, Math.round((toMs / 1000) * sampleRate));

@@ -2,25 +2,31 @@ import type { TimedWord } from '../../../../voices/synthesizer.ts';
 import { wordsOf } from '../../history/backchannels.ts';
 import type { SpokenContent } from '../../history/conversation.ts';
 
-/** How long before its echo a word may have sounded: network, loudspeaker, microphone, and the word's own length. */
+/**
+ * How long before its echo a word may have played: network, loudspeaker, microphone, and the word's
+ * own length.
+ */
 const agoMs = 1_500;
-/** Our clock may be behind the client's. */
+/** Tolerance for our clock being behind the client's. */
 const aheadMs = 600;
-/** Share of the words heard that must be found, in their order, among the words said. */
+/**
+ * Share of the recognized words that must occur, in the same order, among the words of the reply.
+ */
 const leastShare = 0.6;
 
-/** What a reply said, and the stretch of it that sounded while something was heard. */
+/** Its audio, as far as it is kept. */
 export interface Sounded {
   readonly words: readonly TimedWord[];
   readonly fromMs: number;
   readonly toMs: number;
-  /** Its sound, as far as it is kept. */
+  /** Its audio, as far as it is kept. */
   readonly spoken?: SpokenContent;
 }
 
 /**
- * Whether what was heard is what the character itself was saying just then: most of the words, in order. A user who repeats
- * the character's words at once is taken for its echo; that is the price of needing no echo cancellation.
+ * Returns true if the transcript is the character's own speech at that time: most of the words, in
+ * order. A user who repeats the character's words at once is taken for its echo; that is the price
+ * of needing no echo cancellation.
  */
 export function isEcho(text: string, { words, fromMs, toMs }: Sounded): boolean {
   const heard = unitsOf(text);
@@ -31,14 +37,14 @@ export function isEcho(text: string, { words, fromMs, toMs }: Sounded): boolean 
   return commonInOrder(heard, spoken) >= leastShare * heard.length;
 }
 
-/** Words, and single characters of scripts without spaces. */
+/** Splits into words, and into characters for scripts without spaces. */
 function unitsOf(text: string): string[] {
   return wordsOf(text).flatMap((word) =>
     /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+$/u.test(word) ? (word.match(/./gsu) ?? []) : [word],
   );
 }
 
-/** Length of the longest common subsequence. */
+/** Returns the length of the longest common subsequence. */
 function commonInOrder(left: readonly string[], right: readonly string[]): number {
   let above = Array.from({ length: right.length + 1 }, () => 0);
   for (const unit of left) {

@@ -1,11 +1,12 @@
 import { bandCount, writeBandLevels } from './band-levels.ts';
 
-/** What a client plays, to compare with what its microphone hears. */
+/** Audio that a client plays, to compare with its microphone. */
 export interface Played {
-  /** What can have been heard of it by now, in milliseconds of what was sent. */
+  /** Playback position, in milliseconds of what was sent. */
   readonly heardMs: number;
   /**
-   * `ms` of it from `fromMs` on, in `into` where it fits; undefined where that is not known, or was never sent.
+   * Returns `ms` of it from `fromMs` on, in `into` if it fits; undefined if that is no longer kept,
+   * or was never sent.
    */
   soundAt(
     fromMs: number,
@@ -14,33 +15,39 @@ export interface Played {
   ): { readonly samples: Float32Array; readonly sampleRate: number } | undefined;
 }
 
-/** How far apart windows of what was sent are looked at, in milliseconds, and how long they are. */
+/** Hop between windows of the sent audio and their length, in milliseconds. */
 export const hopMs = 8;
 const windowMs = 32;
-/** Progress kept: as many windows of the microphone, two and a half seconds. */
+/** Progress entries kept: as many microphone windows, two and a half seconds. */
 const keptProgress = 80;
-/** Levels kept, in hops: what can be asked for lies no further apart. */
+/** Levels kept, in hops: requests span no more than that. */
 const keptHops = 512;
-/** Room for a window at any rate up to 48 kHz; nobody waits between filling it and reading it. */
+/**
+ * Scratch buffer for a window at any rate up to 48 kHz; there is no await between writing and
+ * reading it.
+ */
 const sound = new Float32Array(1_536);
 
-/** The levels of what is played, by hop, each found out once, when it is asked for. */
+/** Band levels of the audio that is played, by hop; each is computed once, on request. */
 export class SentLevels {
   #played: Played | undefined;
-  /** Most sessions never need room for them. */
+  /** Allocated on first use: most sessions never need it. */
   #levels = new Float64Array(0);
   #hops = new Int32Array(0);
-  /** How far the reply was when, as far as the clock knows; the oldest is overwritten. */
+  /** Playback position by wall time; a ring that overwrites the oldest entry. */
   readonly #atMs = new Float64Array(keptProgress);
   readonly #heardMs = new Float64Array(keptProgress);
   #noted = 0;
 
-  /** `bandCount` from each place on that `placeAt` tells, in decibels. */
+  /** Levels in decibels: `bandCount` from each position that `placeAt` returns. */
   get levels(): Float64Array {
     return this.#levels;
   }
 
-  /** Notes how far `played` is at `atMs`, wall time; times go up. Returns whether it was not played before. */
+  /**
+   * Notes the playback position at `atMs`, wall time; times must not decrease. Returns true if
+   * `played` is new.
+   */
   follow(played: Played, atMs: number): boolean {
     const isNew = played !== this.#played;
     if (isNew) {
@@ -55,7 +62,10 @@ export class SentLevels {
     return isNew;
   }
 
-  /** Where in `levels` those begin of what was heard in the window that ended at `atMs`; -1 where they are not known. */
+  /**
+   * Returns the position in `levels` of the window whose playback ended at `atMs`; -1 if it is
+   * unknown.
+   */
   placeAt(atMs: number): number {
     if (this.#noted === 0) return -1;
     const before = this.#before(atMs);
@@ -63,11 +73,11 @@ export class SentLevels {
     return this.#placeOf(Math.round(heardMs / hopMs));
   }
 
-  /** The last progress that was noted until then, or the oldest that is known. */
+  /** Returns the last progress entry up to `atMs`, or the oldest one. */
   #before(atMs: number): number {
     const [newest, oldest] = [this.#noted - 1, Math.max(0, this.#noted - keptProgress)];
     const agoMs = (this.#atMs[newest % keptProgress] as number) - atMs;
-    // Windows come one after the other, more or less.
+    // Windows arrive at roughly regular intervals.
     let index = Math.min(newest, Math.max(oldest, newest - Math.floor(agoMs / windowMs)));
     while (index > oldest && (this.#atMs[index % keptProgress] as number) > atMs) index -= 1;
     while (index < newest && (this.#atMs[(index + 1) % keptProgress] as number) <= atMs) index += 1;
@@ -80,7 +90,7 @@ export class SentLevels {
     const place = index * bandCount;
     if (this.#hops[index] === hop) return place;
     const sent = this.#played?.soundAt(hop * hopMs - windowMs, windowMs, sound);
-    // What is still to be sent is asked for again.
+    // Not cached: audio that is still to be sent is requested again.
     if (sent === undefined) return -1;
     if (this.#hops.length === 0) {
       this.#hops = new Int32Array(keptHops).fill(-1);
