@@ -5,7 +5,7 @@ import { faultText } from './terminal/fault-text.ts';
 import { wrapped } from './terminal/help-text.ts';
 import { usage } from './terminal/usage.ts';
 
-/** One module a command; each exports `run(args)`, which resolves to the exit status. */
+/** One module per command; each exports `run(args)`, which resolves to the exit status. */
 const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<number> }>>> = {
   serve: () => import('./cli/serve.ts'),
   talk: () => import('./cli/talk/talk.ts'),
@@ -22,7 +22,8 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   eval: () => import('./cli/eval.ts'),
 };
 
-// Compiled once and kept, for a third of the time that most commands take to start. An empty variable counts as unset.
+// Caches compiled code, which saves a third of the start time of most commands. An empty variable
+// counts as unset.
 enableCompileCache(path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'dramatis'));
 
 async function main(): Promise<number> {
@@ -48,5 +49,5 @@ async function main(): Promise<number> {
 }
 
 process.exitCode = await main();
-// Ctrl-C waits for nobody: a connection that a proxy is still making cannot be taken back.
+// After Ctrl-C, exits at once: a connection that a proxy is still opening cannot be cancelled.
 if (process.exitCode === 130) process.exit();

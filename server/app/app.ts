@@ -27,25 +27,25 @@ import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
 import { serveSocket, type SocketRequest } from '../transports/websocket/realtime.ts';
 
-/** What the server is made of; opened and closed by its owner. */
+/** Dependencies of the server. The caller opens and closes them. */
 export interface AppParts extends ListenParts {
   readonly engines: Engines;
   readonly characters: Map<string, Character>;
   readonly version: string;
-  /** Where the owner keeps them, to drain the server before it is closed. */
+  /** Given if the caller wants to drain the sessions before it closes the server. */
   readonly sessions?: LiveSessions;
-  /** Where turns are to be traced. */
+  /** Set if turns are traced. */
   readonly tracing?: Telemetry | undefined;
-  /** What characters remember; nothing unless given. Closed by its owner. */
+  /** Memory store of the characters; without it they remember nothing. The caller closes it. */
   readonly memories?: Memories | undefined;
-  /** Who hears whether characters sound like themselves; nobody unless given. */
+  /** Monitors whether characters sound like their reference voice; off unless given. */
   readonly voiceWatch?: VoiceWatch | undefined;
 }
 
 const webFolder = path.join(import.meta.dirname, '..', 'web');
 const clientFolder = path.join(import.meta.dirname, '..', 'client');
 
-/** Builds the HTTP and WebSocket server. Closing it tells every client. */
+/** Builds the HTTP and WebSocket server. Closing it notifies every client. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config } = parts;
   const app = openFastify(parts);
@@ -58,12 +58,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
-      // Twice the limit, so that a frame somewhat too large is answered with a coded error and the session lives on.
+      // Twice the limit, so that a frame slightly too large gets a coded error and the session
+      // survives.
       maxPayload: 2 * limits.frameBytes,
       perMessageDeflate: false,
       handleProtocols: (offered: Set<string>) => (offered.has('realtime') ? 'realtime' : false),
     },
-    // The plugin's own would close every socket without saying why.
+    // The plugin's own `preClose` would close every socket without a reason.
     preClose: (done) => done(),
   });
   await app.register(fastifyStatic, { root: webFolder, prefix: '/web/' });
@@ -121,7 +122,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
   }));
 }
 
-/** What one is told, both are. */
+/** Forwards telemetry to metrics and tracing. */
 function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
   if (tracing === undefined) return metrics;
   return {
@@ -155,7 +156,7 @@ function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, 
   });
 }
 
-/** The query of a WebSocket's address; of a value given twice, the first counts. */
+/** The query of a WebSocket URL. If a parameter is repeated, the first value counts. */
 function socketRequest(query: unknown): SocketRequest {
   const asked: Record<string, string> = {};
   for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {

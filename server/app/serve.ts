@@ -19,16 +19,19 @@ import { sweepJournals } from '../journal/journal.ts';
 
 /** A running server. */
 export interface RunningServer {
-  /** Where it listens, such as `http://127.0.0.1:8080`; `https:` where it has a certificate. */
+  /** URL that it listens on, such as `http://127.0.0.1:8080`; `https:` if it has a certificate. */
   readonly url: string;
   readonly app: FastifyInstance;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
-  /** Takes nobody in any more, lets replies finish, tells the clients, then frees the port and the engines. */
+  /**
+   * Stops accepting clients, lets replies finish, notifies the clients, then releases the port and
+   * the engines.
+   */
   close(): Promise<void>;
 }
 
-/** Opens engines and characters, listens, and warms the models up. */
+/** Opens engines and characters, starts listening, and warms up the models. */
 export async function startServer(config: Config): Promise<RunningServer> {
   if (config.store || config.memory || config.tlsDev) makeDataDir(config.dataDir, 0o700);
   const characters = await readCast(config);
@@ -47,11 +50,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const memoryFaults: unknown[] = [];
   let tellMemoryFault = (fault: unknown): void => void memoryFaults.push(fault);
   const { otlpEndpoint } = config;
-  // Closed the last first, also where the start fails.
+  // Closed in reverse order, also if the start fails.
   const opened = new AsyncDisposableStack();
   opened.defer(() => engines.close());
   try {
-    // Not even loaded where nobody asks for it.
+    // Loaded only if tracing is configured.
     const tracing =
       otlpEndpoint === undefined
         ? undefined
@@ -70,7 +73,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     tellFault = (fault) => app.log.warn({ fault: String(fault) }, 'a voice could not be heard');
     tell = (cost) => app.log[cost.outcome.startsWith('ENGINE') ? 'warn' : 'info']({ call: cost }, 'engine call');
     execution.tellTo((facts, text) => app.log.warn(facts, text));
-    // Where it listens is for the caller to say.
+    // The caller prints the address, so Fastify's own line is suppressed.
     app.log.level = 'warn';
     await app.listen({ host: config.host, port: config.port });
     app.log.level = config.logLevel;
@@ -97,7 +100,10 @@ function hostOf({ server }: FastifyInstance): string {
   return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** See `proveProviders`, which is not even loaded where there is no GPU; ends with what is returned. */
+/**
+ * Runs `proveProviders` in the background; its module is loaded only if there is a GPU. Returns a
+ * function that stops it.
+ */
 function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void> {
   const proving = new AbortController();
   const prove = async (): Promise<void> => {

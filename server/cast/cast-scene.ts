@@ -11,7 +11,7 @@ interface Deps {
   readonly characters: ReadonlyMap<string, Character>;
 }
 
-/** What of a session the client is told about who plays. */
+/** The part of a session object that describes its character or scene. */
 export function aboutPlayers({ id, name, tagline, languages, greetings, stage }: Character): Record<string, unknown> {
   return {
     character: { id, name, tagline, languages },
@@ -20,7 +20,7 @@ export function aboutPlayers({ id, name, tagline, languages, greetings, stage }:
   };
 }
 
-/** What a client is told about a scene. */
+/** The description of a scene that clients get. */
 export function aboutScene(id: string, { scene, cast }: NonNullable<Character['stage']>): Record<string, unknown> {
   return {
     id: id.slice(sceneModel('').length),
@@ -31,8 +31,9 @@ export function aboutScene(id: string, { scene, cast }: NonNullable<Character['s
 }
 
 /**
- * Casts the scenes of a server for a session that was opened with `opened`. Who leaves a scene talks with the character they came
- * to, or, having come to a scene, with the server's default. `bound`: a client secret was made for `opened` alone.
+ * Returns the function that casts scenes for a session opened with `opened`. A client that leaves a
+ * scene talks to `opened` again, or, if `opened` is a scene itself, to the server's default
+ * character. `bound`: a client secret was made for `opened` alone.
  */
 export function castScenes(opened: Character, deps: Deps, { bound }: { readonly bound: boolean }): CastScene {
   const alone = opened.stage === undefined ? opened : deps.characters.get(deps.config.defaultCharacter);

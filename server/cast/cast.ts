@@ -6,17 +6,18 @@ import { loadCharacter, loadCharacters, type Character } from '../../characters/
 import { loadStages } from '../../characters/scene.ts';
 import type { Config } from '../config/config.ts';
 
-/** The folder of the packs that come with Dramatis. */
+/** Folder of the packs shipped with Dramatis. */
 export const builtInCharacters = path.join(import.meta.dirname, '../../characters');
 
-/** Where `dramatis characters import` puts them. */
+/** Folder that `dramatis characters import` writes to. */
 export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string {
   return path.resolve(dataDir, 'characters');
 }
 
 /**
- * Built-in packs, then imported ones, then those of the user's own folder; the last of an id wins. What a user added and cannot be
- * read is left out, and told in one line: one broken file keeps nobody from the others.
+ * Loads the characters: built-in packs, then imported ones, then those of the operator's own
+ * folder. A later pack replaces an earlier one with the same id. A user's pack that cannot be read
+ * is skipped and reported in one line, so that one broken file does not block the rest.
  */
 export async function readCharacters(
   config: CharacterPlaces,
@@ -28,7 +29,10 @@ export async function readCharacters(
   return new Map(found.flat().map((pack) => [pack.id, pack]));
 }
 
-/** All characters, and after them the scenes in which they play; what is left out as in `readCharacters`. */
+/**
+ * Loads all characters, followed by the scenes that they play in. Broken packs are skipped as in
+ * `readCharacters`.
+ */
 export async function readCast(
   config: CharacterPlaces,
   onLeftOut: LeftOut = tellLeftOut,
@@ -40,17 +44,20 @@ export async function readCast(
   return new Map([...characters, ...stages.flat().map((stage) => [stage.id, stage] as const)]);
 }
 
-/** Is told of what is left out: the file, and what is wrong with it, in one line. */
+/** Receives one line for each skipped pack: the file and its error. */
 export type LeftOut = (line: string) => void;
 
 function tellLeftOut(line: string): void {
   process.stderr.write(`Left out: ${line}\n`);
 }
 
-/** A card of which nothing is right has a fault for each field; the first ones tell. */
+/** A card that is wrong throughout has an error for each field; the first ones are enough. */
 const longestLine = 400;
 
-/** What comes with Dramatis must be whole. */
+/**
+ * Returns an error handler that skips a pack. Undefined for built-in packs, whose errors are
+ * thrown.
+ */
 function leaveOut(folder: string, onLeftOut: LeftOut): ((fault: unknown) => void) | undefined {
   if (folder === builtInCharacters) return undefined;
   return (fault) => {
@@ -59,7 +66,7 @@ function leaveOut(folder: string, onLeftOut: LeftOut): ((fault: unknown) => void
   };
 }
 
-/** One of them, and the folder it lies in. Throws `CharacterError` that names those there are. */
+/** Finds a character and its folder. Throws a `CharacterError` that lists the known ids. */
 export async function findCharacter(
   config: CharacterPlaces,
   id: string,

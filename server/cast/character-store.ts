@@ -17,7 +17,10 @@ import type { Config } from '../config/config.ts';
 import { makeDataDir } from '../config/data-dir.ts';
 import type { Problem } from '../session/contract/events.ts';
 
-/** Thrown by a shelf that does not do what was asked; answered, or said on the terminal, as it stands. */
+/**
+ * Thrown by the character store if it refuses an operation. The message is shown to the user as it
+ * stands, in a response or on the terminal.
+ */
 export class ShelfError extends Error {
   readonly status: 403 | 404 | 409 | 412;
   readonly problem: Problem;
@@ -33,29 +36,30 @@ export class ShelfError extends Error {
   }
 }
 
-/** The packs that come with Dramatis. */
+/** The packs shipped with Dramatis. */
 const builtIn = path.join(import.meta.dirname, '../../characters');
 
 /**
- * The characters of a server, to read and change. Only imported ones, in the data folder, may be changed; shipped packs and those of
- * the operator's own folder are read only. What is changed is spoken with from the next conversation on. Changes come one after the
- * other, so that what is compared before one is still true when it is made.
+ * The characters of a server, to read and change. Only imported ones, in the data folder, can be
+ * changed; shipped packs and those of the operator's own folder are read-only. A change takes
+ * effect with the next conversation. Changes run one after the other, so that a revision check
+ * still holds when the change is made.
  */
 export class Shelf {
   readonly #characters: Map<string, Character>;
   readonly #imported: string;
-  /** The operator's own packs, which come before imported ones. */
+  /** The operator's own packs; they take precedence over imported ones. */
   readonly #own: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param characters those the server speaks as; what is changed is changed there as well */
+  /** @param characters the characters the server uses; changes are written into this map too */
   constructor(characters: Map<string, Character>, config: Pick<Config, 'dataDir' | 'charactersDir'>) {
     this.#characters = characters;
     this.#imported = path.resolve(config.dataDir, 'characters');
     this.#own = config.charactersDir;
   }
 
-  /** Throws `unknown_character`; scenes are no characters. */
+  /** Returns a character. Throws `unknown_character`, also for a scene. */
   find(id: string): Character {
     const found = this.#characters.get(id);
     if (found !== undefined && found.stage === undefined) return found;
@@ -67,17 +71,20 @@ export class Shelf {
     return isIn(this.#imported, id) && !(this.#own !== undefined && isIn(this.#own, id));
   }
 
-  /** What a pack holds beside card and lines. */
+  /** The files of a pack besides its card and lines. */
   async extrasOf(id: string): Promise<Pick<PackFiles, 'source' | 'picture' | 'files'>> {
     const folder = path.join(this.#imported, id);
     const [source, picture, files] = await Promise.all([readSource(folder), readPicture(folder), readAssets(folder)]);
     return { files, ...(source === undefined ? {} : { source }), ...(picture === undefined ? {} : { picture }) };
   }
 
-  /** Puts a new one there. `beside`: an id that is taken gives way to a free one; else throws `character_exists`. */
+  /**
+   * Adds a new pack. If the id is taken, `beside` picks a free one; otherwise `character_exists` is
+   * thrown.
+   */
   async add(pack: PackFiles, beside = false): Promise<Character> {
     return this.#inTurn(async () => {
-      // A pack that cannot be read has its place all the same.
+      // A pack that cannot be read still occupies its folder.
       const isTaken = (id: string): boolean => this.#characters.has(id) || isIn(this.#imported, id);
       const taken = isTaken(pack.card.id);
       if (taken && !beside) throw exists(pack.card.id);
@@ -88,7 +95,10 @@ export class Shelf {
     });
   }
 
-  /** Throws `character_changed` where `revisions` do not hold the revision of now; undefined: whatever it is. */
+  /**
+   * Saves an edited character. Throws `character_changed` if `revisions` is given and does not
+   * contain the current revision.
+   */
   async replace({ card, lines }: Pick<PackFiles, 'card' | 'lines'>, revisions: string | undefined): Promise<Character> {
     return this.#inTurn(async () => {
       this.#editable(card.id, revisions);
@@ -104,7 +114,10 @@ export class Shelf {
     });
   }
 
-  /** Throws as `replace` does. A shipped one whose place an imported one took comes back. */
+  /**
+   * Deletes an imported character. Throws like `replace`. A shipped character that it had replaced
+   * comes back.
+   */
   async remove(id: string, revisions: string | undefined): Promise<void> {
     await this.#inTurn(async () => {
       const { name } = this.#editable(id, revisions);
@@ -142,7 +155,7 @@ function isIn(parent: string, id: string): boolean {
   return existsSync(path.join(parent, id, 'card.json'));
 }
 
-/** Tells one state of a character from another: a strong entity tag (RFC 9110 §8.8.3). */
+/** A strong entity tag (RFC 9110 §8.8.3) of the current state of a character. */
 export function revisionOf({ lines, ...card }: { readonly lines: readonly DialoguePair[] } & Card): string {
   return `"${createHash('sha256')
     .update(JSON.stringify([card, lines]))
@@ -150,7 +163,7 @@ export function revisionOf({ lines, ...card }: { readonly lines: readonly Dialog
     .slice(0, 22)}"`;
 }
 
-/** An id like this one that nobody has. */
+/** An unused id, derived from `name`. */
 function freeId(name: string, isTaken: (id: string) => boolean): string {
   const slug = slugOf(name);
   for (let number = 1; ; number += 1) {
@@ -159,7 +172,7 @@ function freeId(name: string, isTaken: (id: string) => boolean): string {
   }
 }
 
-/** Scenes play with the character as it is now. */
+/** Updates the cast of every scene that has the changed character. */
 function recast(characters: Map<string, Character>, changed: Character): void {
   for (const [id, { stage, ...scene }] of characters) {
     if (stage?.cast.some((each) => each.id === changed.id) !== true) continue;
@@ -172,7 +185,7 @@ function sceneWith(id: string, characters: ReadonlyMap<string, Character>): stri
   return [...characters.values()].find(({ stage }) => stage?.cast.some((each) => each.id === id))?.name;
 }
 
-/** If-Match: a list of entity tags, or `*` (RFC 9110 §13.1.1). */
+/** Matches an If-Match header: a list of entity tags, or `*` (RFC 9110 §13.1.1). */
 function isAmong(revision: string, revisions: string): boolean {
   return revisions.split(',').some((each) => each.trim() === '*' || each.trim() === revision);
 }

@@ -8,7 +8,7 @@ const address = z
   .pipe(z.union([z.ipv4(), z.ipv6()], 'must be an IP address'));
 const badPorts = 'must be a range from 1024 to 65535, such as 20000-20099';
 const port = z.int(badPorts).min(1_024, badPorts).max(65_535, badPorts);
-/** `20000-20099`, or both ends in a list. */
+/** `20000-20099`, or both ends as a list. */
 const ports = z.preprocess(
   (value) => (typeof value === 'string' ? value.split('-').map((end) => Number(end.trim() || Number.NaN)) : value),
   z
@@ -20,7 +20,7 @@ const host = /(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?/i.source;
 const url = (form: string, example: string): z.ZodString =>
   z.string().regex(new RegExp(`^${form}$`, 'i'), `must look like ${example}`);
 
-/** Settings of calls over WebRTC: types and ranges. */
+/** Settings of WebRTC calls: types and ranges. */
 export const callFields = {
   webrtcHost: address.optional(),
   webrtcAddress: address.optional(),
@@ -31,7 +31,7 @@ export const callFields = {
   turnCredential: z.string().min(1).optional(),
 };
 
-/** Their names and help. */
+/** Environment variables and help texts of these settings. */
 export const callFacts = {
   webrtcHost: { env: 'DRAMATIS_WEBRTC_HOST', help: 'address that WebRTC calls use (UDP); by default HOST' },
   webrtcAddress: {
@@ -56,7 +56,9 @@ interface CallSettings {
   readonly turnCredential?: string | undefined;
 }
 
-/** Why these settings cannot stand together, and what to do; undefined where they can. */
+/**
+ * Describes a contradiction between these settings and how to fix it. Undefined if there is none.
+ */
 export function callProblemOf(config: CallSettings): string | undefined {
   const { webrtcHost, webrtcAddress, stunUrl, turnUrl, turnUser, turnCredential } = config;
   if (turnUrl !== undefined && (turnUser === undefined || turnCredential === undefined)) {
@@ -81,7 +83,7 @@ export function callProblemOf(config: CallSettings): string | undefined {
       'set DRAMATIS_WEBRTC_ADDRESS, or DRAMATIS_WEBRTC_HOST to the address of a network interface.'
     );
   }
-  // Only `::` takes both in.
+  // Only `::` accepts both IPv4 and IPv6.
   const takesBoth = isIP(bound) !== 4 && isWildcard(bound);
   if (webrtcAddress !== undefined && isIP(bound) !== 0 && !takesBoth && isIP(webrtcAddress) !== isIP(bound)) {
     return `DRAMATIS_WEBRTC_ADDRESS is ${webrtcAddress}, but calls use ${bound}: one is IPv4, the other IPv6.`;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** Where meanings of texts come from, for retrieval beside words; without them words alone decide. */
+/** Settings of the embedding server. Without one, retrieval is by keywords only. */
 export const embeddingsFields = {
   embeddingsBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   embeddingsModel: z.string().min(1).optional(),
   embeddingsApiKey: z.string().min(1).optional(),
 };
 
-/** Their names and help. */
+/** Environment variables and help texts of these settings. */
 export const embeddingsFacts = {
   embeddingsBaseUrl: {
     env: 'DRAMATIS_EMBEDDINGS_BASE_URL',
@@ -17,7 +17,7 @@ export const embeddingsFacts = {
   embeddingsApiKey: { env: 'DRAMATIS_EMBEDDINGS_API_KEY', help: 'its key, if it wants one', secret: true },
 } as const;
 
-/** What is wrong with them; undefined where nothing is. */
+/** Describes a problem with these settings. Undefined if there is none. */
 export function embeddingsProblemOf(chosen: {
   readonly embeddingsBaseUrl?: string | undefined;
   readonly embeddingsModel?: string | undefined;

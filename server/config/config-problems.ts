@@ -11,7 +11,10 @@ interface Settings {
   readonly tlsDev: boolean;
 }
 
-/** What is wrong with settings that are right each by itself, and what to do; undefined where nothing is. */
+/**
+ * Describes a contradiction between settings that are each valid, and how to fix it. Undefined if
+ * there is none.
+ */
 export function problemOf(settings: Settings): string | undefined {
   return exposureProblemOf(settings) ?? tlsProblemOf(settings) ?? llmProblemOf(settings);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Several values: a list in the file, comma-separated elsewhere. */
+/** Schema of a list: a JSON array in the config file, comma-separated text elsewhere. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.preprocess(
     (value) =>
@@ -14,7 +14,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   );
 }
 
-/** A number: a number in the file, digits elsewhere. */
+/** Schema of a number: a JSON number in the config file, text elsewhere. */
 export function numeric<Numeric extends z.ZodType<number | undefined>>(schema: Numeric) {
   return z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
 }

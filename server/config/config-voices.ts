@@ -15,7 +15,7 @@ const execution = listOf(
 );
 const megabytes = numeric(z.number().int().min(1).max(10_000_000).optional());
 
-/** Settings of the models that judge voices; all are files that the user brings. */
+/** Settings of local models: speaker encoder, audio quality, catalogue and execution providers. */
 export const voiceFields = {
   speakerEncoder: file,
   speakerEncoderHash: z.hash('sha256').optional(),
@@ -27,7 +27,7 @@ export const voiceFields = {
   gpuMemoryMb: megabytes,
 };
 
-/** Their names and help. */
+/** Environment variables and help texts of these settings. */
 export const voiceFacts = {
   speakerEncoder: {
     env: 'DRAMATIS_SPEAKER_ENCODER',

@@ -10,19 +10,19 @@ import { problemOf } from './config-problems.ts';
 import { listOf, numeric } from './config-values.ts';
 import { withoutBrackets } from './loopback.ts';
 
-/** A configuration that cannot be used: which setting is wrong, where it came from, and what to do. */
+/** An unusable configuration. The message names the setting, its source and the remedy. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid_configuration';
 }
 
-/** What the outside calls a setting. */
+/** Documentation of a setting. */
 interface SettingFacts {
   readonly env: string;
   readonly help: string;
-  /** Shown as dots by `--print-config`. */
+  /** Masked by `--print-config`. */
   readonly secret?: boolean;
-  /** On or off; the flag takes no value. */
+  /** A boolean; the flag takes no value. */
   readonly onOff?: boolean;
 }
 
@@ -35,7 +35,10 @@ const flag = z.preprocess(
 const count = z.number().int().min(1);
 const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share'), 'dramatis');
 
-/** Every setting: its type and range, its default, and its names. The table of `SETTINGS.md` is checked against this one. */
+/**
+ * Every setting: type, range and default. A test checks the table in `SETTINGS.md` against this
+ * one.
+ */
 const schema = z.strictObject({
   host: z.string().min(1).transform(withoutBrackets).default('127.0.0.1'),
   port: numeric(z.number().int().min(0).max(65_535)).default(8080),
@@ -90,7 +93,7 @@ const schema = z.strictObject({
 export type Config = Readonly<z.infer<typeof schema>>;
 type Name = keyof Config;
 
-/** Names and help of every setting; the flag is the name in kebab-case. */
+/** Environment variable and help text of every setting; the flag is the name in kebab-case. */
 export const settingFacts: Readonly<Record<Name, SettingFacts>> = {
   host: { env: 'HOST', help: 'address to listen on' },
   port: { env: 'PORT', help: 'port to listen on; 0 takes a free one' },
@@ -204,13 +207,14 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Reads the configuration once: `flags` (by setting name) before `environment` before the file before defaults. Throws
- * `ConfigError` on a bad value, on an unknown key in the file, and where the server would be open to others unguarded.
+ * Reads the configuration. `flags` (by setting name) override `environment`, which overrides the
+ * file, which overrides the defaults. Throws `ConfigError` on an invalid value, on an unknown key
+ * in the file, and if the server would be reachable by others without a key.
  */
 export function readConfig(sources: {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Default: `dramatis.config.json` in the working folder, where there is one. */
+  /** Default: `dramatis.config.json` in the working directory, if it exists. */
   readonly file?: string;
 }): Config {
   const fromFile = readFile(sources.file);
@@ -235,7 +239,7 @@ export function readConfig(sources: {
   return config;
 }
 
-/** The configuration as it may be shown: secrets masked. */
+/** The configuration for display, with secrets masked. */
 export function printableConfig(config: Config): Record<string, unknown> {
   return Object.fromEntries(
     (Object.keys(settingFacts) as Name[]).map((name) => {

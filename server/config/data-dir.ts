@@ -3,13 +3,15 @@ import path from 'node:path';
 import { ConfigError } from './config.ts';
 
 /**
- * Makes the data folder, or one in it, before anything is kept there. Throws `ConfigError` where there can be none. `mode`: of new
- * folders. `choice`: where the user may name another.
+ * Creates the data folder, or a folder in it, before anything is stored there. Throws `ConfigError`
+ * if that fails. `mode` applies to new folders; `choice` names the option by which the user can
+ * pick another folder.
  */
 export function makeDataDir(dataDir: string, mode?: number, choice = '--data-dir, or DRAMATIS_DATA_DIR'): void {
   const folder = path.resolve(dataDir);
   if (existsSync(folder)) return;
-  // One at a time: where a kernel's file system takes no folders, such as /proc, Node's `recursive` tries for ever.
+  // One level at a time: on a virtual file system that accepts no folders, such as /proc, Node's
+  // `recursive` option loops forever.
   makeDataDir(path.dirname(folder), mode, choice);
   try {
     mkdirSync(folder, { mode });

@@ -4,19 +4,19 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an address is reached from this machine only. */
+/** Returns whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   const address = withoutBrackets(host);
   const version = isIP(address);
   return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether an address stands for all of this machine's. */
+/** Returns whether an address stands for all interfaces of this machine. */
 export function isWildcard(host: string): boolean {
   return isIP(host) !== 0 && /^[0.:]+$/.test(host);
 }
 
-/** URLs write IPv6 addresses in brackets; sockets do not. */
+/** Removes the brackets around an IPv6 address. URLs have them; sockets do not. */
 export function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1');
 }

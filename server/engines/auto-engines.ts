@@ -4,13 +4,13 @@ import { findInstalled, type InstalledRecord } from '../../voices/models/install
 import type { Config } from '../config/config.ts';
 import type { EngineSettings, Turns } from './engines-file.ts';
 
-/** The settings that bear on what is installed. */
+/** Settings that determine which installed models are used. */
 export type InstalledSettings = Partial<Pick<Config, 'auto' | 'dataDir' | 'modelCatalogue'>> & {
-  /** Ids of models that are passed over. */
+  /** Ids of damaged models, which are skipped. */
   readonly damaged?: readonly string[];
 };
 
-/** What is installed, as an engines file would say it. */
+/** The installed models, in the form of an engines file. */
 export interface AutoEngines {
   readonly engines: Readonly<Record<string, EngineSettings>>;
   readonly recognizer?: readonly string[];
@@ -19,18 +19,19 @@ export interface AutoEngines {
   readonly turns?: Turns;
 }
 
-/** An installed model, and what to tell an engine of its files. */
+/** An installed model, with the files for its engine's settings. */
 interface Found {
   readonly model: CatalogueModel;
   readonly files: Readonly<Record<string, { readonly path: string; readonly sha256: string }>>;
 }
 
-/** The embedded engine that stands behind each stage. */
+/** The embedded engine that is the fallback of each stage. */
 const behind = { recognizer: 'moonshine', mind: 'retrieval', synthesizer: 'embedded' } as const;
 
 /**
- * The best installed model for each stage, by the catalogue's order; undefined without `--auto`. Its hash is checked once more when
- * the engine loads it, and the embedded engine steps in where that fails; see `planWhole`.
+ * Picks the best installed model for each stage, by the order in the catalogue; undefined without
+ * `--auto`. The engine verifies the hash again when it loads the model, and the embedded engine
+ * takes over if that fails; see `planWhole`.
  */
 export function autoEngines(settings: InstalledSettings): AutoEngines | undefined {
   if (settings.auto !== true) return undefined;
@@ -51,7 +52,10 @@ export function autoEngines(settings: InstalledSettings): AutoEngines | undefine
   };
 }
 
-/** Settings with the installed models that judge voices, where the user named none and `--auto` is on. */
+/**
+ * Adds the installed speaker encoder and quality models to the settings, if `--auto` is on and the
+ * user named none.
+ */
 export function withInstalledJudges<
   Settings extends InstalledSettings &
     Partial<Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>>,
@@ -90,7 +94,7 @@ function placesOf({ folder, record }: { readonly folder: string; readonly record
 function engineOf({ model, files }: Found, punctuation: Found | undefined): EngineSettings {
   const engine = model.engine ?? { kind: model.id };
   if (engine.kind === 'node-llama-cpp') return { ...engine, ...files };
-  // The streaming families write no marks, by which ends of turns are judged.
+  // The streaming families write no punctuation, which turn detection needs.
   const isBare = String(engine['family']).startsWith('streaming-') && punctuation !== undefined;
   const family = punctuation?.model.engine?.['family'];
   return { ...engine, files, ...(isBare && { punctuation: { family, files: punctuation.files } }) };

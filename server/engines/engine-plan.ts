@@ -15,44 +15,47 @@ import {
 import { autoEngines, type InstalledSettings } from './auto-engines.ts';
 import { libraryReference } from './library-voice.ts';
 
-/** What a conversation is made of. */
+/** A stage of the pipeline. */
 export type Stage = 'recognizer' | 'mind' | 'synthesizer';
-/** The same, or all of it but the ear in one. */
+/** A stage, or an omni model in place of reply source and synthesizer. */
 type Role = Stage | 'omni';
 
-/** One engine as it is wanted. */
+/** A configured engine. */
 export interface PlannedEngine {
-  /** As the user calls it. */
+  /** Name given by the user. */
   readonly name: string;
   readonly kind: string;
-  /** For the adapter to check. */
+  /** Settings of the engine, validated by its adapter. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly care: Care;
   readonly key?: string | undefined;
-  /** The environment variable that should hold it. */
+  /** Environment variable that should hold the key. */
   readonly keyVariable?: string | undefined;
-  /** Where the user wrote its settings, unless that is the engines file. */
+  /** Names of the settings in error messages, unless they come from the engines file. */
   readonly settingNames?: SettingNames;
   /** The engine's own voices, by character, gender or `*`. */
   readonly voices: Readonly<Record<string, string>>;
 }
 
-/** Which engines serve, in the order in which they are tried. */
+/** The engines of each stage, in the order in which they are tried. */
 export interface EnginePlan {
   readonly recognizer: readonly PlannedEngine[];
   readonly mind: readonly PlannedEngine[];
   readonly synthesizer: readonly PlannedEngine[];
-  /** Hears and speaks in place of mind and synthesizer, which step in where all of these fail; mostly none. */
+  /**
+   * Speech-to-speech models that replace reply source and synthesizer, which are the fallback if
+   * all of these fail. Usually empty.
+   */
   readonly omni: readonly PlannedEngine[];
   readonly turns: Turns;
   readonly references: Readonly<Record<string, Reference>>;
-  /** A voice of the library by its id. Throws a `VoiceError` where there is none that may be cloned. */
+  /** Looks up a voice of the library. Throws a `VoiceError` if none with this id may be cloned. */
   readonly libraryVoice: (id: string) => Reference;
-  /** What the user should know about the preset. */
+  /** Notes about the preset, for the user. */
   readonly notes: readonly string[];
 }
 
-/** The settings that bear on it. */
+/** Settings that determine the plan. */
 export type PlanSettings = Partial<
   Pick<
     Config,
@@ -71,7 +74,7 @@ export type PlanSettings = Partial<
   InstalledSettings;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The engines that need no server; each is the last resort of its stage. */
+/** The engines that need no server; each is the last fallback of its stage. */
 export const embeddedKinds: Readonly<Record<Stage, string>> = {
   recognizer: 'moonshine',
   mind: 'retrieval',
@@ -86,8 +89,8 @@ const kindsOf: Readonly<Record<Role, Readonly<Record<string, unknown>>>> = {
 };
 
 /**
- * Puts together what the settings, the engines file and the preset say: settings count before the file, the file before the
- * preset, and where none says anything the embedded engines serve. Throws `ConfigError`.
+ * Builds the plan. Settings override the engines file, which overrides the preset; stages that none
+ * of them configures get the embedded engines. Throws `ConfigError`.
  */
 export function planEngines(settings: PlanSettings, environment: Environment = process.env): EnginePlan {
   const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
@@ -115,7 +118,7 @@ export function planEngines(settings: PlanSettings, environment: Environment = p
   };
 }
 
-/** What `--auto` came to. */
+/** Summary of the choices made by `--auto`. */
 function autoNote(
   chains: Readonly<Record<Stage, readonly PlannedEngine[]>>,
   turns: Turns,
@@ -150,7 +153,10 @@ function turnsOf(
 
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
 
-/** The engines of both; where the file names no kind, its settings replace those of the preset's engine, one by one. */
+/**
+ * Merges the engines of two sources. An entry in the file without a `kind` overrides single
+ * settings of the preset's engine.
+ */
 function changed(
   base: Readonly<Record<string, EngineSettings>> = {},
   given: Readonly<Record<string, EngineSettings>> = {},
@@ -164,7 +170,7 @@ function changed(
   return Object.fromEntries(all);
 }
 
-/** References with the voices of the library in place of their ids. */
+/** Replaces library voice ids in the references by their clips. */
 function resolved(
   references: EnginesFile['references'],
   libraryVoice: EnginePlan['libraryVoice'],
@@ -177,7 +183,7 @@ function resolved(
   );
 }
 
-/** The name under which `DRAMATIS_LLM_BASE_URL` and its companions are an engine. */
+/** Name of the engine that `DRAMATIS_LLM_BASE_URL` and its companions configure. */
 const environmentEngine = 'llm';
 
 function namedByEnvironment(stage: Stage, { llmBaseUrl }: PlanSettings): readonly string[] | undefined {
@@ -208,7 +214,7 @@ function findEngine(
   return fromShorthand(name, stage, engines);
 }
 
-/** `KIND@URL#MODEL`: an engine without a file. */
+/** Parses `KIND@URL#MODEL`: an engine without a file. */
 function fromShorthand(text: string, stage: Stage, engines: Engines): PlannedEngine {
   const [, kind = '', url, model] = /^([^@#]+)(?:@([^#]*))?(?:#(.*))?$/.exec(text) ?? [];
   if (!Object.hasOwn(kindsOf[stage], kind)) {

@@ -7,7 +7,7 @@ import { consentSchema } from '../../voices/synthesis/default-clip.ts';
 import { ConfigError } from '../config/config.ts';
 
 const engineName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, 'letters, digits, dots and hyphens');
-/** A character's id, or `female`, `male`, `neutral` for all of that gender, or `*` for everybody. */
+/** A character's id; `female`, `male` or `neutral` for all of that gender; or `*` for all. */
 const whom = z.string().min(1);
 const chain = z.union([
   z
@@ -17,16 +17,16 @@ const chain = z.union([
   z.array(z.string().min(1)).min(1),
 ]);
 
-/** What every engine may say; the rest is checked by its adapter. */
+/** Settings common to all engines; the rest is checked by the adapter. */
 const engineSchema = z.looseObject({
-  /** Absent: this changes the engine of that name in the preset. */
+  /** If absent, this entry changes the preset's engine of that name. */
   kind: z.string().min(1).optional(),
-  /** The environment variable that holds the key. The key itself has no place in a file. */
+  /** Environment variable that holds the key. The key itself does not belong in a file. */
   apiKeyEnv: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, not the key itself')
     .optional(),
-  /** The engine's own voices, by whom they speak for. */
+  /** The engine's own voices, by the characters that they are for. */
   voices: z.record(whom, z.string().min(1)).optional(),
   ...careSchema.shape,
 });
@@ -34,26 +34,26 @@ const engineSchema = z.looseObject({
 const clipSchema = z.strictObject({
   /** A WAV of 3 to 10 seconds, one speaker, no noise; relative to this file. */
   wav: z.string().min(1),
-  /** What is said in it, to the letter. */
+  /** Verbatim transcript of the clip. */
   transcript: z.string().min(1),
   /** BCP 47 tag. */
   language: z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/),
-  /** Who allowed the voice to be cloned, and how that is known. */
+  /** The person who allowed the voice to be cloned, and the evidence. */
   consent: consentSchema,
 });
 
-/** What tells whether a user who pauses has finished. */
+/** Turn detector: decides whether a user who pauses has finished. */
 const turnsSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('prosody') }),
   z.strictObject({
     kind: z.literal('smart-turn'),
-    /** The ONNX file of smart-turn v3, relative to this file. */
+    /** ONNX file of smart-turn v3, relative to this file. */
     model: z.string().min(1),
-    /** Of that file, where it is not the known one. */
+    /** SHA-256 of that file, if it is not the known one. */
     sha256: z.hash('sha256').optional(),
   }),
 ]);
-/** A voice of the library by its id, which has all of that. */
+/** Id of a library voice, which has all of the above. */
 const libraryVoiceSchema = z.strictObject({ voice: voiceIdSchema });
 
 const referenceSchema = z
@@ -67,21 +67,24 @@ const referenceSchema = z
     return z.NEVER;
   });
 
-/** Every kind of turn detector. */
+/** All kinds of turn detectors. */
 export const turnKinds = turnsSchema.options.map(({ shape }) => shape.kind.value);
 
 const stages = {
-  /** Names of engines, the first that works serves: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
+  /**
+   * Engine names in the order in which they are tried: of `engines`, or `moonshine`, `retrieval`,
+   * `embedded`.
+   */
   recognizer: chain.optional(),
   mind: chain.optional(),
   synthesizer: chain.optional(),
-  /** One that hears and speaks by itself, in place of the three. */
+  /** Speech-to-speech models, in place of the three stages. */
   omni: chain.optional(),
 };
 
 const enginesFileSchema = z.strictObject({
   $schema: z.string().optional(),
-  /** What this file builds on; what it says itself counts. */
+  /** Preset that this file is based on; settings in this file override it. */
   preset: z.string().min(1).optional(),
   engines: z.record(engineName, engineSchema).default({}),
   ...stages,
@@ -90,12 +93,12 @@ const enginesFileSchema = z.strictObject({
   references: z.record(whom, referenceSchema).default({}),
 });
 
-/** A preset is an engines file that says where it comes from. */
+/** A preset is an engines file with a description. */
 const presetSchema = enginesFileSchema.omit({ preset: true }).extend({
   title: z.string().min(1),
-  /** What must run for it, in a few words. */
+  /** Short description of the servers it needs. */
   needs: z.string().min(1),
-  /** Models of the paper that are no longer served, and what the preset runs instead. */
+  /** Models of the paper that are no longer available, and their replacements in the preset. */
   historical: z.array(z.strictObject({ model: z.string(), ended: z.iso.date(), successor: z.string() })).default([]),
 });
 
@@ -103,12 +106,12 @@ export type EngineSettings = z.infer<typeof engineSchema>;
 export type EnginesFile = z.infer<typeof enginesFileSchema>;
 export type Preset = z.infer<typeof presetSchema>;
 export type Turns = z.infer<typeof turnsSchema>;
-/** A clip to clone; `voice` is set where it comes from the library. */
+/** A clip to clone; `voice` is set if it comes from the library. */
 export type Reference = z.infer<typeof clipSchema> & { readonly voice?: string };
 
 const presetsFolder = path.join(import.meta.dirname, 'presets');
 
-/** Ids of the systems of SpeechRole's Table 2. */
+/** Ids of the systems in SpeechRole's Table 2. */
 export const presetIds = [
   'xtts',
   'cosyvoice2',
@@ -123,10 +126,10 @@ export const presetIds = [
   'qwen2.5-omni',
 ] as const;
 
-/** Engines that load weights, `{ "path", "sha256" }`, in place of asking a server. */
+/** Engines that load weights, `{ "path", "sha256" }`, instead of calling a server. */
 const localKinds: readonly unknown[] = ['sherpa-onnx', 'node-llama-cpp'];
 
-/** Reads an engines file; clips and weights are given by absolute paths. Throws `ConfigError`. */
+/** Reads an engines file; resolves clips and weights to absolute paths. Throws `ConfigError`. */
 export function readEnginesFile(file: string): EnginesFile {
   const place = path.resolve(file);
   const parsed = parse(enginesFileSchema, place);
@@ -148,7 +151,7 @@ export function readEnginesFile(file: string): EnginesFile {
   };
 }
 
-/** Settings with every `path` in them from this folder on. */
+/** Resolves every `path` in the settings relative to a folder. */
 function withPlaces(settings: object, folder: string): object {
   const entries = Object.entries(settings).map(([key, value]: [string, unknown]) => {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return [key, withPlaces(value, folder)];
@@ -157,7 +160,10 @@ function withPlaces(settings: object, folder: string): object {
   return Object.fromEntries(entries) as object;
 }
 
-/** Reads a preset that comes with Dramatis. Throws `ConfigError` that lists them where there is none of that name. */
+/**
+ * Reads a preset shipped with Dramatis. Throws a `ConfigError` that lists the presets if there is
+ * none with this id.
+ */
 export function readPreset(id: string): Preset {
   if (!(presetIds as readonly string[]).includes(id)) {
     throw new ConfigError(`There is no preset "${id}". There are: ${presetIds.join(', ')}.`);
@@ -170,7 +176,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, place: string): z.infer
   try {
     value = JSON.parse(readFileSync(place, 'utf8'));
   } catch (cause) {
-    // The parser's own message repeats the text, which may hold a key after all.
+    // The parser's own message quotes the text, which might contain a key.
     const why =
       cause instanceof SyntaxError
         ? 'not valid JSON; a comma or quote too many or too few?'
@@ -182,7 +188,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, place: string): z.infer
   return parsed.data;
 }
 
-/** The first thing that is wrong, without its value. */
+/** Describes the first issue, without the offending value. */
 export function issueOf(error: z.ZodError): string {
   const [issue] = error.issues;
   const where = issue?.path.map(String).join('.') ?? '';

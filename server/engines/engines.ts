@@ -26,31 +26,34 @@ import { sceneResponder } from '../responders/scene-responder.ts';
 import { cascade, type Responder } from '../responders/responder.ts';
 import { openEncoder, type VoiceModelSettings } from './voice-models.ts';
 
-/** The engines of one server, shared by all its sessions. */
+/** The engines of a server, shared by all its sessions. */
 export interface Engines {
   readonly vad: Vad;
-  /** Tells whether a user who pauses has finished. */
+  /** Decides whether a user who pauses has finished the turn. */
   readonly turnDetector: TurnDetector;
   readonly recognizer: SpeechRecognizer;
-  /** Tells voices apart; absent where none is loaded. */
+  /** Absent if none is loaded. */
   readonly speakerEncoder?: SpeakerEncoder;
-  /** The character's voice, and what speaks with it. */
+  /** The synthesizer and voice of a character. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
-  /** The first chat model, for what is thought over beside the talks; absent where minds speak their packs' lines. */
+  /**
+   * First chat model, for background work such as memory. Absent if replies come from retrieval
+   * only.
+   */
   readonly chatModel?: ChatModel | undefined;
-  /** Of what is remembered and said; absent where no embedder is configured. */
+  /** Embedding index of memories and lines. Absent if no embedder is configured. */
   readonly meanings?: Meanings | undefined;
-  /** What hears, thinks and speaks as a character. */
+  /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
-  /** Which engine serves each stage, on what, and how it fares. */
+  /** Engine of each stage, with its execution provider and health. */
   readonly summary: readonly EngineSummary[];
-  /** What the user should know about the preset. */
+  /** Notes about the preset, for the user. */
   readonly notes: readonly string[];
-  /** What runs each local model that is loaded. */
+  /** Execution provider of each loaded local model. */
   readonly providers: Readonly<Record<string, string>>;
   /**
-   * Loads the models, so that the first turn is as fast as the next. Servers are woken up, but not waited for: they may be down
-   * and come back.
+   * Loads the local models, so that the first turn is as fast as the next. Remote servers are
+   * contacted but not waited for: they may be down and come back.
    */
   warm(signal: AbortSignal, characters?: Iterable<Character>): Promise<void>;
   close(): Promise<void>;
@@ -62,7 +65,7 @@ export interface EngineSummary {
   readonly languages?: readonly string[];
   /** Execution provider of a local model. */
   readonly provider?: string;
-  /** Of the engines behind servers, by name. */
+  /** Health of remote engines, by name. */
   readonly health?: Readonly<Record<string, CallsHealth>>;
 }
 
@@ -72,7 +75,10 @@ type EngineSettings = PlanSettings &
   EmbedderSettings &
   Partial<Pick<Config, 'workers' | 'recipe'>>;
 
-/** Opens what the configuration asks for; without any, the embedded engines. Throws `ConfigError`. `log` gets the cost of each call, `onExecution` what runs each model. */
+/**
+ * Opens the configured engines; the embedded ones if none is configured. Throws `ConfigError`.
+ * `log` receives the cost of each call, `onExecution` the execution provider of each model.
+ */
 export async function openEngines(
   config: EngineSettings,
   log?: CostLog,
@@ -81,7 +87,7 @@ export async function openEngines(
   applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
   const { plan, settings } = await planWhole(config);
-  // Before anything is opened: the speaker encoder is loaded at once.
+  // Must come before any engine is opened, because the speaker encoder is loaded at once.
   const execution = watchExecution(onExecution);
   const { serving } = execution;
   const { ear, mind, omnis, encoder, mouth } = await openStages(plan, settings, workers, log).catch(
@@ -93,7 +99,7 @@ export async function openEngines(
   const parts = [ear, mind, omnis, mouth];
   const vad = openSilero();
   const turnDetector = openTurnDetector(plan.turns);
-  // Without a model nothing is told of what is found.
+  // Without an LLM, retrieved texts would not be used.
   const isTold = mind.models.length > 0 || omnis.name !== '';
   const meanings = isTold ? meaningsOf(config, log) : undefined;
   const thinkAs = openMind(mind.models, config.recipe, meanings);
@@ -114,10 +120,12 @@ export async function openEngines(
       return summaryOf({ vad, turnDetector, ear, mind, omnis, mouth }, serving);
     },
     async warm(signal, characters = []) {
-      // A mind indexes its character's lines when it is made: not in somebody's first turn.
+      // An agent indexes its character's lines when it is created. Doing it here keeps it out of
+      // the first turn.
       for (const character of characters) thinkAs(character);
       const stream = vad.open();
-      // All are waited for, also where one fails: a thread that is ended in native code takes the whole process along.
+      // Waits for all of them even if one fails: terminating a thread that is in native code kills
+      // the whole process.
       const warmed = await Promise.allSettled([
         stream.score(new Float32Array(vad.windowSamples)),
         turnDetector.warm?.(signal),
@@ -134,9 +142,10 @@ export async function openEngines(
   };
 }
 
-/** What the stages are made of. */
+/** Opens the engines of all stages. */
 async function openStages(plan: EnginePlan, config: EngineSettings, workers: number, log: CostLog | undefined) {
-  // In this order: the voices start their threads at once, which nobody would end if something after them failed.
+  // Synthesizers come last: they start their threads at once, and these would leak if a later step
+  // failed.
   const ear = await openEar(plan, workers, log);
   const mind = await openModels(plan, log);
   const omnis = await openOmnis(plan, log);
@@ -149,8 +158,9 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
 }
 
 /**
- * Who answers as a character: made when it is asked for first, and by the character itself: one that was edited is another. What
- * hears and speaks by itself keeps the sound of a user, so each session has one of its own.
+ * Returns the function that makes the responder of a character. A responder is created on first use
+ * and cached by the character object, so an edited character gets a new one. An omni model keeps
+ * the user's audio, so each session gets its own omni responder.
  */
 function respondersOf(
   { ear, mind, omnis, mouth }: Pick<OpenedStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
@@ -189,7 +199,7 @@ interface OpenedStages {
   readonly mouth: Awaited<ReturnType<typeof openMouth>>;
 }
 
-/** The stages, in the order of a turn. */
+/** Summary of the stages, in the order of a turn. */
 function summaryOf(
   { vad, turnDetector, ear, mind, omnis, mouth }: OpenedStages,
   serving: ReadonlyMap<string, string>,
@@ -205,7 +215,7 @@ function summaryOf(
   ];
 }
 
-/** What finds meanings; undefined where none is configured. */
+/** Opens the embedding index; undefined if no embedder is configured. */
 function meaningsOf(config: EngineSettings, log: CostLog | undefined): Meanings | undefined {
   const embedder = openEmbedder(config, log);
   return embedder === undefined ? undefined : openMeanings(embedder);
@@ -215,7 +225,7 @@ function providerOf(provider: string | undefined): { readonly provider?: string 
   return provider === undefined ? {} : { provider };
 }
 
-/** Opens the turn detector of a plan; its model is loaded when it is warmed, or first asked. */
+/** Opens the turn detector of a plan. Its model is loaded by `warm`, or on first use. */
 export function openTurnDetector(turns: EnginePlan['turns']): TurnDetector & {
   warm?(signal: AbortSignal): Promise<void>;
   close?(): Promise<void>;

@@ -8,10 +8,13 @@ import {
 import type { Config } from '../config/config.ts';
 import { openProofs } from './gpu-proofs.ts';
 
-/** The settings that say what runs models. */
+/** Settings that determine how local models are executed. */
 export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb' | 'dataDir'>>;
 
-/** Has the models that are loaded from now on run as the settings say; without any, on what has proven itself for them. */
+/**
+ * Sets the execution providers for models loaded from now on. Without a setting, uses the providers
+ * that were measured as good for each model.
+ */
 export function applyExecution({ providers: entries, gpuMemoryMb, dataDir }: ExecutionSettings): void {
   const pairs = (entries ?? [])
     .filter((entry) => entry.includes('='))

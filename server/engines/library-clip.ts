@@ -2,7 +2,10 @@ import type { ClipFacts } from '../../characters/tavern/from-pack.ts';
 import { VoiceError, type VoiceRecord } from '../../voices/library/record.ts';
 import { openVoiceStore, type VoiceStore } from '../../voices/library/store.ts';
 
-/** A voice of the library that has a clip to clone; undefined for one that is unknown or broken, or has none yet. */
+/**
+ * Reads a voice of the library that has a clip to clone. Undefined if it is unknown or invalid, or
+ * has no clip yet.
+ */
 export async function readyVoice(
   store: VoiceStore,
   id: string,
@@ -16,7 +19,10 @@ export async function readyVoice(
   }
 }
 
-/** What an exported card tells of the clip it names: nothing where it names none that is here. */
+/**
+ * Facts about the clip that a card refers to, for the exported card. Undefined if there is no such
+ * clip here.
+ */
 export async function clipFacts(dataDir: string, id: string | undefined): Promise<ClipFacts | undefined> {
   const voice = id === undefined ? undefined : await readyVoice(openVoiceStore(dataDir), id);
   if (voice === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { CostLog } from './open-planned.ts';
 
 export type EmbedderSettings = Partial<Pick<Config, 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
 
-/** What turns texts into points; undefined where none is configured. */
+/** Opens the embedder; undefined if none is configured. */
 export function openEmbedder(config: EmbedderSettings, log?: CostLog): (Embedder & EngineUpkeep) | undefined {
   const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
   if (baseUrl === undefined || model === undefined) return undefined;

@@ -12,10 +12,10 @@ import { ConfigError } from '../config/config.ts';
 import type { PlannedEngine } from './engine-plan.ts';
 import { issueOf } from './engines-file.ts';
 
-/** Gets the cost of each call. */
+/** Receives the cost of each call. */
 export type CostLog = (cost: CallCost) => void;
 
-/** An engine behind its care. */
+/** An engine with its call policy. */
 export interface OpenedEngine<Engine> {
   readonly planned: PlannedEngine;
   readonly engine: Engine & EngineUpkeep;
@@ -23,22 +23,25 @@ export interface OpenedEngine<Engine> {
   readonly clones: boolean;
 }
 
-/** Opens a recognizer that is not embedded. Throws `ConfigError` where its settings are wrong. */
+/** Opens a recognizer that is not embedded. Throws `ConfigError` if its settings are invalid. */
 export function openRecognizer(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<SpeechRecognizer>> {
   return open(planned, recognizerKinds, log);
 }
 
-/** The same for a synthesizer. */
+/** Opens a synthesizer that is not embedded. Throws like `openRecognizer`. */
 export function openSynthesizer(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<SpeechSynthesizer>> {
   return open(planned, synthesizerKinds, log);
 }
 
-/** The same for a model that hears and speaks by itself. */
+/** Opens a speech-to-speech model. Throws like `openRecognizer`. */
 export function openOmni(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<OmniModel>> {
   return open(planned, omniKinds, log);
 }
 
-/** The same for a chat model, whose circuit is asked by the mind that calls it. */
+/**
+ * Opens a chat model. Its circuit breaker is checked by the agent that calls it, not by the call
+ * itself.
+ */
 export function openChat(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<ChatModel>> {
   return open(planned, chatKinds, log, false);
 }

@@ -22,32 +22,32 @@ import { VoiceError } from '../../voices/library/record.ts';
 import type { Reference } from './engines-file.ts';
 import { omniVoiceOf, voiceOf } from './voice-of.ts';
 
-/** What all stages have: facts for the summary, and an upkeep. */
+/** Methods common to all stages: facts for the summary, and the engine lifecycle. */
 interface Upkeep {
   facts(): { readonly provider?: string; readonly health?: Readonly<Record<string, CallsHealth>> };
   warm(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What hears. */
+/** The recognizer stage. */
 export interface Ear extends Upkeep {
   readonly recognizer: SpeechRecognizer;
 }
 
-/** What thinks; without models the characters' own lines do. */
+/** The chat models. Without any, replies come from retrieval in the character's own lines. */
 export interface Models extends Upkeep {
   readonly name: string;
   readonly models: readonly MindModel[];
 }
 
-/** What speaks. */
+/** The synthesizer stage. */
 export interface Mouth extends Upkeep {
   readonly name: string;
   readonly languages: readonly string[];
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
 }
 
-/** What hears and speaks by itself: none, or several, each of which steps in where those before it fail. */
+/** The speech-to-speech models: none, or several, each the fallback of those before it. */
 export interface Omnis extends Upkeep {
   readonly name: string;
   castFor(character: Character): readonly { readonly model: OmniModel; readonly voice?: string | undefined }[];
@@ -69,7 +69,7 @@ export async function openEar({ recognizer: planned }: EnginePlan, workers: numb
 
 /** Opens the chat models of a plan. */
 export async function openModels({ mind: planned }: EnginePlan, log?: CostLog): Promise<Models> {
-  // The lines of the packs are the last resort in any case.
+  // Retrieval is the last fallback in any case.
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.mind);
   const opened = await Promise.all(served.map((each) => openChat(each, log)));
   return {
@@ -107,7 +107,10 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
   };
 }
 
-/** A card may name a voice that is not here: the character then speaks as if it named none. */
+/**
+ * Wraps the lookup so that a missing voice yields undefined. A card may name a voice that does not
+ * exist here; the character then speaks as if it named none.
+ */
 function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Reference | undefined {
   return (id) => {
     try {
@@ -148,7 +151,7 @@ function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded |
         : { health: Object.fromEntries(opened.map(({ planned, calls }) => [planned.name, calls.health()])) }),
     }),
     async warm(signal) {
-      // Not waited for: a server may be down, and come back; its first call tells.
+      // Not awaited: a server may be down and come back. Its first call will tell.
       for (const { engine } of opened) engine.warm?.({ signal: gone.signal }).catch(() => undefined);
       await embedded?.warm(signal);
     },
@@ -159,7 +162,7 @@ function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded |
   };
 }
 
-/** A plan names at least one engine for each stage. */
+/** Asserts that a plan names at least one engine for a stage. */
 function atLeastOne<Item>(items: readonly Item[]): readonly [Item, ...Item[]] {
   const [first, ...others] = items;
   if (first === undefined) throw new Error('a stage without an engine');

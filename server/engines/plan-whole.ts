@@ -7,9 +7,10 @@ import { withInstalledJudges } from './auto-engines.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-plan.ts';
 
 /**
- * A plan in which `--auto` took whole models alone: one that is damaged is passed over for the next best, and the plan's notes say
- * so, with how to mend it. Hashes the files that are used; the engines, which do so too, then find them in memory. `settings`
- * name what was passed over.
+ * Plans the engines so that `--auto` uses only intact models. A damaged model is skipped in favour
+ * of the next best, and the plan's notes say so and how to repair it. Hashes the files that are
+ * used; the engines do so too, and then find them in the file cache. The returned `settings` name
+ * the skipped models.
  */
 export async function planWhole<Given extends PlanSettings>(
   given: Given,
@@ -32,7 +33,7 @@ function noteOn(id: string): string {
   return `--auto passed over ${id}, which is damaged. \`dramatis models verify ${id}\` says more; \`dramatis models pull ${id} --again\` gets it anew.`;
 }
 
-/** What was installed once and is plainly not whole: `--auto` does not see it. */
+/** Ids of installed models with missing files; `--auto` ignores them. */
 function notWhole({ dataDir = '', modelCatalogue }: PlanSettings): string[] {
   return readCatalogue(modelCatalogue)
     .filter((model) => model.auto !== undefined)
@@ -51,7 +52,7 @@ async function isWhole(id: string, { dataDir = '', modelCatalogue }: PlanSetting
   }
 }
 
-/** Ids of the models whose files a plan names, and the encoder that is loaded with it. */
+/** Ids of the installed models that a plan uses, including the speaker encoder loaded with it. */
 function usedBy(settings: PlanSettings, plan = planEngines(settings)): string[] {
   const home = modelsFolder(settings.dataDir ?? '') + path.sep;
   const { speakerEncoder } = withInstalledJudges<PlanSettings & { readonly speakerEncoder?: string | undefined }>(

@@ -10,7 +10,10 @@ export type VoiceModelSettings = InstalledSettings &
   ExecutionSettings &
   Partial<Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808' | 'workers'>>;
 
-/** Opens the speaker encoder, where one is configured. `ENGINE_MISSING` where its file is not what it should be. */
+/**
+ * Opens the configured speaker encoder, if any. Throws `ENGINE_MISSING` if its file is not as
+ * expected.
+ */
 export async function openEncoder(
   config: VoiceModelSettings,
   { signal }: CallOptions,
@@ -22,7 +25,10 @@ export async function openEncoder(
     : openOnnxSpeaker({ modelPath, signal, ...(sha256 !== undefined && { sha256 }) });
 }
 
-/** Opens what judges recordings, where that is configured. `ENGINE_MISSING` where its files are not what they should be. */
+/**
+ * Opens the configured DNSMOS quality meter, if any. Throws `ENGINE_MISSING` if its files are not
+ * as expected.
+ */
 export async function openMeter(
   config: VoiceModelSettings,
   options: CallOptions,

@@ -2,20 +2,21 @@ import type { Character } from '../../characters/character.ts';
 import type { ReferenceVoice, Voice } from '../../voices/synthesizer.ts';
 import type { Reference } from './engines-file.ts';
 
-/** What is known about the voices of an engine. */
+/** Configured voices of an engine. */
 export interface Casting {
   /** The engine's own voices, by character, gender or `*`. */
   readonly voices: Readonly<Record<string, string>>;
-  /** Clips, by the same; of use to engines that clone alone. */
+  /** Clips by the same keys; only used by engines that clone. */
   readonly references: Readonly<Record<string, Reference>>;
   readonly clones: boolean;
-  /** A voice of the library by its id; undefined where there is none that may be cloned. */
+  /** Looks up a library voice; undefined if none with this id may be cloned. */
   readonly libraryVoice?: (id: string) => Reference | undefined;
 }
 
 /**
- * The voice in which an engine speaks as a character: what is said of the character (its card may name a voice of the library), else of its gender, else of everybody; a
- * voice of the engine's own before a clip. Where nothing is said, the voice is called like the character.
+ * Picks the voice in which an engine speaks as a character: configured for the character (its card
+ * may name a library voice), otherwise for its gender, otherwise for all. A voice of the engine
+ * comes before a clip. Without any, the voice id is the character's id.
  */
 export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: Casting): Voice {
   const { voices, references, clones, libraryVoice } = casting;
@@ -30,7 +31,7 @@ export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: Cas
   return { kind: 'preset', id: character.id };
 }
 
-/** The same of a model that hears and speaks, which has voices of its own alone; undefined: its default. */
+/** Picks the voice of a speech-to-speech model, which cannot clone. Undefined means its default. */
 export function omniVoiceOf(
   { id, voice }: Pick<Character, 'id' | 'voice'>,
   voices: Casting['voices'],

@@ -7,17 +7,23 @@ import type { Refusal } from './problem.ts';
 
 type Rules = Pick<Config, 'apiKeys' | 'allowedOrigins'>;
 
-/** On whose account a request comes, and with what. */
+/** The account that a request is made on, and the credential it was made with. */
 export interface Access {
-  /** Stands for the server key, or those of one name, shown or behind the client secret; undefined where none is needed. */
+  /**
+   * Key of the account: one server key, or all server keys that share a name. A client secret
+   * counts as the key that made it. Undefined if the server needs no keys.
+   */
   readonly owner: string | undefined;
-  /** Where the client showed one instead of a server key. */
+  /** Set if the client sent a client secret instead of a server key. */
   readonly secret: ClientSecret | undefined;
 }
 
 const keyProtocol = 'openai-insecure-api-key.';
 
-/** Who is asking, by server key or client secret; or why they may not. A client secret is checked even where no key is needed. */
+/**
+ * Authenticates a request by server key or client secret. Returns a `Refusal` if it is not allowed.
+ * A client secret is checked even if the server needs no keys.
+ */
 export function accessOf(headers: IncomingHttpHeaders, config: Rules, secrets: ClientSecrets): Access | Refusal {
   const key = keyOf(headers);
   const owner = key === undefined ? undefined : accountOf(key, config.apiKeys);
@@ -31,7 +37,10 @@ export function accessOf(headers: IncomingHttpHeaders, config: Rules, secrets: C
   return { status: 401, problem: { code: 'client_secret_expired', message } };
 }
 
-/** Whether a request may be served: the origin of a web page first, then the server key. */
+/**
+ * Returns a `Refusal` unless the request may be served. Checks the origin of a web page first, then
+ * the server key.
+ */
 export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal | undefined {
   const refusal = originRefusal(headers, config);
   if (refusal !== undefined || config.apiKeys.length === 0) return refusal;
@@ -44,7 +53,10 @@ export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal 
   return { status: 401, problem: { code: 'invalid_api_key', message } };
 }
 
-/** The key a client shows: as a bearer token, as Azure's `api-key`, or as a WebSocket subprotocol, where browsers must. */
+/**
+ * The key that a client sent: as a bearer token, as Azure's `api-key` header, or as a WebSocket
+ * subprotocol (browsers cannot set headers there).
+ */
 function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const azure = headers['api-key'];
@@ -53,7 +65,7 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
   return bearer ?? (typeof azure === 'string' ? azure : undefined) ?? subprotocol;
 }
 
-/** Whether the page that asks, if it is one, may: undefined where it may. */
+/** Returns a `Refusal` if the request comes from a web page of an origin that is not allowed. */
 export function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rules): Refusal | undefined {
   if (origin === undefined || originAllowed(origin, host, rules)) return undefined;
   const message = `The origin ${origin.slice(0, 200)} may not connect. Add it to DRAMATIS_ALLOWED_ORIGINS.`;
@@ -61,8 +73,9 @@ export function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rule
 }
 
 /**
- * Our own page comes from the host it talks to; any other page must be allowed by name. Without keys our own host is this
- * machine: another name means that somebody's page had its name changed to our address (DNS rebinding).
+ * Our own page has the same host as the server; any other origin must be in the list of allowed
+ * origins. Without keys, our own host must be loopback: any other name means that a page had its
+ * domain resolved to our address (DNS rebinding).
  */
 function originAllowed(origin: string, host: string | undefined, { apiKeys, allowedOrigins }: Rules): boolean {
   if (allowedOrigins.includes(origin) || allowedOrigins.includes('*')) return true;

@@ -7,31 +7,43 @@ import type { LiveSessions, Visitor } from './live-sessions.ts';
 import { sendRefusal, type Refusal } from './problem.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** Checked before a request is looked at; one that is refused gets its answer here. */
+/** An `onRequest` hook that runs before the body is read. A refused request is answered here. */
 export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Who may come in, for what. Each check is an `onRequest` hook: nothing of a body is read for those who may not. */
+/**
+ * Authentication, rate limit and capacity checks by kind of route. All are `onRequest` hooks, so
+ * the body of a refused request is never read.
+ */
 export interface Door {
-  /** For lists and for making client secrets: a server key, where the server wants keys. */
+  /** For listings and for issuing client secrets: requires a server key, if the server has keys. */
   readonly serverKey: Check;
-  /** For what belongs to one user: a server key or a client secret. */
+  /** For data of one user: requires a server key or a client secret. */
   readonly member: Check;
-  /** For requests that engines work on: a server key, and room. The place is given back with the answer. */
+  /**
+   * For requests that run engines: requires a server key and free capacity. The slot is released
+   * when the response closes.
+   */
   readonly work: Check;
-  /** For whatever begins a conversation: a server key or a client secret, not too many attempts, and room. */
+  /**
+   * For requests that start a conversation: requires a server key or a client secret, the rate
+   * limit and free capacity.
+   */
   readonly session: Check;
-  /** For a phone call, which shows its key only once it has begun: not too many attempts. */
+  /** For a phone call, which sends its key only after the handshake: the rate limit. */
   readonly call: Check;
-  /** Who is calling, by the key it has shown or by its headers; or why they may not. */
+  /**
+   * Authenticates a caller by the key it has sent, or by its headers. Returns a `Refusal` if it is
+   * not allowed.
+   */
   callerOf(request: FastifyRequest, key: string | undefined): (Visitor & Access) | Refusal;
-  /** Whom `session` or `serverKey` has let in. */
+  /** The caller that `serverKey`, `member`, `work` or `session` has authenticated. */
   visitorOf(request: FastifyRequest): Visitor & Access;
 }
 
-/** Addresses remembered at most; beyond it those that are quiet are forgotten. */
+/** Most addresses tracked; beyond it, idle ones are dropped. */
 const mostAddresses = 10_000;
 
-/** Opens the door of one server. */
+/** Builds the checks of one server. */
 export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveSessions): Door {
   const visitors = new WeakMap<FastifyRequest, Visitor & Access>();
   const knocks = new Map<string, TokenBucket>();
@@ -89,12 +101,15 @@ export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveS
   };
 }
 
-/** A client that comes back to its session has a place already. */
+/** A client that resumes its session has a slot already. */
 function isReturning(request: FastifyRequest): boolean {
   return request.ws && (request.query as Record<string, unknown>)['resume'] !== undefined;
 }
 
-/** What counts as one address: an IPv4 address, or the /64 of an IPv6 one, which is what one customer is given. */
+/**
+ * Groups client addresses for the limits: an IPv4 address counts by itself, an IPv6 address by its
+ * /64, which is what one customer is assigned.
+ */
 export function addressOf(ip: string | undefined): string {
   if (ip === undefined) return 'gone';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
@@ -113,7 +128,9 @@ function newBucket(perMinute: number): TokenBucket {
   return new TokenBucket({ burst: perMinute, perSecond: perMinute / 60, now: () => performance.now() });
 }
 
-/** A full bucket is like a new one. Where all are busy, the oldest address is forgiven. */
+/**
+ * Drops addresses with a full bucket, which equals a new one. If none is full, drops the oldest.
+ */
 function forgetQuiet(knocks: Map<string, TokenBucket>): void {
   for (const [address, bucket] of knocks) if (bucket.full) knocks.delete(address);
   const [oldest] = knocks.keys();

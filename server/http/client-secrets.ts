@@ -2,36 +2,42 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Character } from '../../characters/character.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
 
-/** What a client secret is good for. */
+/** Data bound to a client secret. */
 export interface ClientSecret {
-  /** The only one its sessions talk to. */
+  /** The only character that its sessions may use. */
   readonly character: Character;
-  /** What its sessions start with; the client may change it. */
+  /** Initial session settings; the client may change them. */
   readonly startWith: SessionPatch | undefined;
-  /** Who made it, see `Visitor`; its sessions count as theirs. */
+  /**
+   * Account that issued the secret (see `Visitor`). Its sessions count against that account's
+   * limits.
+   */
   readonly owner: string | undefined;
   /** Unix time in milliseconds. */
   readonly expiresAtMs: number;
 }
 
-/** Every client secret begins so; the SDKs for browsers take no other key. */
+/** Prefix of every client secret. The browser SDKs accept no other key. */
 export const secretPrefix = 'ek_';
 
-/** Kept at most; the oldest go first. Enough for more than one a second, with the longest life there is. */
+/**
+ * Most secrets kept; the oldest are dropped first. Allows more than one per second at the longest
+ * lifetime (two hours).
+ */
 const mostSecrets = 10_000;
 const sweepEveryMs = 1_000;
 
-/** Secrets that are good for a while, each bound to a character. Only their hashes are kept, in memory. */
+/** Short-lived client secrets, each bound to a character. Only their hashes are kept, in memory. */
 export class ClientSecrets {
   readonly #byHash = new Map<string, ClientSecret & { readonly digest: Buffer }>();
   #sweptMs = 0;
 
-  /** How many are kept. */
+  /** Number of secrets kept. */
   get size(): number {
     return this.#byHash.size;
   }
 
-  /** Makes one of 256 random bits. Nobody can learn it from the server again. */
+  /** Issues a secret of 256 random bits. The server cannot reveal it again. */
   issue(secret: ClientSecret): string {
     this.#sweep();
     const [oldest] = this.#byHash.keys();
@@ -42,7 +48,7 @@ export class ClientSecrets {
     return value;
   }
 
-  /** The secret of this value, unless it is unknown or has expired. */
+  /** Returns the data of a secret, or undefined if it is unknown or expired. */
   find(value: string): ClientSecret | undefined {
     const digest = digestOf(value);
     const found = this.#byHash.get(digest.toString('base64'));
@@ -50,7 +56,7 @@ export class ClientSecrets {
     return found.expiresAtMs > Date.now() ? found : undefined;
   }
 
-  /** The secret opens nothing any more; what it has opened goes on. */
+  /** Revokes a secret. Sessions that were opened with it go on. */
   revoke(value: string): void {
     this.#byHash.delete(digestOf(value).toString('base64'));
   }

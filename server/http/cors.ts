@@ -3,15 +3,15 @@ import type { Config } from '../config/config.ts';
 import { originRefusal } from './access.ts';
 import { sendRefusal } from './problem.ts';
 
-/** What a page may read of an answer besides its body. */
+/** Response headers that a page of another origin may read. */
 const readableHeaders = 'etag, location, retry-after, x-dramatis-unclear';
 
-/** How long a browser may remember that a page was allowed to ask: ten minutes. */
+/** Time for which a browser may cache a preflight response: ten minutes. */
 const rememberSeconds = 600;
 
 /**
- * Lets pages of the origins that may open conversations ask for everything else too (the CORS protocol of the Fetch standard,
- * §3.2), and read why they were refused. Keys are shown with each request: cookies are never taken.
+ * Lets pages of the allowed origins call the REST API too (CORS protocol of the Fetch standard,
+ * §3.2) and read error responses. Keys travel with each request; cookies are never used.
  */
 export function addCors(app: FastifyInstance, config: Config): void {
   app.addHook('onRequest', async (request, reply) => {

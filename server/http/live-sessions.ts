@@ -2,21 +2,23 @@ import type { Config } from '../config/config.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
 import type { Refusal } from './problem.ts';
 
-/** On whose account a conversation is held, and from where: what the limits count by. */
+/** The caller of a conversation: its account and its address, which the limits count by. */
 export interface Visitor {
-  /** Undefined where the server wants no keys: then nobody is told from anybody. */
+  /** Undefined if the server needs no keys; then callers cannot be told apart by account. */
   readonly owner: string | undefined;
   readonly address: string;
 }
 
-/** What a conversation holds of the server's capacity, until it leaves. */
+/** A slot of the server's capacity, held by a conversation until it calls `leave`. */
 export interface Place {
-  /** Takes note of an event on its way to the client: a stopping server waits for replies. */
+  /**
+   * Counts replies by the events sent to the client, so that a draining server can wait for them.
+   */
   note(eventType: string): void;
   leave(): void;
 }
 
-/** A connection that can be let go, and cut where it does not go. */
+/** A connection that can be closed, and terminated if it does not close. */
 interface Socket {
   close(code: number, reason: string): void;
   terminate(): void;
@@ -25,19 +27,19 @@ interface Socket {
 
 interface Held {
   readonly visitor: Visitor | undefined;
-  /** Ends the conversation, telling the client that the server stops. */
+  /** Ends the conversation and tells the client that the server is stopping. */
   readonly end: () => void;
   replies: number;
 }
 
 type Limits = Pick<Config, 'maxSessions' | 'maxSessionsPerKey' | 'maxSessionsPerAddress' | 'maxRequests'>;
 
-/** RFC 6455 §7.4.1: the server goes away. */
+/** RFC 6455 §7.4.1: going away. */
 const goingAway = 1001;
-/** How long a client may take to answer a close frame. */
+/** Time that a client has to answer a close frame. */
 const closeTimeoutMs = 2_000;
 
-/** The conversations and requests under way: counts them, refuses what is too much, and brings them to an end. */
+/** The conversations and requests in progress: counts them, enforces the limits and drains them. */
 export class LiveSessions {
   readonly #limits: Limits;
   readonly #clock: Clock;
@@ -61,17 +63,17 @@ export class LiveSessions {
     return this.#opened;
   }
 
-  /** True while a request has a place. */
+  /** True while a request holds a slot. */
   get busy(): boolean {
     return this.#requests > 0;
   }
 
-  /** True once the server has been told to stop. */
+  /** True once the server has begun to stop. */
   get draining(): boolean {
     return this.#draining;
   }
 
-  /** Takes charge of a socket: it is closed when the server stops. */
+  /** Registers a socket, to be closed when the server stops. */
   add(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => {
@@ -80,7 +82,7 @@ export class LiveSessions {
     });
   }
 
-  /** Why a visitor cannot begin a conversation now. */
+  /** Returns a `Refusal` if a caller cannot start a conversation now. */
   refusalFor(visitor: Visitor): Refusal | undefined {
     if (this.#draining) return draining;
     const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
@@ -92,7 +94,10 @@ export class LiveSessions {
     return undefined;
   }
 
-  /** Gives a conversation its place. `end` is called when the server stops, and leads to `leave`. */
+  /**
+   * Takes a slot for a conversation. `end` is called when the server stops; it must lead to
+   * `leave`.
+   */
   enter(visitor: Visitor | undefined, end: () => void): Place {
     const held: Held = { visitor, end, replies: 0 };
     this.#opened += 1;
@@ -102,7 +107,7 @@ export class LiveSessions {
         if (eventType === 'response.created') held.replies += 1;
         if (eventType !== 'response.done') return;
         held.replies -= 1;
-        // The client is told first of what follows a reply.
+        // Events that follow a reply go out first.
         if (this.#draining && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {
@@ -112,7 +117,7 @@ export class LiveSessions {
     };
   }
 
-  /** Gives a request its place, and returns what gives it back; or says why there is none. */
+  /** Takes a slot for a request. Returns its release function, or a `Refusal` if there is none. */
   begin(): (() => void) | Refusal {
     if (this.#draining) return draining;
     if (this.#requests >= this.#limits.maxRequests) return busy(`${this.#requests} requests are being served.`);
@@ -125,13 +130,16 @@ export class LiveSessions {
     };
   }
 
-  /** Takes nobody in any more; lets replies and requests under way finish for `graceMs`; then lets everybody go. */
+  /**
+   * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`,
+   * then ends the rest.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     for (const place of this.#places) if (place.replies === 0) place.end();
     await this.#until(() => this.#places.size === 0 && this.#requests === 0, graceMs);
     for (const place of this.#places) place.end();
-    // A conversation that ends tells its client of it, and closes its own socket.
+    // A conversation that ends tells its client and closes its own socket.
     await this.#until(() => this.#places.size === 0, closeTimeoutMs);
     for (const socket of this.#sockets) socket.close(goingAway, 'server_stopping');
     await this.#until(() => this.#sockets.size === 0, closeTimeoutMs);

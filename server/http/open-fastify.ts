@@ -6,18 +6,21 @@ import { errorObject, type ErrorCode } from '../session/contract/errors.ts';
 import type { TlsCredentials } from '../tls/dev-certificate.ts';
 import { sendProblem } from './problem.ts';
 
-/** How the server listens, and where its log goes: standard output unless given. */
+/** How the server listens, and its log stream (standard output unless given). */
 export interface ListenParts {
   readonly config: Config;
   readonly tls?: TlsCredentials | undefined;
   readonly log?: { write(line: string): void } | undefined;
 }
 
-/** Only our own files, no inline code, no frames; sockets to anywhere a page of ours may be told to connect. */
+/**
+ * Only our own files, no inline code, no frames. WebSockets may go to any host, because our page
+ * can connect to other servers.
+ */
 const contentSecurityPolicy =
   "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'";
 
-/** A whole request, with its upload, must have arrived by then. */
+/** Time within which a whole request must have arrived, including uploads. */
 const requestTimeoutMs = 120_000;
 
 const securityHeaders = {
@@ -27,7 +30,10 @@ const securityHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 } as const;
 
-/** A server without routes: TLS, timeouts, a log without secrets, security headers, and errors in OpenAI's shape. */
+/**
+ * Creates a server without routes: TLS, timeouts, a log without secrets, security headers, and
+ * errors in OpenAI's format.
+ */
 export function openFastify({ config, tls, log }: ListenParts): FastifyInstance {
   const { handshakeTimeoutMs, trustProxy } = config;
   const timeouts = {
@@ -38,7 +44,8 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
     ...(tls === undefined
       ? { http: timeouts }
       : { https: { ...tls, ...timeouts, handshakeTimeout: handshakeTimeoutMs } }),
-    // Counted from the proxy next to us: what a client writes into the header itself lies behind that.
+    // Counts hops from the nearest proxy; addresses that a client wrote into the header itself lie
+    // beyond the trusted hops.
     trustProxy: trustProxy === 0 ? false : (_address: string, hop: number) => hop < trustProxy,
     logger: {
       level: config.logLevel,
@@ -56,7 +63,8 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     const code: ErrorCode = status === 413 ? 'message_too_large' : status < 500 ? 'invalid_event' : 'internal_error';
-    // What a client has sent may be quoted in the message of its own errors; of ours, the stack tells what to mend.
+    // The message of a client error may quote what the client sent, so it is not logged. Our own
+    // faults are logged with their stack.
     if (status < 500) request.log.info({ code: error.code, status }, 'request failed');
     else request.log.error({ code: error.code, fault: error.stack }, 'request failed');
     const message = status < 500 ? error.message : 'The request could not be served.';
@@ -71,12 +79,14 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
   return app;
 }
 
-/** Nothing of a request is logged but its method and path: keys travel in headers and queries. */
+/** Logs only method and path of a request, because headers and queries carry keys. */
 function describeRequest(request: { method: string; url: string }): Record<string, unknown> {
   return { method: request.method, path: request.url.split('?')[0] };
 }
 
-/** Answers what is no HTTP, is too long, or came too slowly, and hangs up. */
+/**
+ * Answers a request that is not HTTP, is too long, or arrived too slowly, and closes the socket.
+ */
 function answerBrokenRequest(fault: Error & { readonly code?: string }, socket: Socket): void {
   if (socket.destroyed || fault.code === 'ECONNRESET') return;
   const [status, message] =

@@ -2,15 +2,15 @@ import type { FastifyReply } from 'fastify';
 import { errorObject } from '../session/contract/errors.ts';
 import type { Problem } from '../session/contract/events.ts';
 
-/** A refusal before anything is done: the HTTP status and the coded reason. */
+/** A refusal before any work is done: HTTP status and coded reason. */
 export interface Refusal {
   readonly status: 400 | 401 | 403 | 404 | 429 | 503;
   readonly problem: Problem;
-  /** When it is worth asking again, in seconds. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Answers a request with an error in the shape of the OpenAI APIs. */
+/** Answers a request with an error in OpenAI's format. */
 export function sendProblem(
   reply: FastifyReply,
   status: number,

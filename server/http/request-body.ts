@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { Problem } from '../session/contract/events.ts';
 
-/** A request's body as it may be read, or which field of it is wrong. */
+/** A parsed request body, or a problem that names the invalid field. */
 export type ParsedBody<Body> = { readonly body: Body } | { readonly problem: Problem };
 
-/** Reads a request's body. */
+/** Validates a request body against a schema. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, given: unknown): ParsedBody<z.infer<Schema>> {
   const parsed = schema.safeParse(given);
   return parsed.success ? { body: parsed.data } : { problem: problemOf(parsed.error) };
 }
 
-/** The first thing that is wrong. */
+/** Converts the first issue of a validation error. */
 export function problemOf({ issues: [issue] }: z.ZodError): Problem {
   const param = issue?.path.map(String).join('.') ?? '';
   if (issue?.code === 'too_big' && issue.origin === 'string') {

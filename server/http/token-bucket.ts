@@ -1,6 +1,6 @@
 /**
- * Lets through so much in the long run, and a burst on top. What is asked for is given as long as one whole token is left,
- * so that one big piece passes; the debt is waited off.
+ * Rate limiter with bursts. A request of any size passes while one whole token is left, so that one
+ * big piece gets through; the resulting debt delays the next ones.
  */
 export class TokenBucket {
   readonly #capacity: number;
@@ -9,7 +9,7 @@ export class TokenBucket {
   #tokens: number;
   #atMs: number;
 
-  /** `now` counts milliseconds and never goes back. */
+  /** `now` returns monotonic milliseconds. */
   constructor(options: { readonly burst: number; readonly perSecond: number; readonly now: () => number }) {
     this.#capacity = options.burst;
     this.#perMs = options.perSecond / 1000;
@@ -26,13 +26,13 @@ export class TokenBucket {
     return true;
   }
 
-  /** True once nothing is owed: forgetting a full bucket changes nothing. */
+  /** True if the bucket is full. It can be dropped then, because a new one starts full. */
   get full(): boolean {
     this.#refill();
     return this.#tokens >= this.#capacity;
   }
 
-  /** Milliseconds until a token is left again. */
+  /** Milliseconds until a token is available. */
   get waitMs(): number {
     this.#refill();
     return Math.max(0, (1 - this.#tokens) / this.#perMs);

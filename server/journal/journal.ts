@@ -13,7 +13,7 @@ const cue = z.object({ kind: z.enum(cueKinds), text: z.string(), startMs: z.numb
 const itemFacts = { id: z.string(), status: z.enum(['in_progress', 'completed', 'incomplete']) };
 const opaque = { type: z.literal('opaque'), value: z.record(z.string(), z.unknown()) };
 
-/** A message without its sound, as a journal keeps it. */
+/** A message as stored in a journal, without its audio. */
 const keptMessage = z.looseObject({
   ...itemFacts,
   type: z.literal('message'),
@@ -36,7 +36,7 @@ const keptMessage = z.looseObject({
   ),
 });
 
-/** An item as a journal keeps it. */
+/** An item as stored in a journal. */
 const keptItem = z.discriminatedUnion('type', [
   keptMessage,
   z.object({
@@ -50,7 +50,7 @@ const keptItem = z.discriminatedUnion('type', [
   z.object({ ...itemFacts, ...opaque }),
 ]);
 
-/** One line of a journal: what changed, in the order it was told to the client. */
+/** One line of a journal: a change, in the order in which the client was told. */
 const lineSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('open'),
@@ -62,7 +62,7 @@ const lineSchema = z.discriminatedUnion('type', [
     user: z.string().optional(),
   }),
   z.object({ type: z.literal('session'), session: z.looseObject({ id: z.string() }) }),
-  /** No frame numbered above this has been sent. */
+  /** No frame with a higher sequence number has been sent. */
   z.object({ type: z.literal('sequence'), upTo: z.number() }),
   z.object({ type: z.literal('item'), item: keptItem, after: z.string().nullable() }),
   z.object({ type: z.literal('transcript'), itemId: z.string(), text: z.string() }),
@@ -85,17 +85,20 @@ export type JournalLine = z.infer<typeof lineSchema>;
 export type KeptItem = z.infer<typeof keptItem>;
 export type KeptMessage = z.infer<typeof keptMessage>;
 
-/** Numbers are reserved in blocks, so that most frames need no line. */
+/** Sequence numbers are reserved in blocks, so that most frames need no line. */
 const sequenceBlock = 1_000;
 
-/** The file of one session: lines are appended with one write each, so a kill at any moment loses at most the last. */
+/**
+ * Write-ahead journal of one session. Each line is appended with a single write, so a kill at any
+ * moment loses at most the last line.
+ */
 export class Journal {
   readonly #file: string;
   readonly #descriptor: number;
   #reserved = 0;
   #closed = false;
 
-  /** Opens or goes on with the file. */
+  /** Creates the file, or appends to an existing one. */
   constructor(file: string) {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     this.#file = file;
@@ -107,31 +110,31 @@ export class Journal {
     writeSync(this.#descriptor, `${JSON.stringify(line)}\n`);
   }
 
-  /** Called before a frame of this number is sent. */
+  /** Must be called before a frame with this sequence number is sent. */
   reserve(sequence: number): void {
     if (sequence <= this.#reserved) return;
     this.#reserved = sequence + sequenceBlock;
     this.write({ type: 'sequence', upTo: this.#reserved });
   }
 
-  /** Notes what the client is about to be told. */
+  /** Records an event that is about to be sent to the client. */
   note(event: SessionEvent): void {
     for (const line of linesOf(event)) this.write(line);
   }
 
-  /** The client has told how much of a reply it has played. */
+  /** Records how much of a reply the client has played. */
   heard(replyId: string, heardMs: number): void {
     this.write({ type: 'heard', replyId, heardMs });
   }
 
-  /** Nothing more is noted; the file stays, for another server process to go on with. */
+  /** Stops recording. The file stays, for another server process to restore. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     closeSync(this.#descriptor);
   }
 
-  /** The session has ended: nothing is left to go on with. */
+  /** Deletes the journal of a session that has ended. */
   remove(): void {
     if (this.#closed) return;
     this.close();
@@ -139,7 +142,10 @@ export class Journal {
   }
 }
 
-/** The lines of a journal; undefined where there is none. A last line that a kill cut short is left out. */
+/**
+ * Reads a journal; undefined if there is none. Lines that do not parse, such as a last line cut
+ * short by a kill, are skipped.
+ */
 export function readJournal(file: string): JournalLine[] | undefined {
   let text: string;
   try {
@@ -156,12 +162,12 @@ export function readJournal(file: string): JournalLine[] | undefined {
   });
 }
 
-/** Where the journal of a token's hash lies. */
+/** Path of the journal for a token's hash. */
 export function journalFile(dataDir: string, tokenHash: string): string {
   return path.join(dataDir, 'sessions', `${tokenHash}.jsonl`);
 }
 
-/** Forgets sessions that nobody came back to within `graceMs` of their last line. */
+/** Deletes the journals of sessions that were not resumed within `graceMs` of their last line. */
 export function sweepJournals(dataDir: string, graceMs: number): void {
   const folder = path.join(dataDir, 'sessions');
   let names: string[];
@@ -219,7 +225,7 @@ function keptOf(item: Item): KeptItem {
   return item.type === 'message' ? keptMessageOf(item) : { ...item };
 }
 
-/** A message as a journal keeps it: everything but its sound and pictures. */
+/** Converts a message to its journal form: everything but audio and images. */
 export function keptMessageOf(item: MessageItem): KeptMessage {
   const content = item.content.map((part) => {
     if (part.type === 'text') return { ...part };
@@ -230,7 +236,10 @@ export function keptMessageOf(item: MessageItem): KeptMessage {
   return { ...item, content };
 }
 
-/** A reply's item as it was when its first sound went out: its words come in lines of their own. */
+/**
+ * The item of a reply as it was when its first audio went out; its words follow in lines of their
+ * own.
+ */
 function emptied(item: MessageItem): KeptMessage {
   const kept = keptMessageOf(item);
   const content = kept.content.map((part) => {

@@ -4,32 +4,32 @@ import type { WireSession } from '../realtime/wire-session.ts';
 import { Conversation, type Item, type MessageItem } from '../session/history/conversation.ts';
 import type { JournalLine, KeptItem, KeptMessage } from './journal.ts';
 
-/** A session as it stood when its server died. */
+/** A session in the state it had when its server died. */
 export interface RestoredSession {
   readonly id: string;
   readonly character: string;
   readonly model: string;
-  /** `transcription`: it only listens. */
+  /** `transcription`: the session only transcribes. */
   readonly intent: 'transcription' | undefined;
-  /** Its client speaks the dialect from before GA. */
+  /** The client speaks the pre-GA dialect. */
   readonly beta: boolean;
-  /** Whom the character remembers, where the client had named them at the beginning. */
+  /** The user that the character remembers, if the client named one when it opened the session. */
   readonly user: string | undefined;
-  /** Undefined where the client had not changed the session it was given. */
+  /** Undefined if the client had not changed the session settings. */
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
-  /** Of these, the ones from before the client chose or left a scene last. */
+  /** Ids of the items from before the client last entered or left a scene. */
   readonly before: ReadonlySet<string>;
-  /** No frame numbered above this was sent. */
+  /** No frame with a higher sequence number was sent. */
   readonly sequence: number;
-  /** Replies whose `response.done` the client never got, and the item each was speaking. */
+  /** Replies without a `response.done`, each with the item it was speaking. */
   readonly openReplies: readonly { readonly replyId: string; readonly item: MessageItem | undefined }[];
 }
 
 /**
- * Rebuilds a session from its journal. A reply that was being spoken is cut to what was heard: to the client's last
- * word on it, or, where it never gave one, to what must have been played by the time the last piece was sent, which
- * was `aheadMs` before it was due.
+ * Rebuilds a session from its journal. A reply in progress is truncated to what was heard: the
+ * playback position that the client last reported. Without a report, the position is what must have
+ * been played when the last block was sent, which was `aheadMs` before it was due.
  */
 export function restore(lines: readonly JournalLine[], aheadMs: number): RestoredSession | undefined {
   const open = lines.find((line) => line.type === 'open');

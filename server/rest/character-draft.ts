@@ -3,14 +3,15 @@ import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { Door } from '../http/auth-guard.ts';
 import { mostCardBytes, packIn } from './pack-body.ts';
 
-/** How long a talk may be begun with a draft. */
+/** Time within which a conversation with a draft can be started. */
 const draftSeconds = 600;
-/** Kept at a time, each as large as a card may be; the oldest goes first. */
+/** Most drafts kept, each up to the size of a card; the oldest is dropped first. */
 const mostDrafts = 16;
 
 /**
- * `POST /characters/draft`: a client secret for talks with a character as it stands in the request, saved or not. Nothing of it is
- * written down; as with any client secret, it is forgotten when it expires.
+ * `POST /characters/draft`: a client secret for conversations with the character in the request
+ * body, saved or not. Nothing is written to disk; like any client secret, it is dropped when it
+ * expires.
  */
 export function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: Door): void {
   const drafts: string[] = [];

@@ -21,7 +21,7 @@ const copySchema = z.object({ from: z.string().max(64).optional() });
 const importSchema = z.object({ as: z.enum(['copy']).optional() });
 const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'application/zip' } as const;
 
-/** Characters to read, edit, copy, try, bring in and take away as cards, see {@link Shelf}. */
+/** Adds the routes to read, edit, copy, test, import and export characters, see {@link Shelf}. */
 export async function addCharacters(
   app: FastifyInstance,
   { characters, config, secrets }: RestParts & { readonly secrets: ClientSecrets },
@@ -158,7 +158,10 @@ function addImport(scope: FastifyInstance, shelf: Shelf): void {
   });
 }
 
-/** What is wrong with a card is told; its message names the place in it, never a path. */
+/**
+ * Turns errors of the character store and of card parsing into responses. Their messages name the
+ * field of the card, never a path on disk.
+ */
 async function told(reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
   try {
     return await work();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Message, Sampling } from '../../agents/chat.ts';
 import { limits } from '../protocol/limits.ts';
 
-/** One text or up to four, as at OpenAI. */
+/** One string or up to four, as in OpenAI's API. */
 const stop = z.preprocess(
   (value) => (typeof value === 'string' ? [value] : value),
   z.array(z.string().min(1).max(256)).max(4).nullish(),
@@ -10,7 +10,9 @@ const stop = z.preprocess(
 
 const text = z.string().max(limits.textCharacters);
 
-/** What `POST /v1/chat/completions` understands. Whatever else a client sends is let through and has no effect. */
+/**
+ * The fields of `POST /v1/chat/completions` that are used. Other fields are accepted and ignored.
+ */
 export const chatSchema = z.looseObject({
   model: z.string().max(256).optional(),
   messages: z
@@ -37,7 +39,7 @@ export const chatSchema = z.looseObject({
 
 export type ChatRequest = z.infer<typeof chatSchema>;
 
-/** How the reply is to be sampled. */
+/** Sampling parameters of a request. */
 export function samplingOf({ temperature, top_p: topP, seed, stop }: ChatRequest): Sampling {
   return {
     ...(typeof temperature === 'number' ? { temperature } : {}),
@@ -47,14 +49,17 @@ export function samplingOf({ temperature, top_p: topP, seed, stop }: ChatRequest
   };
 }
 
-/** The talk, and what lies under the persona as its scene. */
+/**
+ * Splits the messages into the conversation and the system prompts. The latter follow the persona
+ * as its scene.
+ */
 export function talkOf(messages: ChatRequest['messages']): { history: readonly Message[]; scene: string } {
   const history: Message[] = [];
   const scene: string[] = [];
   for (const { role, content } of messages) {
     const said = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');
     if (role === 'system' || role === 'developer') scene.push(said);
-    // Results of tools the character never called are nothing it could know.
+    // Results of tools that the character never called are not known to it.
     if (role === 'user' || role === 'assistant') history.push({ role, text: said });
   }
   return { history, scene: scene.join('\n') };

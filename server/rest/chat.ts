@@ -17,7 +17,7 @@ import { answer, begun } from './answer.ts';
 import { chatSchema, samplingOf, talkOf, type ChatRequest } from './chat-request.ts';
 import type { RestParts } from './rest.ts';
 
-/** What becomes of a reply besides its words. */
+/** Metadata of a reply, collected while its text streams. */
 interface Outcome {
   mind: { readonly name: string; readonly because?: string } | null;
   inputTokens: number;
@@ -25,7 +25,7 @@ interface Outcome {
   cutShort: CutShort;
 }
 
-/** `POST /v1/chat/completions`: a character as the model of a chat, whole or streamed. */
+/** `POST /v1/chat/completions`: a character as the chat model, streamed or not. */
 export function addChat(app: FastifyInstance, parts: RestParts, door: Door): void {
   app.post('/v1/chat/completions', { onRequest: door.work, bodyLimit: 4 * 2 ** 20 }, async (request, reply) => {
     const parsed = parseBody(chatSchema, request.body);
@@ -69,7 +69,7 @@ function replyTo(
   });
 }
 
-/** The words of a reply; the rest is noted in `outcome`. */
+/** Yields the text of a reply; writes the rest into `outcome`. */
 async function* wordsOf(parts: AsyncIterable<SpokenPart>, outcome: Outcome): AsyncGenerator<string> {
   for await (const part of parts) {
     if (part.type === 'text') yield part.text;

@@ -5,7 +5,7 @@ import { EngineError } from '../../voices/engine.ts';
 import { ffmpegPath } from '../../voices/dsp/ffmpeg.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 
-/** The formats speech can be had in, and how they are called on the web. `pcm` is 16-bit little-endian mono at 24 kHz. */
+/** Supported audio formats and their MIME types. `pcm` is 16-bit little-endian mono at 24 kHz. */
 export const contentTypes = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg; codecs=opus',
@@ -24,7 +24,10 @@ const encoders: Readonly<Record<Exclude<SpeechFormat, 'wav' | 'pcm'>, readonly s
   flac: ['-c:a', 'flac', '-f', 'flac'],
 };
 
-/** Encodes blocks of speech at the wire's rate as they come. Throws what the blocks throw, and `EngineError`. */
+/**
+ * Encodes blocks of speech at the wire's sample rate as they arrive. Throws what the source throws,
+ * and `EngineError`.
+ */
 export async function* encodeSpeech(
   blocks: AsyncIterable<Float32Array>,
   format: SpeechFormat,
@@ -38,7 +41,7 @@ export async function* encodeSpeech(
   yield* transcode(blocks, encoders[format], signal);
 }
 
-/** A header whose lengths are the largest there are, as is usual for a WAV that is sent while it is being made. */
+/** A WAV header with the largest possible lengths, as is usual for a streamed WAV. */
 function streamedWavHeader(sampleRate: number): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
@@ -88,12 +91,12 @@ async function* transcode(
   }
 }
 
-/** Writes no faster than ffmpeg reads. */
+/** Writes blocks to ffmpeg with backpressure. */
 async function feed(blocks: AsyncIterable<Float32Array>, child: ChildProcess): Promise<void> {
   const { stdin } = child;
   if (stdin === null) return;
   const closed = new AbortController();
-  // It ends before its input only where it fails, or is killed: its exit status says so.
+  // ffmpeg closes its input early only if it fails or is killed; its exit status reports that.
   stdin.on('error', () => undefined);
   stdin.once('close', () => closed.abort());
   for await (const block of blocks) {

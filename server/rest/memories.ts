@@ -32,8 +32,9 @@ const moveSchema = z.strictObject({ to: userName });
 const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 404, invalid_value: 400 } as const;
 
 /**
- * `/v1/memories`: what characters remember of a user, for that user to read, correct and delete. A server key names the user; a
- * client secret is good for the user and the character it was made for, and for nobody else.
+ * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them.
+ * With a server key, the request names the user. A client secret gives access only to the user and
+ * the character it was made for.
  */
 export function addMemories(app: FastifyInstance, memories: Memories, door: Door): void {
   const guard = { onRequest: door.member };
@@ -94,7 +95,7 @@ type Serve = (
   act: (request: FastifyRequest, asked: Asked, reply: FastifyReply) => Promise<unknown>,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** The routes of a single memory. */
+/** Adds the routes of a single memory. */
 function addOne(
   app: FastifyInstance,
   memories: Memories,
@@ -131,7 +132,7 @@ function addOne(
   );
 }
 
-/** Of whom a request asks, and what of it. */
+/** The user and character that a request is about, and the page of the list. */
 interface Asked {
   readonly person: Person;
   readonly character: string | undefined;
@@ -139,7 +140,7 @@ interface Asked {
   readonly before: string | undefined;
 }
 
-/** Thrown inside a route, answered by `serve`. */
+/** Thrown inside a route; `serve` turns it into a response. */
 class Refused extends Error {
   readonly refusal: Refusal;
 
@@ -168,7 +169,10 @@ function askedIn(request: FastifyRequest, door: Door): Asked {
   return { person: { owner: owner ?? '', user }, character: wanted, limit, before };
 }
 
-/** The one that the address names, where it is the user's and, if a character is named, of that character. */
+/**
+ * Loads the memory named in the URL. Throws `memory_not_found` unless it belongs to the user and,
+ * if a character is named, to that character.
+ */
 async function memoryIn(
   request: FastifyRequest,
   { person, character: only }: Asked,

@@ -4,24 +4,27 @@ import { cardSchema, dialoguePairSchema } from '../../characters/card.ts';
 import { errorObject } from '../session/contract/errors.ts';
 import { problemOf } from '../http/request-body.ts';
 
-/** A character as it travels: its card and its example lines. */
+/** A character pack in a request or response: its card and its example lines. */
 export const packSchema = z.strictObject({ card: cardSchema, lines: z.array(dialoguePairSchema).max(20_000) });
 type PackBody = z.infer<typeof packSchema>;
 
-/** A card with its picture; books of lore are small beside it. */
+/** Largest body: a card with its picture. Lorebooks are small compared to it. */
 export const mostCardBytes = 25 * 2 ** 20;
 
-/** What is wrong with one field, in words for whoever fills in a form. */
+/** An invalid field, with a message for the person who fills in the form. */
 interface PackIssue {
   /** The path of the field, such as `card.lorebook.3.keys`. */
   readonly param: string;
   readonly message: string;
 }
 
-/** Told at most: who has more to mend mends these first. */
+/** Most issues reported in one response. */
 const mostIssues = 100;
 
-/** The pack that was sent; undefined where it was answered with everything that is wrong with it. */
+/**
+ * Parses the pack in a request. If it is invalid, sends a response with all issues and returns
+ * undefined.
+ */
 export function packIn(body: unknown, reply: FastifyReply): PackBody | undefined {
   const parsed = packSchema.safeParse(body);
   if (parsed.success) return parsed.data;

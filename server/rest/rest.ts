@@ -13,16 +13,19 @@ import { addSpeech } from './speech.ts';
 import { addTranscriptions, uploadLimits } from './transcriptions.ts';
 import { addVoices } from './voices.ts';
 
-/** What the endpoints beside the WebSocket work with. */
+/** Dependencies of the REST endpoints. */
 export interface RestParts {
   readonly config: Config;
   readonly engines: Engines;
-  /** Those that are brought in or changed are put into it. */
+  /** Imported and changed characters are written into it. */
   readonly characters: Map<string, Character>;
   readonly memories?: Memories | undefined;
 }
 
-/** The characters, their voices and their ears as the plain endpoints of the OpenAI API. */
+/**
+ * Adds the REST endpoints: OpenAI's chat, speech and transcription APIs, and the routes for
+ * characters, voices and memories.
+ */
 export async function addRest(
   app: FastifyInstance,
   parts: RestParts & { readonly secrets: ClientSecrets },

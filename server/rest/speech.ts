@@ -23,10 +23,13 @@ const schema = z.looseObject({
   stream_format: z.literal('audio').optional(),
 });
 
-/** Voices of OpenAI, which stock clients ask for: they get the default character's. */
+/** OpenAI's voice names, which stock clients send. They map to the default character. */
 const foreignVoices = new Set('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '));
 
-/** `POST /v1/audio/speech`: a text in a character's voice, sent while it is being spoken. */
+/**
+ * `POST /v1/audio/speech`: speaks a text in a character's voice. The response is streamed during
+ * synthesis.
+ */
 export function addSpeech(app: FastifyInstance, parts: RestParts, door: Door): void {
   app.post('/v1/audio/speech', { onRequest: door.work }, async (request, reply) => {
     const parsed = parseBody(schema, request.body);
@@ -51,7 +54,7 @@ export function addSpeech(app: FastifyInstance, parts: RestParts, door: Door): v
   });
 }
 
-/** Blocks of speech at the wire's rate, as they are made. */
+/** Yields blocks of speech at the wire's sample rate as they are synthesized. */
 async function* speechOf(
   input: string,
   character: Character,

@@ -5,19 +5,21 @@ import type { Engines } from '../engines/engines.ts';
 
 type Final = Extract<TranscriptPart, { readonly type: 'transcript-final' }>;
 
-/** What was said in a recording, and when the first and the last of it. */
+/** The final transcript of a recording, and the span of speech in it. */
 export interface Transcript {
   readonly final: Omit<Final, 'type'>;
   readonly durationMs: number;
-  /** Undefined where nothing in it sounds like speech. */
+  /** Undefined if the VAD found no speech. */
   readonly speech: { readonly startMs: number; readonly endMs: number } | undefined;
 }
 
 const threshold = 0.5;
-/** Windows that are scored at a time: two seconds of sound. */
+/** VAD windows scored at a time: two seconds of audio. */
 const batchWindows = 64;
 
-/** Recognizes a recording as one utterance. The recording is at the rate of the ear. */
+/**
+ * Transcribes a recording as one utterance. The recording must have the recognizer's sample rate.
+ */
 export async function transcribe(
   recording: AudioFrame,
   engines: Pick<Engines, 'vad' | 'recognizer'>,
@@ -28,7 +30,7 @@ export async function transcribe(
   const edges = createEdges({ threshold, minSpeechMs: 96, minSilenceMs: 96, windowMs });
   const chunks = new Rechunker(vad.windowSamples);
   const windows = chunks.push(recording.samples);
-  // The last word may end in the last, unfilled window.
+  // The last word may end in the last window, which is only partly filled.
   const rest = chunks.flush();
   if (rest.length > 0) windows.push(Float32Array.from({ length: vad.windowSamples }, (_, index) => rest[index] ?? 0));
   let startMs: number | undefined;

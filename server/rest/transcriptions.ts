@@ -14,9 +14,9 @@ import { answer } from './answer.ts';
 import type { RestParts } from './rest.ts';
 import { transcribe, type Transcript } from './transcribe.ts';
 
-/** Bounds of an upload: OpenAI's size of a recording, and small fields. */
+/** Upload limits: OpenAI's maximum size of a recording, and small form fields. */
 export const uploadLimits = { fileSize: 25 * 2 ** 20, files: 1, fields: 20, fieldSize: 20_000, parts: 21 } as const;
-/** The recording, and what surrounds it in a form. */
+/** Size of the recording plus the rest of the form. */
 const mostBytes = uploadLimits.fileSize + 2 ** 20;
 const maxSeconds = 600;
 const tooLarge = 'the recording has more than 25 MiB: cut it into parts, or compress it';
@@ -27,8 +27,9 @@ const schema = z.looseObject({
 });
 
 /**
- * `POST /v1/audio/transcriptions`: what is said in a recording. Speech that cannot be understood is no error: its text is
- * empty, and `x_dramatis.unclear` (of `text`, the header `x-dramatis-unclear`) says why.
+ * `POST /v1/audio/transcriptions`: transcribes a recording. Unintelligible speech is not an error:
+ * the text is empty, and `x_dramatis.unclear` gives the reason (with `text`, the header
+ * `x-dramatis-unclear`).
  */
 export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: Door): void {
   app.post('/v1/audio/transcriptions', { onRequest: door.work }, async (request, reply) => {
@@ -78,7 +79,7 @@ async function transcribeUpload(
   return format === 'json' ? plain(transcript) : { ...plain(transcript), ...verbose(transcript, language || 'en') };
 }
 
-/** Writes the recording to `file`, and returns what else the form holds. */
+/** Writes the recording to `file` and returns the other form fields. */
 async function receive(
   request: FastifyRequest,
   file: string,
@@ -130,7 +131,7 @@ function statusOf({ code }: AudioFileError): 400 | 413 {
   return code === 'audio_file_too_large' || code === 'audio_file_too_long' ? 413 : 400;
 }
 
-/** What is wrong, without the place the recording had here. */
+/** The reason without the path of the temporary file. */
 function fileProblem({ code, message }: AudioFileError): Problem {
   const detail = message.slice(message.indexOf('recording: ') + 'recording: '.length);
   return { code, message: sentence(detail), param: 'file' };

@@ -3,7 +3,7 @@ import type { ChatModel, ChatPart, Message } from '../../agents/chat.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface ChatSubject extends Subject<ChatModel> {
-  /** What the model says to anything, in more than one delta. */
+  /** The model's reply to anything, in more than one delta. */
   readonly says: RegExp;
 }
 
@@ -15,7 +15,9 @@ const messages: readonly Message[] = [
   { role: 'user', text: remark },
 ];
 
-/** What any `ChatModel` must do. With a server behind it also: survive its faults. */
+/**
+ * Requirements on every `ChatModel`. A model behind a server must also survive the server's faults.
+ */
 export function chatConformance(subject: ChatSubject): void {
   const { title, says } = subject;
 

@@ -4,7 +4,7 @@ import { tone } from '../fakes/vad.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface OmniSubject extends Subject<OmniModel> {
-  /** What the model says to anything. */
+  /** The model's reply to anything. */
   readonly says: RegExp;
 }
 
@@ -16,7 +16,9 @@ const messages: readonly OmniMessage[] = [
   { role: 'user', text: '', sound: { samples: tone(800, 16_000), sampleRate: 16_000 } },
 ];
 
-/** What any `OmniModel` must do. With a server behind it also: survive its faults. */
+/**
+ * Requirements on every `OmniModel`. A model behind a server must also survive the server's faults.
+ */
 export function omniConformance(subject: OmniSubject): void {
   const { title, says } = subject;
 

@@ -1,4 +1,4 @@
-/** A server event, as any client records it. */
+/** A server event, as recorded by any client. */
 export interface RecordedEvent extends Record<string, unknown> {
   readonly type: string;
 }
@@ -7,7 +7,7 @@ interface OpenItem {
   readonly id: string;
   readonly type: unknown;
   part: boolean;
-  /** What has come to its end, by what it is of. */
+  /** Kinds of content that have ended. */
   readonly ended: Set<'audio' | 'text' | 'arguments'>;
   arguments: string;
   done: boolean;
@@ -18,7 +18,7 @@ interface OpenResponse {
   readonly items: OpenItem[];
 }
 
-/** What has happened to an item of the conversation, the last thing last. */
+/** Last event of a conversation item. */
 type ItemState = 'started' | 'stopped' | 'timed out' | 'committed' | 'added' | 'done' | 'deleted';
 
 interface Ledger {
@@ -26,14 +26,18 @@ interface Ledger {
   readonly ended: Set<string>;
   readonly items: Map<string, ItemState>;
   readonly transcribed: Set<string>;
-  /** What an item must have come to before its response is done; the dialect from before GA does not tell of its end. */
+  /**
+   * State that an item must reach before its response is done. The pre-GA dialect does not report
+   * the end of an item.
+   */
   readonly lastOfItem: ItemState;
   readonly say: (event: RecordedEvent, what: string) => void;
 }
 
 /**
- * Checks a recorded stream of server events against the ordering rules of OpenAI Realtime (GA): what must come first,
- * what brackets what, and that every response ends exactly once. Returns what is wrong, in words; empty is right.
+ * Checks a recorded stream of server events against the ordering rules of OpenAI Realtime (GA):
+ * what must come first, how events nest, and that every response ends exactly once. Returns the
+ * violations in words; empty if there are none.
  */
 export function orderViolations(events: readonly RecordedEvent[]): string[] {
   const wrong: string[] = [];
@@ -60,7 +64,7 @@ export function orderViolations(events: readonly RecordedEvent[]): string[] {
   return wrong;
 }
 
-/** Responses that have begun and not ended. */
+/** Ids of responses that were created and not ended. */
 export function unfinishedResponses(events: readonly RecordedEvent[]): string[] {
   const idsOf = (type: string): string[] =>
     events.filter((event) => event.type === type).map((event) => (event['response'] as { id: string }).id);
@@ -98,7 +102,7 @@ function checkEnd(event: RecordedEvent, response: OpenResponse, { items, lastOfI
   }
 }
 
-/** Events inside an item: what they are of, and whether they end it. */
+/** Events inside an item: the kind of content, and whether they end it. */
 const innerEvents: Readonly<Record<string, { readonly of: 'audio' | 'text' | 'arguments'; readonly ends: boolean }>> = {
   'response.output_audio.delta': { of: 'audio', ends: false },
   'response.output_audio.done': { of: 'audio', ends: true },
@@ -178,14 +182,16 @@ function checkCall(event: RecordedEvent, item: OpenItem, say: Ledger['say']): vo
   if (call['status'] !== 'completed' || call['arguments'] !== item.arguments) say(event, 'is of an unfinished call');
 }
 
-/** What may have happened to an item before, and what is so after. `undefined`: nothing was heard of it. */
+/**
+ * Allowed states of an item before each event, and its state after it. `undefined`: unknown item.
+ */
 const steps: Readonly<Record<string, { readonly from: readonly (ItemState | undefined)[]; readonly to: ItemState }>> = {
   'input_audio_buffer.speech_started': { from: [undefined], to: 'started' },
   'input_audio_buffer.speech_stopped': { from: ['started'], to: 'stopped' },
   'input_audio_buffer.timeout_triggered': { from: [undefined], to: 'timed out' },
-  // A client may commit what is being said, and what no VAD looked at.
+  // A client may commit while the user speaks, and commit audio that no VAD has processed.
   'input_audio_buffer.committed': { from: [undefined, 'started', 'stopped', 'timed out'], to: 'committed' },
-  // The id of an item that was deleted is free again.
+  // The id of a deleted item may be used again.
   'conversation.item.added': { from: [undefined, 'committed', 'deleted'], to: 'added' },
   'conversation.item.done': { from: ['added', 'deleted'], to: 'done' },
   'conversation.item.deleted': { from: ['added', 'done'], to: 'deleted' },

@@ -6,16 +6,19 @@ import { asHeard } from '../fakes/speech-frames.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface RecognizerSubject extends Subject<SpeechRecognizer> {
-  /** At the recognizer's rate: something said, and what is heard in it. */
+  /** A recording at the recognizer's rate, and its expected transcript. */
   readonly speech: Float32Array;
   readonly says: RegExp;
-  /** How long a whole test of a slow engine may take. */
+  /** Timeout of a whole test, for slow engines. */
   readonly timeoutMs?: number;
-  /** Why it sees an abort only with the next frame: for the fake alone. */
+  /** Reason why it notices an abort only with the next frame: for the fake alone. */
   readonly abortsLate?: string;
 }
 
-/** What any `SpeechRecognizer` must do. With a server behind it also: ask no more than needed, and survive its faults. */
+/**
+ * Requirements on every `SpeechRecognizer`. One behind a server must also make no needless
+ * requests, and survive the server's faults.
+ */
 export function recognizerConformance(subject: RecognizerSubject): void {
   const { title, speech, says } = subject;
   const options = { timeout: subject.timeoutMs ?? 30_000 };

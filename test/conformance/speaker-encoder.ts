@@ -11,7 +11,7 @@ function clip(seconds: number, sampleRate = 16_000): AudioFrame {
   return { samples: voiceLike(seconds * 1000, sampleRate), sampleRate, atMs: 0 };
 }
 
-/** What any `SpeakerEncoder` must do. */
+/** Requirements on every `SpeakerEncoder`. */
 export function speakerEncoderConformance(subject: Subject<SpeakerEncoder>): void {
   describe(`${subject.title} as a speaker encoder`, () => {
     it.each([

@@ -6,14 +6,17 @@ import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } 
 
 export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
   readonly voice: Voice;
-  /** Two phrases with something to say in each, as the phrase cutter makes them. */
+  /** Two phrases with words in each, as made by the phrase splitter. */
   readonly phrases?: readonly [string, string];
   readonly timeoutMs?: number;
 }
 
 const usualPhrases = ['Good evening, my friend. ', 'What brings you here so late at night?'] as const;
 
-/** What any `SpeechSynthesizer` must do. With a server behind it also: survive its faults. */
+/**
+ * Requirements on every `SpeechSynthesizer`. One behind a server must also survive the server's
+ * faults.
+ */
 export function synthesizerConformance(subject: SynthesizerSubject): void {
   const { title, voice } = subject;
   const texts = subject.phrases ?? usualPhrases;

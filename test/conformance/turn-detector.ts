@@ -5,7 +5,7 @@ import type { Subject } from './upstream.ts';
 
 const reason = new Error('the user goes on');
 
-/** A voice that falls, then silence: 16 kHz, about a second. */
+/** A voice with falling pitch, then silence: 16 kHz, one second. */
 function sigh(): AudioFrame {
   const voiced = 12_000;
   const samples = Float32Array.from({ length: 16_000 }, (_, index) =>
@@ -14,7 +14,7 @@ function sigh(): AudioFrame {
   return { samples, sampleRate: 16_000, atMs: 0 };
 }
 
-/** What any `TurnDetector` must do. */
+/** Requirements on every `TurnDetector`. */
 export function turnDetectorConformance(subject: Subject<TurnDetector>): void {
   const asked = (engine: TurnDetector, turn: AudioFrame, text?: string): Promise<number> =>
     engine.completeness(turn, { signal: new AbortController().signal, ...(text === undefined ? {} : { text }) });

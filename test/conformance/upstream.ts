@@ -4,10 +4,10 @@ import { EngineError } from '../../voices/engine.ts';
 import type { EngineServer } from '../fakes/engine-server.ts';
 import { faultCatalogue } from '../fakes/faults.ts';
 
-/** The key that tests open engines with: it must show up in no error. */
+/** The key that tests open engines with: it must not appear in any error. */
 export const secretKey = 'sk-very-secret';
 
-/** What may keep an engine from telling a fault. Each needs a reason, which the test's name shows. */
+/** Faults that an engine cannot detect, each with a reason, which is shown in the test's name. */
 export type Undetectable = Readonly<Record<string, string>>;
 
 /** An engine behind an in-test server. */
@@ -20,30 +20,34 @@ export interface Upstream {
 /** One engine, opened for one test. */
 export interface Opened<Engine> extends AsyncDisposable {
   readonly engine: Engine;
-  /** Absent where the engine runs in our process. */
+  /** Absent if the engine runs in this process. */
   readonly upstream?: Upstream;
 }
 
-/** The same engine, opened anew for each test, with `care` where a test needs it impatient. */
+/**
+ * The engine under test, opened again for each test; `care` is given if a test needs short
+ * timeouts.
+ */
 export interface Subject<Engine> {
   readonly title: string;
   open(care?: Care): Promise<Opened<Engine>>;
-  /** Whether what it opens has an `upstream`. */
+  /** True if an opened engine has an `upstream`. */
   readonly behindServer?: boolean;
-  /** Faults of the catalogue, by name, that this engine cannot tell, and why. */
+  /** Faults of the catalogue, by name, that this engine cannot detect, with the reason. */
   readonly undetectable?: Undetectable;
 }
 
-/** How a call went. */
+/** The result of a call. */
 export interface Outcome {
-  /** What was delivered: text, or seconds of sound. Compared with a call of a sound server. */
+  /** Text, or seconds of audio. Compared with that of a call without a fault. */
   readonly delivered: string;
   readonly error?: unknown;
 }
 
 /**
- * Every fault of the catalogue, over the engine's true protocol: told with a code of ours, without secrets, the connection
- * closed, asked again only where that is right, and over when the server is mended.
+ * Runs every fault of the catalogue over the engine's true protocol. A fault must be reported with
+ * one of our error codes and without secrets, close the connection, be retried only if allowed, and
+ * be gone once the server is repaired.
  */
 export function itSurvivesFaults<Engine>(
   subject: Subject<Engine>,
@@ -52,7 +56,8 @@ export function itSurvivesFaults<Engine>(
 ): void {
   for (const { name, fault, times, codes, again, care } of faultCatalogue) {
     const why = subject.undetectable?.[name];
-    // Most wait most of their time, each with an engine and a server of its own. Who is impatient needs the processor.
+    // Most tests spend their time waiting, each with its own engine and server, so they run
+    // concurrently. Tests with short timeouts need the processor to themselves.
     const runs = why !== undefined ? it.skip : care === undefined ? it.concurrent : it;
     runs(`survives a server that ${name}${why === undefined ? '' : ` (${why})`}`, async ({ expect }) => {
       await using opened = await subject.open(care);
@@ -87,10 +92,13 @@ export function itSurvivesFaults<Engine>(
   }
 }
 
-/** What a caller aborts with. */
+/** The reason that callers abort with. */
 export const reason = new Error('the user spoke');
 
-/** Aborts a call while its server is silent, `after` a part of the answer. Gives what it failed with, once the connection is closed. */
+/**
+ * Aborts a call while its server is silent, `after` a part of the answer. Returns the error of the
+ * call once the connection is closed.
+ */
 export async function abortInSilence<Engine>(
   subject: Subject<Engine>,
   after: number,

@@ -3,21 +3,24 @@ import type { Message } from '../../agents/chat.ts';
 import { performanceScript } from '../../agents/output/performance.ts';
 import type { Character } from '../../characters/character.ts';
 
-/** A line with calls; they are made only where tools are offered. `callId` is made up where it does not matter. */
+/**
+ * A scripted line with tool calls. The calls are made only if tools are offered. Set `callId` only
+ * if the test checks it.
+ */
 export interface CallingLine {
   readonly text?: string;
   readonly calls: readonly { readonly callId?: string; readonly name: string; readonly arguments: string }[];
 }
 
-/** A line that ends for want of tokens, or because a filter stepped in. */
+/** A scripted line that was cut short by the token limit or by a content filter. */
 export interface CutLine {
   readonly text: string;
   readonly cutShort: 'length' | 'filter';
 }
 
 /**
- * Answers with the script's lines in turn, which may have emotion tags; an `Error` in the script is thrown. `histories` and `asked` keep what it was
- * given.
+ * Answers with the lines of the script in turn; they may contain emotion tags. An `Error` in the
+ * script is thrown. `histories` and `asked` record the arguments.
  */
 export function fakeAgent(script: readonly (string | CallingLine | CutLine | Error)[]): CharacterAgent & {
   readonly histories: (readonly Message[])[];

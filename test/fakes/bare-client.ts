@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { EngineServer, Message, SeenRequest } from './engine-server.ts';
 
-/** What an adapter said to a server, to be said again. */
+/** A recorded exchange of an adapter with a server, to be replayed. */
 export interface Exchange {
   readonly requests: readonly SeenRequest[];
-  /** Where the last request opened a WebSocket. */
+  /** Set if the last request opened a WebSocket. */
   readonly talk?: readonly Message[];
 }
 
-/** What an adapter has just said. `from`: how many requests there were before. */
+/** Returns the exchange since request number `from`. */
 export function exchangeSince(from: number, { requests, lastTalk }: EngineServer): Exchange {
   const made = requests.slice(from);
   return { requests: made, ...(made.at(-1)?.headers.upgrade === undefined ? {} : { talk: lastTalk }) };
@@ -19,7 +19,10 @@ const ofTheConnection = new Set(['host', 'connection', 'content-length', 'transf
 const isResult = (data: string | Buffer): boolean =>
   Buffer.isBuffer(data) || /response\.output_audio\.delta|"sentence_end":true|2pass-offline/.test(data);
 
-/** Says the same with nothing but `fetch` or `ws`, and makes nothing of the answer. Resolves when its first byte, or first result, is there. */
+/**
+ * Replays an exchange with plain `fetch` or `ws`, without processing the answer. Resolves with the
+ * first byte, or the first result, of the answer.
+ */
 export async function sayAgain({ requests, talk }: Exchange, url: string): Promise<void> {
   for (const [index, request] of requests.entries()) {
     if (request.headers.upgrade !== undefined) return talkAgain(request, talk ?? [], url);
@@ -37,7 +40,7 @@ export async function sayAgain({ requests, talk }: Exchange, url: string): Promi
   }
 }
 
-/** Each of the client's messages once as many of the server's have come as had come then. */
+/** Sends each client message once as many server messages have arrived as had in the recording. */
 async function talkAgain(request: SeenRequest, talk: readonly Message[], url: string): Promise<void> {
   const { 'sec-websocket-protocol': protocol } = request.headers;
   const headers = Object.fromEntries(Object.entries(headersOf(request)).filter(([name]) => !name.startsWith('sec-')));

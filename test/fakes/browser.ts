@@ -12,20 +12,23 @@ import { spoken } from './spoken.ts';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Whether there is a browser to test in; says so where there is none. */
+/** Returns whether Chromium is installed; warns if it is not. */
 export function hasBrowser(test: string): boolean {
   const isThere = existsSync(executablePath);
   if (!isThere) console.warn(`Skipped: ${test}. There is no Chromium at ${executablePath} (set CHROMIUM).`);
   return isThere;
 }
 
-/** A real browser. `close` throws where a page of it threw. */
+/** A real browser. `close` throws if a page has thrown. */
 export interface TestBrowser {
   newPage(options?: BrowserContextOptions): Promise<Page>;
   close(): Promise<void>;
 }
 
-/** Opens a browser that makes no calls of its own; with a recording as its microphone where a file is given. */
+/**
+ * Opens a browser that makes no requests of its own. Its microphone plays a recording, if a file is
+ * given.
+ */
 export async function openBrowser(microphone?: string): Promise<TestBrowser> {
   const browser = await chromium.launch({
     executablePath,
@@ -61,7 +64,10 @@ export async function openBrowser(microphone?: string): Promise<TestBrowser> {
   };
 }
 
-/** A browser whose microphone asks for the best friend, in one of the server's own voices, after a moment of silence. */
+/**
+ * Opens a browser whose microphone asks about the best friend, in one of the server's own voices,
+ * after two seconds of silence.
+ */
 export async function openBrowserThatAsks(server: RunningServer): Promise<TestBrowser> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-browser-'));
   const microphone = path.join(folder, 'microphone.wav');
@@ -69,7 +75,7 @@ export async function openBrowserThatAsks(server: RunningServer): Promise<TestBr
   if (lincoln === undefined) throw new Error('the pack of Abraham Lincoln is missing');
   const question = await spoken('Good evening. Tell me about your best friend.', server.engines.voiceOf(lincoln));
   const silence = (seconds: number): Float32Array => new Float32Array(seconds * 48_000);
-  // The silence behind it is room for an answer.
+  // The silence after the question leaves time for the answer.
   const heard = concatSamples([silence(2), resample(question, wireSampleRate, 48_000), silence(60)]);
   await writeWav(microphone, heard, 48_000);
   const browser = await openBrowser(microphone);

@@ -1,7 +1,7 @@
 import type { EngineServer, Message, SeenRequest } from './engine-server.ts';
 import type { Fault } from './faults.ts';
 
-/** What an in-test server of any protocol notes of its callers, and what is to go wrong with its answers. */
+/** Records the calls to an in-test server of any protocol, and decides which answers fail. */
 export class CallCount implements Omit<EngineServer, 'url' | typeof Symbol.asyncDispose> {
   readonly requests: SeenRequest[] = [];
   lastTalk: readonly Message[] = [];
@@ -10,16 +10,16 @@ export class CallCount implements Omit<EngineServer, 'url' | typeof Symbol.async
   open = 0;
   abandoned = 0;
   abandonedAtMs: number | undefined;
-  /** What is to go wrong, if anything, with how many more answers. */
+  /** The fault to inject, and the number of answers that it still affects. */
   breakage: { readonly fault: Fault; readonly route: string | undefined; times: number } | undefined;
   readonly #onBreak: (fault: Fault) => void;
 
-  /** `onBreak` is told of each new breakage, for those that befall connections. */
+  /** `onBreak` is called with each new fault, for faults that affect connections. */
   constructor(onBreak: (fault: Fault) => void = () => undefined) {
     this.#onBreak = onBreak;
   }
 
-  /** A call begins. What it gives ends it. */
+  /** Counts a call. Returns the function that ends it. */
   begin(): (isComplete: boolean) => void {
     this.open += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.open);
@@ -31,7 +31,7 @@ export class CallCount implements Omit<EngineServer, 'url' | typeof Symbol.async
     };
   }
 
-  /** What befalls the next answer of a route. */
+  /** Fault for the next answer of a route, if any. */
   faultFor(route: string): Fault | undefined {
     const { breakage } = this;
     if (breakage === undefined || breakage.times <= 0) return undefined;

@@ -1,10 +1,10 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import { pcmOf, wavHeader } from './sound.ts';
 
-/** How the server sends its reply, in the ways that are known. */
+/** The known ways in which servers send audio replies. */
 export type ChatAudioShape = 'openai' | 'dashscope' | 'dashscope-transcript' | 'both' | 'vllm-omni' | 'late' | 'mute';
 
-/** Chat completions with sound. `says`: what it says to anything. */
+/** Opens a server for chat completions with audio. `says`: its reply to anything. */
 export async function openChatAudioServer(
   shape: ChatAudioShape = 'openai',
   says: string | (() => string) = 'Good evening, my friend.',
@@ -49,7 +49,8 @@ function* spoken(shape: ChatAudioShape, says: string): Generator<object> {
     }
     return;
   }
-  // OpenAI's pieces are whole by themselves, though not their samples; Alibaba Cloud's are one text, cut anywhere.
+  // OpenAI's pieces are valid base64 each, but cut samples apart; Alibaba Cloud's are one base64
+  // text, cut anywhere.
   const pieces =
     shape === 'openai'
       ? cut(pcm, 4_801).map((piece) => piece.toString('base64'))

@@ -3,17 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How the server treats one request. Returning leaves the connection as it is: an exchange that should end ends itself. */
+/**
+ * Handles one request. Returning leaves the connection open: an exchange must end its response
+ * itself.
+ */
 export type Exchange = (response: ServerResponse) => void | Promise<void>;
 
-/** What a client sent. */
+/** A request of a client. */
 export interface SeenRequest {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A chat server on loopback that plays its exchanges in turn, the last one again and again. */
+/** A chat server on loopback that plays its exchanges in turn and repeats the last one. */
 export interface ChatServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly SeenRequest[];
@@ -21,7 +24,10 @@ export interface ChatServer extends AsyncDisposable {
   readonly whenAbandoned: Promise<void>;
 }
 
-/** Opens a server that speaks the OpenAI chat-completions protocol with the faults of its exchanges. */
+/**
+ * Opens a server that speaks the OpenAI chat-completions protocol, with the faults of its
+ * exchanges.
+ */
 export async function openChatServer(...exchanges: readonly Exchange[]): Promise<ChatServer> {
   const requests: SeenRequest[] = [];
   const { promise: whenAbandoned, resolve: abandon } = Promise.withResolvers<void>();
@@ -48,22 +54,25 @@ export async function openChatServer(...exchanges: readonly Exchange[]): Promise
   };
 }
 
-/** How a reply differs from the plain case. */
+/** Deviations of a reply from the plain case. */
 export interface ReplyShape {
   readonly finish?: 'stop' | 'length' | 'content_filter' | 'tool_calls' | null;
   readonly usage?: boolean;
   readonly done?: boolean;
-  /** `content` by default; reasoning models think in `reasoning_content` first. */
+  /** Reasoning text, sent in `reasoning_content` before the content. None by default. */
   readonly thoughts?: readonly string[];
   /** The `tool_calls` of one delta each, after all text. */
   readonly calls?: readonly (readonly unknown[])[];
-  /** Cuts the bytes of the stream into pieces of so many, through the middle of characters. */
+  /** Cuts the stream into pieces of this many bytes, also within characters. */
   readonly pieceBytes?: number;
-  /** How long to wait before each delta. */
+  /** Delay before each delta. */
   readonly gapMs?: number;
 }
 
-/** The events of a whole reply: role-only first delta, pings, deltas, finish, usage, `[DONE]`. */
+/**
+ * The events of a complete reply: role-only first delta, pings, deltas, finish reason, usage,
+ * `[DONE]`.
+ */
 export function replyEvents(deltas: readonly string[], shape: ReplyShape = {}): string[] {
   const { finish = 'stop', usage = true, done = true, thoughts = [], calls = [] } = shape;
   return [
@@ -78,7 +87,7 @@ export function replyEvents(deltas: readonly string[], shape: ReplyShape = {}): 
   ];
 }
 
-/** A whole reply, see `replyEvents`. */
+/** Sends a complete reply, see `replyEvents`. */
 export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchange {
   const { pieceBytes, gapMs } = shape;
   const events = replyEvents(deltas, shape);
@@ -93,7 +102,7 @@ export function says(deltas: readonly string[], shape: ReplyShape = {}): Exchang
   };
 }
 
-/** Sends the deltas and then nothing more, for ever. */
+/** Sends the deltas and then nothing, forever. */
 export function stallsAfter(...deltas: readonly string[]): Exchange {
   return (response) => {
     startStream(response);
@@ -101,17 +110,17 @@ export function stallsAfter(...deltas: readonly string[]): Exchange {
   };
 }
 
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export function hangs(): Exchange {
   return () => {};
 }
 
-/** Sends the deltas, then cuts the connection. */
+/** Sends the deltas, then resets the connection. */
 export function diesAfter(...deltas: readonly string[]): Exchange {
   return async (response) => {
     startStream(response);
     for (const text of deltas) response.write(event(chunk({ content: text })));
-    // One turn of the event loop, so that the deltas leave before the connection breaks.
+    // A moment for the deltas to leave before the connection breaks.
     await pause(5);
     response.socket?.resetAndDestroy();
   };
@@ -122,7 +131,7 @@ export function resets(): Exchange {
   return (response) => void response.socket?.resetAndDestroy();
 }
 
-/** Refuses before any stream, as OpenAI does. */
+/** Answers with an error status before any stream, as OpenAI does. */
 export function fails(
   status: number,
   error: Readonly<Record<string, unknown>> = {},
@@ -134,7 +143,7 @@ export function fails(
   };
 }
 
-/** Any body under any content type, with status 200. */
+/** Sends a body with any content type and status 200. */
 export function sends(contentType: string, body: string): Exchange {
   return (response) => {
     response.writeHead(200, { 'content-type': contentType });
@@ -142,7 +151,7 @@ export function sends(contentType: string, body: string): Exchange {
   };
 }
 
-/** A stream that says something and then reports an error, as vLLM and llama.cpp do. */
+/** Sends some deltas and then an error event, as vLLM and llama.cpp do. */
 export function failsInStream(deltas: readonly string[], error: Readonly<Record<string, unknown>>): Exchange {
   return (response) => {
     startStream(response);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../server/session/contract/clock.ts';
 
-/** A clock that stands still until told to move; sleepers wake in order of their time. */
+/** A clock that only moves when told to; sleepers wake in order of their due time. */
 export class ManualClock implements Clock {
   #nowMs = 0;
   readonly #sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
     return () => callOff();
   }
 
-  /** Moves time on in small steps, letting everything that becomes due run. */
+  /** Advances time in small steps and runs everything that becomes due. */
   async advance(ms: number, stepMs = 20): Promise<void> {
     const endMs = this.#nowMs + ms;
     await settle();
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything that is ready to run, run: no time passes. */
+/** Runs everything that is ready to run, without advancing time. */
 export async function settle(rounds = 4): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 
-/** What a proxy does in place of its work; true: it did. `socket` is that of the client. */
+/** Replaces the normal handling of a request; returns true if it did. `socket` is the client's. */
 export type ProxyTrick = (socket: Socket, request: IncomingMessage) => boolean;
 
-/** A proxy on loopback as companies have them: `CONNECT` for https, whole addresses for http. */
+/** A corporate-style proxy on loopback: `CONNECT` for https, absolute URLs for http. */
 export interface ConnectProxy extends AsyncDisposable {
   readonly host: string;
-  /** What it was asked for, in order: `CONNECT 127.0.0.1:443`, `GET http://…`. */
+  /** Requests so far, in order: `CONNECT 127.0.0.1:443`, `GET http://…`. */
   readonly asked: string[];
   trick: ProxyTrick | undefined;
 }
@@ -53,7 +53,7 @@ export async function openConnectProxy(): Promise<ConnectProxy> {
   return self;
 }
 
-/** Answers `CONNECT`, or a request, with a status and nothing else. */
+/** Answers with a status and an empty body. */
 export function answering(status: string, ...headers: readonly string[]): ProxyTrick {
   return (socket) => {
     socket.end([`HTTP/1.1 ${status}`, ...headers, 'content-length: 0', 'connection: close', '', ''].join('\r\n'));

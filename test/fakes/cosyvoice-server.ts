@@ -2,15 +2,18 @@ import { openEngineServer, type EngineServer, type Route } from './engine-server
 import type { Answer } from './faults.ts';
 import { pcmOf } from './sound.ts';
 
-/** CosyVoice's FastAPI server: raw sound without a content type, and 200 whatever happens, save for a missing field. */
+/**
+ * CosyVoice's FastAPI server: raw audio without a content type, and status 200 whatever happens,
+ * except for a missing field.
+ */
 export async function openCosyvoiceServer(
   options: {
     readonly sampleRate?: number;
-    /** Its own voices. */
+    /** Its preset voices. */
     readonly voices?: readonly string[];
-    /** True: as it is since December 2025, when no clip can be read. */
+    /** True: fails to read any clip, as it has since December 2025. */
     readonly readsNoClips?: boolean;
-    /** In place of the speech. */
+    /** Replaces the speech. */
     readonly sound?: () => AsyncIterable<Buffer>;
   } = {},
 ): Promise<EngineServer> {

@@ -2,28 +2,31 @@ import type { WebSocket } from 'ws';
 import { openEngineServer, type EngineServer, type Pause } from './engine-server.ts';
 import { pcmOf } from './sound.ts';
 
-/** How the server differs from the usual. */
+/** Deviations of the server from its default behaviour. */
 export interface DashscopeOptions {
-  /** What it hears: sentences. */
+  /** The sentences that it recognizes. */
   readonly hears?: readonly string[];
-  /** Tells the end of a sentence only by its time. */
+  /** Marks the end of a sentence only by its end time. */
   readonly isOld?: boolean;
   readonly voices?: readonly string[];
-  /** The error that every task ends with. */
+  /** Error code that every task ends with. */
   readonly failsWith?: string;
-  /** How many tasks go well before that. */
+  /** Number of tasks that succeed before that. */
   readonly failsAfter?: number;
 }
 
-/** What the server was told, in order: actions, and the length of each block of sound. */
+/** Messages from the client, in order: actions, and the length of each audio block. */
 export interface DashscopeServer extends EngineServer {
   readonly told: (string | number)[];
   readonly parameters: Record<string, unknown>[];
-  /** Connections that have ended. */
+  /** Number of closed connections. */
   readonly ended: { readonly count: number };
 }
 
-/** Alibaba Cloud's duplex WebSocket: one task at a time, nothing before it has started, no end without `finish-task`. */
+/**
+ * Alibaba Cloud's duplex WebSocket: one task at a time, no data before `task-started`, no end
+ * without `finish-task`.
+ */
 export async function openDashscopeServer(options: DashscopeOptions = {}): Promise<DashscopeServer> {
   const told: DashscopeServer['told'] = [];
   const parameters: DashscopeServer['parameters'] = [];
@@ -115,7 +118,7 @@ function talk(socket: WebSocket, { options, told, parameters, pause }: Told): vo
   });
 }
 
-/** Texts grow, and end. */
+/** Partial results, then a final one, for each sentence. */
 function* sentences({ hears = ['hello there'], isOld = false }: DashscopeOptions): Generator<object> {
   for (const text of hears) {
     const half = { text: text.slice(0, Math.ceil(text.length / 2)), begin_time: 0, end_time: null };
@@ -125,7 +128,7 @@ function* sentences({ hears = ['hello there'], isOld = false }: DashscopeOptions
   }
 }
 
-/** Sound in frames that cut samples in two, each announced. */
+/** Audio in announced frames that cut samples apart. */
 function* spoken(text: string): Generator<object | Buffer> {
   const pcm = pcmOf(text, 24_000);
   yield { type: 'sentence-begin', index: 0, original_text: text };

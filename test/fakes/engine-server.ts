@@ -7,7 +7,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { CallCount } from './call-count.ts';
 import { sendAnswer, type Answer, type Fault } from './faults.ts';
 
-/** What a client asked. */
+/** A request of a client. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -15,45 +15,51 @@ export interface SeenRequest {
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Buffer;
   json(): Record<string, unknown>;
-  /** Of `multipart/form-data`. */
+  /** Parses `multipart/form-data`. */
   form(): Promise<FormData>;
 }
 
-/** One message of a talk. */
+/** One message on a WebSocket. */
 export interface Message {
   readonly from: 'client' | 'server';
-  /** Texts as strings. */
+  /** Text messages as strings. */
   readonly data: string | Buffer;
 }
 
-/** Answers `METHOD /path`; `WS /path` talks. */
+/** Handler of `METHOD /path`; a `Talk` handles `WS /path`. */
 export type Route = (request: SeenRequest) => Answer | Promise<Answer>;
 export type Talk = (socket: WebSocket, request: SeenRequest, pause: Pause) => void;
 
-/** For talks after which the connection waits for another: none is under way from `rest` to `go`. */
+/**
+ * For protocols that reuse a connection for several tasks: none is in progress between `rest` and
+ * `go`.
+ */
 export interface Pause {
   rest(): void;
   go(): void;
 }
 
-/** An engine's server on loopback: its true protocol, and faults on demand. Unknown paths, and any HEAD, get 404 and 405. */
+/**
+ * An engine's server on loopback: its true protocol, with injected faults. Unknown paths get 404,
+ * and any HEAD gets 405.
+ */
 export interface EngineServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:1234`. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** The WebSocket that was opened last: what went over it, in order. */
+  /** Messages of the WebSocket that was opened last, in order. */
   readonly lastTalk: readonly Message[];
-  /** Connections that were ever made. */
+  /** Number of connections ever made. */
   readonly connections: number;
-  /** The most requests that were under way at a time. */
+  /** Highest number of concurrent requests. */
   readonly mostAtOnce: number;
-  /** Exchanges and talks that are under way. */
+  /** Number of exchanges and WebSockets in progress. */
   readonly open: number;
-  /** Those that the client ended before they were complete. */
+  /** Number of them that the client ended before they were complete. */
   readonly abandoned: number;
-  /** When it last saw that, by `performance.now()`. */
+  /** Time of the last one, by `performance.now()`. */
   readonly abandonedAtMs: number | undefined;
-  /** Spoils the next answers, those of `route` alone where one is named. */
+  /** Injects a fault into the next answers, of `route` alone if given. */
   breaks(fault: Fault, options?: { readonly times?: number | undefined; readonly route?: string }): void;
   mends(): void;
 }
@@ -64,7 +70,7 @@ export async function openEngineServer(
   talks: Readonly<Record<string, Talk>> = {},
 ): Promise<EngineServer> {
   const resting = new Set<WebSocket>();
-  // What breaks, breaks connections: the next must be a new one.
+  // A fault also breaks idle connections, so that the next task needs a new one.
   const calls = new CallCount(() => {
     for (const socket of resting) socket.terminate();
   });
@@ -91,7 +97,8 @@ export async function openEngineServer(
     if (fault?.kind === 'hang') {
       const end = calls.begin();
       hung.add(raw);
-      // Taken over from the server, it must be read, or nobody would see it close.
+      // Once taken over from the HTTP server, the socket must be read, or its end would not be
+      // noticed.
       raw.resume();
       raw.once('end', () => raw.destroy());
       raw.once('close', () => end(false));
@@ -109,7 +116,7 @@ export async function openEngineServer(
       const spoiled = spoil(socket, fault, () => (closedByUs = true));
       const pause = {
         rest() {
-          // What it has said got lost: for its client the talk goes on.
+          // The message was lost, so for the client the task is still in progress.
           if (isSpoiling(fault)) return;
           end?.(true);
           end = undefined;
@@ -141,7 +148,7 @@ export async function openEngineServer(
   });
 }
 
-/** What goes over a socket, as it goes. */
+/** Records the messages on a socket. */
 function noted(socket: WebSocket): Message[] {
   const messages: Message[] = [];
   const send = socket.send.bind(socket);
@@ -155,16 +162,16 @@ function noted(socket: WebSocket): Message[] {
   return messages;
 }
 
-/** Of a talk, pieces and lateness spoil nothing. */
+/** On a WebSocket, `pieces` and `late` have no effect. */
 function isSpoiling(fault: Fault | undefined): fault is Exclude<Fault, { kind: 'pieces' | 'late' }> {
   return fault !== undefined && fault.kind !== 'pieces' && fault.kind !== 'late';
 }
 
-/** The socket as the fault has it: what the server sends gets lost, is replaced, or ends with the connection. */
+/** Applies a fault to a socket: server messages are lost or replaced, or the connection ends. */
 function spoil(socket: WebSocket, fault: Fault | undefined, closing: () => void): WebSocket {
   if (!isSpoiling(fault)) return socket;
   if (fault.kind === 'drip') return drip(socket, fault.everyMs);
-  // Of a talk nobody knows the length: half of it is its first two messages.
+  // The number of messages is unknown; half of them counts as two.
   let left = 'after' in fault ? Math.ceil(fault.after * 4) : 0;
   const send = socket.send.bind(socket);
   socket.send = ((data: string | Buffer) => {
@@ -182,7 +189,10 @@ function spoil(socket: WebSocket, fault: Fault | undefined, closing: () => void)
   return socket;
 }
 
-/** One message every so often, in order; those that are left when the connection ends are never sent. */
+/**
+ * Sends one message every `everyMs`, in order. Messages still queued when the connection ends are
+ * dropped.
+ */
 function drip(socket: WebSocket, everyMs: number): WebSocket {
   const send = socket.send.bind(socket);
   let last = Promise.resolve();

@@ -18,32 +18,32 @@ import { inferRoute, openTritonServer, type TritonOutput } from './triton-server
 import { tone } from './vad.ts';
 import { openCoquiServer, openDaswer123Server } from './xtts-server.ts';
 
-/** An engine behind a server, with the in-test server that speaks its protocol. */
+/** A remote engine, with the in-test server that speaks its protocol. */
 export interface TabledEngine {
   readonly role: 'recognizer' | 'mind' | 'synthesizer' | 'omni';
   readonly kind: string;
-  /** The kind, and which of its ways. */
+  /** The kind, with its variant. */
   readonly title: string;
   /** The route that does the work. */
   readonly route: string;
-  /** True: nothing comes before all is made. */
+  /** True: nothing is sent before everything has been made. */
   readonly comesWhole?: boolean;
-  /** How its server dawdles, where it cannot drip. */
+  /** The fault that makes its server slow, if it cannot drip. */
   readonly dawdles?: Fault;
-  /** Not measured against a bare client, which cannot speak its protocol. */
+  /** Not compared with a bare client, which cannot speak its protocol. */
   readonly ownProtocol?: boolean;
-  /** `says`: what a model says, words with a space after each. */
+  /** `says`: the reply of a model, each word followed by a space. */
   open(says: string): Promise<EngineServer>;
-  /** As in the engines file. */
+  /** Settings as in the engines file. */
   settings(server: EngineServer): Readonly<Record<string, unknown>>;
 }
 
-/** The environment variable that the table's engines take their key from. */
+/** Environment variable with the key of the table's engines. */
 export const tableKeyVariable = 'DRAMATIS_TEST_ENGINE_KEY';
 const key = { apiKeyEnv: tableKeyVariable };
 const socketOf = ({ url }: EngineServer): string => url.replace('http', 'ws');
 
-/** Every adapter that speaks to a server, in each way that differs on the wire. */
+/** Every adapter that calls a server, in each variant that differs on the wire. */
 export const engineTable: readonly TabledEngine[] = [
   recognizer('openai-transcriptions', 'speaches'),
   recognizer('openai-transcriptions', 'openai'),
@@ -122,7 +122,7 @@ export const engineTable: readonly TabledEngine[] = [
   },
 ];
 
-/** A chat server that says one thing to everything, a word at a time. */
+/** Opens a chat server that always gives the same reply, one word per delta. */
 export function openChatModel(says: string | (() => string)): Promise<EngineServer> {
   const words = (): string[] => (typeof says === 'string' ? says : says()).split(/(?<= )/);
   return openEngineServer({
@@ -203,7 +203,7 @@ function triton(role: 'recognizer' | 'synthesizer', more: object): Omit<TabledEn
   };
 }
 
-/** A tensor of one text, as Triton packs it. */
+/** A tensor with one text, in Triton's encoding. */
 function transcript(text: string): TritonOutput {
   const bytes = Buffer.from(text, 'utf8');
   const raw = Buffer.concat([Buffer.alloc(4), bytes]);

@@ -7,8 +7,8 @@ import { hashOf, type Weights } from '../../voices/models/weights.ts';
 const inside = '/usr/share/espeak-ng-data/';
 
 /**
- * eSpeak NG's own data, unpacked from the package that brings its voice: sherpa-onnx reads English with it. Undefined where that
- * optional package is not installed.
+ * eSpeak NG's own data, unpacked from the package that ships its voice; sherpa-onnx needs it to
+ * read English. Undefined if that optional package is not installed.
  */
 export async function espeakData(folder: string): Promise<Weights | undefined> {
   if (!isEspeakInstalled()) return undefined;

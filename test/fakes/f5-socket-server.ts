@@ -6,22 +6,28 @@ import type { EngineServer, SeenRequest } from './engine-server.ts';
 import { cut, type Fault } from './faults.ts';
 import { tone } from './vad.ts';
 
-/** How the server differs from the usual. */
+/** Deviations of the server from its default behaviour. */
 export interface F5SocketOptions {
-  /** In place of the speech and its end: each piece is written by itself. */
+  /** Replaces the speech and its end marker. Each buffer is a separate write. */
   readonly sends?: readonly Buffer[];
-  /** True: it waits for another text, whatever its client does. */
+  /** True: keeps waiting for another text, whatever its client does. */
   readonly neverHangsUp?: boolean;
 }
 
 export const f5Route = 'TCP /';
 
-/** What it says of a text, as it is on the wire: 60 ms of a tone for each word, 32-bit floats, without the end. */
+/**
+ * Audio for a text, as sent on the wire: 60 ms of a tone for each word, 32-bit floats, without the
+ * end marker.
+ */
 export function floatsOf(text: string): Buffer {
   return Buffer.from(tone(60 * text.split(/\s+/).length + 60, 24_000).buffer);
 }
 
-/** F5-TTS's socket server: what it reads at once is one text; one client at a time; floats, then the letters `END`. */
+/**
+ * F5-TTS's socket server: the bytes of one read are one text; one client at a time; floats, then
+ * the letters `END`.
+ */
 export async function openF5SocketServer(options: F5SocketOptions = {}): Promise<EngineServer> {
   const calls = new CallCount();
   const sockets = new Set<Socket>();
@@ -56,7 +62,7 @@ export async function openF5SocketServer(options: F5SocketOptions = {}): Promise
   });
 }
 
-/** What comes in place of speech. Whatever fails there ends the connection, without a word. */
+/** Behaviour in place of speech. Any failure ends the connection without an error message. */
 const endings: Readonly<Record<string, (socket: Socket) => unknown>> = {
   reset: (socket) => socket.resetAndDestroy(),
   status: (socket) => socket.end(),
@@ -65,7 +71,7 @@ const endings: Readonly<Record<string, (socket: Socket) => unknown>> = {
   page: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n<!doctype html>'),
 };
 
-/** Says it, or what the fault has in its place. Resolves to whether it was all. */
+/** Sends the speech, or what the fault replaces it with. Resolves to whether it was complete. */
 async function answer(
   socket: Socket,
   text: string,

@@ -5,44 +5,49 @@ import type { EngineErrorCode } from '../../voices/engine.ts';
 
 type Piece = string | Uint8Array;
 
-/** What a server sends back. */
+/** A response of a server. */
 export interface Answer {
   /** 200 unless given. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Each piece is written by itself. */
+  /** Each piece is a separate write. */
   readonly body?: Piece | Iterable<Piece> | AsyncIterable<Piece>;
 }
 
-/** How an answer goes wrong on its way. `after`: a part of the body, 0 to 1, that still gets through. */
+/**
+ * A fault injected into a response. `after`: the part of the body, 0 to 1, that still gets through.
+ */
 export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'reset' | 'hang' | 'empty' | 'garbage' | 'page' }
   | { readonly kind: 'cut' | 'half-close' | 'silence'; readonly after: number }
   | { readonly kind: 'pieces'; readonly sizes: readonly number[] }
   | { readonly kind: 'late'; readonly ms: number }
-  /** Nothing is lost, but it takes its time: so many pieces (of a talk: messages as they are), one every `everyMs`. */
+  /**
+   * Nothing is lost, but slow: this many pieces (on a WebSocket: its messages), one every
+   * `everyMs`.
+   */
   | { readonly kind: 'drip'; readonly pieces: number; readonly everyMs: number };
 
-/** A fault and what a caller may make of it. */
+/** A fault, with what a caller may make of it. */
 export interface FaultCase {
   /** Completes "a server that …". */
   readonly name: string;
   readonly fault: Fault;
-  /** How many answers it spoils; all unless given. */
+  /** Number of answers that it affects; all unless given. */
   readonly times?: number;
-  /** The codes it may be told with; none: the caller gets what it asked for all the same. */
+  /** Error codes that the caller may get. Empty: the call succeeds anyway. */
   readonly codes: readonly EngineErrorCode[];
-  /** False: asking again would be wrong. */
+  /** False: a retry would be wrong. */
   readonly again?: boolean;
-  /** What the engine must be opened with for this case. */
+  /** Call policy that the engine must be opened with for this case. */
   readonly care?: Care;
 }
 
 const impatient: Care = { timeouts: { connectMs: 200, firstByteMs: 200, betweenBytesMs: 200 }, retries: 0 };
 const lost: readonly EngineErrorCode[] = ['ENGINE_UNAVAILABLE', 'ENGINE_BAD_REPLY'];
 
-/** What goes wrong with engine servers in the field. */
+/** Faults of engine servers seen in the field. */
 export const faultCatalogue: readonly FaultCase[] = [
   { name: 'does not accept the key', fault: status(401), codes: ['ENGINE_REFUSED'], again: false },
   { name: 'knows no such model', fault: status(404), codes: ['ENGINE_REFUSED'], again: false },
@@ -85,7 +90,7 @@ function status(code: number, retryAfter?: string): Fault {
   };
 }
 
-/** Sends an answer as it is, or as the fault has it. */
+/** Sends an answer, or what the fault makes of it. */
 export async function sendAnswer(response: ServerResponse, answer: Answer, fault?: Fault): Promise<void> {
   const type = answer.headers?.['content-type'] ?? 'application/octet-stream';
   switch (fault?.kind) {
@@ -128,7 +133,7 @@ async function sendBody(response: ServerResponse, answer: Answer, fault: Fault |
   if (fault.kind === 'pieces') {
     for (const piece of cut(body, fault.sizes)) {
       response.write(piece);
-      // A write by itself is a piece of its own only if it leaves by itself.
+      // A write is only a piece of its own if it leaves on its own.
       await new Promise((resolve) => setImmediate(resolve));
     }
     response.end();
@@ -158,7 +163,7 @@ async function* piecesOf(body: Answer['body']): AsyncGenerator<Piece> {
   else yield* body;
 }
 
-/** Pieces of these sizes, again and again. */
+/** Cuts bytes into pieces of these sizes, repeated as needed. */
 export function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const size = sizes[turn % sizes.length] ?? 1;

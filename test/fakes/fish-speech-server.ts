@@ -2,12 +2,15 @@ import { openEngineServer, type EngineServer, type SeenRequest } from './engine-
 import type { Answer } from './faults.ts';
 import { pcmOf } from './sound.ts';
 
-/** fish-speech's API server: raw sound that is labelled a WAV, voices by registered id, MessagePack unless JSON is asked for. */
+/**
+ * fish-speech's API server: raw audio labelled as WAV, voices by registered id, MessagePack unless
+ * JSON is requested.
+ */
 export async function openFishSpeechServer(
   options: {
-    /** Registered beforehand. */
+    /** Voices registered beforehand. */
     readonly voices?: readonly string[];
-    /** In place of the speech. */
+    /** Replaces the speech. */
     readonly sound?: () => AsyncIterable<Buffer>;
   } = {},
 ): Promise<EngineServer> {

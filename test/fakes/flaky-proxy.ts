@@ -4,36 +4,39 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../eval/seeded-random.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 
-/** What the network does to what passes. Everything can be changed while it runs. */
+/** Network conditions of the proxy. All can be changed while it runs. */
 export interface Weather {
-  /** Cuts a connection once so many bytes have passed, both ways together; drawn anew for each connection. */
+  /** Cuts a connection after this many bytes, both ways together; drawn for each connection. */
   cutAfterBytes?: { readonly least: number; readonly most: number } | undefined;
-  /** Each piece is late by up to this, drawn anew; pieces never overtake each other. */
+  /** Maximum random delay of each piece; pieces never overtake each other. */
   jitterMs?: number;
-  /** This part of the pieces is late by `stallMs` more. */
+  /** This share of the pieces is delayed by another `stallMs`. */
   stallShare?: number;
   stallMs?: number;
-  /** Bytes a second in each direction. */
+  /** Bytes per second in each direction. */
   bytesPerSecond?: number;
 }
 
-/** A TCP proxy on loopback that does to connections what bad networks do; by chance, but the same for the same seed. */
+/** A TCP proxy on loopback that simulates bad networks; random, but reproducible from its seed. */
 export interface FlakyProxy extends AsyncDisposable {
   readonly url: string;
   readonly weather: Weather;
-  /** Connections taken so far, and those cut. */
+  /** Connections accepted so far, and connections cut. */
   readonly taken: number;
   readonly cuts: number;
-  /** Cuts every connection: both ends get a reset, and what was on its way is lost. */
+  /** Cuts every connection: both ends get a reset, and data in flight is lost. */
   cut(): void;
-  /** From now on nothing passes over the connections there are, and neither end is told; new ones are not affected. */
+  /**
+   * Stops all data on the current connections without telling either end; new ones are not
+   * affected.
+   */
   freeze(): void;
-  /** What was frozen passes. */
+  /** Ends `freeze`; the data passes. */
   thaw(): void;
-  /** New connections are taken, but nothing passes over them until `admit`. */
+  /** Accepts new connections, but passes no data on them until `admit`. */
   hold(): void;
   admit(): void;
-  /** New connections go to another port. */
+  /** Sends new connections to another port. */
   retarget(port: number): void;
 }
 
@@ -95,7 +98,7 @@ export async function openFlakyProxy(port: number, seed = 1, weather: Weather = 
   };
 }
 
-/** One connection through the proxy: two sockets, and what passes between them. */
+/** One connection through the proxy: two sockets, and the data between them. */
 class Pair {
   readonly #client: Socket;
   readonly #weather: Weather;
@@ -143,7 +146,7 @@ class Pair {
     this.#ice.open();
   }
 
-  /** Carries what one side says to the other, as the weather has it. */
+  /** Forwards data from one side to the other, under the network conditions. */
   async #pass(from: Socket, to: Socket): Promise<void> {
     const underWay = new Queue<{ readonly data: Buffer; readonly dueMs: number }>();
     const delivering = this.#deliver(underWay, to);
@@ -153,7 +156,7 @@ class Pair {
         const stalls = stallShare > 0 && this.#random() < stallShare;
         const lateMs = (jitterMs > 0 ? this.#random() * jitterMs : 0) + (stalls ? stallMs : 0);
         underWay.push({ data, dueMs: performance.now() + lateMs });
-        // Not reading meanwhile makes the sender wait, as a slow link does.
+        // Not reading in the meantime makes the sender wait, as a slow link does.
         if (bytesPerSecond !== Infinity) await pause((data.length / bytesPerSecond) * 1000);
       }
       underWay.end();

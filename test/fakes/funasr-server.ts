@@ -1,20 +1,20 @@
 import type { WebSocket } from 'ws';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 
-/** What the server says: while somebody speaks, after 960 samples each, and at the end. */
+/** Results that the server sends: during speech, one per block of 960 samples, and at the end. */
 export interface FunasrScript {
   readonly early?: readonly object[];
   readonly late?: readonly object[];
 }
 
 export interface FunasrServer extends EngineServer {
-  /** The first message of each talk. */
+  /** The first message of each WebSocket. */
   readonly beginnings: Record<string, unknown>[];
-  /** Length of each block of sound. */
+  /** Length of each audio block. */
   readonly blocks: number[];
 }
 
-/** Words of the first pass without marks, and what the second makes of them. */
+/** First-pass words without punctuation, and the second-pass result. */
 const usual: FunasrScript = {
   early: [
     { mode: '2pass-online', text: 'hello', is_final: false },
@@ -23,7 +23,7 @@ const usual: FunasrScript = {
   late: [{ mode: '2pass-offline', text: 'hello there', is_final: true, timestamp: '[[0,900]]' }],
 };
 
-/** FunASR's WebSocket server: one message of settings, sound, `is_speaking: false`. */
+/** FunASR's WebSocket server: one message with settings, audio, `is_speaking: false`. */
 export async function openFunasrServer({ early = [], late = [] }: FunasrScript = usual): Promise<FunasrServer> {
   const beginnings: FunasrServer['beginnings'] = [];
   const blocks: number[] = [];
@@ -35,7 +35,7 @@ export async function openFunasrServer({ early = [], late = [] }: FunasrScript =
     socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary) {
         blocks.push(data.length);
-        // Sound before the settings is dropped.
+        // Audio before the settings is dropped.
         const next = hasBegun ? early[said] : undefined;
         said += 1;
         if (next !== undefined) tell(next);

@@ -4,15 +4,18 @@ import { pcmOf, wavHeader, wavOf } from './sound.ts';
 
 const languages = ['auto', 'en', 'zh', 'ja', 'ko', 'yue', 'all_zh', 'all_ja', 'all_yue', 'all_ko', 'auto_yue'];
 
-/** GPT-SoVITS's `api_v2.py` with a v2 model: what it checks, in its order and words, and how it streams. */
+/**
+ * GPT-SoVITS's `api_v2.py` with a v2 model: its checks, in its order and wording, and its
+ * streaming.
+ */
 export async function openGptSovitsServer(
   options: {
     readonly sampleRate?: number;
-    /** The clips on the server's disk; any unless given. */
+    /** Clips on the server's disk; any path exists unless given. */
     readonly clips?: readonly string[];
-    /** In place of the speech. */
+    /** Replaces the speech. */
     readonly sound?: () => AsyncIterable<Buffer>;
-    /** True: what the server sends for text that its cleaner empties. */
+    /** True: the server's output for a text that its cleaner empties. */
     readonly stumbles?: boolean;
   } = {},
 ): Promise<EngineServer> {
@@ -58,7 +61,7 @@ async function* after(header: Buffer, sound: AsyncIterable<Buffer>): AsyncGenera
   yield* sound;
 }
 
-/** What a clip that is not there looks like from outside: a good beginning and no more. */
+/** A missing clip as seen by the client: the header, then the stream ends early. */
 function* cutOff(header: Buffer): Generator<Buffer> {
   yield header;
 }

@@ -2,7 +2,7 @@ import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
 import { wavOf } from './sound.ts';
 
-/** What an app says of one input. */
+/** Description of an app's input. */
 export interface DescribedInput {
   readonly label: string;
   readonly parameter_name: string;
@@ -10,7 +10,7 @@ export interface DescribedInput {
   readonly parameter_default?: unknown;
 }
 
-/** F5-TTS's page. */
+/** Inputs of F5-TTS's app. */
 export const f5Inputs: readonly DescribedInput[] = [
   { label: 'Reference Audio', parameter_name: 'ref_audio_input', component: 'Audio' },
   { label: 'Reference Text', parameter_name: 'ref_text_input', component: 'Textbox' },
@@ -23,7 +23,7 @@ export const f5Inputs: readonly DescribedInput[] = [
   { label: 'Speed', parameter_name: 'speed_slider', component: 'Slider', parameter_default: 1 },
 ];
 
-/** MaskGCT's page. */
+/** Inputs of MaskGCT's app. */
 export const maskgctInputs: readonly DescribedInput[] = [
   { label: 'Upload Prompt Wav', parameter_name: 'prompt_wav', component: 'Audio' },
   { label: 'Target Text', parameter_name: 'target_text', component: 'Textbox' },
@@ -34,15 +34,15 @@ export const maskgctInputs: readonly DescribedInput[] = [
 export const uploadedTo = '/tmp/gradio/0a1b/voice.wav';
 
 /**
- * A Gradio app: description, upload, queue, events, file. One thing at a time, so one event is enough; what it says is the input at
- * `textAt`.
+ * A Gradio app: description, upload, queue, events, file. It serves one call at a time, so one
+ * event stream is enough; it speaks the input at `textAt`.
  */
 export async function openGradioServer(
   options: {
     readonly endpoints?: Readonly<Record<string, readonly DescribedInput[]>>;
     /** False: Gradio 4, whose routes have no prefix. */
     readonly prefixed?: boolean;
-    /** What comes instead of the event with the result. */
+    /** Replaces the event with the result. */
     readonly instead?: string | (() => AsyncIterable<string>);
   } = {},
 ): Promise<EngineServer> {
@@ -81,7 +81,7 @@ function events(instead: string | (() => AsyncIterable<string>) | undefined, url
   const headers = { 'content-type': 'text/event-stream' };
   if (typeof instead === 'function') return { headers, body: instead() };
   const files = [
-    // Nothing is to be fetched from where an app says its files are.
+    // Clients must not fetch anything from the `url` that an app reports.
     { path: '/tmp/gradio/2c3d/audio.wav', url: `${url}/elsewhere.wav`, meta: { _type: 'gradio.FileData' } },
     { path: '/tmp/gradio/4e5f/image.webp', meta: { _type: 'gradio.FileData' } },
     'I keep the house.',

@@ -1,6 +1,9 @@
 import { findPackageJSON } from 'node:module';
 
-/** Whether an optional dependency is here; tests of it are written `describe.skipIf(!isInstalled(NAME))(...)`. */
+/**
+ * Returns whether an optional dependency is installed. Its tests are written as
+ * `describe.skipIf(!isInstalled(NAME))(...)`.
+ */
 export function isInstalled(name: string): boolean {
   try {
     return findPackageJSON(name, import.meta.url) !== undefined;

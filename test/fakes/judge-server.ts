@@ -4,32 +4,35 @@ import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
 
-/** How a judge misbehaves in one answer. */
+/** A fault in one answer of a judge. */
 export type JudgeFault = 'garbled' | 'refusal' | 'filter' | 'status-500' | 'status-429' | 'cut';
 
 export interface JudgeServerOptions {
-  /** How long it listens. */
+  /** Delay of each answer. */
   readonly delayMs?: number;
-  /** What goes wrong with the answer of this number, from 0, to this prompt. */
+  /** Fault of an answer, by its number (from 0) and prompt. */
   readonly faultAt?: (number: number, prompt: string) => JudgeFault | undefined;
-  /** Points for whoever comes first: a biased judge. */
+  /** Bonus for the first speaker: a biased judge. */
   readonly firstBonus?: number;
-  /** What it goes by: the recordings to the bit (as it does by default), their lengths alone, or nothing at all. */
+  /** Input of the score: the exact recordings (default), their lengths alone, or nothing. */
   readonly ear?: 'bits' | 'lengths' | 'deaf';
-  /** Parameters that it answers with 400. */
+  /** Request parameters that it rejects with 400. */
   readonly declines?: readonly string[];
-  /** In place of an ear: the score of one speaker's recordings (WAV, base64). */
+  /** Replaces the built-in scoring: the score of one speaker's recordings (WAV, base64). */
   readonly scores?: (clips: readonly string[], prompt: string) => number;
 }
 
-/** A judge that hears recordings: whoever sounds the same gets the same score, in whichever place. */
+/** A judge that scores recordings: the same audio gets the same score in either position. */
 export interface JudgeServer extends EngineServer {
   readonly answered: number;
-  /** How often each fault was dealt out. */
+  /** Number of times each fault was injected. */
   readonly faults: Readonly<Partial<Record<JudgeFault, number>>>;
 }
 
-/** Opens a judge with sound input in any of the known shapes; it answers in the form that the prompt asks for. */
+/**
+ * Opens a judge with audio input in any of the known request shapes; it answers in the format that
+ * the prompt asks for.
+ */
 export async function openJudgeServer(options: JudgeServerOptions = {}): Promise<JudgeServer> {
   const { delayMs = 0, faultAt = () => undefined } = options;
   const faults: Partial<Record<JudgeFault, number>> = {};
@@ -85,7 +88,7 @@ function verdictOn(body: Record<string, unknown>, options: JudgeServerOptions): 
   const [, user] = body['messages'] as readonly { readonly content: readonly Part[] }[];
   const parts = user?.content ?? [];
   const text = parts.map((part) => part.text ?? '').join('\n');
-  // Recordings of the first come before the next text, those of the second after it.
+  // Recordings of the first speaker come before the next text, those of the second after it.
   const groups: string[][] = [[]];
   for (const part of parts) {
     const data = part.input_audio?.data ?? part.audio_url?.url;

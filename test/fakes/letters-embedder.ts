@@ -2,12 +2,12 @@ import { isFrame, searchTerms } from '../../agents/retrieval/words.ts';
 import { unitOf, type Embedder } from '../../agents/embeddings/embedder.ts';
 
 const dimensions = 4_096;
-/** What a word says that frames a remark ("tell me about"), beside one that has a topic. */
+/** Weight of a word that only frames a question ("tell me about"), relative to a topic word. */
 const frameWeight = 0.2;
 
 /**
- * Texts as points by their words and every three letters in a row of each (fastText's way, without its training), hashed. It knows
- * forms and misspellings of words, not their meaning; deterministic.
+ * Embeds texts by their words and all letter trigrams, hashed (like fastText, without training). It
+ * matches inflections and misspellings, not meaning. Deterministic.
  */
 export const lettersEmbedder: Embedder = {
   name: 'letters',

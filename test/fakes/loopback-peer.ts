@@ -1,10 +1,10 @@
 import { RTCPeerConnection, useOPUS } from 'werift';
 
-/** The caller's end of a WebRTC call that stays on loopback, on the same library as the server. */
+/** The client's end of a WebRTC call on loopback, with the same library as the server. */
 export function openLoopbackPeer(): RTCPeerConnection {
   return new RTCPeerConnection({
     codecs: { audio: [useOPUS()] },
-    // Else the library never closes the socket of the section that is bundled.
+    // Without this, the library never closes the socket of the bundled section.
     bundlePolicy: 'max-bundle',
     iceServers: [],
     iceUseIpv4: false,

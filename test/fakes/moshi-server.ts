@@ -5,28 +5,33 @@ import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import { tone } from './vad.ts';
 
-/** How the server differs from the usual. */
+/** Deviations of the server from its default behaviour. */
 export interface MoshiOptions {
-  /** What it says to anything: a word each 160 ms. */
+  /** Its reply to anything: a word every 160 ms. */
   readonly says?: string;
-  /** What it says into the user's speech. */
+  /** Words that it speaks over the user's speech. */
   readonly mutters?: string;
-  /** As Rust's server does, with versions; else Python's single byte. */
+  /**
+   * Handshake with versions, like the Rust server; otherwise a single byte, like the Python one.
+   */
   readonly longHandshake?: boolean;
-  /** Cuts its Ogg stream anywhere. */
+  /** Cuts its Ogg stream at this many bytes. */
   readonly cutsAt?: number;
-  /** After so many frames it reports an error, or sends what is no Ogg. */
+  /** After this many frames it reports an error, or sends something that is not Ogg. */
   readonly failsAfter?: { readonly frames: number; readonly with: Buffer };
 }
 
 export interface MoshiServer extends EngineServer {
-  /** Seconds of sound that it heard, silence included, and of which somebody spoke. */
+  /** Seconds of audio received, including silence, and seconds of speech in it. */
   readonly heard: { seconds: number; voiced: number };
 }
 
 const frameSamples = 1_920;
 
-/** Moshi's server: as many frames out as come in, words between them; one talk at a time. */
+/**
+ * Moshi's server: one frame out for each frame in, with words in between; one conversation at a
+ * time.
+ */
 export async function openMoshiServer(options: MoshiOptions = {}): Promise<MoshiServer> {
   const heard = { seconds: 0, voiced: 0 };
   let turn: Promise<void> = Promise.resolve();
@@ -89,11 +94,11 @@ async function serve(socket: WebSocket, options: MoshiOptions, heard: MoshiServe
   });
 }
 
-/** Mutters while it hears speech; answers when it has heard three frames of silence after it. */
+/** Speaks over the user's speech; replies after three frames of silence. */
 function openModel({ says = 'Good evening, my friend.', mutters = '' }: MoshiOptions) {
   let silent = -1;
   const words = (text: string): string[] => (text === '' ? [] : text.split(/(?= )/));
-  // As the model tells them: each with a space before it.
+  // In the model's format: a space before each word.
   const waiting = { reply: words(says === '' ? '' : ` ${says}`), remark: words(mutters) };
   let sounding = 0;
   return (isVoiced: boolean): { readonly text: string | undefined; readonly sound: Float32Array } => {

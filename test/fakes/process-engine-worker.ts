@@ -2,7 +2,7 @@ import { setImmediate as tick } from 'node:timers/promises';
 import { EngineError } from '../../voices/engine.ts';
 import { serveProcess } from '../../voices/runtime/process-serve.ts';
 
-/** How the engine of the tests behaves: see the words in `answer`. */
+/** Behaviour of the test engine; `answer` handles its commands. */
 export interface FakeEngineData {
   readonly loads: 'well' | 'not at all' | 'once it is asked again' | 'to death' | 'to exit';
 }
@@ -19,7 +19,7 @@ serveProcess<FakeEngineData, { aborted: number }, string, string>({
     }
     if (data.loads === 'to death' || data.loads === 'to exit') {
       process.stderr.write('fake.cc:34 Protobuf parsing failed.\n');
-      // What is printed must have left before the end.
+      // The output must have left before the process ends.
       await tick();
       if (data.loads === 'to death') process.kill(process.pid, 'SIGABRT');
       process.exit(255);

@@ -1,6 +1,8 @@
 import { openProcess } from '../../voices/runtime/process.ts';
 
-/** Started by a test as a process of its own: starts an engine's process and prints its id, then stays. */
+/**
+ * Run by a test as a separate process: starts an engine process, prints its id, and stays alive.
+ */
 const engine = openProcess<string, string>({
   name: 'fake',
   url: new URL('./process-engine-worker.ts', import.meta.url),

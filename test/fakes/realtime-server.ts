@@ -6,7 +6,7 @@ export interface RealtimeServer extends EngineServer {
   readonly told: Record<string, unknown>[];
 }
 
-/** Which names events go by, and how sound comes in. */
+/** Protocol variants: event names and the way audio is sent. */
 export type RealtimeShape = 'openai' | 'beta' | 'qwen' | 'glm';
 
 const paths = {
@@ -26,7 +26,10 @@ interface Told {
   readonly audio?: string;
 }
 
-/** OpenAI's Realtime API, or one of its copies: `says` to anything, or the error. */
+/**
+ * Opens a server for OpenAI's Realtime API, or one of its copies. It replies `says` to anything, or
+ * the error.
+ */
 export async function openRealtimeServer(
   says = 'Good evening, my friend.',
   failsWith?: string,
@@ -76,7 +79,7 @@ function answer(tell: (event: object) => void, says: string, speaks: boolean, pr
   const words = speaks ? `response.${prefix}audio_transcript.delta` : `response.${prefix}text.delta`;
   for (const delta of says.split(/(?<= )/)) tell({ type: words, delta });
   const pcm = speaks ? pcmOf(says, 24_000) : Buffer.alloc(0);
-  // Pieces that cut samples in two.
+  // Pieces that cut samples apart.
   for (let at = 0; at < pcm.length; at += 4_801) {
     tell({ type: `response.${prefix}audio.delta`, delta: pcm.subarray(at, at + 4_801).toString('base64') });
   }

@@ -4,8 +4,9 @@ import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.t
 type Final = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
 /**
- * Says what the script has for each utterance in turn: the first word when speech begins, all of it in its first pause; an utterance without voiced frames is empty, and takes no line of
- * the script. A scripted error is thrown at the end. `heard` keeps how long each utterance was.
+ * Returns the lines of the script for the utterances in turn: the first word as a partial at speech
+ * start, the whole line at its first pause. An utterance without voiced frames is empty and uses up
+ * no line. A scripted error is thrown at the end. `heardMs` records the length of each utterance.
  */
 export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | Error)[]): SpeechRecognizer & {
   readonly heardMs: number[];
@@ -33,7 +34,7 @@ export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | 
           next += 1;
           if (typeof line === 'string') yield { type: 'transcript-partial', text: line.split(' ')[0] ?? '' };
         } else if (frame.voiced === false && !paused && typeof line === 'string') {
-          // As a recognizer that decodes ahead: in a pause it knows all.
+          // Like a recognizer that decodes ahead: in a pause it has the whole text.
           paused = true;
           yield { type: 'transcript-partial', text: line };
         }

@@ -2,7 +2,10 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 
-/** Answers with angles of the script in turn, the last for good; an `Error` in it is thrown. `heardMs` keeps how long each clip was. */
+/**
+ * Returns embeddings with the script's angles in turn, repeating the last; an `Error` in it is
+ * thrown. `heardMs` records the length of each clip.
+ */
 export function scriptedSpeakerEncoder(script: readonly (number | Error)[] = [0]): SpeakerEncoder & {
   readonly heardMs: number[];
   close(): Promise<void>;

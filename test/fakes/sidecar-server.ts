@@ -2,12 +2,14 @@ import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
 import { pcmOf, wavOf } from './sound.ts';
 
-/** A sidecar as `voices/synthesizers/sidecar/openapi.json` has it, with a model of 22.05 kHz. */
+/**
+ * A sidecar as defined by `voices/synthesizers/sidecar/openapi.json`, with a model at 22.05 kHz.
+ */
 export async function openSidecarServer(
   options: {
     readonly voices?: readonly string[];
     readonly isLoading?: boolean;
-    /** In place of the speech. */
+    /** Replaces the speech. */
     readonly sound?: () => AsyncIterable<Buffer>;
   } = {},
 ): Promise<EngineServer> {

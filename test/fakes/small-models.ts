@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { writeOnnx, type GraphNode, type OnnxGraph } from '../../voices/vads/onnx-file.ts';
 
-/** A file that stands in for weights which no package ships: their names and shapes, and nothing learnt. */
+/**
+ * A model file that stands in for weights that no package ships: their names and shapes, untrained.
+ */
 export interface SmallModel {
   readonly modelPath: string;
   readonly sha256: string;
@@ -18,15 +20,18 @@ function node(operation: string, inputs: string[], outputs: string[], attributes
   return { operation, inputs, outputs, attributes };
 }
 
-/** Learnt models have one, so that they tell something of silence, too. */
+/** Trained models have a bias, so that silence does not give an all-zero output. */
 const bias = { sizes: [1], values: Float32Array.of(0.01) };
 
-/** The weights of the model below: from 80 means to `dimensions` numbers. */
+/** Weights of the model below: from 80 means to `dimensions` numbers. */
 export function smallWeights(dimensions: number): Float32Array {
   return Float32Array.from({ length: 80 * dimensions }, (_, index) => Math.sin(index * 12.9898));
 }
 
-/** Shaped like CAM++: mean and spread over time of the features, each through random weights, added up. */
+/**
+ * Writes a model shaped like CAM++: mean and spread over time of the features, each through random
+ * weights, added up.
+ */
 export function writeSmallCampplus(
   modelPath: string,
   { input = 'x', output = 'embedding', batch = 'N', dimensions = 192 }: Partial<SmallShape> = {},
@@ -46,7 +51,7 @@ export function writeSmallCampplus(
   });
 }
 
-/** Pairs of filters of 25 ms, 60 Hz to 7 kHz, as far apart as the ear has them. */
+/** Filters of 25 ms, 60 Hz to 7 kHz, spaced logarithmically like human hearing. */
 function filters(shape: (angle: number) => number): Float32Array {
   return Float32Array.from({ length: readerBands * 400 }, (_, index) => {
     const [band, at] = [Math.floor(index / 400), index % 400];
@@ -57,15 +62,16 @@ function filters(shape: (angle: number) => number): Float32Array {
 
 const readerBands = 48;
 
-/** About how loud speech is in each band. */
+/** Typical loudness of speech in each band. */
 const usual = Float32Array.from({ length: readerBands }, (_, band) => {
   const place = band / (readerBands - 1);
   return 4 + 14 * place - 20 * place ** 2;
 });
 
 /**
- * Called as WavLM-large SV is, and tells readers apart, if by little more than their microphones: how loud each band is on the
- * whole, as a logarithm, less what is usual.
+ * Writes a model with the interface of WavLM-large SV. It can tell readers apart, though by little
+ * more than their microphones: the log power of each band over the whole clip, minus the typical
+ * one.
  */
 export function writeSmallReaders(modelPath: string): Promise<SmallModel> {
   const bank = (shape: (angle: number) => number) => ({ sizes: [readerBands, 1, 400], values: filters(shape) });
@@ -97,12 +103,15 @@ export function writeSmallReaders(modelPath: string): Promise<SmallModel> {
 interface SmallShape {
   readonly input: string;
   readonly output: string;
-  /** 1: takes one at a time. */
+  /** 1: takes one clip at a time. */
   readonly batch: string | number;
   readonly dimensions: number;
 }
 
-/** Shaped like an export of WavLM-large SV: gives its first 256 samples back, plus a hundredth. */
+/**
+ * Writes a model shaped like an export of WavLM-large SV: returns its first 256 samples, plus a
+ * hundredth.
+ */
 export function writeSmallWavlm(modelPath: string): Promise<SmallModel> {
   return write(modelPath, {
     inputs: [{ name: 'wav', sizes: ['N', 'T'] }],
@@ -112,7 +121,7 @@ export function writeSmallWavlm(modelPath: string): Promise<SmallModel> {
   });
 }
 
-/** Shaped like DNSMOS P.835: gives the first three samples of a window back, plus 3. */
+/** Writes a model shaped like DNSMOS P.835: returns the first three samples of a window, plus 3. */
 export function writeSmallP835(modelPath: string): Promise<SmallModel> {
   return write(modelPath, {
     inputs: [{ name: 'input_1', sizes: ['N', 144_160] }],
@@ -125,7 +134,7 @@ export function writeSmallP835(modelPath: string): Promise<SmallModel> {
   });
 }
 
-/** Shaped like DNSMOS P.808: the mean of the features. */
+/** Writes a model shaped like DNSMOS P.808: returns the mean of the features. */
 export function writeSmallP808(modelPath: string): Promise<SmallModel> {
   return write(modelPath, {
     inputs: [{ name: 'input_1', sizes: ['N', 900, 120] }],

@@ -1,12 +1,17 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { tone } from './vad.ts';
 
-/** What an in-test server says of a text: 60 ms of a tone per word, 16-bit little-endian. */
+/**
+ * Audio for a text, as sent by an in-test server: 60 ms of a tone per word, 16-bit little-endian.
+ */
 export function pcmOf(text: string, sampleRate: number): Buffer {
   return pcm16FromFloats(tone(60 * text.split(/\s+/).length + 60, sampleRate));
 }
 
-/** A WAV header as servers write them: the true length, none (0), or all ones; with a LIST chunk before the data. */
+/**
+ * A WAV header as servers write it: with the true length, none (0), or all ones; optionally with a
+ * LIST chunk before the data.
+ */
 export function wavHeader(
   sampleRate: number,
   { dataBytes = 0xff_ff_ff_ff, list = false }: { readonly dataBytes?: number; readonly list?: boolean } = {},
@@ -34,7 +39,7 @@ export function wavHeader(
   return Buffer.concat([before, info, data]);
 }
 
-/** A whole WAV. */
+/** A complete WAV. */
 export function wavOf(text: string, sampleRate: number): Buffer {
   const pcm = pcmOf(text, sampleRate);
   return Buffer.concat([wavHeader(sampleRate, { dataBytes: pcm.length }), pcm]);

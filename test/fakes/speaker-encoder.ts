@@ -4,7 +4,10 @@ import { logMelSampleRate, melBands, whisperLogMel } from '../../voices/dsp/log-
 import { Resampler } from '../../voices/dsp/resampler.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 
-/** Knows a voice by the shape of its mean spectrum. `fails`: it cannot be asked. `clips` keeps how long each clip was, in ms. */
+/**
+ * Embeds a voice by the shape of its mean spectrum. `fails`: every call fails. `clips` records the
+ * length of each clip in ms.
+ */
 export function fakeSpeakerEncoder(options: { readonly fails?: boolean } = {}): SpeakerEncoder & { clips: number[] } {
   const clips: number[] = [];
   const refused = (detail: string): EngineError => new EngineError('fake-speaker', 'ENGINE_REFUSED', detail);
@@ -29,7 +32,10 @@ export function fakeSpeakerEncoder(options: { readonly fails?: boolean } = {}): 
   };
 }
 
-/** A voice at 24 kHz: a buzz whose harmonics are loud around two frequencies, as those of a vowel are. */
+/**
+ * A synthetic voice at 24 kHz: a buzz whose harmonics peak around two formants, like those of a
+ * vowel.
+ */
 export function buzz(
   ms: number,
   { pitch, formants }: { readonly pitch: number; readonly formants: readonly number[] },
@@ -48,7 +54,9 @@ export function buzz(
   });
 }
 
-/** How it comes back through a room and a cheap microphone: duller, softer, with its reflections. */
+/**
+ * The audio as picked up through a room and a cheap microphone: duller, softer, with reflections.
+ */
 export function inRoom(samples: Float32Array): Float32Array {
   let dull = 0;
   return samples.map((value, at) => {

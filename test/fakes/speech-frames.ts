@@ -1,6 +1,9 @@
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
 
-/** Speech in windows of 32 ms as a session hands it over, and silence behind it; `flagged` false: no VAD has listened. */
+/**
+ * Yields speech in windows of 32 ms, as a session passes it to a recognizer, followed by silence.
+ * `flagged` false: without VAD flags.
+ */
 export function* asHeard(speech: Float32Array, sampleRate: number, flagged = true): Generator<AudioFrame> {
   const windowSamples = Math.round(sampleRate * 0.032);
   const windows = new Rechunker(windowSamples).push(speech);

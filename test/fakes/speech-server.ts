@@ -2,10 +2,13 @@ import { openEngineServer, type EngineServer, type Route } from './engine-server
 import type { Answer } from './faults.ts';
 import { pcmOf, wavHeader, wavOf } from './sound.ts';
 
-/** How an in-test server sends its sound. */
+/** Audio formats of the in-test servers. */
 export type SpeechShape = 'pcm' | 'wav' | 'wav-open' | 'sse' | 'sse-wav-each' | 'sse-misaligned';
 
-/** A server with OpenAI's speech route, and those that its relatives have beside it. Knows the voices it is given, and no other. */
+/**
+ * Opens a server with OpenAI's speech route, and the routes that compatible servers have besides
+ * it. Rejects voices it was not given.
+ */
 export async function openSpeechServer(
   options: { readonly shape?: SpeechShape; readonly sampleRate?: number; readonly voices?: readonly string[] } = {},
 ): Promise<EngineServer> {

@@ -4,7 +4,7 @@ import { concatSamples } from '../../voices/audio.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 
-/** What a user says: the text spoken by one of our own voices, at the wire's rate. */
+/** Synthesizes a user utterance with one of our own voices, at the wire's sample rate. */
 export async function spoken(
   text: string,
   { synthesizer, voice }: { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice },
@@ -18,7 +18,7 @@ export async function spoken(
   return resample(concatSamples(blocks), synthesizer.sampleRate, wireSampleRate);
 }
 
-/** Hands sound on in pieces of 40 ms, each when a microphone would have it. */
+/** Sends audio in blocks of 40 ms, in real time like a microphone. */
 export async function atThePaceOfSpeech(samples: Float32Array, send: (piece: Float32Array) => void): Promise<void> {
   const { signal } = new AbortController();
   const pieceSamples = (wireSampleRate * 40) / 1000;

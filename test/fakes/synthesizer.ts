@@ -3,8 +3,9 @@ import { silence } from './vad.ts';
 import { untilAborted } from '../../voices/runtime/until-aborted.ts';
 
 /**
- * Speaks at 100 ms a word, each word timed: constant pressure, or a tone where it `sings`, for codecs that carry no
- * pressure. `spoken` keeps the phrases; `failOn` makes one of them fail.
+ * Speaks at 100 ms per word, with word timings. The audio is a constant, or a tone if `sings` is
+ * set, for codecs that drop constants (DC). `spoken` records the phrases; `failOn` makes one of
+ * them fail.
  */
 export function fakeSynthesizer(
   options: { failOn?: string; error?: Error; sings?: boolean } = {},
@@ -39,14 +40,17 @@ export function fakeSynthesizer(
   };
 }
 
-/** One for all, because an engine that costs nothing leaves no garbage either. */
+/** Shared, because an engine that costs nothing should leave no garbage either. */
 const longPressure = silence(10_000).fill(0.2);
 
 function pressure(ms: number): Float32Array {
   return ms > 10_000 ? silence(ms).fill(0.2) : longPressure.subarray(0, (ms * 24_000) / 1000);
 }
 
-/** Another tone than users make in tests: who sounds like the character, word for word, is its echo. */
+/**
+ * A tone different from that of test users: audio that sounds like the character and repeats its
+ * words counts as echo.
+ */
 function song(ms: number): Float32Array {
   return Float32Array.from({ length: ms * 24 }, (_, index) => 0.4 * Math.sin(index / 12 + Math.sin(index / 1_500)));
 }

@@ -7,7 +7,8 @@ type Mouth = Readonly<Record<string, Weights>>;
 const [features, bins] = [100, 513];
 
 /**
- * A ZipVoice whose speech has the mean spectrum of the clip, 8 frames of 256 samples for each sound at 24 kHz, told by eSpeak NG.
+ * A ZipVoice whose speech has the mean spectrum of the clip: 8 frames of 256 samples for each
+ * phoneme of eSpeak NG, at 24 kHz.
  */
 export async function tinyZipvoice(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
   const frames = { name: 'text_condition', sizes: ['N', 'T', features] };
@@ -50,7 +51,7 @@ export async function tinyZipvoice(files: TinyFiles, dataDir: Weights): Promise<
     ],
     outputs: [{ name: 'v', sizes: ['N', 'T', features] }],
     nodes: [
-      // Where the clip is over there is nothing.
+      // After the end of the clip, the values are zero.
       node('ReduceSum', ['speech_condition', 'second'], ['clip'], { keepdims: 1 }),
       node('Div', ['clip', 'length'], ['mean']),
       node('Sub', ['mean', 'x'], ['way']),
@@ -88,9 +89,9 @@ export async function tinyZipvoice(files: TinyFiles, dataDir: Weights): Promise<
 
 const [wide, narrow] = [1_024, 32];
 
-/** A Pocket-TTS that hums 80 ms for each letter, at the pitch at which the clip hums. */
+/** A Pocket-TTS that hums 80 ms for each letter, at the pitch of the clip's hum. */
 export async function tinyPocket(files: TinyFiles): Promise<Mouth> {
-  // How much a sine turns with each sample: the mean of its differences over its own.
+  // Change of a sine per sample: the mean of its differences over its own mean.
   const encoder = await files.onnx('pocket-encoder.onnx', {
     inputs: [{ name: 'audio', sizes: [1, 1, 'S'] }],
     outputs: [{ name: 'embedding', sizes: [1, 1, wide] }],
@@ -117,7 +118,7 @@ export async function tinyPocket(files: TinyFiles): Promise<Mouth> {
     ],
     constants: { wide: [wide], nothing: tensor([1, 1, 1]) },
   });
-  // It remembers how much there is to say, and in whose voice.
+  // Its state: the amount of text left, and the voice.
   const lmMain = await files.onnx('pocket-main.onnx', {
     inputs: [
       { name: 'sequence', sizes: [1, 's', narrow] },

@@ -4,14 +4,14 @@ import { castTo, node, tensor, tokenList, winners, type TinyFiles } from './tiny
 type Ear = Readonly<Record<string, Weights>>;
 
 const chunkFrames = 16;
-/** Below the logarithm of the energy of any sound, and above that of silence, -16. */
+/** Threshold on the log energy: below that of any sound, above that of silence, which is -16. */
 const quiet = 8;
 
-/** A streaming Zipformer that hears these words, one for each 320 ms that are not silent. */
+/** A streaming Zipformer that recognizes these words, one for each 320 ms that are not silent. */
 export async function tinyZipformer(files: TinyFiles, words: readonly string[]): Promise<Ear> {
   const tokens = ['<blk>', ...words.map((word) => `▁${word}`)];
   const size = tokens.length;
-  // One chunk for each word, which stands in its first frame; after the last nothing is heard.
+  // One chunk for each word, in its first frame; nothing is recognized after the last.
   const said = [...words.map((_, index) => index + 1), 0].flatMap((id) => [id, ...Array(chunkFrames - 1).fill(0)]);
   const states = [
     { name: 'cached_key_0', sizes: [1, 'N', 1] },
@@ -85,7 +85,7 @@ export async function tinyZipformer(files: TinyFiles, words: readonly string[]):
   return { encoder, decoder, joiner, tokens: await files.write('tokens.txt', tokenList(tokens)) };
 }
 
-/** A SenseVoice that hears these words in English, whatever is said. */
+/** A SenseVoice that recognizes these words in English, whatever the audio. */
 export async function tinySenseVoice(files: TinyFiles, words: readonly string[]): Promise<Ear> {
   const tokens = ['<unk>', '<|en|>', '<|NEUTRAL|>', '<|Speech|>', '<|withitn|>', ...words.map((word) => `▁${word}`)];
   const longest = 500;
@@ -137,7 +137,7 @@ export async function tinySenseVoice(files: TinyFiles, words: readonly string[])
   return { model, tokens: await files.write('tokens.txt', tokenList(tokens)) };
 }
 
-/** A Whisper that hears these words in English, whatever is said. */
+/** A Whisper that recognizes these words in English, whatever the audio. */
 export async function tinyWhisper(files: TinyFiles, words: readonly string[]): Promise<Ear> {
   const special = [
     'sot',
@@ -154,7 +154,8 @@ export async function tinyWhisper(files: TinyFiles, words: readonly string[]): P
   const size = special.length + words.length;
   const [layers, context, width] = [1, 24, 2];
   const prompt = ['sot', '<|en|>', 'transcribe', 'no_timestamps'];
-  // In answer to the first token it tells the language, in answer to the last of the prompt the first word.
+  // After the first token it outputs the language, after the last token of the prompt the first
+  // word.
   const said = Array.from({ length: context }, (_, place) => {
     const word = place - prompt.length + 1;
     if (place === 0) return id('<|en|>');
@@ -212,9 +213,12 @@ export async function tinyWhisper(files: TinyFiles, words: readonly string[]): P
   return { encoder, decoder, tokens: await files.write('tokens.txt', text) };
 }
 
-/** A streaming Paraformer that hears these words, one for each window of 0.6 s that is not silent. */
+/**
+ * A streaming Paraformer that recognizes these words, one for each window of 0.6 s that is not
+ * silent.
+ */
 export async function tinyParaformer(files: TinyFiles, words: readonly string[]): Promise<Ear> {
-  // Windows of 10 frames, with 8 of the last before them; a word is found in the one in the middle.
+  // Windows of 10 frames, preceded by the last 8; a word is found in the middle one.
   const [window, before, middle, width] = [18, 8, 7, 1];
   const tokens = ['<blank>', ...words];
   const encoder = await files.onnx('paraformer-encoder.onnx', {

@@ -1,4 +1,4 @@
-/** Numbers of the GGUF format. */
+/** Type codes of the GGUF format. */
 const types = { uint32: 4, int32: 5, float32: 6, string: 8, array: 9 } as const;
 const kinds = { normal: 1, unknown: 2, control: 3, byte: 6 } as const;
 const alignment = 32;
@@ -25,8 +25,9 @@ const width = 64;
 const hidden = 32;
 
 /**
- * A Llama of one layer that knows no context: after the newline that ends a prompt in ChatML it says `pieces`, then it ends.
- * Whatever the pieces do not need is written byte by byte. No piece may come twice.
+ * A one-layer Llama that ignores context: after the newline that ends a ChatML prompt it outputs
+ * `pieces`, then stops. Text outside the pieces is tokenized byte by byte. No piece may occur
+ * twice.
  */
 export function tinyGguf(pieces: readonly string[], options: { readonly neverEnds?: boolean } = {}): Buffer {
   const special = ['<unk>', '<s>', '</s>', '<|im_start|>', '<|im_end|>'];
@@ -85,13 +86,13 @@ export function tinyGguf(pieces: readonly string[], options: { readonly neverEnd
   ]);
 }
 
-/** Nothing is added to what goes through: attention and feed-forward give zeros. */
+/** A layer that adds nothing to the residual stream: attention and feed-forward output zeros. */
 function layer(name: string, sizes: readonly number[], value: number): Tensor {
   const length = sizes.reduce((product, size) => product * size, 1);
   return { name: `blk.0.${name}.weight`, sizes, values: new Float32Array(length).fill(value) };
 }
 
-/** Directions that are far from each other, the same each time. */
+/** Random vectors far from each other, the same each time. */
 function randomRows(count: number): Float32Array {
   let state = 1;
   const random = (): number => {

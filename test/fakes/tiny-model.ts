@@ -5,11 +5,12 @@ import type { Weights } from '../../voices/models/weights.ts';
 import { writeOnnx, type FloatTensor, type GraphNode, type OnnxGraph } from '../../voices/vads/onnx-file.ts';
 
 /**
- * Weights are not to be had in tests. These models have the names, shapes and metadata of the true ones, so that the true
- * runtime loads and runs them, and say always the same.
+ * Writer of tiny models. Tests cannot download weights. These models have the names, shapes and
+ * metadata of the real ones, so that the real runtime loads and runs them, and their output is
+ * constant.
  */
 export interface TinyFiles {
-  /** Writes a file; returns it as an engine's settings name it. */
+  /** Writes a file; returns its reference for an engine's settings. */
   write(name: string, content: string | Uint8Array): Promise<Weights>;
   onnx(name: string, graph: OnnxGraph): Promise<Weights>;
 }
@@ -37,17 +38,17 @@ export function tensor(sizes: readonly number[], valueAt: (index: number) => num
   return { sizes, values: Float32Array.from({ length }, (_, index) => valueAt(index)) };
 }
 
-/** Rows of scores, in each of which one column wins. */
+/** Rows of scores, each with one winning column. */
 export function winners(columns: number, winnerOf: readonly number[]): FloatTensor {
   return tensor([winnerOf.length, columns], (index) =>
     index % columns === winnerOf[Math.floor(index / columns)] ? 1 : 0,
   );
 }
 
-/** A list of tokens as sherpa-onnx reads it. */
+/** A token list in sherpa-onnx's format. */
 export function tokenList(tokens: readonly string[]): string {
   return tokens.map((token, id) => `${token} ${id}\n`).join('');
 }
 
-/** Numbers of `onnx.proto3`, for `Cast`. */
+/** Type codes of `onnx.proto3`, for `Cast`. */
 export const castTo = { float: { to: 1 }, int32: { to: 6 }, int64: { to: 7 } } as const;

@@ -3,7 +3,7 @@ import { castTo, node, tensor, type TinyFiles } from './tiny-model.ts';
 
 type Mouth = Readonly<Record<string, Weights>>;
 
-/** Hertz, of the two voices of the tiny VITS. */
+/** Pitches in hertz of the two voices of the tiny VITS. */
 export const tinyPitches = [200, 350];
 const vitsRate = 16_000;
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789 ,.?!'-";
@@ -12,7 +12,10 @@ function turnOf(pitch = 0, sampleRate: number): number {
   return (2 * Math.PI * pitch) / sampleRate;
 }
 
-/** Sound of so many samples that turns by so much with each: one number each, as floats. */
+/**
+ * Graph nodes for a hum: number of samples and phase step per sample in, audio out; one number
+ * each, as floats.
+ */
 export const humming = {
   nodes: (samples: string, turn: string, sound: string) => [
     node('Squeeze', [samples], ['end']),
@@ -72,14 +75,14 @@ export async function tinyVits(files: TinyFiles): Promise<Mouth> {
   return { model, tokens };
 }
 
-/** Letters of the phonetic alphabet in English, as eSpeak NG writes them. */
+/** English IPA phonemes, as written by eSpeak NG. */
 export const phonemes = " ^$_!'(),-.:;?abcdefhijklmnopqrstuvwxyzæðŋɐɑɔəɚɛɜɡɪɹɾʃʊʌʒʔʲˈˌːθᵻ";
 
 export function phonemeList(files: TinyFiles, name: string, between: string): Promise<Weights> {
   return files.write(name, Array.from(phonemes, (sound, id) => `${sound}${between}${id}\n`).join(''));
 }
 
-/** A VITS of Piper's, which hums 60 ms for each sound that eSpeak NG reads, at the pitch of the speaker. */
+/** A Piper VITS that hums 60 ms for each phoneme of eSpeak NG, at the pitch of the speaker. */
 export async function tinyPiper(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
   const model = await files.onnx('piper.onnx', {
     metadata: {
@@ -115,7 +118,7 @@ export async function tinyPiper(files: TinyFiles, dataDir: Weights): Promise<Mou
   return { model, tokens: await phonemeList(files, 'piper-tokens.txt', ' '), dataDir };
 }
 
-/** A Kokoro (0.19) that hums 60 ms for each sound, at the pitch that its style tells. */
+/** A Kokoro (0.19) that hums 60 ms for each phoneme, at the pitch given by its style. */
 export async function tinyKokoro(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
   const [sampleRate, longest, width] = [24_000, 510, 2];
   const model = await files.onnx('kokoro.onnx', {
@@ -149,7 +152,7 @@ export async function tinyKokoro(files: TinyFiles, dataDir: Weights): Promise<Mo
   return { model, voices, tokens: await phonemeList(files, 'kokoro-tokens.txt', ' '), dataDir };
 }
 
-/** A Matcha that hums 6 frames of 256 samples for each sound, at the lower pitch. */
+/** A Matcha that hums 6 frames of 256 samples for each phoneme, at the lower pitch. */
 export async function tinyMatcha(files: TinyFiles, dataDir: Weights): Promise<Mouth> {
   const [sampleRate, bands] = [22_050, 80];
   const acousticModel = await files.onnx('matcha.onnx', {

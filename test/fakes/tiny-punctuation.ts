@@ -31,7 +31,7 @@ export async function tinyPunctuation(
   return { model };
 }
 
-/** A CNN-BiLSTM that begins every word with a capital and puts no marks. */
+/** A CNN-BiLSTM that capitalizes every word and adds no punctuation. */
 export async function tinyCapitals(files: TinyFiles): Promise<{ model: Weights; vocabulary: Weights }> {
   const longest = 200;
   const choices = 4;

@@ -1,10 +1,13 @@
 import type { Weights } from '../../voices/models/weights.ts';
 import { node, tensor, type TinyFiles } from './tiny-model.ts';
 
-/** Bands of mel energy. */
+/** Mel energy bands. */
 export const tinyDimensions = 80;
 
-/** A speaker encoder in the form of 3D-Speaker's (CAM++, ERes2Net), which takes people for the pitches they hum. */
+/**
+ * A speaker encoder in the form of 3D-Speaker's (CAM++, ERes2Net), which identifies people by the
+ * pitch they hum.
+ */
 export function tinyEncoder(files: TinyFiles): Promise<Weights> {
   return files.onnx('speaker.onnx', {
     metadata: {
@@ -28,10 +31,13 @@ export function tinyEncoder(files: TinyFiles): Promise<Weights> {
 
 const [fieldSamples, shiftSamples, windowSamples] = [991, 270, 16_000];
 const frames = Math.floor((windowSamples - fieldSamples) / shiftSamples) + 1;
-/** Nobody, each of three people, each pair of them. */
+/** No speaker, each of three speakers, each pair of them. */
 const classes = 7;
 
-/** A segmentation model in pyannote's form, which hears the first of three people wherever it is not silent. */
+/**
+ * A segmentation model in pyannote's form, which detects the first of three speakers in all
+ * non-silent frames.
+ */
 export function tinySegmentation(files: TinyFiles): Promise<Weights> {
   return files.onnx('segmentation.onnx', {
     metadata: {

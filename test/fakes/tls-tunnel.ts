@@ -3,10 +3,10 @@ import { connect, type AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
 
-/** A TLS door before a plain server on loopback, as a proxy stands before it: for clients that speak wss and nothing else. */
+/** A TLS proxy in front of a plain server on loopback, for clients that only speak wss. */
 export interface TlsTunnel extends AsyncDisposable {
   readonly port: number;
-  /** PEM, made anew; what a client has to trust. */
+  /** New self-signed certificate in PEM, which a client has to trust. */
   readonly certificate: string;
 }
 
@@ -23,7 +23,7 @@ export async function openTlsTunnel(toPort: number): Promise<TlsTunnel> {
     near.once('close', () => open.delete(near));
     const far = connect(toPort, '127.0.0.1');
     near.pipe(far).pipe(near);
-    // Whichever side breaks takes the other with it.
+    // A side that breaks closes the other.
     for (const [side, other] of [
       [near, far],
       [far, near],

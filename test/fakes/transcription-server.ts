@@ -3,17 +3,20 @@ import { openEngineServer, type EngineServer, type Route, type SeenRequest } fro
 
 const json = { 'content-type': 'application/json' };
 
-/** What an in-test server hears. */
+/** The result of a transcription. */
 export interface Hearing {
   readonly text: string;
   readonly language?: string;
-  /** How it tells the text while it hears, to whom asks; absent: all at once, whatever is asked. */
+  /**
+   * Streaming format of partial results, if the client asks for a stream. Absent: always the whole
+   * text at once.
+   */
   readonly events?: 'openai' | 'vllm' | 'speaches';
-  /** Of `verbose_json`. */
+  /** Segments of `verbose_json`. */
   readonly segments?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The text, told word by word. */
+/** The text as a stream, word by word. */
 const eventsOf = {
   *openai(text: string): Generator<string> {
     for (const delta of text.split(/(?= )/)) yield event({ type: 'transcript.text.delta', delta });
@@ -34,7 +37,10 @@ function event(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A server with OpenAI's transcription route and whisper.cpp's. Hears `hearing` in everything; refuses what is no WAV. */
+/**
+ * Opens a server with OpenAI's transcription route and whisper.cpp's. Returns `hearing` for any
+ * audio; rejects files that are not WAV.
+ */
 export async function openTranscriptionServer(
   hearing: Hearing | (() => Hearing) = { text: 'hello there' },
 ): Promise<EngineServer & { seconds(): Promise<number[]> }> {

@@ -16,18 +16,18 @@ import { CallCount } from './call-count.ts';
 import type { EngineServer, SeenRequest } from './engine-server.ts';
 import { cut, type Fault } from './faults.ts';
 
-/** A request as it comes: inputs by their names, as bytes. */
+/** A request: inputs by name, as bytes. */
 export interface TritonRequest {
   readonly model: string;
   readonly id: string;
   readonly inputs: Readonly<
     Record<string, { readonly datatype: string; readonly shape: number[]; readonly raw: Buffer }>
   >;
-  /** The text in an input, without its length. */
+  /** The text in an input, without its length prefix. */
   text(name: string): string;
 }
 
-/** One answer of a model. */
+/** One response of a model. */
 export interface TritonOutput {
   readonly name: string;
   readonly datatype: string;
@@ -35,20 +35,20 @@ export interface TritonOutput {
   readonly raw: Buffer;
 }
 
-/** What goes wrong in a way that only this protocol has. */
+/** A fault specific to this protocol. */
 export type TritonFault =
-  /** An error in a text, after so many answers. */
+  /** An error in a response message, after this many responses. */
   | { readonly kind: 'error-message'; readonly after: number }
-  /** An end in order, without the flag that it is one. */
+  /** A regular end of the stream without the final-response flag. */
   | { readonly kind: 'end'; readonly after: number }
   | { readonly kind: 'status'; readonly code: number; readonly after: number };
 
-/** How the model differs from the usual. */
+/** Deviations of the model from its default behaviour. */
 export interface TritonOptions {
-  /** What it is given; told when somebody asks. */
+  /** Input names, reported in the model's metadata. */
   readonly inputs?: readonly string[];
   readonly isReady?: boolean;
-  /** False: as servers do that do not know the flag of the last answer. */
+  /** False: like a server that does not know the final-response flag. */
   readonly flags?: boolean;
   readonly goesWrong?: TritonFault;
 }
@@ -72,7 +72,7 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
     for (const socket of sockets) how(socket);
   };
   const calls = new CallCount(({ kind }) => {
-    // It is the connection that they befall, so there must be a new one.
+    // These faults affect the connection, so the next call needs a new one.
     if (kind === 'page' || kind === 'pieces') toEach((socket) => socket.destroy());
   });
   const infer = (call: Call): void => {
@@ -82,7 +82,7 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
       if (!isOver) end(isComplete);
       isOver = true;
     };
-    // Ours ends it in order, or with a status that is an error here.
+    // The server ends a call regularly, or with a status that arrives here as an error.
     call.once('error', () => over(true)).once('finish', () => over(true));
     call.once('cancelled', () => over(false));
     call.once('data', (body: Record<string, unknown>) => {
@@ -109,7 +109,7 @@ export async function openTritonServer(model: Model, options: TritonOptions = {}
     socket.once('close', () => sockets.delete(socket)).on('error', () => undefined);
     const fault = calls.breakage?.fault;
     if (fault?.kind === 'page') {
-      // As nginx answers what is no HTTP/1.
+      // Like nginx's answer to a request that is not HTTP/1.
       socket.end('HTTP/1.1 400 Bad Request\r\ncontent-type: text/html\r\n\r\n<!doctype html><title>nginx</title>');
     } else if (fault?.kind === 'pieces') injector.injectConnection(inPieces(socket, fault.sizes));
     else injector.injectConnection(socket);
@@ -136,7 +136,7 @@ interface Spoiling {
   readonly options: TritonOptions;
 }
 
-/** One model's answers, then the flag that it was the last; or what goes wrong instead. */
+/** Sends the responses of the model and the final flag, or the fault. */
 async function answer(
   call: Call,
   outputs: Iterable<TritonOutput> | AsyncIterable<TritonOutput>,
@@ -214,7 +214,7 @@ function refuse(call: Call, fault: Extract<Fault, { kind: 'status' }>): void {
   call.emit('error', { code: statusOf[fault.status] ?? status.UNKNOWN, details, metadata });
 }
 
-/** The connection, with all that the server sends cut into pieces. */
+/** Wraps a connection so that everything the server sends is cut into pieces. */
 function inPieces(socket: Socket, sizes: readonly number[]): Duplex {
   const through = new Duplex({
     read: () => socket.resume(),

@@ -6,24 +6,24 @@ import { classes, Message, methods, parseMessage } from 'werift';
 const realm = 'fake.example';
 const nonce = Buffer.from('nonce');
 
-/** One client's place at the relay. */
+/** The relay allocation of one client. */
 interface Allocation {
   readonly client: RemoteInfo;
   readonly relay: Socket;
-  /** Addresses from which packets are let in (RFC 8656 §9): by the IP alone. */
+  /** Addresses whose packets are let in (RFC 8656 §9), by IP alone. */
   readonly permitted: Set<string>;
   /** Peers by channel, as `address:port`. */
   readonly channels: Map<number, string>;
 }
 
 /**
- * A STUN and TURN server on loopback (RFC 8489, RFC 8656), as far as a call needs one: it asks for the password, hands out
- * a relay, and lets in only whom its client has sent something to.
+ * A STUN and TURN server on loopback (RFC 8489, RFC 8656), as far as a call needs one: it requires
+ * the password, allocates a relay, and lets in only peers that its client has sent something to.
  */
 export async function openTurnServer(options: {
   readonly user?: string;
   readonly credential?: string;
-  /** What it tells clients of their own address. */
+  /** The public address that it reports to clients. */
   readonly mapped?: readonly [address: string, port: number];
 }) {
   const { user = 'user', credential = 'credential', mapped } = options;

@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import type { Socket } from 'node:dgram';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
-/** Notes the UDP sockets that this process opens, and how often it asks a name server. */
+/** Tracks the UDP sockets that this process opens, and counts its DNS lookups. */
 export function watchUdp() {
   const sockets: Socket[] = [];
   const onSocket = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
@@ -14,7 +14,7 @@ export function watchUdp() {
     },
   }).enable();
   return {
-    /** Where the open ones are bound. */
+    /** Addresses of the open sockets. */
     bound: () =>
       sockets.flatMap((socket) => {
         try {

@@ -1,7 +1,10 @@
 import { EngineError } from '../../voices/engine.ts';
 import type { Vad } from '../../voices/vad.ts';
 
-/** Hears speech wherever the mean level is above 0.05. Observable: `open` streams; `fail` makes the next score fail. */
+/**
+ * Detects speech if the mean level is above 0.05. `openStreams` counts streams; `failNext` makes
+ * the next score fail.
+ */
 export function fakeVad(): Vad & { openStreams: number; failNext: boolean; close(): Promise<void> } {
   const vad = {
     name: 'fake-vad',
@@ -33,7 +36,7 @@ export function fakeVad(): Vad & { openStreams: number; failNext: boolean; close
   return vad;
 }
 
-/** Samples that the fake hears as speech, and as silence. */
+/** Samples that the fake VAD classifies as speech, and as silence. */
 export function tone(ms: number, sampleRate = 24_000): Float32Array {
   return Float32Array.from({ length: (ms * sampleRate) / 1000 }, (_, index) => 0.4 * Math.sin(index / 6));
 }

@@ -1,4 +1,4 @@
-/** Something like a voice: harmonics of a wandering pitch, louder and softer. */
+/** A voice-like signal: harmonics of a varying pitch, louder and softer. */
 export function voiceLike(ms: number, sampleRate: number): Float32Array {
   return Float32Array.from({ length: (ms * sampleRate) / 1000 }, (_, index) => {
     const seconds = index / sampleRate;
@@ -10,7 +10,9 @@ export function voiceLike(ms: number, sampleRate: number): Float32Array {
   });
 }
 
-/** Signal to noise in decibels, at the delay where the two agree best: a codec delays what it carries. */
+/**
+ * Signal-to-noise ratio in decibels, at the delay with the best match: a codec delays the signal.
+ */
 export function signalToNoise(original: Float32Array, decoded: Float32Array, mostDelay: number): number {
   let best = -Infinity;
   const length = original.length - mostDelay;

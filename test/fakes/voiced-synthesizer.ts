@@ -2,7 +2,7 @@ import { concatSamples } from '../../voices/audio.ts';
 import { fakeSynthesizer } from './synthesizer.ts';
 import { voiceLike } from './voice-like.ts';
 
-/** Speaks with something like a voice, 100 ms a word; `made` is all of it, at 24 kHz. */
+/** Speaks with a voice-like signal, 100 ms per word; `made` returns all of it, at 24 kHz. */
 export function voicedSynthesizer(): ReturnType<typeof fakeSynthesizer> & { made(): Float32Array } {
   const voice = voiceLike(20_000, 24_000);
   const plain = fakeSynthesizer();

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { candidateProviders, thisMachine } from '../../server/engines/gpu-present.ts';
 
-/** Where Debian's Chromium keeps its Vulkan loader and SwiftShader, a Vulkan device in software. */
+/** Folder of the Vulkan loader and SwiftShader, a software Vulkan device, in Debian's Chromium. */
 const chromium = '/usr/lib/chromium';
 
-/** What a process needs in its environment to find a device for WebGPU; undefined, saying so, where there is none. */
+/**
+ * Environment variables with which a process finds a WebGPU device. Undefined, with a warning, if
+ * there is none.
+ */
 export function webgpuEnvironment(test: string): Readonly<Record<string, string>> | undefined {
   if (candidateProviders(thisMachine).includes('webgpu')) return {};
   const driver = path.join(chromium, 'vk_swiftshader_icd.json');

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a hostile server does with one request; `undefined`: answers it as it should. */
+/** Handles one request in a hostile way; `undefined` leaves it to the normal answer. */
 export type Trick = (request: WeightsRequest, response: ServerResponse) => true | undefined;
 
 export interface WeightsRequest {
   readonly path: string;
-  /** Both included; absent where no part is asked for. */
+  /** Both inclusive; absent if the whole file is requested. */
   readonly range?: { readonly from: number; readonly to: number };
-  /** How many requests came before, the looks (first byte only) not counted. */
+  /** Number of requests before, not counting probes (first byte only). */
   readonly number: number;
   readonly isLook: boolean;
   readonly file: Buffer;
 }
 
-/** A server of weights that can be as bad as real ones. */
+/** A server of model weights that can misbehave like real ones. */
 export interface WeightsServer {
   readonly url: string;
   /** Every request, as `RANGE PATH`. */
@@ -24,12 +24,12 @@ export interface WeightsServer {
   file: Buffer;
   etag: string | undefined;
   trick: Trick | undefined;
-  /** Resolves when so many requests for parts have come. */
+  /** Resolves when this many requests (other than probes) have come. */
   came(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens it on loopback; every path is the same file. */
+/** Opens it on loopback; every path returns the same file. */
 export async function openWeightsServer(file: Buffer): Promise<WeightsServer> {
   const seen: string[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
@@ -62,7 +62,7 @@ export async function openWeightsServer(file: Buffer): Promise<WeightsServer> {
   return Object.assign(self, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
 
-/** As a good server answers. */
+/** Answers correctly. */
 export function answer({ range, file }: WeightsRequest, response: ServerResponse, etag?: string): void {
   const headers = { 'accept-ranges': 'bytes', ...(etag !== undefined && { etag }) };
   if (range === undefined) {
@@ -90,7 +90,7 @@ function rangeOf(request: IncomingMessage): { readonly from: number; readonly to
   return found === null ? undefined : { from: Number(found[1]), to: Number(found[2]) };
 }
 
-/** Bytes that look like weights, the same every time. */
+/** Deterministic bytes that look like weights. */
 export function weightsOf(bytes: number): Buffer {
   const parts: Buffer[] = [];
   for (let index = 0; index * 32 < bytes; index += 1) {

@@ -6,13 +6,16 @@ const rate = 24_000;
 const languages = ['en', 'es', 'fr', 'de', 'it', 'pt', 'pl', 'tr', 'ru', 'nl', 'cs', 'ar', 'zh-cn', 'ja', 'hu', 'ko'];
 
 interface XttsOptions {
-  /** Its own voices. */
+  /** Its preset voices. */
   readonly voices?: readonly string[];
-  /** In place of the speech. */
+  /** Replaces the speech. */
   readonly sound?: () => AsyncIterable<Buffer>;
 }
 
-/** coqui-ai/xtts-streaming-server: clips become latents, which come back with every request; what is wrong with a language shows after 200. */
+/**
+ * coqui-ai/xtts-streaming-server: clips become latents, which come back with every request; a
+ * language error shows only after status 200.
+ */
 export async function openCoquiServer({ voices = ['Claribel'], sound }: XttsOptions = {}): Promise<EngineServer> {
   return openEngineServer({
     'GET /languages': () => json(languages),
@@ -32,7 +35,7 @@ export async function openCoquiServer({ voices = ['Claribel'], sound }: XttsOpti
   });
 }
 
-/** daswer123/xtts-api-server: voices by name or path, everything in the address. */
+/** daswer123/xtts-api-server: voices by name or path, all parameters in the URL. */
 export async function openDaswer123Server({ voices = ['female'], sound }: XttsOptions = {}): Promise<EngineServer> {
   return openEngineServer({
     'GET /languages': () => json({ languages: { English: 'en' } }),

@@ -10,23 +10,25 @@ import type { EngineScript, Hearing, Speaking, Thinking } from './engine-script.
 import type { Scheduler } from './scheduler.ts';
 import { sampleRate, voicedShare, WordReader, type Vocabulary } from './speech.ts';
 
-/** Silence after a sentence, spoken. */
+/** Silence after a spoken sentence. */
 const sentencePauseMs = 120;
-/** A chunk of speech holds so many words: voices stream. */
+/** Words in a chunk of speech: synthesizers stream. */
 const chunkWords = 3;
 
-/** The engines of one session: scripted, on virtual time, reading and speaking words as levels of sound. */
+/**
+ * The engines of one session: scripted, on virtual time. Words are encoded as levels of the signal.
+ */
 export class SimulatedEngines {
   readonly recognizer: SpeechRecognizer;
   readonly agent: CharacterAgent;
   readonly synthesizer: SpeechSynthesizer;
   readonly vad: Vad;
   readonly turnDetector: TurnDetector;
-  /** What the mind was given, call by call. */
+  /** History passed to the reply source in each call. */
   readonly histories: (readonly Message[])[] = [];
-  /** What the recognizer heard, utterance by utterance, as far as it came. */
+  /** Words received by the recognizer, by utterance, including unfinished ones. */
   readonly utterances: WordReader[] = [];
-  /** Calls that have not ended, by engine. */
+  /** Number of calls in progress, by engine. */
   readonly running = { vad: 0, recognizer: 0, mind: 0, voice: 0 };
   readonly #scheduler: Scheduler;
   readonly #vocabulary: Vocabulary;
@@ -35,7 +37,10 @@ export class SimulatedEngines {
   #isHealed = false;
   #utterances = 0;
   #windows = 0;
-  /** The reply that is being made: its place in the script, how much history it was made from, and whether it was given up. */
+  /**
+   * The current reply: its index in the script, the number of messages it was made from, and
+   * whether it was aborted.
+   */
   #reply = { number: -1, messages: -1, isGivenUp: false };
 
   constructor(parts: { scheduler: Scheduler; vocabulary: Vocabulary; script: EngineScript; person: string }) {
@@ -168,7 +173,7 @@ export class SimulatedEngines {
     let spoken = 0;
     let atMs = 0;
     for await (const { text } of phrases) {
-      // Its mind has begun by now.
+      // The reply source has started by now.
       const turn: Speaking = this.#turn('speaks', this.#reply.number);
       const wordMs = turn.wordMs ?? 240;
       await this.#scheduler.sleep(turn.firstMs ?? 90, signal);
@@ -206,7 +211,7 @@ export class SimulatedEngines {
     return { samples, words };
   }
 
-  /** The place of a reply in the script. */
+  /** Returns the index of a reply in the script. */
   #begin(messages: number, signal: AbortSignal): number {
     const { number, isGivenUp } = this.#reply;
     const isSame = isGivenUp && messages === this.#reply.messages;
@@ -224,12 +229,12 @@ export class SimulatedEngines {
     return { ...this.#script.usual, ...(this.#isHealed ? {} : turn) };
   }
 
-  /** From now on everything is as usual, whatever the script says. */
+  /** From now on, all engines behave as usual, whatever the script says. */
   heal(): void {
     this.#isHealed = true;
   }
 
-  /** Two sentences of which no word was said before. */
+  /** Two sentences of new words. */
   #newText(words = 6): string {
     return `${this.#vocabulary.invent(words)}. ${this.#vocabulary.invent(words)}.`;
   }

@@ -2,10 +2,13 @@ import { decodeFrame } from '../../server/protocol/binary-frame.ts';
 import type { Item } from '../../server/client/types/api.d.ts';
 import type { PersonRun } from './world.ts';
 
-/** A word that had begun when it was cut off may count as heard or not. */
+/** A word that had started when it was cut off may count as heard or not. */
 const wordTolerance = 1;
 
-/** No sound of a reply comes after its end, and nothing of it sounds after it was cut off. */
+/**
+ * Checks that no audio of a reply arrives after its end, and that none is played after it was cut
+ * off.
+ */
 export function deadSound({ person, pieces }: PersonRun): string[] {
   const wrong: string[] = [];
   const endedAt = new Map<number, number>();
@@ -21,7 +24,7 @@ export function deadSound({ person, pieces }: PersonRun): string[] {
       const number = response.x_dramatis?.number;
       if (type === 'response.created' && number !== undefined) {
         numberOf.set(response.id, number);
-        // A server that goes on with a session counts its replies anew.
+        // A restored session on another server counts its replies from the start again.
         endedAt.delete(number);
       }
       if (type === 'response.done') endedAt.set(numberOf.get(response.id) ?? -1, sequence);
@@ -41,7 +44,7 @@ interface Bracket {
   readonly response: { readonly id: string; readonly x_dramatis?: { readonly number?: number } };
 }
 
-/** What the server keeps of a reply is what the person heard of it, to the word. */
+/** Checks that the history of a reply is exactly what the person heard of it. */
 export function heardIsHistory(run: PersonRun): string[] {
   return run.asked.flatMap((id) => {
     const error = heardError(run, id);
@@ -51,7 +54,10 @@ export function heardIsHistory(run: PersonRun): string[] {
   });
 }
 
-/** By how many words the history of an item differs from what was heard of it; undefined for what was never spoken. */
+/**
+ * Number of words by which the history of an item differs from what was heard; undefined for an
+ * item that was never spoken.
+ */
 export function heardError(
   { person }: PersonRun,
   itemId: string,
@@ -63,14 +69,20 @@ export function heardError(
   return { words: Math.min(...errors), kept, heard: heard.join(' ') };
 }
 
-/** How many words longer one text is than the other; all of them where they begin differently. */
+/**
+ * Difference in words between two texts, one a prefix of the other; the length of the longer one if
+ * it is not.
+ */
 function wordsApart(one: string, other: string): number {
   const [longer, shorter] = one.length > other.length ? [one, other] : [other, one];
   const rest = longer.startsWith(shorter) ? longer.slice(shorter.length) : longer;
   return rest.split(/\s+/u).filter(Boolean).length;
 }
 
-/** What was heard, as it is, and without a stretch that was said a second time: a reply that was held repeats its clause. */
+/**
+ * Readings of what was heard: as it is, and without a repeated stretch, because a held reply
+ * repeats its clause.
+ */
 function tellings(heard: readonly string[]): string[][] {
   const all = [[...heard]];
   for (let again = 1; again < heard.length; again += 1) {
@@ -83,7 +95,7 @@ function tellings(heard: readonly string[]): string[][] {
   return all;
 }
 
-/** What a spoken item says; undefined where it is none. */
+/** Transcript of a spoken item; undefined for other items. */
 export function transcriptOf(item: Item | undefined): string | undefined {
   const part = item?.content?.find(({ type }) => type === 'output_audio' || type === 'audio');
   return part === undefined ? undefined : (part.transcript ?? '').trim().replaceAll(/\s+/gu, ' ');

@@ -1,7 +1,7 @@
 import { allSteps } from './invariants-of-words.ts';
 import type { PersonRun } from './world.ts';
 
-/** What happens between a person's turn and its answer, in the order that the client is told of it. */
+/** Events between a person's turn and its answer, in the order in which the client gets them. */
 interface Told {
   readonly type: string;
   readonly item_id?: string;
@@ -12,11 +12,11 @@ interface Told {
 }
 
 /**
- * Whoever was understood is answered, or speaks on: after a transcript with words comes a response, unless there is one
- * already, or new speech.
+ * Checks that every understood utterance is answered or continued: a transcript with words is
+ * followed by a response, unless one is already in progress, or by new speech.
  */
 export function answeredEach({ person: { record }, part }: PersonRun): string[] {
-  // With other settings it is the client who asks.
+  // With other settings, the client asks for replies.
   if (part.session !== undefined || allSteps(part.script).some((step) => step.do === 'send')) return [];
   const events = record.eventsOf() as unknown as Told[];
   return events.flatMap((event, index) => {
@@ -38,7 +38,10 @@ function isSpeaking(events: readonly Told[]): boolean {
   return count('response.created') > count('response.done');
 }
 
-/** Items follow one that the client knows, and what came word by word is what it came to. */
+/**
+ * Checks that each item follows an item known to the client, and that streamed text equals the
+ * final text.
+ */
 export function agrees({ person: { record } }: PersonRun): string[] {
   const known = new Set<string | null>([null]);
   const wrong: string[] = [];

@@ -1,7 +1,10 @@
 import type { Step } from './step.ts';
 import type { PersonRun, Run } from './world.ts';
 
-/** What was understood is, in its order, part of what was said: nothing is made up, and no word is understood twice. */
+/**
+ * Checks that the transcripts are a subsequence of what was said: no word is invented or
+ * transcribed twice.
+ */
 export function wordsOnce({ person: { mouth, record } }: PersonRun): string[] {
   const said = mouth.said.flatMap(({ word }) => (word === undefined ? [] : [word.text]));
   let place = 0;
@@ -15,10 +18,10 @@ export function wordsOnce({ person: { mouth, record } }: PersonRun): string[] {
   return [];
 }
 
-/** What a script does may keep words from being understood: buttons, settings. */
+/** Steps that may keep words from being transcribed: buttons, settings. */
 const takesWords: ReadonlySet<Step['do']> = new Set(['send', 'commit', 'mute', 'vanish', 'hang up', 'stop server']);
 
-/** No word is lost that was said while somebody listened. */
+/** Checks that no word said while the session was listening is lost. */
 export function wordsKept({ person: { mouth, record }, part, probe, engines }: PersonRun): string[] {
   const isBroken = part.engines?.hears?.some(({ fails, unclear }) => fails !== undefined || unclear === true) === true;
   const isPatient = allSteps(part.script).every((step) => !takesWords.has(step.do));
@@ -34,7 +37,7 @@ export function wordsKept({ person: { mouth, record }, part, probe, engines }: P
 
 const leastRunMs = 400;
 
-/** How long somebody spoke without a pause, around a word. */
+/** Length of the speech without pauses around a word. */
 function runAround(
   one: PersonRun['person']['mouth']['said'][number],
   said: PersonRun['person']['mouth']['said'],
@@ -46,12 +49,15 @@ function runAround(
   return (said[last]?.endMs ?? 0) - (said[first]?.startMs ?? 0);
 }
 
-/** The steps of a script, those that are done meanwhile included. */
+/** All steps of a script, including those inside `meanwhile`. */
 export function allSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => [step, ...(step.do === 'meanwhile' ? allSteps(step.steps) : [])]);
 }
 
-/** What is said in one conversation is heard, thought of and spoken in no other. */
+/**
+ * Checks that the words of one conversation do not appear in another: neither heard, nor in a
+ * history, nor spoken.
+ */
 export function wordsApart({ people, vocabulary }: Run): string[] {
   return people.flatMap(({ person, engines }) => {
     const own = new Set([person.name, `${person.name}'s character`]);

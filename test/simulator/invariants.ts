@@ -5,7 +5,10 @@ import { agrees, answeredEach } from './invariants-of-turns.ts';
 import { wordsApart, wordsKept, wordsOnce } from './invariants-of-words.ts';
 import type { PersonRun, Run } from './world.ts';
 
-/** What must be so in every run, whatever was scripted. Returns what is wrong, in words; empty is right. */
+/**
+ * Checks the invariants of every run, whatever its script. Returns the violations in words; empty
+ * if there are none.
+ */
 export function violations(run: Run): string[] {
   return [
     ...stuckState(run),
@@ -31,7 +34,10 @@ const checksOfOne = [
   wordsKept,
 ];
 
-/** Everybody comes to the end, and nothing is left of their sessions. */
+/**
+ * Checks that everyone comes to the end of their script, and that nothing is left of their
+ * sessions.
+ */
 function stuckState({ isOver, pending, people, servers }: Run): string[] {
   const wrong = people.flatMap(({ person }) => person.vain);
   if (!isOver) wrong.push('the run is stuck: not everybody came to the end of their script');
@@ -49,7 +55,7 @@ function stuckState({ isOver, pending, people, servers }: Run): string[] {
   return wrong;
 }
 
-/** The order that the protocol prescribes, in every session that the person had. */
+/** Checks the order of protocol events in every session of the person. */
 function order({ person: { record } }: PersonRun): string[] {
   return Array.from({ length: record.sessions }, (_, index) => orderViolations(record.eventsOf(index + 1))).flat();
 }
@@ -61,7 +67,10 @@ function schema({ person: { record } }: PersonRun): string[] {
   });
 }
 
-/** Every response ends, once; every committed utterance is transcribed, once, or is known not to be understood. */
+/**
+ * Checks that every response ends exactly once, and that every committed utterance gets exactly one
+ * transcript or failure.
+ */
 function terminals({ person: { record, isGone }, probe }: PersonRun): string[] {
   if (isGone && probe === undefined) return [];
   const events = record.eventsOf();
@@ -74,17 +83,19 @@ function terminals({ person: { record, isGone }, probe }: PersonRun): string[] {
   return [...wrong, ...open.map(({ id }) => `${id} is still in progress`)];
 }
 
-/** What follows from what; an answer may be begun before the turn it answers is over. */
+/** Orders of latency stages. A reply may begin before the end of its turn. */
 const stages = [
   ['endpoint_ms', 'first_audio_ms'],
-  // What cannot be recognized may be known before the turn is over.
+  // A failure of recognition may be known before the end of the turn.
   ['transcript_ms', 'first_audio_ms'],
   ['first_token_ms', 'first_phrase_ms', 'first_audio_ms', 'heard_ms'],
 ];
-/** What is told of the wait may be off by what the client cannot know: a tick of its loudspeaker. */
+/** Tolerance for what the client cannot know: one tick of its loudspeaker. */
 const ledgerToleranceMs = 40;
 
-/** The latency of a reply is told stage by stage, and no stage comes before the one that it follows from. */
+/**
+ * Checks the latency breakdown of each reply: no stage comes before the one that it follows from.
+ */
 function ledger({ person: { record } }: PersonRun): string[] {
   return [...record.replies.values()].flatMap(({ id, latency = {} }) => {
     const isRow = stages.every((row) => {
@@ -98,7 +109,7 @@ function ledger({ person: { record } }: PersonRun): string[] {
   });
 }
 
-/** Where each millisecond of the wait has an owner, they are the whole wait. */
+/** Returns whether the shares of the owners add up to the whole wait. */
 function isShared({ owners, total_ms: totalMs }: Readonly<Record<string, unknown>>): boolean {
   if (typeof totalMs !== 'number') return true;
   const shares = Object.values(owners as Readonly<Record<string, number>>);
@@ -106,20 +117,20 @@ function isShared({ owners, total_ms: totalMs }: Readonly<Record<string, unknown
   return Math.abs(sumMs - totalMs) < 0.5 && shares.every((share) => share >= 0);
 }
 
-/** The last question was understood as it was asked, and answered. */
+/** Checks that the last question was transcribed correctly and answered. */
 function answered({ person: { record }, probe }: PersonRun): string[] {
   if (probe === undefined) return [];
   const said = [...record.transcripts.values()];
   const reply = [...record.replies.values()].at(-1);
   const wrong: string[] = [];
-  // A sound that was lost in a stall may come before it.
+  // It may be preceded by audio that was delayed by a stall.
   if (!said.some((text) => text?.endsWith(probe)))
     wrong.push(`the last question was understood as ${JSON.stringify(said.at(-1))}`);
   if (reply?.status !== 'completed') wrong.push(`the last answer was ${reply?.status} ${reply?.reason}`);
   return wrong;
 }
 
-/** Nothing that the server takes for a fault of its own, but what the script wants. */
+/** Checks that the server logged no internal faults except those expected by the scenario. */
 function faults({ servers, scenario }: Run): string[] {
   const all = servers.flatMap((server) => server.faults);
   return all.filter((fault) => scenario.faults?.test(fault) !== true).map((fault) => `a fault: ${fault}`);

@@ -5,23 +5,23 @@ import { sampleRate, WordReader, type SpokenWord, type Vocabulary } from './spee
 
 const blockMs = 20;
 const blockSamples = (sampleRate * blockMs) / 1000;
-/** What the real loudspeaker renders at a time; a flush fades out over one. */
+/** Block length of the real audio output; a flush fades out over one block. */
 const fadeSamples = 128;
 
-/** A word that sounded, from its first sample on. */
+/** A word that was played, with the time of its first sample. */
 export interface HeardWord {
   readonly word: SpokenWord;
   readonly atMs: number;
 }
 
-/** A loudspeaker on the real playback queue, in virtual time, and the ear in front of it. */
+/** A loudspeaker with the real playback queue, in virtual time, and the person listening to it. */
 export class Loudspeaker implements TalkSpeaker {
   readonly isRunning = true;
-  /** What the person has heard, in order. */
+  /** Words that the person has heard, in order. */
   readonly heard: HeardWord[] = [];
-  /** Words of each item as they came, heard or not. */
+  /** Words of each item as received, heard or not. */
   readonly received = new Map<string, WordReader>();
-  /** When sound of each word was last heard. */
+  /** Time at which audio of each word was last heard. */
   readonly lastHeardMs = new Map<SpokenWord, number>();
   readonly #scheduler: Scheduler;
   readonly #vocabulary: Vocabulary;
@@ -44,7 +44,7 @@ export class Loudspeaker implements TalkSpeaker {
     return this.#open.size > 0;
   }
 
-  /** Words of an item that have sounded, in order. */
+  /** Words of an item that were played, in order. */
   heardOf(itemId: string): string[] {
     const words = new Set(this.received.get(itemId)?.heard.map(({ word }) => word));
     return this.heard.filter(({ word }) => words.has(word)).map(({ word }) => word.text);
@@ -102,7 +102,7 @@ export class Loudspeaker implements TalkSpeaker {
     }
   }
 
-  /** A silent loudspeaker does not tick: its clock is put right when something comes. */
+  /** A silent loudspeaker does not tick; its clock is corrected when audio arrives. */
   #catchUp(): void {
     if (this.#isTicking) return;
     const missing = Math.floor((this.#scheduler.now() - this.#renderedMs) / blockMs);

@@ -1,15 +1,24 @@
 import { heardError } from './invariants-of-sound.ts';
 import type { PersonRun, Run } from './world.ts';
 
-/** How a conversation went at the person's ear, in the terms of τ-Voice: latency, yielding, interrupting. */
+/**
+ * Metrics of a conversation as heard by the person, as defined by τ-Voice: latency, yielding,
+ * interrupting.
+ */
 export interface Measures {
-  /** L_R: from the last sound of a turn to the first of the reply to it. */
+  /** L_R: from the end of a turn to the first audio of its reply. */
   readonly responseMs: readonly number[];
-  /** L_Y: from the first sound of speech over a reply to the last of that reply; only of replies that it stopped. */
+  /**
+   * L_Y: from the start of speech over a reply to the end of that reply; only for replies that it
+   * stopped.
+   */
   readonly yieldMs: readonly number[];
-  /** I_A: the share of replies that began to sound while the person spoke. */
+  /** I_A: share of replies that started while the person spoke. */
   readonly interruptingShare: number;
-  /** By how many words the history differs from what was heard, of each reply that was cut off. */
+  /**
+   * Number of words by which the history differs from what was heard, for each reply that was cut
+   * off.
+   */
   readonly heardErrorWords: readonly number[];
 }
 
@@ -39,7 +48,7 @@ interface Span {
   readonly endMs: number;
 }
 
-/** Speech without pauses. */
+/** Stretches of speech without pauses. */
 function turnsOf({ person }: PersonRun): Span[] {
   const spans: { startMs: number; endMs: number }[] = [];
   for (const { startMs, endMs, word } of person.mouth.said) {
@@ -51,7 +60,7 @@ function turnsOf({ person }: PersonRun): Span[] {
   return spans;
 }
 
-/** When each reply sounded. */
+/** Time span in which each reply was heard. */
 function soundsOf({ person }: PersonRun): (Span & { readonly itemId: string; readonly isCut: boolean })[] {
   const { speaker, record } = person;
   return [...speaker.received].flatMap(([itemId, { heard }]) => {

@@ -1,7 +1,7 @@
 import type { Scheduler } from './scheduler.ts';
 import { cough, sampleRate, type SpokenWord, type Vocabulary } from './speech.ts';
 
-/** A sound that a person makes, in virtual time. */
+/** A sound made by a person, in virtual time. */
 export interface Utterance {
   readonly level: number;
   readonly startMs: number;
@@ -12,14 +12,14 @@ export interface Utterance {
 
 const perMs = sampleRate / 1000;
 
-/** What a person says, and the microphone in front of it. */
+/** A person's speech, and the microphone that records it. */
 export class Mouth {
-  /** All that was said, in order. */
+  /** Everything said so far, in order. */
   readonly said: Utterance[] = [];
   readonly #scheduler: Scheduler;
   readonly #vocabulary: Vocabulary;
   readonly #person: string;
-  /** Sounds before this one are over. */
+  /** Sounds before this index are over. */
   #first = 0;
 
   constructor(scheduler: Scheduler, vocabulary: Vocabulary, person: string) {
@@ -28,7 +28,7 @@ export class Mouth {
     this.#person = person;
   }
 
-  /** When everything that is being said will have been said. */
+  /** Time at which everything being said will be over. */
   get endMs(): number {
     return Math.max(this.#scheduler.now(), this.said.at(-1)?.endMs ?? 0);
   }
@@ -45,12 +45,12 @@ export class Mouth {
     }
   }
 
-  /** Makes a sound that is no word. */
+  /** Makes a sound that is not a word. */
   cough(ms: number): void {
     this.#make({ level: cough }, ms);
   }
 
-  /** What the microphone heard from `fromMs` to `toMs`: 16-bit PCM; undefined where it was silence. */
+  /** Records from `fromMs` to `toMs`: 16-bit PCM; undefined if it was silent. */
   record(fromMs: number, toMs: number): Uint8Array<ArrayBuffer> | undefined {
     while ((this.said[this.#first]?.endMs ?? Infinity) <= fromMs) this.#first += 1;
     if ((this.said[this.#first]?.startMs ?? Infinity) >= toMs) return undefined;

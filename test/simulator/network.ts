@@ -10,28 +10,28 @@ const CLOSING = 2;
 const CLOSED = 3;
 /** RFC 6455 §7.4.1: the connection broke. */
 const broken = 1006;
-/** `ws` waits so long for the answer to its close frame. */
+/** Time that `ws` waits for the answer to its close frame. */
 const closeTimeoutMs = 30_000;
-/** A dial that nobody answers fails by itself. */
+/** Time after which an unanswered connection attempt fails. */
 const refusedMs = 20;
 
 interface Ends {
   readonly scheduler: Scheduler;
   readonly weather: Weather;
-  /** Serves the connection, as the real server does when `ws` gives it a socket. */
+  /** Serves the connection, as the real server does with a socket of `ws`. */
   readonly serve: (socket: WebSocket, url: URL) => void;
-  /** Looks at every piece that reaches the client. */
+  /** Called with every piece that reaches the client. */
   readonly onPiece: (piece: Piece) => void;
   readonly isDown: () => boolean;
 }
 
-/** What one person's client is connected over: dials, weather, cuts. */
+/** The network of one person's client: connection attempts, network conditions, outages. */
 export class Network {
   readonly weather: Weather;
   readonly #ends: Ends;
   readonly #wires = new Set<Wire>();
   #isDown = false;
-  /** Nothing passes over connections that were there when this began. */
+  /** True while nothing passes over the connections that existed when the freeze began. */
   isFrozen = false;
 
   constructor(parts: Omit<Ends, 'weather' | 'isDown'>, weather: Partial<Weather> = {}) {
@@ -43,7 +43,7 @@ export class Network {
     return this.#isDown;
   }
 
-  /** The class that the client opens its sockets with. */
+  /** The WebSocket class for the client. */
   get WebSocket(): new (url: string | URL, protocols: string[]) => TalkSocket {
     const dial = (url: string | URL): TalkSocket => {
       const wire: Wire = new Wire(this.#ends, new URL(url), () => this.#wires.delete(wire));
@@ -55,7 +55,10 @@ export class Network {
     } as unknown as new (url: string | URL, protocols: string[]) => TalkSocket;
   }
 
-  /** Breaks every connection: both sides are told, and what was on its way is lost. No new one is had for `downMs`. */
+  /**
+   * Breaks every connection: both sides are told, and data in flight is lost. New ones fail for
+   * `downMs`.
+   */
   cut(downMs = 0): void {
     for (const wire of this.#wires) wire.breakDown();
     if (downMs === 0) return;
@@ -63,7 +66,10 @@ export class Network {
     if (downMs < Infinity) this.#ends.scheduler.after(downMs, () => (this.#isDown = false));
   }
 
-  /** Nothing passes over the connections there are, and neither side is told; new ones are not affected. */
+  /**
+   * Stops all data on the current connections without telling either side; new ones are not
+   * affected.
+   */
   freeze(isFrozen: boolean): void {
     this.isFrozen = isFrozen;
     for (const wire of this.#wires) wire.freeze(isFrozen);
@@ -90,7 +96,7 @@ class Wire {
     });
     this.client = new ClientEnd(this.#up);
     this.#server = new ServerEnd(scheduler, this.#down, this.#up, () => this.breakDown());
-    // There and back for TCP, and there once more for the upgrade.
+    // One round trip for TCP, and one way for the upgrade request.
     scheduler.after(3 * weather.latencyMs + refusedMs, () => this.#accept(url));
   }
 
@@ -118,12 +124,12 @@ class Wire {
     this.#server.open();
     this.#ends.serve(this.#server as unknown as WebSocket, url);
     if (isWanted) this.#ends.scheduler.after(this.#ends.weather.latencyMs, () => this.client.opened());
-    // Given up while it was dialled, and the server does not know yet.
+    // The client gave up while connecting, and the server does not know yet.
     else this.#ends.scheduler.after(this.#ends.weather.latencyMs, () => this.breakDown());
   }
 }
 
-/** A WebSocket as browsers have it. */
+/** A browser's WebSocket. */
 class ClientEnd implements TalkSocket {
   binaryType = 'arraybuffer';
   readyState = CONNECTING;
@@ -165,7 +171,7 @@ class ClientEnd implements TalkSocket {
 
   take(piece: Piece): void {
     if (this.readyState === CLOSED) return;
-    // The upgrade's answer and the first frame may come together.
+    // The answer to the upgrade and the first frame may arrive together.
     this.opened();
     if (piece.type === 'text') this.onmessage?.({ data: piece.data } as never);
     else if (piece.type === 'binary') this.onmessage?.({ data: bufferOf(piece.data) } as never);
@@ -177,7 +183,7 @@ class ClientEnd implements TalkSocket {
   }
 }
 
-/** A WebSocket as `ws` has it, as far as the server uses it. */
+/** The part of a `ws` WebSocket that the server uses. */
 class ServerEnd {
   readonly OPEN = OPEN;
   readyState = CONNECTING;
@@ -217,7 +223,7 @@ class ServerEnd {
     const [first, second] = rest;
     const [options, onSent] = typeof first === 'function' ? [{}, first] : [first, second];
     const isText = typeof data === 'string' || options?.binary === false;
-    // Once it has been sent, its buffer may be used for something else.
+    // Once sent, its buffer may be reused.
     const piece = isText ? ({ type: 'text', data: String(data) } as const) : ({ type: 'binary', data } as const);
     this.#down.send(piece, onSent);
   }

@@ -2,7 +2,10 @@ import type { Item } from '../../server/client/types/api.d.ts';
 import { transcriptOf } from './invariants-of-sound.ts';
 import type { PersonRun, Run } from './world.ts';
 
-/** The first person's conversation as the server keeps it, without the last question and its answer. */
+/**
+ * A person's conversation (by default, the first person's) as stored by the server, without the
+ * probe question and its answer.
+ */
 export function historyOf(run: Run, person = 0): string[] {
   const one = run.people[person];
   if (one === undefined) return [];
@@ -10,13 +13,13 @@ export function historyOf(run: Run, person = 0): string[] {
   return lines.slice(0, one.probe === undefined ? undefined : -2).filter((line) => line !== '');
 }
 
-/** How each reply ended: status and reason; without that to the last question. */
+/** Status and reason with which each reply ended, without the reply to the probe question. */
 export function repliesOf({ person, probe }: PersonRun): string[] {
   const ends = [...person.record.replies.values()].map(({ status, reason }) => `${status} ${reason ?? ''}`.trim());
   return probe === undefined ? ends : ends.slice(0, -1);
 }
 
-/** In what a run differs from what its scenario expects. */
+/** Differences between a run and the expectations of its scenario. */
 export function wrongWith(run: Run): string[] {
   const { expect: wanted } = run.scenario;
   const [first] = run.people;

@@ -8,9 +8,9 @@ import type { Scheduler } from './scheduler.ts';
 import { sampleRate, type Vocabulary } from './speech.ts';
 import type { Step } from './step.ts';
 
-/** Our page goes on sending silence for so long after it was muted. */
+/** Our page keeps sending silence for this time after it was muted. */
 const mutedTailMs = 2_000;
-/** Longest that a person waits for what should happen. */
+/** Longest time that a person waits for an expected event. */
 const patienceMs = 60_000;
 
 interface PersonParts {
@@ -22,17 +22,17 @@ interface PersonParts {
   readonly killServer: () => void;
   /** False: the microphone sends nothing while the person is silent. */
   readonly sendsSilence: boolean;
-  /** Length of the pieces that the microphone hands over. */
+  /** Length of the microphone's audio blocks. */
   readonly chunkMs: number;
 }
 
-/** A person with our own client: a mouth and a microphone, a loudspeaker and an ear, and hands for the keyboard. */
+/** A person with our own client: voice and microphone, loudspeaker and hearing, and keyboard. */
 export class Person {
   readonly name: string;
   readonly mouth: Mouth;
   readonly network: Network;
   readonly record = new ClientRecord();
-  /** What the person waited for in vain. */
+  /** Events that the person waited for in vain. */
   readonly vain: string[] = [];
   readonly #parts: PersonParts;
   readonly #scheduler: Scheduler;
@@ -42,7 +42,7 @@ export class Person {
   #isMuted = false;
   #isGone = false;
   #mutedMs = 0;
-  /** Up to here the microphone has handed over what it heard. */
+  /** Time up to which the microphone has sent its audio. */
   #recordedMs = 0;
   #waiting: { readonly isDone: () => boolean; readonly go: () => void }[] = [];
 
@@ -60,7 +60,7 @@ export class Person {
     return this.#speaker;
   }
 
-  /** The talk is over, from this side or the other. */
+  /** The conversation has ended, from either side. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -70,12 +70,12 @@ export class Person {
     return this.record.connection.at(-1)?.type === 'connection.open' && !this.network.isFrozen;
   }
 
-  /** Nothing sounds, and nothing is being made that will. */
+  /** Nothing is playing, and no reply is being made. */
   get isQuiet(): boolean {
     return !this.#theTalk.isPlaying && !this.#theTalk.isAnswering && !this.mouth.isSpeaking;
   }
 
-  /** Opens the talk and the microphone; resolves once there is a session. */
+  /** Opens the conversation and the microphone; resolves once there is a session. */
   async begin(): Promise<void> {
     const { vocabulary, network } = this.#parts;
     this.#talk = openTalk({
@@ -99,7 +99,7 @@ export class Person {
     }
   }
 
-  /** Resolves when it is so, or when patience is at an end. */
+  /** Resolves when the condition holds, or after `withinMs`. */
   async until(isDone: () => boolean, what: string, withinMs = patienceMs): Promise<boolean> {
     if (isDone()) return true;
     return new Promise((resolve) => {
@@ -179,7 +179,7 @@ export class Person {
     }
   }
 
-  /** What a hand does. */
+  /** Performs a step that uses the client. */
   #use(step: Step): void {
     const talk = this.#theTalk;
     switch (step.do) {
@@ -225,7 +225,7 @@ export class Person {
     for (const { isDone, go } of this.#waiting) if (isDone()) go();
   }
 
-  /** The microphone: a piece of sound at a time, for as long as the talk lasts. */
+  /** The microphone: sends one audio block at a time while the conversation lasts. */
   #listen(): void {
     this.#scheduler.after(this.#parts.chunkMs, () => {
       if (this.#isGone) return this.#look();
@@ -235,7 +235,7 @@ export class Person {
     });
   }
 
-  /** Sound that is not yet a whole piece. */
+  /** Sends the audio that does not fill a block yet. */
   #sendRest(): void {
     const now = this.#scheduler.now();
     const sound = this.mouth.record(this.#recordedMs, now);

@@ -1,25 +1,25 @@
 import type { Scheduler } from './scheduler.ts';
 
-/** What a network does to what passes over it. Everything may be changed while it runs. */
+/** Network conditions. All can be changed while it runs. */
 export interface Weather {
-  /** One way. */
+  /** One-way delay. */
   latencyMs: number;
-  /** Each piece is late by up to this much more, drawn anew. Pieces never overtake each other. */
+  /** Maximum random extra delay of each piece. Pieces never overtake each other. */
   jitterMs: number;
-  /** This part of the pieces is lost at first, and what comes after it waits until it was sent again. */
+  /** Share of pieces that are lost at first; later ones wait until they were sent again. */
   lossShare: number;
-  /** In each direction; Infinity: all at once. */
+  /** In each direction; Infinity: no limit. */
   bytesPerSecond: number;
 }
 
 export const fairWeather: Weather = { latencyMs: 20, jitterMs: 0, lossShare: 0, bytesPerSecond: Infinity };
 
-/** After so long, a lost piece is sent again: Linux' least, and something on top. */
+/** Delay until a lost piece is sent again: Linux's minimum, plus a margin. */
 const resendMs = 220;
-/** Sent and not yet read by the other side: beyond this, pieces wait with the sender. */
+/** Bytes sent but not read by the other side; beyond this, pieces wait at the sender. */
 const windowBytes = 256 * 1024;
 
-/** What travels through a connection. */
+/** A piece of data on a connection. */
 export type Piece =
   | { readonly type: 'text'; readonly data: string }
   | { readonly type: 'binary'; readonly data: Uint8Array }
@@ -32,13 +32,16 @@ interface Waiting {
   readonly onSent: (() => void) | undefined;
 }
 
-/** One direction of a connection: pieces arrive in order, each once, as late as the weather has it. */
+/**
+ * One direction of a connection: pieces arrive in order, once each, delayed by the network
+ * conditions.
+ */
 export class Pipe {
   readonly #scheduler: Scheduler;
   readonly #weather: Weather;
   readonly #deliver: (piece: Piece) => void;
   readonly #unsent: Waiting[] = [];
-  /** Arrived, and not read. */
+  /** Arrived, but not read. */
   readonly #unread: Waiting[] = [];
   #bufferedBytes = 0;
   #outstandingBytes = 0;
@@ -67,20 +70,20 @@ export class Pipe {
     this.#pump();
   }
 
-  /** The receiver reads, or does not for now. */
+  /** Stops or resumes reading at the receiver. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#read();
   }
 
-  /** Nothing passes, and nobody is told; until it thaws. */
+  /** Stops or resumes the data without telling either side. */
   freeze(isFrozen: boolean): void {
     this.#isFrozen = isFrozen;
     this.#read();
     this.#pump();
   }
 
-  /** What is on its way is lost, and nothing passes any more. */
+  /** Breaks the pipe: data in flight is lost, and nothing passes any more. */
   die(): void {
     this.#isDead = true;
     this.#unsent.length = 0;

@@ -26,7 +26,7 @@ import {
 
 type Chance = () => number;
 
-/** A conversation made up by chance, in which everything goes wrong that can; the same for the same seed. */
+/** A random conversation in which anything may go wrong; reproducible from its seed. */
 export function randomScenario(seed: number): Scenario {
   const chance = seededRandom(seed);
   const isCrowded = chance() < 0.1;

@@ -1,7 +1,7 @@
 import type { Item, Response, TalkEvent } from '../../server/client/types/api.d.ts';
 import type { RecordedEvent } from '../conformance/realtime-order.ts';
 
-/** What is known of one response, on the client's side. */
+/** Facts about one response, as seen by the client. */
 export interface ReplyFacts {
   readonly id: string;
   readonly createdMs: number;
@@ -12,24 +12,29 @@ export interface ReplyFacts {
   latency?: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that one client was told, and when; what it makes of it. */
+/** Records everything that one client receives, with times, and keeps the resulting state. */
 export class ClientRecord {
-  /** Server events in their order, sound without its samples. A new session begins with `session.created`. */
+  /**
+   * Server events in order; audio without its samples. A new session begins with `session.created`.
+   */
   readonly events: { readonly atMs: number; readonly event: RecordedEvent }[] = [];
   readonly replies = new Map<string, ReplyFacts>();
-  /** Transcripts of the person's utterances, by item, in the order they were told; null where recognition failed. */
+  /**
+   * Transcripts of the person's utterances, by item, in the order received; null if recognition
+   * failed.
+   */
   readonly transcripts = new Map<string, string | null>();
-  /** Items of the conversation in its order, as far as the client was told. */
+  /** Conversation items in order, as reported to the client. */
   readonly items: { readonly id: string; readonly item: Item }[] = [];
   readonly retrieved = new Map<string, Item>();
-  /** When each item stopped sounding because it was cut. */
+  /** Time at which each cut item fell silent. */
   readonly cuts = new Map<string, number>();
   readonly errors: string[] = [];
   readonly connection: { readonly atMs: number; readonly type: string }[] = [];
   lostMs = 0;
-  /** Utterances that have begun and have no transcript. */
+  /** Utterances in progress without a transcript. */
   readonly #open = new Set<string>();
-  /** The server hears somebody speak, be it that it has given up understanding it. */
+  /** The VAD reports speech, even if recognition of it has failed. */
   #isSpeaking = false;
   sessions = 0;
 
@@ -38,18 +43,21 @@ export class ClientRecord {
       this.connection.push({ atMs, type: event.type });
       if (event.type !== 'connection.open') return;
       this.lostMs += event.lostMs;
-      // What the server before was hearing is lost with it.
+      // Utterances in progress on the previous server are lost with it.
       if (event.isRestarted) this.#forgetOpen();
     } else if (event.type === 'playback.cut') this.cuts.set(event.itemId, atMs);
     else if (!/^(playback|microphone|speaker)\./u.test(event.type)) this.#takeServer(event as ServerEvent, atMs);
   }
 
-  /** Of what the person said, something is not yet understood, as far as the client knows. */
+  /** Some of what the person said has not been transcribed yet, as far as the client knows. */
   get isHearing(): boolean {
     return this.#open.size > 0 || this.#isSpeaking;
   }
 
-  /** Those of one session; the last by default. Replies that died with their server are left out: their ends were not told. */
+  /**
+   * Events of one session, the last by default. Leaves out replies that died with their server,
+   * because their ends were never sent.
+   */
   eventsOf(session = this.sessions): RecordedEvent[] {
     let count = 0;
     return this.events.flatMap(({ event }) => {

@@ -4,51 +4,59 @@ import type { Weather } from './pipe.ts';
 import type { Step } from './step.ts';
 import type { Run } from './world.ts';
 
-/** One person of a scenario: what they do, over what network, and what the engines of their session do. */
+/** One person of a scenario: script, network, and the behaviour of the engines of their session. */
 export interface Part {
   readonly script: readonly Step[];
   readonly engines?: EngineScript;
   readonly weather?: Partial<Weather>;
-  /** The network is not there for so long at first. */
+  /** The network is down for this time at first. */
   readonly isDownMs?: number;
-  /** Asked for as soon as the session is there. */
+  /** Settings requested as soon as the session exists. */
   readonly session?: SessionPatch;
-  /** `plain`: the server is asked for none of our extensions, and gives JSON to a session that cannot be resumed. */
+  /**
+   * `plain`: the client requests none of our extensions, so it gets JSON and a session that cannot
+   * be resumed.
+   */
   readonly client?: 'ours' | 'plain';
   /** False: the microphone sends nothing while the person is silent. */
   readonly sendsSilence?: boolean;
-  /** Length of the pieces that the microphone hands over: our page's 40 unless given. */
+  /** Length of the microphone's audio blocks: our page's 40 unless given. */
   readonly chunkMs?: number;
-  /** Begins so long after the others. */
+  /** Delay after which this person starts. */
   readonly afterMs?: number;
 }
 
-/** A conversation, and what is to come of it. What must be so in every conversation is checked besides. */
+/** A conversation, with expectations. The invariants are checked as well. */
 export interface Scenario extends Part {
   readonly name: string;
   readonly seed?: number;
-  /** Made up by chance, from the seed. */
+  /** Generated at random, from the seed. */
   readonly isRandom?: boolean;
-  /** Other people with sessions of their own on the same server, by name. The first is called `ann`. */
+  /**
+   * Other people with their own sessions on the same server, by name. The first is called `ann`.
+   */
   readonly others?: Readonly<Record<string, Part>>;
-  /** Settings of the server. */
+  /** Environment variables of the server. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Faults of ours that are wanted: what the log says of them. */
+  /** Internal faults that are expected: a pattern for their log messages. */
   readonly faults?: RegExp;
-  /** The session is over at the end, so that nobody can be asked whether it still listens. */
+  /** The session is over at the end, so the probe question is left out. */
   readonly endsAlone?: boolean;
   readonly expect?: Expectation;
 }
 
-/** What is to come of the first person's conversation; what is left out may be anything. */
+/** Expected outcome of the first person's conversation; absent fields are not checked. */
 export interface Expectation {
-  /** The conversation as the server keeps it, line by line: `user: …` and `assistant: …`. */
+  /** The stored conversation, line by line: `user: …` and `assistant: …`. */
   readonly history?: readonly string[];
-  /** How each reply ended: its status, and the reason where there is one, such as `cancelled turn_detected`. */
+  /**
+   * End of each reply: its status, and the reason if there is one, such as
+   * `cancelled turn_detected`.
+   */
   readonly replies?: readonly string[];
-  /** Codes of the errors that the client was told. */
+  /** Codes of the errors that the client received. */
   readonly errors?: readonly string[];
   readonly sessions?: number;
-  /** Anything else: returns what is wrong. */
+  /** Any other check: returns the failures. */
   readonly also?: (run: Run) => readonly (string | false | undefined)[];
 }

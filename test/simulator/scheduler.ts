@@ -3,14 +3,15 @@ import { seededRandom } from '../../eval/seeded-random.ts';
 
 interface Due {
   readonly atMs: number;
-  /** Of two at the same time, the one that was asked for first comes first. */
+  /** Breaks ties: of two due at the same time, the one scheduled first runs first. */
   readonly order: number;
   run: (() => void) | undefined;
 }
 
 /**
- * Virtual time: a row of things to come, each done in its turn, with everything that follows from it by promises, before
- * time goes on. Nothing waits for real time. The same seed gives the same chance.
+ * Virtual time: a queue of timers. Each runs together with all promise callbacks that follow from
+ * it before time moves on. Nothing waits for real time. The same seed gives the same random
+ * numbers.
  */
 export class Scheduler implements Clock {
   readonly #heap: Due[] = [];
@@ -32,7 +33,7 @@ export class Scheduler implements Clock {
     return this.#random();
   }
 
-  /** A number from `least` to `most`. */
+  /** A random number from `least` to `most`. */
   between(least: number, most: number): number {
     return least + (most - least) * this.#random();
   }
@@ -72,12 +73,15 @@ export class Scheduler implements Clock {
     });
   }
 
-  /** Things that are still to come. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** Lets time pass until `isDone`, until `endMs`, or until nothing is to come. Says whether it is done. */
+  /**
+   * Advances time until `isDone`, until `endMs`, or until no timer is pending. Returns whether it
+   * is done.
+   */
   async run(isDone: () => boolean, endMs: number): Promise<boolean> {
     await settled();
     while (!isDone()) {
@@ -97,7 +101,7 @@ export class Scheduler implements Clock {
     return true;
   }
 
-  /** Puts one into the heap. */
+  /** Pushes a timer onto the heap. */
   #rise(due: Due): void {
     const heap = this.#heap;
     let place = heap.push(due) - 1;
@@ -110,7 +114,7 @@ export class Scheduler implements Clock {
     heap[place] = due;
   }
 
-  /** Takes the next one out of the heap. */
+  /** Pops the next timer from the heap. */
   #sink(): Due | undefined {
     const heap = this.#heap;
     const next = heap[0];
@@ -133,8 +137,8 @@ function isSooner(one: Due, other: Due): boolean {
 }
 
 /**
- * Everything that promises still have to do is done. A tick that is asked for by a microtask comes when no microtask is
- * left; that costs a fifth of a turn of the event loop.
+ * Resolves once all pending promise callbacks have run. A `nextTick` requested by a microtask runs
+ * when no microtask is left; that costs a fifth of a turn of the event loop.
  */
 function settled(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));

@@ -12,7 +12,10 @@ import type { Scheduler } from './scheduler.ts';
 
 const holmes = await loadCharacter('characters/sherlock-holmes');
 
-/** Waits 500 ms for the end of a turn, yields after 160 ms; tests do not hang on a character's temper. */
+/**
+ * Waits 500 ms for the end of a turn and yields after 160 ms, so that tests do not depend on a
+ * character's settings.
+ */
 const somebody: Character = {
   ...holmes,
   turnTaking: { ...holmes.turnTaking, patience: 0.375, interruptibility: 0.7 },
@@ -20,11 +23,11 @@ const somebody: Character = {
 
 const voice = { kind: 'preset', id: 'simulated' } as const;
 
-/** The server below HTTP: what it does with a socket, in virtual time. */
+/** The server below HTTP: handles sockets in virtual time. */
 export class SimulatedServer {
   readonly lobby: Lobby;
   readonly sessions: LiveSessions;
-  /** What it takes for our own faults, without content. */
+  /** Internal faults that it logged, without content. */
   readonly faults: string[] = [];
   readonly #scheduler: Scheduler;
   readonly #config: ReturnType<typeof readConfig>;
@@ -36,7 +39,7 @@ export class SimulatedServer {
     this.sessions = new LiveSessions(this.#config, scheduler);
   }
 
-  /** `enginesFor` is called when a session begins, and not where one goes on. */
+  /** `enginesFor` is called when a session begins, but not when one is resumed. */
   serve(socket: WebSocket, url: URL, person: string, enginesFor: () => SimulatedEngines): void {
     const { lobby, sessions } = this;
     const request = Object.fromEntries(url.searchParams) as SocketRequest;
@@ -54,12 +57,12 @@ export class SimulatedServer {
     serveSocket(socket, { ...request, model: somebody.id }, deps, this.#log);
   }
 
-  /** Dies, its connections cut by then: of its sessions, only what is stored is left. */
+  /** Kills the server, after its connections were cut: only stored sessions survive. */
   die(): void {
     this.lobby.closeAll();
   }
 
-  /** As SIGTERM does. */
+  /** Stops the server as SIGTERM does. */
   async stop(graceMs: number): Promise<void> {
     await this.sessions.drain(graceMs);
     this.lobby.closeAll();

@@ -1,14 +1,20 @@
-/** Both directions, all the way: no piece is resampled, so that what arrives is to the sample what was sent. */
+/**
+ * Sample rate of both directions. Nothing is resampled on the way, so every sample arrives
+ * unchanged.
+ */
 export const sampleRate = 24_000;
 
-/** Sample values, 16 bit. A word sounds as one level, from which it is known again; below the words are sounds without words. */
+/**
+ * 16-bit sample values. Each word has one constant level, which identifies it; the levels below are
+ * sounds without words.
+ */
 const firstWord = 3_000;
 const lastWord = 32_000;
 const coughLevel = 2_000;
-/** From here on the fake VAD hears a voice. */
+/** Level from which the fake VAD detects a voice. */
 const voicedLevel = 1_500;
 
-/** A word that somebody says: who, what, the level that it sounds at, and how long. */
+/** A spoken word: its text, its speaker, its level and its duration. */
 export interface SpokenWord {
   readonly text: string;
   readonly speaker: string;
@@ -16,12 +22,12 @@ export interface SpokenWord {
   readonly durationMs: number;
 }
 
-/** All words that were ever said in one run, by the level they sound at. */
+/** All words spoken in a run, by their level. */
 export class Vocabulary {
   readonly #words: SpokenWord[] = [];
   #invented = 0;
 
-  /** Gives one occurrence of a word its level. */
+  /** Assigns a level to one occurrence of a word. */
   note(text: string, speaker: string, durationMs: number): SpokenWord {
     const level = firstWord + this.#words.length;
     if (level > lastWord) throw new RangeError('this run is too long: it has more words than 16 bits can tell apart');
@@ -34,26 +40,26 @@ export class Vocabulary {
     return this.#words[level - firstWord];
   }
 
-  /** All words of some speakers. */
+  /** All words of the selected speakers. */
   wordsOf(isMeant: (speaker: string) => boolean): Set<string> {
     return new Set(this.#words.filter(({ speaker }) => isMeant(speaker)).map(({ text }) => text));
   }
 
-  /** Words that nobody has said before, for speech that only has to be told apart. */
+  /** New words that nobody has said before, for speech that only has to be identified. */
   invent(count: number): string {
     return Array.from({ length: count }, () => newWord((this.#invented += 1))).join(' ');
   }
 }
 
-/** The level of a sound in which no word is. */
+/** The level of a sound without words. */
 export const cough = coughLevel;
 
-/** The level of one sample in [-1, 1]. */
+/** The level of a sample in [-1, 1]. */
 export function levelOf(sample: number): number {
   return Math.round(sample * 32_768);
 }
 
-/** How much of a window is voiced, 0 to 1; looked at in sixteen places. */
+/** Share of a window that is voiced, 0 to 1; sampled at sixteen points. */
 export function voicedShare(window: Float32Array): number {
   const stride = window.length / 16;
   let voiced = 0;
@@ -63,7 +69,10 @@ export function voicedShare(window: Float32Array): number {
   return voiced / 16;
 }
 
-/** Calls back for every stretch of one level in `samples`. Words are longer than any block, so most blocks are one stretch. */
+/**
+ * Calls back for every run of equal samples. Words are longer than any block, so most blocks are a
+ * single run.
+ */
 export function readLevels(samples: Float32Array, take: (level: number, samples: number) => void): void {
   let start = 0;
   while (start < samples.length) {
@@ -78,10 +87,13 @@ export function readLevels(samples: Float32Array, take: (level: number, samples:
   }
 }
 
-/** Reads words out of sound that comes in blocks. */
+/** Decodes words from audio that comes in blocks. */
 export class WordReader {
   readonly #vocabulary: Vocabulary;
-  /** Words in the order they began, and how many samples of each came. A gap inside a word does not make it two. */
+  /**
+   * Words in the order in which they began, with the number of samples of each. A gap inside a word
+   * does not make it two.
+   */
   readonly heard: { readonly word: SpokenWord; samples: number }[] = [];
 
   constructor(vocabulary: Vocabulary) {
@@ -104,7 +116,7 @@ export class WordReader {
     return begun;
   }
 
-  /** The words as text; one of which less than half came is not understood. */
+  /** The words as text, without those of which less than half arrived. */
   get text(): string {
     const understood = this.heard.filter(({ word, samples }) => (samples * 2000) / sampleRate > word.durationMs);
     return understood.map(({ word }) => word.text).join(' ');

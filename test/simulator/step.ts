@@ -1,7 +1,7 @@
 import type { SessionPatch } from '../../server/protocol/client-events.ts';
 import type { Weather } from './pipe.ts';
 
-/** One thing that a person does, or waits for. Plain data, so that a run that fails can be printed. */
+/** One action or wait of a person. Plain data, so that a failing run can be printed. */
 export type Step =
   | { readonly do: 'say'; readonly text: string; readonly wordMs: number }
   | { readonly do: 'babble'; readonly words: number; readonly wordMs: number }
@@ -18,17 +18,17 @@ export type Step =
   | { readonly do: 'stop server'; readonly graceMs: number }
   | { readonly do: 'kill server' };
 
-/** Says words at a pace of 300 ms unless told otherwise, and goes on when they are said. */
+/** Says words at 300 ms each unless given, and continues when they are said. */
 export function say(text: string, wordMs = 300): Step {
   return { do: 'say', text, wordMs };
 }
 
-/** Says so many words that nobody has said before. */
+/** Says this many new words. */
 export function babble(words: number, wordMs = 300): Step {
   return { do: 'babble', words, wordMs };
 }
 
-/** Makes a sound that is no word. */
+/** Makes a sound that is not a word. */
 export function cough(ms: number): Step {
   return { do: 'cough', ms };
 }
@@ -37,20 +37,23 @@ export function wait(ms: number): Step {
   return { do: 'wait', ms };
 }
 
-/** Goes on once so many more words of the character have begun to sound; with `withinMs`, then at the latest. */
+/**
+ * Continues once this many more words of the character have started to play, or after `withinMs` if
+ * given.
+ */
 export function hear(words: number, withinMs?: number): Step {
   return { do: 'hear', words, ...(withinMs === undefined ? {} : { withinMs }) };
 }
 
-/** Goes on once a reply has come and all that is being said was heard. */
+/** Continues once a reply has come and has been played completely. */
 export const hearOut: Step = { do: 'hear out' };
 
-/** Goes on once the next server event of this type comes. */
+/** Continues once the next server event of this type arrives. */
 export function until(event: string): Step {
   return { do: 'await', event };
 }
 
-/** Types something, as our page does. */
+/** Sends typed text, as our page does. */
 export function write(text: string): Step {
   return { do: 'write', text };
 }
@@ -65,13 +68,13 @@ export function update(session: SessionPatch): Step {
   return send({ type: 'session.update', session: { type: 'realtime', ...session } });
 }
 
-/** Push to talk: what was said is all. */
+/** Push to talk: ends the utterance. */
 export const commit: Step = { do: 'commit' };
 
 /** Asks for a reply. */
 export const ask: Step = { do: 'ask' };
 
-/** Has the character speak first. */
+/** Makes the character speak first. */
 export const greet: Step = { do: 'greet' };
 
 /** Presses the button that stops the reply. */
@@ -80,15 +83,15 @@ export const interrupt: Step = { do: 'interrupt' };
 export const mute: Step = { do: 'mute' };
 export const unmute: Step = { do: 'unmute' };
 export const hangUp: Step = { do: 'hang up' };
-/** The client dies without a word; its network with it. */
+/** The client dies without closing the connection, and so does its network. */
 export const vanish: Step = { do: 'vanish' };
 
-/** Breaks the connection, and does not let another be had for a while. */
+/** Breaks the connection and refuses new ones for a while. */
 export function cut(downMs = 0): Step {
   return { do: 'cut', downMs };
 }
 
-/** For a while nothing passes over the connection there is, and neither side is told. */
+/** Stops all data on the current connection for a while, without telling either side. */
 export function freeze(ms: number): Step {
   return { do: 'freeze', ms };
 }
@@ -97,15 +100,15 @@ export function weather(change: Partial<Weather>): Step {
   return { do: 'weather', weather: change };
 }
 
-/** Does these while the steps that follow go on. */
+/** Performs these steps while the following ones go on. */
 export function meanwhile(...steps: readonly Step[]): Step {
   return { do: 'meanwhile', steps };
 }
 
-/** The server dies at once, and another takes its place, with nothing but what was stored. */
+/** Kills the server. Another replaces it, with nothing but the stored sessions. */
 export const killServer: Step = { do: 'kill server' };
 
-/** Somebody stops the server, as SIGTERM does. No other takes its place. */
+/** Stops the server, as SIGTERM does. No other replaces it. */
 export function stopServer(graceMs: number): Step {
   return { do: 'stop server', graceMs };
 }

@@ -4,8 +4,8 @@ import type { Scenario } from './scenario.ts';
 import { play } from './world.ts';
 
 /**
- * Plays a scenario. Returns what went wrong in it: what must be so in every run and is not, and what it expects itself;
- * where something did, the conversation follows, and how to see the run. Empty is right.
+ * Plays a scenario. Returns what went wrong: violated invariants and unmet expectations, followed
+ * by the conversation and the command that replays the run. Empty if nothing did.
  */
 export async function wrongIn(scenario: Scenario, seed?: number): Promise<string[]> {
   const run = await play(scenario, seed);

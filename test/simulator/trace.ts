@@ -1,8 +1,8 @@
 import type { Run } from './world.ts';
 
 /**
- * Everything that happened in a run, in its order, one line each: to see how it came to what went wrong. Ids are told by
- * the order in which they first come, so that the same run reads the same.
+ * The log of a run, one line per event, in order, for debugging. Ids are numbered by first
+ * occurrence, so that the same run gives the same text.
  */
 export function traceOf(run: Run): string[] {
   const lines: { readonly atMs: number; readonly text: string }[] = [];

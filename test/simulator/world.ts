@@ -9,39 +9,45 @@ import { SimulatedServer } from './server.ts';
 import { Vocabulary } from './speech.ts';
 import { update } from './step.ts';
 
-/** No run takes longer, in virtual time: what is not over by then is stuck. */
+/** Limit of a run in virtual time; a run that is not over by then is stuck. */
 const longestMs = 30 * 60_000;
-/** After the last has hung up, whatever the server still waits for is over: close frames, grace times. */
+/**
+ * Time after the last hang-up by which every timeout of the server has passed: close frames, grace
+ * periods.
+ */
 const aftermathMs = 10 * 60_000;
-/** So long nothing happens before a conversation counts as quiet: what is on its way over a bad line has come by then. */
+/**
+ * Time without events after which a conversation counts as quiet. Long enough for everything in
+ * flight on a bad line.
+ */
 const quietMs = 2_500;
 
-/** What a person was, with all that was recorded. */
+/** A person, with everything recorded. */
 export interface PersonRun {
   readonly person: Person;
   readonly part: Part;
-  /** The engines of each session that the person had. */
+  /** The engines of each of the person's sessions. */
   readonly engines: SimulatedEngines[];
-  /** Everything that reached the client, numbers and repetitions included. */
+  /** Everything that reached the client, including sequence numbers and repetitions. */
   readonly pieces: { readonly atMs: number; readonly piece: Piece }[];
-  /** Words of the last question, which a session that is not stuck understands and answers. */
+  /** Words of the probe question, which a session that is not stuck transcribes and answers. */
   probe: string | undefined;
-  /** Items whose final state was asked for. */
+  /** Items whose final state was requested. */
   readonly asked: string[];
 }
 
-/** What came of a scenario. */
+/** The result of a scenario. */
 export interface Run {
   readonly scenario: Scenario;
   readonly seed: number;
   readonly durationMs: number;
   readonly vocabulary: Vocabulary;
   readonly people: readonly PersonRun[];
-  /** One after the other, where one was killed. */
+  /** In order; more than one if a server was killed. */
   readonly servers: readonly SimulatedServer[];
-  /** Whether everybody came to the end of their script in time. */
+  /** True if everyone came to the end of their script in time. */
   readonly isOver: boolean;
-  /** What was still to come when everything was over. */
+  /** Number of timers still pending at the end. */
   readonly pending: number;
 }
 
@@ -67,11 +73,11 @@ export async function play(scenario: Scenario, seed = scenario.seed ?? 1): Promi
   return { scenario, seed, durationMs, vocabulary, people: people.map(({ run }) => run), servers, isOver, pending };
 }
 
-/** What the people of a run share. */
+/** State shared by the people of a run. */
 interface World {
   readonly scheduler: Scheduler;
   readonly vocabulary: Vocabulary;
-  /** One after the other; the last is there. */
+  /** In order; the last one is running. */
   readonly servers: SimulatedServer[];
   readonly networks: Network[];
   readonly environment: Readonly<Record<string, string>>;
@@ -127,7 +133,10 @@ function prepare(name: string, part: Part, world: World): Prepared {
   return { run, live: (endsAlone) => live(run, part, scheduler, endsAlone) };
 }
 
-/** A person's conversation: the script, then silence, then a last question to see that somebody listens, then goodbye. */
+/**
+ * Plays one person's conversation: the script, then silence, then the probe question to check that
+ * the session still listens, then goodbye.
+ */
 async function live(run: PersonRun, part: Part, scheduler: Scheduler, endsAlone: boolean): Promise<void> {
   const { person } = run;
   await new Promise<void>((resolve) => scheduler.after(part.afterMs ?? 0, resolve));
@@ -153,12 +162,15 @@ async function becomeQuiet(person: Person, scheduler: Scheduler): Promise<void> 
   await person.until(isQuiet, 'silence');
 }
 
-/** A session that is not stuck hears a question, whatever went before, and answers it to the end. */
+/**
+ * Asks the probe question. A session that is not stuck transcribes it, whatever happened before,
+ * and answers it completely.
+ */
 async function probe(run: PersonRun): Promise<void> {
   const { person } = run;
   const words = 'can you hear me';
   const { record } = person;
-  // How turns are found may have been changed by the script.
+  // The script may have changed the turn detection settings.
   for (const engines of run.engines) engines.heal();
   await person.perform([update(listening), { do: 'unmute' }, { do: 'wait', ms: 300 }]);
   await person.perform([{ do: 'say', text: words, wordMs: 200 }]);
@@ -184,7 +196,7 @@ const listening = {
   },
 };
 
-/** What the server has kept of what the character said. */
+/** Requests the stored items of what the character said. */
 async function askForItems({ person, asked }: PersonRun): Promise<void> {
   const isSpoken = ({ type, role }: Item): boolean => type === 'message' && role === 'assistant';
   for (const { id, item } of person.record.items) {

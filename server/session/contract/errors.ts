@@ -1,6 +1,6 @@
 /**
- * Every error code a client can meet, and what to do about it. The table of `ERRORS.md` is checked against this one.
- * `invalid_request_error` and the like are the types of the OpenAI error object.
+ * Every error code a client can receive, with its remedy. A test checks the table in `ERRORS.md`
+ * against this one. `invalid_request_error` and the like are the types of OpenAI's error object.
  */
 export const errorTable = {
   invalid_json: ['invalid_request_error', 'The message is not valid JSON. Send one JSON object per text frame.'],
@@ -157,7 +157,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** The error object of the OpenAI APIs. */
+/** Builds the error object of the OpenAI APIs. */
 export function errorObject(
   problem: { readonly code: ErrorCode; readonly message: string; readonly param?: string },
   ref?: string,

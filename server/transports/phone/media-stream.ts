@@ -5,16 +5,16 @@ import { interruptsIn } from '../../realtime/interrupts.ts';
 import type { WireEvent } from '../../realtime/wire-event.ts';
 import type { TwilioCommand, TwilioMessage } from './messages.ts';
 
-/** What a session must start with to talk to Twilio: µ-law both ways, so that sound passes through untouched. */
+/** Session settings needed for Twilio: µ-law both ways, so that audio passes through unchanged. */
 export const telephoneSession: SessionPatch = {
   audio: { input: { format: { type: 'audio/pcmu' } }, output: { format: { type: 'audio/pcmu' } } },
 };
 
-/** 20 ms of µ-law, the piece that Twilio itself sends. */
+/** 20 ms of µ-law, the block size that Twilio itself sends. */
 const pieceBytes = 160;
 const bytesPerMs = g711SampleRate / 1000;
 
-/** How far the caller has heard a reply. */
+/** Playback position of a reply at the caller. */
 interface Heard {
   readonly responseId: string;
   readonly itemId: string;
@@ -22,30 +22,31 @@ interface Heard {
 }
 
 interface Ends {
-  /** Sends to Twilio. Returns false where Twilio has stopped reading. */
+  /** Sends to Twilio. Returns false if Twilio has stopped reading. */
   tell(command: TwilioCommand): boolean;
-  /** Sends to the session, in the words of OpenAI Realtime (GA). */
+  /** Sends an event to the session, in the OpenAI Realtime (GA) protocol. */
   ask(event: Record<string, unknown> & { readonly type: string }): void;
 }
 
 /**
- * One phone call, between Twilio Media Streams and a session that speaks OpenAI Realtime (GA). A mark follows each piece
- * of a reply; when it comes back, the caller has heard up to there, and the session is told so. When the caller barges
- * in, what Twilio still holds is thrown away, and the history is cut to what was heard. While it is not known whether a
- * sound is the caller barging in, that is thrown away too, and the session says the clause again if it was not.
+ * One phone call, between Twilio Media Streams and a session that speaks OpenAI Realtime (GA). A
+ * mark follows each block of a reply; when it comes back, the caller has heard up to there, and the
+ * session is told. On a barge-in, Twilio's buffered audio is cleared, and the history is truncated
+ * to what was heard. While speech over a reply is still being classified, the buffer is cleared
+ * too; if it was no barge-in, the session speaks the clause again.
  */
 export class MediaStream {
   readonly #streamSid: string;
   readonly #ends: Ends;
-  /** Marks that Twilio has not given back, oldest first. */
+  /** Marks that Twilio has not returned, oldest first. */
   readonly #marks = new Map<string, Heard>();
   #markCount = 0;
-  /** What the last mark to come back told. */
+  /** Playback position of the last mark that came back. */
   #heard: Heard | undefined;
   #playing: { readonly responseId: string; readonly itemId: string; sentBytes: number } | undefined;
-  /** The beginning of the next piece. */
+  /** Start of the next block, not yet full. */
   #held = Buffer.alloc(0);
-  /** The item of a reply that is held: what Twilio had of it was thrown away, and nothing has come since. */
+  /** The item of a held reply: its audio at Twilio was cleared, and no more has been sent since. */
   #silencedItem: string | undefined;
   #interrupts = true;
 
@@ -54,19 +55,19 @@ export class MediaStream {
     this.#ends = ends;
   }
 
-  /** Has the character speak first, as whoever picks up a phone does. */
+  /** Makes the character speak first, as a person who answers the phone does. */
   greet(): void {
     this.#ends.ask({ type: 'response.create', response: { x_dramatis: { greeting: true } } });
   }
 
-  /** Takes what Twilio says. */
+  /** Takes a message of Twilio. */
   receive(message: TwilioMessage): void {
     if (message.event === 'media' && message.media.track === 'inbound') {
       this.#ends.ask({ type: 'input_audio_buffer.append', audio: message.media.payload });
     } else if (message.event === 'mark') this.#hear(message.mark.name);
   }
 
-  /** Takes what the session says. Returns false where Twilio has stopped reading. */
+  /** Takes an event of the session. Returns false if Twilio has stopped reading. */
   send(event: WireEvent): boolean {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
@@ -119,7 +120,7 @@ export class MediaStream {
 
   #hear(name: string): void {
     const heard = this.#marks.get(name);
-    // What was thrown away comes back too, and was not heard.
+    // Marks of cleared audio come back too; that audio was not heard.
     if (heard === undefined) return;
     for (const earlier of this.#marks.keys()) {
       this.#marks.delete(earlier);
@@ -134,7 +135,7 @@ export class MediaStream {
     this.#ends.ask({ type: 'x_dramatis.heard', response_id: responseId, samples, ...mark });
   }
 
-  /** Silence for a moment. Places in the reply go on counting what came, played or not. */
+  /** Pauses a reply. Positions in the reply keep counting all audio received, played or not. */
   #hold(responseId: string): boolean {
     const playing = this.#playing;
     if (playing?.responseId !== responseId) return true;
@@ -148,7 +149,10 @@ export class MediaStream {
     return isReading;
   }
 
-  /** The session has cut the reply by its own reckoning; where marks come back, they know better. */
+  /**
+   * The session has truncated the reply by its own estimate; marks, if there are any, are more
+   * accurate.
+   */
   #interrupt(): boolean {
     this.#held = Buffer.alloc(0);
     const silenced = this.#silencedItem;
@@ -158,7 +162,10 @@ export class MediaStream {
     return isReading;
   }
 
-  /** Has Twilio throw away what it has not played. What it had of all items but `goesOn` will never be heard. */
+  /**
+   * Clears Twilio's buffer. All items in it except `goesOn` are truncated, because the rest of them
+   * will never be heard.
+   */
   #throwAway(goesOn?: string): boolean {
     if (this.#marks.size === 0) return true;
     const unheard = new Set([...this.#marks.values()].map(({ itemId }) => itemId));
@@ -168,7 +175,10 @@ export class MediaStream {
     return isReading;
   }
 
-  /** The history is to end where the marks do; where none has come back, the session knows as much as we. */
+  /**
+   * Truncates an item in the history at the last mark. Without any mark, the session's estimate
+   * stands.
+   */
   #truncate(itemId: string): void {
     const heard = this.#heard;
     if (heard === undefined) return;
@@ -178,7 +188,7 @@ export class MediaStream {
   }
 }
 
-/** The fields of `response.output_audio.delta` that matter here. */
+/** The fields of `response.output_audio.delta` used here. */
 interface AudioDelta {
   readonly response_id: string;
   readonly item_id: string;

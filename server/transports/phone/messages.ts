@@ -14,7 +14,10 @@ const messageSchema = z.discriminatedUnion('event', [
   }),
   z.looseObject({
     event: z.literal('media'),
-    /** `track` tells the caller's sound from our own, which comes too where the stream was asked for both. */
+    /**
+     * `track` tells the caller's audio from our own, which Twilio also sends if the stream was
+     * asked for both.
+     */
     media: z.looseObject({ payload: z.string(), track: text.default('inbound') }),
   }),
   z.looseObject({ event: z.literal('mark'), mark: z.looseObject({ name: text }) }),
@@ -28,12 +31,12 @@ export type TwilioMessage = z.infer<typeof messageSchema>;
 /** A message to Twilio; `media` carries µ-law at 8 kHz in base64. */
 export type TwilioCommand =
   | { readonly event: 'media'; readonly streamSid: string; readonly media: { readonly payload: string } }
-  /** Comes back once everything sent before it has been played, or thrown away by `clear`. */
+  /** Comes back once everything sent before it has been played, or discarded by `clear`. */
   | { readonly event: 'mark'; readonly streamSid: string; readonly mark: { readonly name: string } }
-  /** Throws away what has not been played yet. */
+  /** Discards what has not been played yet. */
   | { readonly event: 'clear'; readonly streamSid: string };
 
-/** Reads one frame; undefined where it is no message of Twilio's. */
+/** Parses one frame; undefined if it is not a Twilio message. */
 export function parseTwilioMessage(frame: string): TwilioMessage | undefined {
   try {
     return messageSchema.safeParse(JSON.parse(frame)).data;

@@ -12,7 +12,7 @@ import { MediaStream, telephoneSession } from './media-stream.ts';
 import { signatureRefusal } from './signature.ts';
 import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
 
-/** A frame of Twilio's is well below 1 KiB. */
+/** Largest frame accepted; Twilio's are well below 1 KiB. */
 const frameBytes = 64 * 1024;
 
 /** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry). */
@@ -22,8 +22,9 @@ type Deps = Omit<SocketDeps, 'visitor'>;
 type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
 /**
- * `WS /v1/twilio`: where Twilio's `<Connect><Stream>` leads a phone call. Twilio can send neither header nor query, so the
- * character, the key and the user come as custom parameters of its `start` message, and nothing is done before that.
+ * Adds `WS /v1/twilio`, the target of Twilio's `<Connect><Stream>` for a phone call. Twilio can
+ * send neither headers nor a query, so character, key and user come as custom parameters of its
+ * `start` message. Nothing is done before that.
  */
 export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
   app.route({
@@ -36,7 +37,7 @@ export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
   });
 }
 
-/** Where the server knows Twilio's token, nobody else gets in. */
+/** If the server has Twilio's auth token, refuses connections without Twilio's signature. */
 function signed(authToken: string | undefined): Check {
   return async (request, reply) => {
     const refusal = authToken === undefined ? undefined : signatureRefusal(request, authToken);
@@ -67,7 +68,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Do
     call?.connection.close();
   });
   socket.on('message', (data: RawData, isBinary: boolean) => {
-    // One that was turned away may still be sending.
+    // A refused connection may still be sending.
     if (socket.readyState !== socket.OPEN) return;
     const message = isBinary ? undefined : messageOf(data as Buffer);
     if (message === undefined) {
@@ -84,7 +85,7 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Do
   });
 }
 
-/** Lets the caller in and opens the session, or hangs up. */
+/** Authenticates the caller and opens the session, or hangs up. */
 function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: Deps, door: Door): Call | undefined {
   const { log } = request;
   const { character: wanted, key, user: named } = start.customParameters;
@@ -122,7 +123,7 @@ function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: D
   return { stream, connection };
 }
 
-/** What a client secret asks for, but in the telephone's format. */
+/** The settings of a client secret, with the telephone's audio format. */
 function startOf(wanted: SessionPatch | undefined): SessionPatch {
   return {
     ...wanted,
@@ -137,7 +138,7 @@ function messageOf(data: Buffer): TwilioMessage | undefined {
   return data.length > frameBytes ? undefined : parseTwilioMessage(data.toString('utf8'));
 }
 
-/** Twilio reads no reasons, so the log has them. */
+/** Twilio does not report close reasons, so the reason is logged. */
 function hangUp(
   socket: WebSocket,
   { code }: Problem,

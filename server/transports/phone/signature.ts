@@ -4,8 +4,10 @@ import { sameSecret } from '../../config/api-keys.ts';
 import type { Refusal } from '../../http/problem.ts';
 
 /**
- * Whether a handshake comes from Twilio: it signs the address of the stream, as the TwiML has it, with the account's auth
- * token (HMAC-SHA1, base64; Twilio's "Validating signatures"). Streams are always `wss`; some accounts sign a slash more.
+ * Returns a `Refusal` unless a handshake is signed by Twilio. Twilio signs the URL of the stream,
+ * as given in the TwiML, with the account's auth token (HMAC-SHA1, base64; see "Validating
+ * signatures" in Twilio's docs). The scheme is always `wss`; some accounts sign the URL with a
+ * trailing slash.
  */
 export function signatureRefusal(request: FastifyRequest, authToken: string): Refusal | undefined {
   const shown = request.headers['x-twilio-signature'];

@@ -8,19 +8,20 @@ import type { CutResponse, PlayoutEvent } from './playout-queue.ts';
 
 interface Ends {
   readonly outgoing: OutgoingSpeech;
-  /** Sends to the session, in the words of OpenAI Realtime (GA). */
+  /** Sends an event to the session, in the OpenAI Realtime (GA) protocol. */
   readonly ask: (event: Readonly<Record<string, unknown>> & { readonly type: string }) => void;
 }
 
 /**
- * The replies of a call, from the session to the listener's ear. Nobody but us knows how much of a reply has been played:
- * whatever is cut, the session is told where, so that the history ends with what was heard.
+ * Plays the replies of a session to the listener of a call. Only this end knows how much of a reply
+ * has been played: whenever audio is cut, the session is told the position, so that the history
+ * ends with what was heard.
  */
 export class CallReplies {
   readonly #ends: Ends;
-  /** Responses that have begun and not ended, by the number that their sound carries. */
+  /** Responses in progress, by the number that their audio frames carry. */
   readonly #running = new Map<number, BegunResponse>();
-  /** What the responses say that run or still play: the item of the conversation, by response. */
+  /** Conversation item of each response that is in progress or still playing. */
   readonly #items = new Map<string, string>();
   #interrupts = true;
   #justEnded: EndedResponse | undefined;
@@ -29,7 +30,7 @@ export class CallReplies {
     this.#ends = ends;
   }
 
-  /** Takes a binary frame of the session: sound. */
+  /** Takes a binary frame of the session: audio. */
   play(frame: Uint8Array): void {
     const sound = decodeFrame(frame);
     const response = sound === undefined ? undefined : this.#running.get(sound.replyNumber);
@@ -38,7 +39,10 @@ export class CallReplies {
     }
   }
 
-  /** Takes an event of the session; the client has been told of it, unless it is about playing alone. */
+  /**
+   * Takes an event of the session, after it was sent to the client. Events about playback alone are
+   * not sent.
+   */
   take(event: WireEvent): void {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
@@ -54,39 +58,45 @@ export class CallReplies {
       case 'x_dramatis.hold':
         return this.#hold(event['response_id'] as string);
       case 'input_audio_buffer.speech_started':
-        // What is still being made, the session stops itself, or lets be.
+        // A response still in progress is stopped, or not, by the session itself.
         if (this.#interrupts) this.#tellHeard(this.#ends.outgoing.cut(({ complete }) => complete));
         return;
       case 'response.done':
         this.#justEnded = event['response'] as EndedResponse;
         return;
       case 'rate_limits.updated':
-        // It belongs right behind `response.done`; only now may there be news of the sound.
+        // It directly follows `response.done`; audio events may only come after it.
         return this.#finish();
       default:
     }
   }
 
-  /** The client wants silence, at once; whatever is still being said is stopped, so that nobody believes it heard. */
+  /**
+   * The client asks for immediate silence. Replies in progress are stopped, so that they do not
+   * count as heard.
+   */
   clear(): void {
     this.#tellHeard(this.#ends.outgoing.cut());
   }
 
-  /** Takes note of what the client is told of the sound. */
+  /** Takes the playout events that the client is told. */
   noteSound({ type, response_id: id }: PlayoutEvent): void {
     if (type === 'output_audio_buffer.stopped') this.#items.delete(id);
-    // From its first sample on it is played as time goes by: no need to say more.
+    // From the first sample on, playback is in real time, so one report is enough.
     if (type === 'output_audio_buffer.started')
       this.#ends.ask({ type: 'x_dramatis.heard', response_id: id, samples: 1 });
   }
 
-  /** A side answer is no item of the conversation. */
+  /** Ignores out-of-band responses, whose items are not part of the conversation. */
   #noteItem(responseId: string, { id, type }: AddedItem): void {
     const response = [...this.#running.values()].find((running) => running.id === responseId);
     if (type === 'message' && response?.conversation_id != null) this.#items.set(responseId, id);
   }
 
-  /** Silence while it is found out what the user's sound is; then the session says again what was dropped. */
+  /**
+   * Pauses a reply until the user's speech has been classified. The session sends the dropped audio
+   * again later.
+   */
   #hold(responseId: string): void {
     const samples = this.#ends.outgoing.hold(responseId);
     if (samples !== undefined)
@@ -111,7 +121,7 @@ export class CallReplies {
       this.#items.delete(responseId);
       if (itemId !== undefined) {
         const heardMs = Math.round((playedSamples / wireSampleRate) * 1000);
-        // It also stops the response, where that is still being said.
+        // This also stops the response, if it is still in progress.
         const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
         this.#ends.ask({ type: 'conversation.item.truncate', ...truncation });
       } else if (running.has(responseId)) this.#ends.ask({ type: 'response.cancel', response_id: responseId });
@@ -119,7 +129,7 @@ export class CallReplies {
   }
 }
 
-/** The fields of events that matter here. */
+/** The fields of events used here. */
 interface BegunResponse {
   readonly id: string;
   readonly conversation_id: string | null;

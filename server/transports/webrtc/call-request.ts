@@ -4,19 +4,24 @@ import { sessionPatchSchema, type SessionPatch } from '../../protocol/client-eve
 import { pcmFormat } from '../../realtime/audio-format.ts';
 import type { Problem } from '../../session/contract/events.ts';
 
-/** What a client asks for when it calls. */
+/** The body of a call request. */
 export interface CallRequest {
-  /** Its offer. */
+  /** The SDP offer. */
   readonly sdp: string;
   readonly session: (SessionPatch & { readonly model?: string | undefined }) | undefined;
 }
 
-/** Most bytes of a request: an offer has a few thousand, a session's instructions may be long. */
+/**
+ * Largest request body: an offer takes a few thousand bytes, a session's instructions may be long.
+ */
 export const callRequestBytes = 512 * 1024;
 
 const schema = z.object({ session: sessionPatchSchema.extend({ model: z.string().max(256).optional() }) });
 
-/** Reads the body of a call: the offer alone (`application/sdp`), or a form with it as `sdp` and a `session` in JSON. */
+/**
+ * Reads the body of a call: the offer alone (`application/sdp`), or a form with `sdp` and a
+ * `session` in JSON.
+ */
 export async function readCallRequest(body: unknown, contentType: string | undefined): Promise<CallRequest | Problem> {
   if (!(body instanceof Buffer)) return badBody;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
@@ -35,7 +40,10 @@ export async function readCallRequest(body: unknown, contentType: string | undef
   return session === undefined ? { sdp, session } : withSession(sdp, session);
 }
 
-/** What a session over WebRTC starts with: what its client secret says, then what the call says. Sound is Opus, whatever is asked for. */
+/**
+ * Initial settings of a session over WebRTC: those of the client secret, overridden by those of the
+ * call. The audio format is fixed, because the tracks carry Opus.
+ */
 export function startOf(secret: SessionPatch | undefined, call: SessionPatch | undefined): SessionPatch {
   return {
     ...secret,
@@ -58,7 +66,7 @@ function withSession(sdp: string, json: string): CallRequest | Problem {
   return 'problem' in parsed ? parsed.problem : { sdp, session: parsed.body.session };
 }
 
-/** A field of a form; clients send long ones as files. */
+/** Reads a field of a form; clients send long ones as files. */
 async function textOf(field: FormDataEntryValue | null): Promise<string | undefined> {
   return field === null || typeof field === 'string' ? (field ?? undefined) : field.text();
 }

@@ -12,23 +12,23 @@ import type { Offer } from './offer.ts';
 import { OutgoingSpeech } from './outgoing-speech.ts';
 import type { Peer, PeerListener } from './peer.ts';
 
-/** What a call is made of. */
+/** Dependencies of a call. */
 export interface CallParts {
   readonly offer: Offer;
-  /** Both at the wire's rate. The call closes them. */
+  /** Both at the wire's sample rate. The call closes them. */
   readonly encoder: OpusEncoder;
   readonly decoder: OpusDecoder;
   readonly clock: Clock;
-  /** The other end, which tells the call what comes from it. */
+  /** Opens the peer connection, which reports to the listener. */
   openPeer(listener: PeerListener): Peer;
   readonly onFault: (fault: unknown) => void;
-  /** Called once, when the other end has gone or has been let go. */
+  /** Called once, when the peer connection has ended. */
   readonly onEnd: () => void;
 }
 
 /**
- * One conversation over WebRTC, between the two ends of it: a peer, and a session that speaks OpenAI Realtime (GA). Events
- * go both ways over the data channel, sound over the audio tracks.
+ * One conversation over WebRTC: connects a peer with a session that speaks OpenAI Realtime (GA).
+ * Events go both ways over the data channel, audio over the tracks.
  */
 export class Call implements Carrier {
   readonly peer: Peer;
@@ -37,7 +37,10 @@ export class Call implements Carrier {
   readonly #outgoing: OutgoingSpeech;
   readonly #replies: CallReplies;
   #connection: Connection | undefined;
-  /** Events that wait for the data channel to open; a client may also do without one. */
+  /**
+   * Events that wait for the data channel to open. Undefined if it is open, or if the client offers
+   * none.
+   */
   #waiting: string[] | undefined;
   #waitingBytes = 0;
 
@@ -77,12 +80,15 @@ export class Call implements Carrier {
     });
   }
 
-  /** From now on the peer talks with this session. */
+  /** Connects the peer with this session. */
   connect(connection: Connection): void {
     this.#connection = connection;
   }
 
-  /** Takes a frame of the session: an event, or sound. Returns false where the client has stopped reading. */
+  /**
+   * Takes a frame of the session: an event, or audio. Returns false if the client has stopped
+   * reading.
+   */
   send(frame: string | Uint8Array): boolean {
     if (typeof frame !== 'string') {
       this.#replies.play(frame);
@@ -94,7 +100,7 @@ export class Call implements Carrier {
     return isRead;
   }
 
-  /** The session has ended. */
+  /** Ends the call when the session has ended. */
   close(reason: 'replaced' | CloseReason): void {
     this.#outgoing.close();
     if (reason === 'client_too_slow') this.peer.end();
@@ -108,7 +114,7 @@ export class Call implements Carrier {
   }
 
   #receive(text: string): void {
-    // Few events are looked at twice.
+    // The cheap check first, so that few events are parsed twice.
     if (text.includes('output_audio_buffer.clear') && typeOf(text) === 'output_audio_buffer.clear')
       return this.#replies.clear();
     this.#connection?.receive(text);
@@ -141,7 +147,7 @@ export class Call implements Carrier {
   }
 }
 
-/** What is played is ours to stop and to begin again: clients of calls know nothing of it. */
+/** Pausing and resuming playback is done by the server; WebRTC clients do not know these events. */
 function isAboutPlaying({ type }: WireEvent): boolean {
   return type === 'x_dramatis.hold' || type === 'x_dramatis.resume';
 }
@@ -154,7 +160,7 @@ function typeOf(text: string): unknown {
   }
 }
 
-/** An item retrieved may hold a lot of sound, in base64; what it says remains. */
+/** A retrieved item may hold a lot of audio in base64. Drops the audio and keeps the transcript. */
 function withoutSound(event: Readonly<Record<string, unknown>>): unknown {
   const isItem = event['type'] === 'conversation.item.retrieved';
   return isItem ? JSON.parse(JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))) : event;

@@ -17,14 +17,14 @@ import { UdpPorts } from './udp-ports.ts';
 /** A call that has been answered. */
 export interface AnsweredCall {
   readonly id: string;
-  /** The answer, in SDP. */
+  /** The answer in SDP. */
   readonly sdp: string;
 }
 
-/** What a client asks for, and where it and we stand. */
+/** A call request, with the addresses of both sides. */
 interface Asked extends CallRequest {
   readonly model: string | undefined;
-  /** Our address, as the client has reached it. */
+  /** The local address that the client connected to. */
   readonly reached: string | undefined;
   readonly clientAddress: string;
 }
@@ -36,7 +36,7 @@ interface Held {
   hangUp(): void;
 }
 
-/** The calls of one server. */
+/** The WebRTC calls of one server. */
 export class Calls {
   readonly #held = new Map<string, Held>();
   readonly #config: Config;
@@ -47,7 +47,7 @@ export class Calls {
     this.#ports = config.webrtcPorts === undefined ? undefined : new UdpPorts(config.webrtcPorts);
   }
 
-  /** Takes a call and opens its session, or says why not. */
+  /** Answers a call and opens its session. Returns a `Refusal` if that fails. */
   async answer(request: Asked, deps: SocketDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
     const { visitor } = deps;
     const model = request.model ?? request.session?.model;
@@ -67,7 +67,7 @@ export class Calls {
       held.call.peer.end();
       return { status: sdp.code === 'webrtc_unavailable' ? 503 : 400, problem: sdp };
     }
-    // Somebody else may have taken the last place by now.
+    // The last slot may have been taken in the meantime.
     const refusal = deps.sessions.refusalFor(visitor);
     if (refusal !== undefined) {
       held.call.peer.end();
@@ -95,7 +95,7 @@ export class Calls {
     return { id, sdp };
   }
 
-  /** Ends a call. Returns false where there is none of this id on this account. */
+  /** Ends a call. Returns false if the account has no call with this id. */
   hangUp(id: string, owner: string | undefined): boolean {
     const held = this.#held.get(id);
     if (held === undefined || held.owner !== owner) return false;
@@ -103,7 +103,7 @@ export class Calls {
     return true;
   }
 
-  /** Ends all of them. */
+  /** Ends all calls. */
   async close(): Promise<void> {
     for (const { call } of this.#held.values()) call.peer.endSoon();
     await Promise.all([...this.#held.values()].map(({ call }) => call.peer.closed));
@@ -123,7 +123,7 @@ export class Calls {
     owner: string | undefined,
     log: FastifyBaseLogger,
   ): Promise<Held> {
-    // Loading it takes a moment, and not every server is called.
+    // Loaded on demand: it takes a moment, and many servers never get a call.
     const { Peer } = await import('./peer.ts');
     const [encoder, decoder] = await Promise.all([openOpusEncoder(wireSampleRate), openOpusDecoder(wireSampleRate)]);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();

@@ -3,15 +3,15 @@ import type { RTCPeerConnectionConfig } from 'werift';
 import type { Config } from '../../config/config.ts';
 import { isWildcard } from '../../config/loopback.ts';
 
-/** By which addresses and ports a call is to be reached. */
+/** The addresses and ports at which a call can be reached. */
 export interface Reach {
-  /** As the WebRTC library wants it, ports left out. */
+  /** Options for the WebRTC library, without ports. */
   readonly settings: RTCPeerConnectionConfig;
-  /** A port has to be found in this range. */
+  /** Range to take the call's UDP port from. */
   readonly ports: readonly [first: number, last: number] | undefined;
   /** The address that the call's socket is bound to. */
   readonly host: string;
-  /** Whether sound goes through a relay. */
+  /** True if the audio goes through a TURN relay. */
   readonly isRelayed: boolean;
 }
 
@@ -21,8 +21,9 @@ type Settings = Pick<
 >;
 
 /**
- * How a caller reaches us: by default on the addresses that HTTP is served on. `reached`: the one the caller has used
- * already, which need not be one of the network's (loopback). Behind a relay nothing of ours is announced.
+ * Works out the addresses to announce to a client: by default those that HTTP is served on.
+ * `reached` is the address that the client has connected to, which may be loopback. With a relay,
+ * no address of ours is announced.
  */
 export function reachOf(config: Settings, reached: string | undefined): Reach {
   const { stunUrl, turnUrl, turnUser = '', turnCredential = '' } = config;
@@ -33,11 +34,11 @@ export function reachOf(config: Settings, reached: string | undefined): Reach {
     return { settings, host: host ?? '0.0.0.0', ports: undefined, isRelayed: true };
   }
   const wanted = config.webrtcHost ?? config.host;
-  // Where HTTP is served on the address of a name, it is the one that the caller came by.
+  // If HTTP is bound to a host name, its address is the one that the client connected to.
   const host = isIP(wanted) === 0 ? reached : specific(wanted);
   const announced = config.webrtcAddress ?? host;
   const ports = config.webrtcPorts;
-  // Every address that is announced takes a socket of its own, and the library gives one range to all of them.
+  // Each announced address takes a socket, and the library gives all of them the same port range.
   const announcesAll = announced === undefined && ports === undefined;
   const one = announced ?? reached;
   return {
@@ -54,7 +55,7 @@ export function reachOf(config: Settings, reached: string | undefined): Reach {
   };
 }
 
-/** An address, where it is that of one interface. */
+/** The address, if it belongs to a single interface. */
 function specific(host: string | undefined): string | undefined {
   return host === undefined || isWildcard(host) ? undefined : host;
 }

@@ -3,30 +3,30 @@ import { TokenBucket } from '../../http/token-bucket.ts';
 import { PacketOrder, type OrderedPacket } from './packet-order.ts';
 import { opusClockRate, type RtpPacket } from './rtp.ts';
 
-/** Packets in a row that are stood in for; a longer gap ends in silence. */
+/** Most consecutive packets that are concealed; the rest of a longer gap is silence. */
 const mostConcealed = 5;
-/** What is put in for a gap at most. Beyond it the session has its own idea of a client that sends nothing. */
+/** Longest gap that is filled. Beyond it, the session handles a client that sends nothing. */
 const longestGapMs = 500;
-/** Frames of 10 ms, twice over. */
+/** Twice the packet rate of 10 ms frames. */
 const packetsPerSecond = 200;
 
 interface Listener {
   readonly payloadType: number;
   readonly decoder: OpusDecoder;
-  /** What the decoder decodes to. */
+  /** The decoder's output rate. */
   readonly sampleRate: number;
-  /** Told of the user's sound, in order and without holes. */
+  /** Receives the user's audio, in order and without gaps. */
   readonly hear: (samples: Float32Array) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
-/** The user's voice: RTP packets as the network brings them, to sound. */
+/** Turns RTP packets, in arrival order, into the user's audio. */
 export class IncomingSpeech {
   readonly #listener: Listener;
   readonly #order = new PacketOrder();
   readonly #inflow: TokenBucket;
-  /** RTP time at which the next packet should begin. */
+  /** RTP timestamp at which the next packet should begin. */
   #expected = 0;
 
   constructor(listener: Listener) {
@@ -34,7 +34,10 @@ export class IncomingSpeech {
     this.#inflow = new TokenBucket({ burst: 2 * packetsPerSecond, perSecond: packetsPerSecond, now: listener.now });
   }
 
-  /** Takes a packet off the line; anything that is not Opus is ignored, and so is a flood. */
+  /**
+   * Takes a packet from the network. Drops packets that are not Opus, and packets over the rate
+   * limit.
+   */
   receive(packet: RtpPacket): void {
     if (packet.payloadType !== this.#listener.payloadType || !this.#inflow.take()) return;
     for (const ordered of this.#order.push(packet)) this.#play(ordered);
@@ -48,14 +51,14 @@ export class IncomingSpeech {
     this.#expected = (packet.timestamp + (samples.length / sampleRate) * opusClockRate) >>> 0;
   }
 
-  /** Lost packets are stood in for; what a sender left out, being silent, is silence. */
+  /** Conceals lost packets, and fills with silence what a silent sender left out (DTX). */
   #fillGap(timestamp: number, lost: number, next: Uint8Array): void {
     const { decoder, sampleRate, hear } = this.#listener;
     const gap = (timestamp - this.#expected) | 0;
     let missing = Math.round(Math.min(gap / opusClockRate, longestGapMs / 1000) * sampleRate);
     const concealed = Math.min(lost, mostConcealed);
     for (let count = 1; count <= concealed && missing > 0; count += 1) {
-      // Only the last one is next to a packet that may carry a copy of it.
+      // Only the last one precedes a packet that may carry a copy of it (FEC).
       const samples = decoder.conceal(count === lost ? next : undefined);
       hear(samples);
       missing -= samples.length;

@@ -1,35 +1,39 @@
 import type { Problem } from '../../session/contract/events.ts';
 
-/** What a client offers, as far as we take it up. */
+/** The parts of a client's offer that are used. */
 export interface Offer {
-  /** The offer as the WebRTC library is to see it: without what we do not want of it. */
+  /** The offer for the WebRTC library, with unsupported parts removed. */
   readonly sdp: string;
-  /** Whether there will be data channels, for events. */
+  /** True if the offer has a data channel for events. */
   readonly hasEvents: boolean;
-  /** Whether the client would begin the DTLS handshake: it knows when it is ready, we would have to try. */
+  /**
+   * True if the client can start the DTLS handshake. It knows when it is ready; the server would
+   * have to retry.
+   */
   readonly letsUsWait: boolean;
   readonly audio: {
-    /** Names the audio section, in offer and answer. */
+    /** Identifies the audio section in offer and answer. */
     readonly mid: string;
     /** RTP payload type of Opus. */
     readonly payloadType: number;
-    /** Whether the client sends sound, and whether it wants any. */
+    /** Direction of the audio, seen from the client. */
     readonly sends: boolean;
     readonly receives: boolean;
   };
 }
 
-/** Bounds of an offer; a section may cost a socket. */
+/** Limits of an offer; a section may take a socket. */
 const mostCharacters = 100_000;
 const mostSections = 16;
 
-/** Without these nobody can be connected to, or known to be who they are. */
+/** Lines needed to connect to a client and to verify it. */
 const needed = ['a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'];
 
 /**
- * Reads an offer in SDP. We take up its first audio section, by Opus, and its data channels; other sections are declined.
- * Its addresses are left out: a client reaches us and not the other way round, so that nobody can have us send packets to
- * addresses of their choice, and names that only the client's network knows (mDNS) do not matter.
+ * Reads an SDP offer. Accepts its first audio section, with Opus, and its data channels; other
+ * sections are declined. Candidates are removed: the client connects to the server, not the other
+ * way round. So the server cannot be made to send packets to arbitrary addresses, and names known
+ * only in the client's network (mDNS) do not matter.
  */
 export function readOffer(sdp: string): Offer | Problem {
   const [head = [], ...sections] = splitSections(sdp);
@@ -61,7 +65,7 @@ export function readOffer(sdp: string): Offer | Problem {
   };
 }
 
-/** The lines before the first `m=`, then those of each section. */
+/** Returns the lines before the first `m=`, then those of each section. */
 function splitSections(sdp: string): string[][] {
   const sections: string[][] = [[]];
   for (const line of sdp.split(/\r\n|\r|\n/)) {
@@ -83,7 +87,7 @@ function isChannels(section: readonly string[]): boolean {
   return section[0]?.startsWith('m=application ') === true;
 }
 
-/** Port 0 says no to a section. */
+/** Port 0 declines a section. */
 function isDeclined(section: readonly string[]): boolean {
   return /^m=\w+ 0 /.test(section[0] ?? '') && !section.includes('a=bundle-only');
 }

@@ -4,9 +4,14 @@ import type { Clock } from '../../session/contract/clock.ts';
 import { PlayoutQueue, type CutResponse, type PlayoutEvent } from './playout-queue.ts';
 import { opusClockRate, type OutgoingPacket } from './rtp.ts';
 
-/** Silence after the last sound, so that the client's decoder comes to rest before packets stop. */
+/**
+ * Frames of silence after the last audio, so that the client's decoder settles before packets stop.
+ */
 const tailFrames = 10;
-/** A server that was held up for longer than this does not hurry after: the listener has heard a pause. */
+/**
+ * Longest delay that is caught up by sending faster. After a longer one, the listener has heard a
+ * pause.
+ */
 const mostBehindMs = 200;
 const frameTicks = (opusFrameMs / 1000) * opusClockRate;
 
@@ -15,15 +20,15 @@ interface Speaker {
   readonly clock: Clock;
   /** Sends one packet. */
   readonly send: (packet: OutgoingPacket) => void;
-  /** Tells the client what becomes of the sound. */
+  /** Reports playout events to the client. */
   readonly tell: (event: PlayoutEvent) => void;
-  /** Told of faults that are ours. */
+  /** Reports internal faults. */
   readonly onFault: (fault: unknown) => void;
 }
 
 /**
- * The character's voice: sound as it is made, to RTP packets of 20 ms in real time. Where there is nothing to say no packets
- * are sent, and no timer runs.
+ * Sends the character's voice as RTP packets of 20 ms in real time. While there is no audio, no
+ * packets are sent and no timer runs.
  */
 export class OutgoingSpeech {
   readonly #speaker: Speaker;
@@ -33,7 +38,7 @@ export class OutgoingSpeech {
   readonly #startedMs: number;
   readonly #firstTimestamp = randomInt(2 ** 32);
   #sequence = randomInt(2 ** 16);
-  /** The next frame's place, counted in frames from the beginning of the call. */
+  /** Position of the next frame, in frames from the start of the call. */
   #tick = 0;
   #isRunning = false;
 
@@ -44,30 +49,32 @@ export class OutgoingSpeech {
     this.#startedMs = speaker.clock.now();
   }
 
-  /** Plays more of a response, at the encoder's rate. */
+  /** Queues more audio of a response, at the encoder's sample rate. */
   push(responseId: string, samples: Float32Array): void {
     this.#queue.push(responseId, samples);
     void this.#run();
   }
 
-  /** A response has all its sound. Returns whether some of it is still to be played. */
+  /**
+   * Marks the audio of a response as complete. Returns whether some of it is still to be played.
+   */
   complete(responseId: string): boolean {
     const plays = this.#queue.complete(responseId);
     void this.#run();
     return plays;
   }
 
-  /** Stops responses, by default all of them, at once. Returns whose sound was still to come. */
+  /** Stops responses at once, by default all of them. Returns those that had audio left. */
   cut(which?: Parameters<PlayoutQueue['cut']>[0]): CutResponse[] {
     return this.#queue.cut(which);
   }
 
-  /** Silence for a moment: drops what of a response has come. Returns how far it has been played, in samples. */
+  /** Pauses a response: drops its queued audio. Returns its playback position in samples. */
   hold(responseId: string): number | undefined {
     return this.#queue.hold(responseId);
   }
 
-  /** Says no more, and tells nothing. */
+  /** Stops sending, without further events. */
   close(): void {
     this.#stop.abort(new Error('the call has ended'));
   }
@@ -87,7 +94,10 @@ export class OutgoingSpeech {
     }
   }
 
-  /** Sends frames until there have been none for a while. RTP time went on while nothing was sent. */
+  /**
+   * Sends frames until the queue has been empty for a while. RTP time advances by the time in which
+   * nothing was sent.
+   */
   async #talk(first: Float32Array, clock: Clock): Promise<void> {
     let frame: Float32Array | undefined = first;
     let dueMs = clock.now();

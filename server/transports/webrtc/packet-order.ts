@@ -1,25 +1,34 @@
 import type { RtpPacket } from './rtp.ts';
 
-/** A packet in its turn, and how many right before it never came. */
+/** A packet in sequence, and the number of packets lost right before it. */
 export interface OrderedPacket {
   readonly packet: RtpPacket;
   readonly lost: number;
-  /** Nothing is known of what came before: a new stream, or a leap within one. */
+  /** True if the previous packet is unknown: a new stream, or a jump within one. */
   readonly isStart: boolean;
 }
 
-/** Later packets that may wait for a missing one before it counts as lost: 60 ms of the usual frames. */
+/**
+ * Later packets that may wait for a missing one before it counts as lost: 60 ms with the usual
+ * frame length.
+ */
 const mostHeld = 3;
-/** A leap of more than this is no gap but a new beginning. */
+/** A larger jump in sequence numbers counts as a new stream. */
 const longestGap = 500;
 
-/** Puts the packets of one stream in order. Without loss nothing waits: the network's jitter is passed on. */
+/**
+ * Reorders the packets of one stream. Without loss, packets pass through at once, with the
+ * network's jitter.
+ */
 export class PacketOrder {
   readonly #held = new Map<number, RtpPacket>();
   #next: number | undefined;
   #source: number | undefined;
 
-  /** Takes a packet as it came; returns those whose turn has come, in order. Late and repeated ones are dropped. */
+  /**
+   * Takes a packet as it arrived; returns the packets that are now in sequence. Late and duplicate
+   * ones are dropped.
+   */
   push(packet: RtpPacket): OrderedPacket[] {
     const ahead = this.#next === undefined ? 0 : distance(this.#next, packet.sequence);
     if (this.#next === undefined || packet.source !== this.#source || Math.abs(ahead) > longestGap) {
@@ -45,7 +54,7 @@ export class PacketOrder {
     }
   }
 
-  /** The missing ones are lost: goes on with the first that is there. */
+  /** Counts the missing packets as lost and continues with the first one available. */
   #giveUp(expected: number): OrderedPacket[] {
     const waiting = [...this.#held.values()].map((packet) => ({ packet, lost: distance(expected, packet.sequence) }));
     const [first] = waiting.toSorted((a, b) => a.lost - b.lost);
@@ -60,7 +69,7 @@ function next(sequence: number): number {
   return (sequence + 1) & 0xff_ff;
 }
 
-/** How far `to` lies behind `from` in the circle of 2¹⁶; negative where it lies before. */
+/** Signed distance from `from` to `to` in the circle of 2¹⁶; negative if `to` is earlier. */
 function distance(from: number, to: number): number {
   return ((to - from + 0x80_00) & 0xff_ff) - 0x80_00;
 }

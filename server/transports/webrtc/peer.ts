@@ -15,39 +15,44 @@ import type { Reach } from './ice.ts';
 import type { Offer } from './offer.ts';
 import type { OutgoingPacket, RtpPacket } from './rtp.ts';
 
-/** The data channel that carries events, as OpenAI names it. */
+/** Label of the event data channel, as named by OpenAI. */
 const channelLabel = 'oai-events';
-/** Longest event a client may send: what browsers send without being asked. */
+/** Longest event a client may send: the default of browsers. */
 const messageBytes = 256 * 1024;
-/** A client that has its answer and does not connect in this time has gone. */
+/** Time within which a client that got its answer must connect. */
 const connectMs = 30_000;
-/** What has been sent last may still be on its way when we hang up. */
+/** Delay before closing, so that the last packets can arrive. */
 const lingerMs = 250;
 
-/** Told of what comes from the other end. Nothing is told any more after `onEnd`. */
+/** Callbacks for what the peer sends. None is called after `onEnd`. */
 export interface PeerListener {
-  /** Events can be sent from now on. */
+  /** The data channel is open; events can be sent. */
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
   readonly onBinary: () => void;
-  /** A packet of the audio track. */
+  /** An RTP packet of the audio track. */
   readonly onPacket: (packet: RtpPacket) => void;
-  /** The connection is over, whoever ended it. */
+  /** The connection has ended, from either side. */
   readonly onEnd: () => void;
-  /** Something went wrong in here, or in one of the above. */
+  /** An internal fault, or an exception of one of these callbacks. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/** How the two ends are to meet. */
+/** Addresses of the two ends. */
 export interface PeerWay {
   readonly reach: Reach;
-  /** Our UDP port, where it has been chosen. */
+  /** Our UDP port, if it was chosen here. */
   readonly port: number | undefined;
-  /** Where the client is, as far as its request tells: a relay lets nobody in unasked. */
+  /**
+   * The client's address as its request shows it. A TURN relay needs it to admit the client's
+   * packets.
+   */
   readonly clientAddress: string;
 }
 
-/** The other end of a WebRTC connection, which it offered: an audio track each way and a channel for events. */
+/**
+ * The client's end of a WebRTC connection: an audio track each way and a data channel for events.
+ */
 export class Peer {
   /** Resolves once its sockets are closed. */
   readonly closed: Promise<void>;
@@ -71,13 +76,13 @@ export class Peer {
       codecs: { audio: [opus], video: [] },
       maxMessageSize: messageBytes,
       ...way.reach.settings,
-      // Ends that are the same it takes for a mistake; it counts in whole steps.
+      // The library rejects a range with equal ends; it counts in whole steps.
       ...(way.port === undefined ? {} : { icePortRange: [way.port, way.port + 0.5] }),
     });
     this.#patience = setTimeout(() => this.end(), connectMs);
     this.#connection.connectionStateChange.subscribe((state) => {
       if (state === 'connected') clearTimeout(this.#patience);
-      // Failed: it has not answered for half a minute (RFC 7675).
+      // Failed: no response for half a minute (RFC 7675).
       else if (state === 'disconnected' || state === 'failed' || state === 'closed') this.end();
     });
     this.#connection.onDataChannel.subscribe((channel) => this.#useChannel(channel));
@@ -89,26 +94,27 @@ export class Peer {
     });
   }
 
-  /** Answers the offer, in SDP, with every address of ours. */
+  /** Returns the SDP answer, with all our addresses. */
   async answer(offer: Offer): Promise<string | Problem> {
     const connection = this.#connection;
     try {
       await connection.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
-      // Each would take a socket, and they would contend for the one port that a call may have.
+      // Each transport would take a socket, and they would contend for the one port of the call.
       if (connection.dtlsTransports.length > 1) return unbundled;
       if (offer.letsUsWait) for (const transport of connection.dtlsTransports) transport.role = 'server';
       await this.#prepareGathering(offer);
       this.#transceiver = connection.getTransceivers().find(({ mid }) => mid === offer.audio.mid);
       const voice = new MediaStreamTrack({ kind: 'audio' });
       await this.#transceiver?.sender.replaceTrack(voice);
-      // Clients play what comes as a stream.
+      // Clients play tracks that belong to a stream.
       this.#transceiver?.sender.setStreams([new MediaStream([voice])]);
       const { sends, receives } = offer.audio;
       this.#transceiver?.setDirection(
         sends ? (receives ? 'sendrecv' : 'recvonly') : receives ? 'sendonly' : 'inactive',
       );
       await connection.setLocalDescription(await connection.createAnswer());
-      // A client that hangs up says so in DTLS; the state of the connection would show it half a minute later.
+      // A client that hangs up says so in DTLS; the connection state would show it half a minute
+      // later.
       for (const transport of connection.dtlsTransports) {
         transport.onStateChange.subscribe((state) => void (state === 'closed' && this.end()));
       }
@@ -120,7 +126,10 @@ export class Peer {
     return sdp ?? { code: 'internal_error', message: 'The offer could not be answered.' };
   }
 
-  /** Sends an event; without an open channel it is dropped. Returns false where the client has stopped reading. */
+  /**
+   * Sends an event; it is dropped if no channel is open. Returns false if the client has stopped
+   * reading.
+   */
   sendText(text: string): boolean {
     const channel = this.#channel;
     if (this.#ended || channel?.readyState !== 'open') return true;
@@ -129,13 +138,13 @@ export class Peer {
     return true;
   }
 
-  /** Bytes that the other end takes in one event. */
+  /** Most bytes that the client accepts in one event. */
   get mostBytes(): number {
     const most = this.#channel?.sctp.remoteMaxMessageSize ?? 0;
     return most === 0 ? Number.POSITIVE_INFINITY : most;
   }
 
-  /** Sends a packet of the audio track; where the client wants none, it is dropped. */
+  /** Sends a packet of the audio track; it is dropped if the client wants no audio. */
   sendPacket({ sequence, timestamp, marker, payload }: OutgoingPacket): void {
     const sender = this.#transceiver?.sender;
     if (this.#ended || sender === undefined) return;
@@ -144,12 +153,12 @@ export class Peer {
     this.#attempt(() => sender.sendRtp(packet));
   }
 
-  /** Hangs up, once what has been sent has had a moment to arrive. */
+  /** Closes the connection after a short delay, so that the last packets can arrive. */
   endSoon(): void {
     this.#linger ??= setTimeout(() => this.end(), lingerMs);
   }
 
-  /** Hangs up. */
+  /** Closes the connection. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -162,12 +171,13 @@ export class Peer {
   async #prepareGathering({ audio }: Offer): Promise<void> {
     const { reach, clientAddress } = this.#way;
     for (const { iceTransport } of this.#connection.dtlsTransports) {
-      // Told of no STUN server, the library asks one of Google's.
+      // Without a configured STUN server, the library would use one of Google's.
       if (reach.settings.iceServers?.length === 0) delete iceTransport.connection.stunServer;
     }
-    // Relays that are not asked for more have IPv4 addresses.
+    // Relays allocate IPv4 addresses unless asked for others.
     if (!reach.isRelayed || !isIPv4(clientAddress)) return;
-    // Only what is sent to the client, to whichever port (9: discard), has the relay let its packets in.
+    // A relay admits the client's packets only after something was sent to the client's address;
+    // any port will do (9: discard).
     const candidate = `candidate:1 1 udp 1 ${clientAddress} 9 typ host`;
     await this.#connection.addIceCandidate({ candidate, sdpMid: audio.mid });
   }
@@ -180,14 +190,14 @@ export class Peer {
     );
     const onState = (state: RTCDataChannel['readyState']): void => {
       if (state === 'open') this.#tell((to) => to.onOpen());
-      // Whoever wants no more events wants no more of the call; some clients say goodbye in no other way.
+      // Closing the event channel ends the call; some clients hang up in no other way.
       else if (state === 'closed') this.end();
     };
     channel.stateChange.subscribe(onState);
     onState(channel.readyState);
   }
 
-  /** A fault in here must not reach the library, or the socket behind it. */
+  /** Keeps exceptions of the listener from reaching the library, or the socket behind it. */
   #tell(about: (to: PeerListener) => void): void {
     if (this.#ended) return;
     try {
@@ -197,7 +207,10 @@ export class Peer {
     }
   }
 
-  /** The other end may have gone a moment ago, of which we have yet to be told: then what is sent to it comes to nothing. */
+  /**
+   * Runs an action that may fail. A failure is ignored if the connection has gone, even if we were
+   * not told yet.
+   */
   #attempt(action: () => void | Promise<void>): void {
     const excuse = (fault: unknown): void => {
       if (!this.#ended && this.#connection.connectionState === 'connected') this.#listener.onFault(fault);

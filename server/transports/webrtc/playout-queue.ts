@@ -1,36 +1,42 @@
-/** Whose turn it is to sound: one response after another, each from its first sample to its last. */
+/** Queued audio of one response. Responses play one after another. */
 interface Segment {
   readonly responseId: string;
   readonly blocks: Float32Array[];
-  /** Samples of the first block that have been taken. */
+  /** Samples taken from the first block. */
   taken: number;
-  /** Where its next sample stands, among all that have come. */
+  /** Position of its next sample, counting all samples received. */
   position: number;
-  /** As far as it has been played: where its last sample stood. */
+  /** Playback position: one past the last sample played. */
   played: number;
   started: boolean;
-  /** Nothing more will come. */
+  /** No more audio will come. */
   complete: boolean;
 }
 
-/** A response whose sound was dropped: how far it had been played, in samples, counting all that came. */
+/**
+ * A response whose audio was dropped, with its playback position in samples, counting all that were
+ * received.
+ */
 export interface CutResponse {
   readonly responseId: string;
   readonly playedSamples: number;
 }
 
-/** What a client is told of the sound on its way to it, as OpenAI Realtime (GA) has it for WebRTC. */
+/** Playout event for the client, as defined by OpenAI Realtime (GA) for WebRTC. */
 export interface PlayoutEvent {
   readonly type: 'output_audio_buffer.started' | 'output_audio_buffer.stopped' | 'output_audio_buffer.cleared';
   readonly response_id: string;
 }
 
-/** Sound that waits to be played, in frames of equal length. Knows no time; tells when a response starts and stops. */
+/**
+ * Queue of audio to be played, in frames of equal length. Has no clock; reports when a response
+ * starts and stops.
+ */
 export class PlayoutQueue {
   readonly #frameSamples: number;
   readonly #tell: (event: PlayoutEvent) => void;
   #segments: Segment[] = [];
-  /** Responses that were cut, whose last sound may still be on its way here. */
+  /** Responses that were cut, and whose last audio may still arrive. */
   readonly #cut = new Set<string>();
 
   constructor(frameSamples: number, tell: (event: PlayoutEvent) => void) {
@@ -38,7 +44,7 @@ export class PlayoutQueue {
     this.#tell = tell;
   }
 
-  /** Adds sound at the end of its response. */
+  /** Appends audio to its response. */
   push(responseId: string, samples: Float32Array): void {
     if (samples.length === 0 || this.#cut.has(responseId)) return;
     let segment = this.#segments.find((candidate) => candidate.responseId === responseId);
@@ -49,7 +55,9 @@ export class PlayoutQueue {
     segment.blocks.push(samples);
   }
 
-  /** No more sound of this response will come: what is there plays to its end. Returns whether there is any. */
+  /**
+   * Marks the audio of a response as complete; the rest is played. Returns whether there is any.
+   */
   complete(responseId: string): boolean {
     this.#cut.delete(responseId);
     const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
@@ -59,7 +67,10 @@ export class PlayoutQueue {
     return this.#segments.includes(segment);
   }
 
-  /** Drops the sound of some responses, by default of all, and whatever comes of them later. Returns whose that was. */
+  /**
+   * Drops the audio of some responses, by default of all, including what arrives later. Returns the
+   * responses that had audio left.
+   */
   cut(
     which: (segment: { readonly responseId: string; readonly complete: boolean }) => boolean = () => true,
   ): CutResponse[] {
@@ -73,8 +84,8 @@ export class PlayoutQueue {
   }
 
   /**
-   * Drops what of a response waits to be played; what comes of it later is played. Returns how far it has been played, in
-   * samples; undefined where nothing of it is known.
+   * Drops the queued audio of a response; later audio is played. Returns the playback position in
+   * samples, or undefined if the response is unknown.
    */
   hold(responseId: string): number | undefined {
     const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
@@ -85,7 +96,10 @@ export class PlayoutQueue {
     return segment.played;
   }
 
-  /** The next frame; undefined where there is none, or not yet a whole one. The last of a response is filled with silence. */
+  /**
+   * Returns the next frame, or undefined if there is no complete one. The last frame of a response
+   * is padded with silence.
+   */
   next(): Float32Array | undefined {
     const [segment] = this.#segments;
     if (segment === undefined) return undefined;
@@ -118,7 +132,7 @@ export class PlayoutQueue {
     return frame;
   }
 
-  /** Lets go of responses that have been played to their end. */
+  /** Removes responses that have been played to the end. */
   #retire(): void {
     for (;;) {
       const [segment] = this.#segments;

@@ -10,14 +10,14 @@ import { checkBinding } from './udp-ports.ts';
 const path = '/v1/realtime/calls';
 
 /**
- * `POST /v1/realtime/calls`: the WebRTC door of OpenAI Realtime (GA), offer in, answer out, and
- * `POST /v1/realtime/calls/{call_id}/hangup`.
+ * Adds `POST /v1/realtime/calls`, the WebRTC endpoint of OpenAI Realtime (GA): offer in, answer
+ * out; and `POST /v1/realtime/calls/{call_id}/hangup`.
  */
 export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
   const calls = new Calls(deps.config);
   app.addHook('onReady', () => checkBinding(reachOf(deps.config, undefined)));
   app.addHook('onClose', () => calls.close());
-  // In a scope of its own: here every body is taken as it is.
+  // A separate scope, in which every body is taken as raw bytes.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const asIs = { parseAs: 'buffer', bodyLimit: callRequestBytes } as const;
@@ -56,7 +56,7 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 
   );
 }
 
-/** IPv4 addresses on a socket that takes both come as IPv6 ones. */
+/** Dual-stack sockets report IPv4 addresses in mapped IPv6 form. */
 function withoutMapping<Address extends string | undefined>(address: Address): Address {
   return address?.replace(/^::ffff:(?=\d+\.)/i, '') as Address;
 }

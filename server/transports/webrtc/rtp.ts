@@ -1,20 +1,20 @@
 /** One RTP packet (RFC 3550): a piece of an audio stream. */
 export interface RtpPacket {
   readonly payloadType: number;
-  /** Grows by one a packet, modulo 2¹⁶. */
+  /** Increases by one for each packet, modulo 2¹⁶. */
   readonly sequence: number;
-  /** When the piece begins, in samples at the codec's clock rate, modulo 2³². */
+  /** Start of the piece in samples at the codec's clock rate, modulo 2³². */
   readonly timestamp: number;
-  /** Which stream of the sender it belongs to. */
+  /** SSRC: identifies the stream of the sender. */
   readonly source: number;
   readonly payload: Uint8Array;
 }
 
-/** A packet of ours: the connection knows type and source. */
+/** A packet to send; payload type and SSRC are set by the connection. */
 export type OutgoingPacket = Pick<RtpPacket, 'sequence' | 'timestamp' | 'payload'> & {
-  /** The first packet after a pause. */
+  /** True for the first packet after a pause. */
   readonly marker: boolean;
 };
 
-/** Every RTP clock of Opus runs at 48 kHz, whatever rate the ends work at (RFC 7587). */
+/** RTP clock rate of Opus: 48 kHz, whatever rate the ends use (RFC 7587). */
 export const opusClockRate = 48_000;

@@ -5,8 +5,9 @@ import { ConfigError } from '../../config/config.ts';
 import type { Reach } from './ice.ts';
 
 /**
- * The ports of a range, one for each call. The library would look for a free port by itself, but two calls at a time would
- * find the same one, and a port that is gone when it is bound ends the process.
+ * Allocates the UDP ports of a range, one for each call. The library would search for a free port
+ * itself, but two concurrent calls would find the same one, and a port that is taken by the time it
+ * is bound crashes the process.
  */
 export class UdpPorts {
   readonly #first: number;
@@ -19,7 +20,7 @@ export class UdpPorts {
     this.#count = last - first + 1;
   }
 
-  /** Takes a port that is free on `host`; undefined where there is none. */
+  /** Allocates a port that is free on `host`; undefined if there is none. */
   async take(host: string): Promise<number | undefined> {
     for (let tried = 0; tried < this.#count; tried += 1) {
       const port = this.#first + (this.#next % this.#count);
@@ -37,7 +38,7 @@ export class UdpPorts {
   }
 }
 
-/** Throws a `ConfigError` where calls cannot use the address they are to use. */
+/** Throws a `ConfigError` if calls cannot bind their configured address. */
 export async function checkBinding({ host }: Pick<Reach, 'host'>): Promise<void> {
   const fault = await bindingFault(host, 0);
   if (fault === undefined) return;

@@ -4,7 +4,10 @@ import { newId } from '../../realtime/new-id.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
 
-/** How long before its end a session is announced to end: time to say goodbye. A short session's last half. */
+/**
+ * Time before the end of a session at which the client is warned. For a short session, half of its
+ * length.
+ */
 const noticeMs = 60_000;
 
 const expired: Problem = {
@@ -15,12 +18,12 @@ const expired: Problem = {
 interface TimeLimit {
   readonly clock: Clock;
   readonly limitMs: number;
-  /** The client is told some time before. */
+  /** The client is warned before the end. */
   readonly notice: boolean;
   readonly end: () => void;
 }
 
-/** Ends a session at its time limit and tells the client, unless what this returns is called before. */
+/** Ends a session at its time limit and tells the client. Returns a function that cancels it. */
 export function limitTime(link: Pick<Link, 'send'>, { clock, limitMs, notice, end }: TimeLimit): () => void {
   const leftMs = Math.min(noticeMs, limitMs / 2);
   const announce = (): void => {

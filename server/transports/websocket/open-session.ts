@@ -27,55 +27,58 @@ import { limitTime } from './expiry.ts';
 import { openInflow } from './rate-limit.ts';
 import type { LiveSessions, Place, Visitor } from '../../http/live-sessions.ts';
 
-/** What the server has, for any socket. */
+/** Server-wide dependencies of a session, and its caller. */
 export interface SocketDeps {
   readonly config: Config;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
   readonly lobby: Lobby;
   readonly sessions: LiveSessions;
-  /** The machine's own unless given. */
+  /** System clock unless given. */
   readonly clock?: Clock;
   readonly telemetry: Telemetry;
   readonly voiceWatch?: VoiceWatch | undefined;
   readonly memories?: Memories | undefined;
-  /** Who is asking. */
+  /** The authenticated caller. */
   readonly visitor: Visitor & Access;
 }
 
-/** How a session is to begin. */
+/** Options of a new session. */
 export interface Opening {
   readonly character: Character;
   readonly model: string;
   readonly binary: boolean;
-  /** Its client stops playing when it is told that a reply is held. */
+  /** The client stops playback when it is told that a reply is held. */
   readonly holds?: boolean;
-  /** It plays what comes while its user talks. */
+  /** The client plays backchannels by the character while its user speaks. */
   readonly nods?: boolean;
-  /** Its client is told some time before the session reaches its time limit. */
+  /** The client is warned before the session reaches its time limit. */
   readonly notice?: boolean;
-  /** Its client is told how like itself the character sounds. */
+  /** The client gets the voice similarity of the character's replies. */
   readonly tellsVoice?: boolean;
-  /** What beside the words its client is told of. */
+  /** Cues that the client gets besides the words. */
   readonly cues?: CuesTold;
-  /** Its client asked for Opus, in binary frames. Closed when the session ends. */
+  /** Set if the client asked for Opus in binary frames. Closed when the session ends. */
   readonly opus?: OpusSound | undefined;
-  /** Its client speaks the dialect from before GA. */
+  /** The client speaks the pre-GA dialect. */
   readonly beta?: boolean;
-  /** Whom the character is to remember, by the client's name for them. */
+  /** The client's name for the user, for the character's memory. */
   readonly user?: string | undefined;
-  /** Carries its frames from the first on. */
+  /** Transport that carries frames from the first one on. */
   readonly carrier?: Carrier;
-  /** Its client may come back with this. */
+  /** Resume token of the session. */
   readonly token?: string;
   readonly restored?: RestoredSession;
-  /** What it starts with, as if the client had asked for it. */
+  /** Initial settings, as if the client had sent them. */
   readonly startWith?: SessionPatch | undefined;
-  /** `transcription`: it only listens. */
+  /** `transcription`: the session only transcribes. */
   readonly intent?: 'transcription' | undefined;
 }
 
-/** Opens a session behind a link that has no carrier yet, and seats it where it can be resumed. */
+/**
+ * Opens a session behind a link that may have no transport yet. Registers it for resumption if it
+ * has a token.
+ */
 export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
   const { character, model, token, restored } = opening;
   const { config, engines, lobby, clock = systemClock } = deps;
@@ -86,7 +89,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
     connection.close();
   };
   const place = deps.sessions.enter(deps.visitor, () => {
-    // What is stored stays, for the next process to go on with.
+    // The stored journal is kept, for the next process to restore.
     journal?.close();
     end('server_stopping');
   });
@@ -141,7 +144,7 @@ function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
   return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
 }
 
-/** A session that only listens has nobody who remembers. */
+/** Returns the memory of a session. A transcription session has none. */
 function memoryFor(
   { character, intent }: Opening,
   { memories, visitor }: SocketDeps,
@@ -150,7 +153,10 @@ function memoryFor(
   return intent === 'transcription' ? undefined : memories?.follow(visitor.owner ?? '', character, onFault);
 }
 
-/** Whoever shows a client secret is who it was made for; null: nobody. */
+/**
+ * The user that the character remembers. A client secret determines it; null if the secret names no
+ * user.
+ */
 export function userOf(
   { user, restored }: Pick<Opening, 'user' | 'restored'>,
   { secret }: Access,
@@ -159,12 +165,15 @@ export function userOf(
   return restored?.user ?? user;
 }
 
-/** What its client understands. */
+/** Playback features of the client. */
 function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
   return { holds: holds === true, nods: nods === true, cues };
 }
 
-/** Tells telemetry of a session, and whoever hears voices, who tells the client. */
+/**
+ * Reports session events to telemetry and to the voice watch, which reports the similarity to the
+ * client.
+ */
 function observerOf(
   { character, tellsVoice, restored }: Opening,
   { telemetry, voiceWatch }: SocketDeps,
@@ -196,7 +205,7 @@ function voiceEvent({ replyId, similarity, basis }: Likeness): ServerEvent {
   };
 }
 
-/** What there is of these. */
+/** Drops the entries that are undefined. */
 function optional<Parts extends object>(parts: Parts): { [Name in keyof Parts]?: NonNullable<Parts[Name]> } {
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as ReturnType<
     typeof optional<Parts>
@@ -213,7 +222,10 @@ function enginesOf(
   return { responder, vad, turnDetector, speakerEncoder, recognizerName: recognizer.name };
 }
 
-/** What carries the frames of a session, and what is kept of it on disk where the client may come back. */
+/**
+ * Opens the link of a session, and its journal on disk if the session is resumable and the store is
+ * on.
+ */
 function openLink(
   opening: Opening,
   config: Config,
@@ -244,7 +256,10 @@ function openingLine(id: string, opening: Opening, visitor: Access): JournalLine
   return { type: 'open', id, character: character.id, model, intent, beta, user };
 }
 
-/** Looks at the numbers of a client's message: drops what was taken before, forgets what the client has, answers acks. */
+/**
+ * Handles the sequence fields of a client message: drops duplicates, releases acknowledged frames,
+ * answers acks. Returns whether the session should process the message.
+ */
 function admit(link: Link, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
   const { type, x_seq: sequence, x_ack: acknowledged } = message as Record<string, unknown>;
@@ -255,7 +270,7 @@ function admit(link: Link, message: unknown): boolean {
   return false;
 }
 
-/** A link whose events are noted as they go out. */
+/** A link that also reports outgoing events to the session's slot. */
 function noted(link: Link, place: Place): Peer {
   return {
     send(event) {
@@ -271,7 +286,10 @@ function noted(link: Link, place: Place): Peer {
 
 const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
 
-/** What a session tells about itself and what it understands; with the token, where its client may come back. */
+/**
+ * The session's own fields in `session.created`: the user, the character, extensions, and the
+ * resume token if there is one.
+ */
 function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }: SocketDeps): Record<string, unknown> {
   const { character, token } = opening;
   const user = userOf(opening, visitor);
@@ -283,7 +301,7 @@ function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }:
   };
 }
 
-/** What a session tells about itself besides the standard. */
+/** The fields of a session object beyond the OpenAI standard. */
 export function aboutSession(character: Character, engines: Engines): Record<string, unknown> {
   return {
     ...aboutPlayers(character),

@@ -3,19 +3,19 @@ import { OpusFrames } from '../../client/audio/opus-frames.js';
 import type { OpusPacket } from '../../protocol/binary-frame.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 
-/** A packet of a reply, and the samples of the reply that went before. */
+/** An Opus packet of a reply, and its offset in the reply. */
 export interface ReplyPacket extends OpusPacket {
   readonly offsetSamples: number;
 }
 
-/** A reply on its way out. */
+/** Encoder state of one reply. */
 interface Stream {
   readonly encoder: OpusEncoder;
   readonly frames: OpusFrames;
   sentSamples: number;
 }
 
-/** The sound of one session as Opus, both ways, at the wire's rate. */
+/** Opus codec of one session, both directions, at the wire's sample rate. */
 export class OpusSound {
   readonly #decoder: OpusDecoder;
   readonly #replies = new Map<string, Stream>();
@@ -30,34 +30,37 @@ export class OpusSound {
     return new OpusSound(await openOpusDecoder(wireSampleRate));
   }
 
-  /** What the user says in one packet; undefined where it is no Opus, or shorter than its header tells. */
+  /**
+   * Decodes one packet of user audio. Returns undefined if it is not Opus, or shorter than its
+   * header says.
+   */
   hear({ packet, skipSamples, takeSamples }: OpusPacket): Float32Array | undefined {
     const samples = this.#decoder.decodeWhole(packet);
     if (samples === undefined || samples.length < skipSamples + takeSamples) return undefined;
-    // Opus may overshoot, and what is no sound decodes to any height.
+    // Opus may overshoot, and a packet of garbage may decode to any amplitude.
     return samples.subarray(skipSamples, skipSamples + takeSamples).map((sample) => Math.max(-1, Math.min(1, sample)));
   }
 
-  /** Makes ready for a reply: a stream of its own, so that nothing of another is left in the encoder. */
+  /** Prepares a reply. It gets its own encoder, so that no state of another reply leaks into it. */
   async begin(replyId: string): Promise<void> {
     const encoder = await openOpusEncoder(wireSampleRate, { isLossless: true });
     if (this.#closed) return encoder.close();
     this.#replies.set(replyId, { encoder, frames: new OpusFrames(encoder.delaySamples), sentSamples: 0 });
   }
 
-  /** Takes more of a reply that has begun; returns the packets that are full. */
+  /** Adds audio to a reply; returns the packets that are full. */
   push(replyId: string, samples: Float32Array): ReplyPacket[] {
     const stream = this.#replies.get(replyId);
     return stream === undefined ? [] : packetsOf(stream, stream.frames.push(samples));
   }
 
-  /** The rest of what was pushed. */
+  /** Encodes the rest of the audio that was pushed. */
   flush(replyId: string): ReplyPacket[] {
     const stream = this.#replies.get(replyId);
     return stream === undefined ? [] : packetsOf(stream, stream.frames.flush());
   }
 
-  /** Nothing more of a reply comes. */
+  /** Closes the encoder of a reply. */
   end(replyId: string): void {
     this.#replies.get(replyId)?.encoder.close();
     this.#replies.delete(replyId);

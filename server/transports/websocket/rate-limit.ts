@@ -2,13 +2,15 @@ import type { Config } from '../../config/config.ts';
 import type { Inflow, Verdict } from '../../realtime/connection.ts';
 import { TokenBucket } from '../../http/token-bucket.ts';
 
-/** How much may come at once: events for ten seconds' worth, and audio of ten minutes (a recording sent in one go). */
+/**
+ * Bursts: events of ten seconds at the limit, and ten minutes of audio (a recording sent at once).
+ */
 const burstSeconds = 10;
 const burstAudioMs = 600_000;
-/** A client that floods is told so once in this time, and dropped events are not answered one by one. */
+/** A client that exceeds a limit gets one error in this time, not one for each dropped event. */
 const tellEveryMs = 1_000;
 
-/** Bounds what one connection may send; what is over is dropped, and the session lives on. */
+/** Rate limits for one connection. Excess events and audio are dropped; the session survives. */
 export function openInflow(
   config: Pick<Config, 'maxEventsPerSecond' | 'maxAudioRate'>,
   now: () => number = () => performance.now(),

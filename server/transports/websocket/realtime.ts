@@ -19,7 +19,10 @@ import type { ClientSecret } from '../../http/client-secrets.ts';
 import { openSession, type SocketDeps, type Opening } from './open-session.ts';
 import { carrierOf, keepAlive, refuse } from './socket-carrier.ts';
 
-/** Who a client wants to talk to. A stock client that names an OpenAI model, or none, gets the default character. */
+/**
+ * Resolves a model name to a character. A stock client that names an OpenAI model, or none, gets
+ * the default character.
+ */
 export function characterFor(
   model: string | undefined,
   deps: Pick<SocketDeps, 'config' | 'characters'>,
@@ -29,7 +32,7 @@ export function characterFor(
   return namesNobody(model) ? deps.characters.get(deps.config.defaultCharacter) : undefined;
 }
 
-/** Says that nobody has this name, and who there is. */
+/** The error for an unknown character or scene; lists the known ones. */
 export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps, 'characters'>): Problem {
   const known = [...deps.characters.keys()].join(', ');
   const isScene = model?.startsWith(sceneModel('')) === true;
@@ -38,7 +41,10 @@ export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps
   return { code, message: `There is no ${what} "${(model ?? '').slice(0, 64)}". Known: ${known}.` };
 }
 
-/** Who a client talks to; with a client secret, only the character it was made for. */
+/**
+ * Resolves the character of a session. With a client secret, only the character that it was made
+ * for is allowed.
+ */
 export function partnerOf(
   model: string | undefined,
   secret: ClientSecret | undefined,
@@ -55,19 +61,25 @@ function namesNobody(model: string | undefined): boolean {
   return model === undefined || model === '' || /^(gpt|o\d|chatgpt)-/.test(model);
 }
 
-/** What the address of a WebSocket asks for. */
+/** The query parameters of a WebSocket. */
 export interface SocketRequest {
   readonly model?: string;
-  /** `transcription`: the session only listens; then `model` names a recognizer, and nobody who speaks. */
+  /**
+   * `transcription`: the session only transcribes; then `model` names a recognizer, not a
+   * character.
+   */
   readonly intent?: string;
-  /** Extensions agreed at once, comma-separated: `binary`, `opus` (which is binary too), `resume`, `hold`, `nod`, `notice`, `voice`, `cues`, `thoughts`. */
+  /**
+   * Extensions to enable, comma-separated: `binary`, `opus` (implies binary), `resume`, `hold`,
+   * `nod`, `notice`, `voice`, `cues`, `thoughts`.
+   */
   readonly x?: string;
-  /** Token of a session to go on with, and the last frame of it that the client has. */
+  /** Resume token, and the sequence number of the last frame that the client received. */
   readonly resume?: string;
   readonly after?: string;
-  /** Whom the character is to remember. */
+  /** The user that the character is to remember. */
   readonly user?: string;
-  /** The client speaks the dialect from before GA. */
+  /** The client speaks the pre-GA dialect. */
   readonly beta?: boolean;
 }
 
@@ -75,7 +87,7 @@ function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
   return new Set(x.split(','));
 }
 
-/** What a client and its server do beyond the standard. */
+/** Session options that follow from the client's extensions. */
 function agreedIn(
   extensions: ReadonlySet<string>,
   opus: OpusSound | undefined,
@@ -86,12 +98,12 @@ function agreedIn(
   return { binary, opus, holds, nods, notice, cues, tellsVoice: extensions.has('voice') };
 }
 
-/** Serves one WebSocket: opens a session, or goes on with one that lost its socket. */
+/** Serves one WebSocket: opens a session, or resumes one that lost its socket. */
 export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   keepAlive(socket, deps.clock);
   if (!extensionsOf(request).has('opus')) return void seatSocket(socket, request, deps, log);
-  // What comes meanwhile is not to be lost.
+  // Keeps messages from being lost while Opus loads.
   socket.pause();
   OpusSound.open().then(
     (opus) => {
@@ -110,7 +122,7 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
   );
 }
 
-/** Returns where the socket has come to sit; undefined where it was turned away. */
+/** Opens or resumes a session for the socket. Returns undefined if it was refused. */
 function seatSocket(
   socket: WebSocket,
   request: SocketRequest,
@@ -125,7 +137,7 @@ function seatSocket(
   const intent = request.intent === 'transcription' ? request.intent : undefined;
   const character = partnerOf(intent === undefined ? request.model : undefined, visitor.secret, deps);
   if ('code' in character) return turnAway(socket, character);
-  // Somebody else may have taken the last place between the check at the door and now.
+  // The last slot may have been taken since the check during the handshake.
   const refusal = deps.sessions.refusalFor(visitor);
   if (refusal !== undefined) return turnAway(socket, refusal.problem, 'tryLater');
   const user = userIn(request, visitor);
@@ -151,7 +163,10 @@ function seatSocket(
   return seat;
 }
 
-/** Whom the client names; with a client secret, only who it was made for. */
+/**
+ * Validates the user that the client names. With a client secret, only the user it was made for is
+ * allowed.
+ */
 export function userIn(
   { user }: Pick<SocketRequest, 'user'>,
   { secret }: SocketDeps['visitor'],
@@ -171,11 +186,14 @@ function turnAway(...refusal: Parameters<typeof refuse>): undefined {
 }
 
 interface Resumption extends SocketRequest {
-  /** For a session that another server process had. */
+  /** Used for a session restored from another server process. */
   readonly opus: OpusSound | undefined;
 }
 
-/** Puts a new socket in the place of the one that broke, or of one that another server process had. */
+/**
+ * Attaches a new socket to a session that lost its own, or to one restored from another server
+ * process.
+ */
 function resumeSession(
   socket: WebSocket,
   carrier: Carrier,
@@ -213,7 +231,7 @@ interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
   readonly seat: Seat;
 }
 
-/** Goes on with the session of a server process that is no more, from its journal. */
+/** Restores a session of a dead server process from its journal. */
 function restoreSession(
   token: string,
   request: Resumption,
@@ -235,7 +253,10 @@ function restoreSession(
   return { seat, openReplies: restored.openReplies, beta: restored.beta };
 }
 
-/** What the client did not get to know: that its replies ended with the server that made them. */
+/**
+ * Tells the client that the session was restored, and that replies in progress were cancelled by
+ * the restart.
+ */
 function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): void {
   const greeting = (): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received: null, restarted: true });
@@ -254,10 +275,13 @@ function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): vo
   }
 }
 
-/** RFC 6455 §7.4.1: a client that closes so does not mean to come back. */
+/** RFC 6455 §7.4.1, normal closure: the client does not intend to resume. */
 const hungUp = 1000;
 
-/** Hands what the socket brings to the session; when the socket goes, the session ends or waits. */
+/**
+ * Passes messages of the socket to the session. When the socket closes, the session ends, or waits
+ * for the grace period.
+ */
 function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | undefined, lobby: Lobby): void {
   const { link, connection } = seat;
   socket.on('message', (data: RawData, isBinary: boolean) => {
@@ -271,7 +295,7 @@ function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | 
   });
 }
 
-/** Takes a binary frame: sound of the user, as PCM or Opus. */
+/** Takes a binary frame: audio of the user, as PCM or Opus. */
 function hear(data: Buffer, { link, connection, opus }: Seat): void {
   const frame = decodeFrame(data);
   if (frame?.kind !== 'input') return connection.receiveBinary();

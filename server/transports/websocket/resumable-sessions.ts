@@ -5,24 +5,24 @@ import type { Journal } from '../../journal/journal.ts';
 import type { Link } from './resumable-stream.ts';
 import type { OpusSound } from './opus-audio.ts';
 
-/** A session that a dropped client may come back to. */
+/** A resumable session. */
 export interface Seat {
   readonly link: Link;
   readonly connection: Connection;
-  /** Where its client asked for Opus. */
+  /** Set if the client asked for Opus. */
   readonly opus?: OpusSound;
-  /** Kept for another server process to go on with, where the store is on. */
+  /** Journal for another server process to restore from. Set if the store is on. */
   readonly journal?: Journal;
 }
 
 /**
- * The sessions that can be resumed, by token. A session whose client has dropped waits here for its grace time; then it
- * ends. Only hashes of tokens are kept.
+ * The resumable sessions, by resume token. A session whose client has disconnected waits for the
+ * grace period, then ends. Only hashes of tokens are kept.
  */
 export class Lobby {
   readonly #graceMs: number;
   readonly #clock: Clock;
-  /** `stay`: calls off the end that is near while the client is away. */
+  /** `stay` cancels the pending end of a session whose client is away. */
   readonly #seats = new Map<string, Seat & { stay?: (() => void) | undefined }>();
 
   constructor(graceMs: number, clock: Clock = systemClock) {
@@ -34,12 +34,12 @@ export class Lobby {
     return this.#graceMs;
   }
 
-  /** Seats whose client is away. */
+  /** Number of sessions whose client is away. */
   get waiting(): number {
     return [...this.#seats.values()].filter((seat) => seat.stay !== undefined).length;
   }
 
-  /** Keeps a session under a token until its connection ends. */
+  /** Registers a session under a token until its connection ends. */
   seat(token: string, seat: Seat): void {
     const key = hashOf(token);
     this.#seats.set(key, { ...seat });
@@ -50,7 +50,7 @@ export class Lobby {
     });
   }
 
-  /** The session of a token, if it is still there. Coming back stops its clock. */
+  /** Returns the session of a token, if it still exists, and cancels its grace period. */
   claim(token: string): Seat | undefined {
     const seat = this.#seats.get(hashOf(token));
     if (seat === undefined) return undefined;
@@ -59,7 +59,10 @@ export class Lobby {
     return seat;
   }
 
-  /** The client has dropped: the session goes on waiting for the grace time. Returns false where it is not seated. */
+  /**
+   * Starts the grace period of a session whose client has disconnected. Returns false if it is not
+   * registered.
+   */
   leave(token: string): boolean {
     const seat = this.#seats.get(hashOf(token));
     if (seat === undefined) return false;
@@ -69,7 +72,10 @@ export class Lobby {
     return true;
   }
 
-  /** Ends every session, away or not. Their journals stay, so that the next process can go on with them. */
+  /**
+   * Ends every session, connected or not. Their journals stay, so that the next process can restore
+   * them.
+   */
   closeAll(): void {
     for (const seat of this.#seats.values()) {
       seat.journal?.close();
@@ -78,12 +84,12 @@ export class Lobby {
   }
 }
 
-/** A token nobody can guess: 192 random bits. */
+/** Makes an unguessable token of 192 random bits. */
 export function newToken(): string {
   return `rt_${randomBytes(24).toString('base64url')}`;
 }
 
-/** What is kept instead of a token. */
+/** Hash of a token; only the hash is stored. */
 export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

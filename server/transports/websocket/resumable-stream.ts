@@ -5,18 +5,24 @@ import { systemClock } from '../../session/contract/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
 import type { OpusSound, ReplyPacket } from './opus-audio.ts';
 
-/** Why a session's connection is closed. */
+/** Reason for closing a session's connection. */
 export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
 
-/** One live connection to a client: what carries frames, for as long as it lasts. */
+/** A transport to the client: one live connection that carries frames. */
 export interface Carrier {
-  /** Returns false when it has no room, because the client does not read; then the frame was not taken. */
+  /** Returns false if the frame was not accepted because the client does not read. */
   send(frame: string | Uint8Array): boolean;
-  /** Asks the client for a sign of life, which comes after all it has sent; absent where what is late is lost. */
+  /**
+   * Asks the client for a response that arrives after everything it has sent so far. Absent if late
+   * data is lost anyway.
+   */
   probe?(answered: () => void): void;
-  /** Called once there is room again after that. Without it, the next frame is the next attempt. */
+  /**
+   * Called when there is room again after `send` returned false. A transport that never calls it is
+   * tried again with the next frame.
+   */
   onRoom?: () => void;
-  /** Ends it because another took its place, or because the session has ended. */
+  /** Closes the transport because another replaced it, or because the session has ended. */
   close(reason: 'replaced' | CloseReason): void;
 }
 
@@ -26,24 +32,28 @@ interface Kept {
 }
 
 export interface LinkOptions {
-  /** Replies' sound goes out as binary frames. */
+  /** Reply audio is sent as binary frames. */
   readonly binary: boolean;
-  /** Where given, what those binary frames hold is Opus. */
+  /** Encodes the binary frames as Opus, if given. */
   readonly opus?: OpusSound;
-  /** Frames are kept until the client has acknowledged them, so that another carrier can go on. */
+  /** Frames are kept until the client acknowledges them, so that another transport can continue. */
   readonly resumable: boolean;
-  /** Most bytes that are kept; beyond it the oldest go, and a client that needs them cannot resume. */
+  /**
+   * Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them
+   * cannot resume.
+   */
   readonly keptBytes: number;
   readonly newEventId: () => string;
-  /** Monotonic milliseconds, told with every event; the machine's own unless given. */
+  /** Monotonic milliseconds, sent with every event. The system clock unless given. */
   readonly now?: () => number;
-  /** Told of each number before its frame is sent. */
+  /** Called with each sequence number before its frame is sent. */
   readonly beforeSend?: (sequence: number) => void;
 }
 
 /**
- * What lies between a session and whatever carries its frames: numbers every frame in both directions, keeps those the
- * client has not acknowledged, and goes on over another carrier where the first one broke. Numbers start at 1.
+ * Resumable stream between a session and its transport. Numbers the frames of both directions,
+ * keeps those that the client has not acknowledged, and continues over another transport if the
+ * first one breaks. Sequence numbers start at 1.
  */
 export class Link implements Peer {
   readonly #options: LinkOptions;
@@ -51,24 +61,24 @@ export class Link implements Peer {
   readonly #numbers = new Map<string, number>();
   #keptBytes = 0;
   #sequence = 0;
-  /** The last frame that the carrier has taken. */
+  /** The last frame that the transport has accepted. */
   #handed = 0;
   #received = 0;
   #carrier: Carrier | undefined;
 
-  /** `fromSequence`: the last number another server process may have used for this session. */
+  /** `fromSequence`: the last number that another server process may have used for this session. */
   constructor(options: LinkOptions, fromSequence = 0) {
     this.#options = options;
     this.#sequence = fromSequence;
     this.#handed = fromSequence;
   }
 
-  /** The last frame of the client that has been taken. */
+  /** Sequence number of the last client frame processed. */
   get received(): number {
     return this.#received;
   }
 
-  /** The last frame that was made. */
+  /** Sequence number of the last frame created. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -100,8 +110,8 @@ export class Link implements Peer {
   }
 
   /**
-   * Puts a carrier in place of the one before, and sends it everything after `sequence` that is kept. Returns false where
-   * some of that is no longer there; then nothing is sent.
+   * Replaces the transport, and sends the new one everything after `sequence` that is kept. Returns
+   * false, and sends nothing, if some of that has been dropped.
    */
   attach(carrier: Carrier, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
@@ -116,24 +126,24 @@ export class Link implements Peer {
     return true;
   }
 
-  /** The carrier broke; unless another has taken its place, frames wait from now on. */
+  /** Removes a broken transport, unless another has replaced it. Frames are kept from now on. */
   detach(carrier: Carrier): void {
     if (this.#carrier === carrier) this.#carrier = undefined;
   }
 
-  /** Hangs up. */
+  /** Closes the transport. */
   close(reason: CloseReason): void {
     this.#carrier?.close(reason);
     this.#carrier = undefined;
   }
 
-  /** Finds out whether what the client sends comes through; without an answer it does not. */
+  /** Checks that data from the client still arrives. `answered` is never called if it does not. */
   probe(answered: () => void): void {
     if (this.#carrier !== undefined && this.#carrier.probe === undefined) return answered();
     this.#carrier?.probe?.(answered);
   }
 
-  /** The client has every frame up to this one. */
+  /** Drops the frames that the client has received: all up to this one. */
   acknowledge(sequence: number): void {
     const had = Math.min(sequence, this.#handed);
     let count = 0;
@@ -145,15 +155,15 @@ export class Link implements Peer {
     this.#kept.splice(0, count);
   }
 
-  /** Tells the client, outside the row of numbers, which of its frames have been taken. */
+  /** Sends the client an ack for its frames, without a sequence number of its own. */
   tellReceived(): void {
     const event = { type: 'x_dramatis.ack', event_id: this.#options.newEventId(), x_ack: this.#received };
     this.#carrier?.send(JSON.stringify(event));
   }
 
   /**
-   * Whether a frame of the client is new: false for one that was taken before its carrier broke. Frames of clients that
-   * do not number them are always new.
+   * Returns false for a client frame that was already processed before its transport broke. Frames
+   * without a number are always new.
    */
   takes(sequence: number | undefined): boolean {
     if (sequence === undefined) return true;
@@ -162,7 +172,10 @@ export class Link implements Peer {
     return true;
   }
 
-  /** Sound that is held back until a packet is full, before the event that says that it has all been sent. */
+  /**
+   * Sends the audio still waiting for a full packet, before the event that says that all audio has
+   * been sent.
+   */
   #sendLast(opus: OpusSound, event: ServerEvent): void {
     const responseId = String(event['response_id']);
     this.#sendPackets(responseId, opus.flush(responseId));
@@ -201,12 +214,12 @@ export class Link implements Peer {
     return true;
   }
 
-  /** Hands the carrier what it has not had, as far as it has room. */
+  /** Passes frames to the transport that it has not had, as long as it accepts them. */
   #pump(carrier: Carrier): void {
     if (carrier !== this.#carrier) return;
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
     if (this.#handed < firstKept - 1) {
-      // So far behind that it cannot go on: let it go.
+      // The frames it needs have been dropped, so it cannot continue.
       this.detach(carrier);
       carrier.close('client_too_slow');
       return;

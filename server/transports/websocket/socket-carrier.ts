@@ -7,7 +7,10 @@ import { systemClock, type Clock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import { frameBufferOf } from './frame-buffers.ts';
 
-/** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry; 4000 and up are our own) and when we use them. */
+/**
+ * WebSocket close codes by reason (RFC 6455 §7.4.1; 1013 from the IANA registry; 4000 and up are
+ * private).
+ */
 const closeCodes = {
   ended: 1000,
   server_stopping: 1001,
@@ -17,14 +20,15 @@ const closeCodes = {
   replaced: 4001,
 } as const;
 
-/** Bytes that wait for a slow client before no more of its messages are read, and at which reading goes on. */
+/** Unsent bytes at which reading from a slow client stops, and at which it goes on. */
 const pauseBytes = 512 * 1024;
 const resumeBytes = 128 * 1024;
 const pingMs = 25_000;
 
 /**
- * A WebSocket as a carrier of frames. A client that falls behind is not read from until it has caught up; one that does
- * not read at all is let go. One frame, however large, may always be on its way.
+ * A WebSocket as a transport of frames. Pauses reading from a client that falls behind until it has
+ * caught up; a client that does not read at all is disconnected. A frame of any size is accepted
+ * while at most `limits.unsentBytes` are unsent.
  */
 export function carrierOf(
   socket: Pick<
@@ -79,7 +83,7 @@ export function carrierOf(
     close(reason) {
       // A client that does not read would not read a close frame either.
       if (reason === 'client_too_slow') return socket.terminate();
-      // The answer to the close frame has to be read.
+      // Reading must go on to get the answer to the close frame.
       if (paused) socket.resume();
       socket.close(closeCodes[reason], reason);
     },
@@ -87,7 +91,7 @@ export function carrierOf(
   return carrier;
 }
 
-/** Asks the other side with a ping of its own name. Only the last question is answered. */
+/** Sends pings with numbered payloads. Only the answer to the latest one is reported. */
 function proberOf(
   socket: Pick<WebSocket, 'ping' | 'on' | 'off' | 'readyState' | 'OPEN'>,
 ): (answered: () => void) => void {
@@ -104,11 +108,14 @@ function proberOf(
   };
 }
 
-/** Ends a connection whose other side has silently gone; until it is closed. */
+/**
+ * Pings the client, and terminates a connection that is silently dead. Stops when the socket
+ * closes.
+ */
 export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
   let answered = true;
   const live = (): void => void (answered = true);
-  // Behind much sound that a client has sent, its pong comes late.
+  // Any message counts, because a pong arrives late behind a lot of audio from the client.
   socket.on('pong', live).on('message', live);
   const rest = clock.every(pingMs, () => {
     if (!answered) return socket.terminate();
@@ -118,7 +125,7 @@ export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
   socket.once('close', rest);
 }
 
-/** Says why nothing can come of a connection, and closes it. */
+/** Sends an error to a connection that is refused, and closes it. */
 export function refuse(socket: WebSocket, problem: Problem, code: 'policy' | 'tryLater' = 'policy'): void {
   if (socket.readyState === socket.OPEN) {
     socket.send(JSON.stringify({ type: 'error', event_id: newId('event'), error: errorObject(problem) }));
