@@ -23,7 +23,8 @@ import type { CostLog } from './open-planned.ts';
 import { openEar, openModels, openMouth, openOmnis } from './open-stages.ts';
 import { omniResponder } from '../responders/omni-responder.ts';
 import { sceneResponder } from '../responders/scene-responder.ts';
-import { cascade, type Responder } from '../responders/responder.ts';
+import { cascade } from '../responders/responder.ts';
+import type { Responder } from '../session/contract/responder.ts';
 import { openEncoder, type VoiceModelSettings } from './voice-models.ts';
 
 /** The engines of a server, shared by all its sessions. */

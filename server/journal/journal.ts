@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
-import { withoutLongTexts, type Item, type MessageItem } from '../session/history/conversation.ts';
+import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
 const word = z.object({ text: z.string(), startMs: z.number(), endMs: z.number() });

@@ -1,7 +1,8 @@
 import { sceneModel } from '../../characters/scene.ts';
 import { sceneIdOf } from '../realtime/wire-scene.ts';
 import type { WireSession } from '../realtime/wire-session.ts';
-import { Conversation, type Item, type MessageItem } from '../session/history/conversation.ts';
+import { Conversation } from '../session/history/conversation.ts';
+import type { Item, MessageItem } from '../session/contract/item.ts';
 import type { JournalLine, KeptItem, KeptMessage } from './journal.ts';
 
 /** A session in the state it had when its server died. */

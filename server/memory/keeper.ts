@@ -1,5 +1,6 @@
 import { factsIn } from '../../agents/memory/facts.ts';
-import { textOf, type Conversation, type Item, type MessageItem } from '../session/history/conversation.ts';
+import type { Conversation } from '../session/history/conversation.ts';
+import { textOf, type Item, type MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 import type { Bond, Turn } from './record.ts';
 import type { StoreThread } from './store-thread.ts';

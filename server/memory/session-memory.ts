@@ -1,7 +1,8 @@
 import type { Message } from '../../agents/chat.ts';
 import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
 import type { CallOptions } from '../../voices/engine.ts';
-import type { Conversation, MessageItem } from '../session/history/conversation.ts';
+import type { Conversation } from '../session/history/conversation.ts';
+import type { MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 import { Keeper } from './keeper.ts';
 import { openRecall, type Recall } from './recall.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Character } from '../../characters/character.ts';
 import { clientEventSchema, clientEventTypes, type ClientEvent, type SessionPatch } from '../protocol/client-events.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
-import type { Item } from '../session/history/conversation.ts';
+import type { Item } from '../session/contract/item.ts';
 import type { Problem, ReplyRequest, SessionCommand } from '../session/contract/events.ts';
 import { soundOfAppend } from './append-frame.ts';
 import { audioFormatOf, sampleRateOf } from './audio-format.ts';

@@ -1,7 +1,7 @@
 import { concatSamples, floatsFromInt16, int16FromFloats } from '../../voices/audio.ts';
 import { resample } from '../../voices/dsp/resampler.ts';
 import type { WireItem, WireMessage } from '../protocol/client-events.ts';
-import { withoutLongTexts, type Item, type MessageItem } from '../session/history/conversation.ts';
+import { withoutLongTexts, type Item, type MessageItem } from '../session/contract/item.ts';
 import { bytesFromSamples, sampleRateOf, samplesFromBytes, type AudioFormat } from './audio-format.ts';
 
 /** Base64 by RFC 4648 §4, padded or not. */

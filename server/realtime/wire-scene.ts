@@ -1,10 +1,9 @@
 import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import type { Players } from '../session/history/participants.ts';
+import type { Players, Responder } from '../session/contract/responder.ts';
 import type { Problem } from '../session/contract/events.ts';
 import type { WireSession } from './wire-session.ts';
-import type { Responder } from '../responders/responder.ts';
 import { bargeInMs, nodEveryMs } from '../session/contract/settings.ts';
 import { onFloor, playsFor } from './wire-floor.ts';
 

@@ -1,6 +1,6 @@
 import { durationMs } from '../../voices/audio.ts';
 import type { SpeechChunk, TimedWord } from '../../voices/synthesizer.ts';
-import type { SpokenPart } from './responder.ts';
+import type { SpokenPart } from '../session/contract/responder.ts';
 
 /** A turn is not cut if this few words are left, nor before this much of a phrase has been said. */
 const wordsLeft = 2;

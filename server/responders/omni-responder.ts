@@ -12,7 +12,7 @@ import { speechOf, type OmniPace } from '../../voices/omnis/omni-speech.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { lettersIn } from '../session/contract/cues.ts';
 import { watchOmni, type WatchedReply } from './omni-watch.ts';
-import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
+import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
 
 export interface OmniResponderParts {
   readonly model: OmniModel;

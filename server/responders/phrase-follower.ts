@@ -1,10 +1,5 @@
 import type { Emotion } from '../../characters/emotion.ts';
-
-/** A phrase on its way to the synthesizer, with its emotion. */
-export interface FeltPhrase {
-  readonly text: string;
-  readonly emotion?: Emotion;
-}
+import type { FeltPhrase } from '../session/contract/responder.ts';
 
 /** Finds the phrase that a piece of speech belongs to. */
 export interface PhraseFollower {

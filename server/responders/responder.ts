@@ -1,87 +1,16 @@
-import type { CharacterAgent, Circumstance, Cost, ReplyPart, Situation } from '../../agents/agent.ts';
+import type { CharacterAgent, ReplyPart, Situation } from '../../agents/agent.ts';
 import { emotionOf } from '../../agents/scene/feel.ts';
 import type { Feelings } from '../../agents/feelings.ts';
-import type { Message, Sampling } from '../../agents/chat.ts';
-import type { RecipeName } from '../../agents/recipe-names.ts';
-import type { Slip } from '../../agents/violation.ts';
-import type { Toolbox } from '../../agents/tools.ts';
-import { durationMs, type AudioFrame } from '../../voices/audio.ts';
+import { durationMs } from '../../voices/audio.ts';
 import type { Emotion } from '../../characters/emotion.ts';
-import type { CallOptions } from '../../voices/engine.ts';
 import { saidLines } from '../../voices/synthesis/speech-cache.ts';
 import { phrases } from '../../voices/text/phrases.ts';
-import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
-import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
-import type { Speaker } from '../session/history/conversation.ts';
-import { lettersIn, type WrittenCue } from '../session/contract/cues.ts';
-import { followPhrases, type FeltPhrase } from './phrase-follower.ts';
+import type { SpeechRecognizer } from '../../voices/recognizer.ts';
+import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { lettersIn } from '../session/contract/cues.ts';
+import { followPhrases } from './phrase-follower.ts';
+import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
 import type { Trace } from '../session/contract/turn-timings.ts';
-
-/**
- * A part of a reply as it is made: its source, its cost, its words, spoken or written, and after
- * all words its tool calls.
- */
-export type SpokenPart =
-  | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
-  | ({ readonly type: 'cue' } & WrittenCue)
-  /** The participant whose words follow, in a scene. */
-  | { readonly type: 'speaker'; readonly speaker: Speaker }
-  /** The scene is over: no participant has anything more to say. */
-  | { readonly type: 'scene-end' }
-  /** The participants wait for the user, who is to speak next. */
-  | { readonly type: 'users-turn' }
-  | ({ readonly type: 'text' } & FeltPhrase)
-  | { readonly type: 'speech'; readonly chunk: SpeechChunk; readonly emotion: Emotion | undefined };
-
-export interface ReplyOptions extends CallOptions {
-  /** False: text only. */
-  readonly speaks: boolean;
-  readonly scene: string;
-  readonly speed: number;
-  readonly maxTokens?: number;
-  readonly recipe?: RecipeName;
-  readonly situation?: Situation;
-  /** Memories of the user, one line each. */
-  readonly memories?: readonly string[];
-  /** Set if the character plays in a scene with others. */
-  readonly circumstance?: Circumstance;
-  /** The character's present feelings: they set the emotion of the voice if the LLM gives none. */
-  readonly feelings?: Feelings;
-  /** In a scene, it was the user's turn and the user did not speak: another participant does. */
-  readonly passesUser?: boolean;
-  /** Returns the feelings of one participant, for scenes in which the speaker is chosen later. */
-  readonly feelingsOf?: (id: string) => Feelings;
-  readonly sampling?: Sampling;
-  /** Called with the cost of the reply so far. */
-  readonly onCost?: (cost: Cost) => void;
-  /** Called for each sentence that was withheld. */
-  readonly onSlip?: (slip: Slip) => void;
-  /** Tools that the reply may call. */
-  readonly toolbox?: Toolbox;
-  readonly trace: Trace;
-  /** Called for speech as it is made. */
-  readonly onSpeech?: (ms: number) => void;
-}
-
-/** The session's only interface to models. */
-export interface Responder {
-  /** The contract of `SpeechRecognizer.transcribe`; frames at `sampleRate`. */
-  listen(
-    audio: AsyncIterable<AudioFrame>,
-    options: CallOptions & { readonly language?: string },
-  ): AsyncIterable<TranscriptPart>;
-  readonly sampleRate: number;
-  /**
-   * Set if each reply is followed by the next, by the participant it names, until it says that the
-   * scene is over.
-   */
-  readonly goesOn?: true;
-  reply(history: readonly Message[], options: ReplyOptions): AsyncIterable<SpokenPart>;
-  /**
-   * Caches its first words, as far as they are known before the conversation begins. Never rejects.
-   */
-  prepare?(options: CallOptions): Promise<void>;
-}
 
 /** Cascade: recognizer ▶ agent ▶ phrases ▶ synthesizer. */
 export function cascade(parts: {

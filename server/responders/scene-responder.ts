@@ -5,7 +5,7 @@ import type { Character } from '../../characters/character.ts';
 import { environmentId, environmentNames, type Scene, type Stage } from '../../characters/scene.ts';
 import { untilBreakIn } from './character-interruption.ts';
 import { breathMs, holdsFloorMs } from './turn-order.ts';
-import type { ReplyOptions, Responder, SpokenPart } from './responder.ts';
+import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
 
 /** The participants of a scene, and how they are chosen and made. */
 export interface ScenePlayers {

@@ -7,7 +7,7 @@ import { EngineError } from '../../voices/engine.ts';
 import { errorObject } from '../session/contract/errors.ts';
 import { systemClock } from '../session/contract/clock.ts';
 import type { Problem } from '../session/contract/events.ts';
-import type { SpokenPart } from '../responders/responder.ts';
+import type { SpokenPart } from '../session/contract/responder.ts';
 import { Trace } from '../session/contract/turn-timings.ts';
 import type { Door } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';

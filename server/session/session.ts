@@ -1,12 +1,21 @@
+import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
+import type { Vad } from '../../voices/vad.ts';
+import type { Item } from './contract/item.ts';
+import type { Players } from './contract/responder.ts';
+import type { ProbeLine } from './input/silence.ts';
+import type { ListeningInput } from './input/listening.ts';
+import type { SpeakingInput } from './output/speaking.ts';
+import type { PauseJudged } from './turns/pause-judge.ts';
+import type { VoiceJudged } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import { Company } from './history/participants.ts';
-import type { SessionContext, SessionInput, SessionParts } from './contract/context.ts';
+import type { SessionContext } from './history/context.ts';
 import { Conversation } from './history/conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
 import { EchoVoice } from './input/echo/echo-voice.ts';
 import { mayGoOn } from '../responders/turn-order.ts';
-import type { Heard } from './input/vad-segmenter.ts';
+import type { Heard, Inbound } from './input/vad-segmenter.ts';
 import { Intake } from './input/intake.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
 import { Listening, type Understood } from './input/listening.ts';
@@ -16,6 +25,38 @@ import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
 import { Trace } from './contract/turn-timings.ts';
 import { TurnTaking } from './turns/turn-taking.ts';
+
+/** Everything that a session is made of. */
+export interface SessionParts
+  extends
+    Players,
+    Pick<SessionContext, 'clock' | 'draftsPerTurn' | 'aheadMs' | 'newId' | 'turnDetector' | 'recall' | 'onFault'> {
+  readonly vad: Vad;
+  /**
+   * The client falls silent as soon as it is told that a reply is held, and discards what it has
+   * not played.
+   */
+  readonly stopsAtOnce?: boolean;
+  /**
+   * Tests whether what the client sends gets through; absent if nothing can be stuck on its way.
+   */
+  readonly probeLine?: ProbeLine;
+  readonly settings: SessionSettings;
+  /**
+   * Embeds voices to tell them apart; without one, the character's own voice is recognized by its
+   * words alone.
+   */
+  readonly speakerEncoder?: SpeakerEncoder;
+  /** Audio kept for `retrieve`, in total. */
+  readonly keptAudioMs: number;
+  /** History of a conversation to continue. */
+  readonly items?: readonly Item[];
+  /** Ids of those items that date from before the present participants joined. */
+  readonly before?: ReadonlySet<string> | undefined;
+}
+
+/** Everything that can happen to a session; all of it goes through one queue. */
+type SessionInput = Heard | Inbound | ListeningInput | SpeakingInput | PauseJudged | VoiceJudged;
 
 /** One conversation: the only writer of its own state, fed by one queue. */
 export class Session {
@@ -40,7 +81,7 @@ export class Session {
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
     this.#company = new Company(parts.clock, this.conversation, parts, parts.before);
-    const context: SessionContext = {
+    const context: SessionContext<SessionInput> = {
       ...parts,
       company: this.#company,
       conversation: this.conversation,
@@ -48,13 +89,6 @@ export class Session {
       stopsAtOnce: () => parts.stopsAtOnce === true,
       emit: (event) => this.#emit(event),
       post: (input) => this.#inputs.push(input),
-      replyEnded: (reply) => {
-        const heardByMs = this.#listening.heardMs + reply.unheardMs;
-        // After a tool call the client goes on with the result. The idle prompt is not repeated.
-        const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
-        this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
-        this.#answerLate(reply);
-      },
     };
     this.#intake = new Intake({
       vad: parts.vad,
@@ -64,7 +98,13 @@ export class Session {
       ...(parts.probeLine === undefined ? {} : { probeLine: parts.probeLine }),
     });
     this.#listening = new Listening(context);
-    this.#speaking = new Speaking(context);
+    this.#speaking = new Speaking(context, (reply) => {
+      const heardByMs = this.#listening.heardMs + reply.unheardMs;
+      // After a tool call the client goes on with the result. The idle prompt is not repeated.
+      const waitsForUser = reply.calls.length === 0 && reply.request.situation !== 'idle';
+      this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
+      this.#answerLate(reply);
+    });
     this.#voices = parts.speakerEncoder === undefined ? undefined : new EchoVoice(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
       context,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from '../../server/session/history/conversation.ts';
+import { textOf } from '../../server/session/contract/item.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { openRig } from './session-rig.ts';
 

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addSound,
-  Conversation,
-  type MessageItem,
-  type SpokenContent,
-} from '../../server/session/history/conversation.ts';
+import { Conversation } from '../../server/session/history/conversation.ts';
+import { addSound, type MessageItem, type SpokenContent } from '../../server/session/contract/item.ts';
 import { RecentSpeech } from '../../server/session/output/recent-speech.ts';
 import { openRig } from './session-rig.ts';
 

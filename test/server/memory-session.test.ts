@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
-import {
-  Conversation,
-  userMessage,
-  type MessageItem,
-  type SpokenContent,
-} from '../../server/session/history/conversation.ts';
+import { Conversation } from '../../server/session/history/conversation.ts';
+import { userMessage, type MessageItem, type SpokenContent } from '../../server/session/contract/item.ts';
 import type { SessionEvent } from '../../server/session/contract/events.ts';
 import { Keeper, type KeeperParts } from '../../server/memory/keeper.ts';
 import { fakeEngines } from '../fakes/engines.ts';

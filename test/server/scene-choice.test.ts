@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../agents/chat.ts';
 import { castScenes } from '../../server/cast/cast-scene.ts';
 import { serverEventSchema } from '../../server/protocol/server-events.ts';
-import { userMessage, type Item } from '../../server/session/history/conversation.ts';
+import { userMessage, type Item } from '../../server/session/contract/item.ts';
 import { sceneResponder } from '../../server/responders/scene-responder.ts';
 import { cascade } from '../../server/responders/responder.ts';
 import { fakeAgent } from '../fakes/agent.ts';

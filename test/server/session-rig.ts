@@ -1,7 +1,8 @@
 import { afterEach } from 'vitest';
-import type { Speaker } from '../../server/session/history/conversation.ts';
+import type { Speaker } from '../../server/session/contract/item.ts';
 import type { SessionCommand, SessionEvent } from '../../server/session/contract/events.ts';
-import { cascade, type Responder } from '../../server/responders/responder.ts';
+import { cascade } from '../../server/responders/responder.ts';
+import type { Responder } from '../../server/session/contract/responder.ts';
 import { Session } from '../../server/session/session.ts';
 import type { SessionSettings } from '../../server/session/contract/settings.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../voices/engine.ts';
-import type { Item } from '../../server/session/history/conversation.ts';
-import { textOf } from '../../server/session/history/conversation.ts';
+import { type Item, textOf } from '../../server/session/contract/item.ts';
 import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { tone } from '../fakes/vad.ts';
 import { settle } from '../fakes/clock.ts';

@@ -1,5 +1,5 @@
 import type { Message } from '../../../agents/chat.ts';
-import { textOf, type CallItem, type Item, type MessageItem } from './conversation.ts';
+import { textOf, type CallItem, type Item, type MessageItem } from '../contract/item.ts';
 
 const noResultYet = 'There is no result yet.';
 

@@ -1,4 +1,5 @@
-import type { Conversation, Item } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
+import type { Item } from '../contract/item.ts';
 import type { Problem, SessionCommand, SessionEvent } from '../contract/events.ts';
 
 /** A client's command on an item. */

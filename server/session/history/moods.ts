@@ -2,7 +2,7 @@ import { feel, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
 import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';
 import { isBrokenOff, nameIn } from '../../../agents/scene/next-speaker.ts';
 import type { Clock } from '../contract/clock.ts';
-import { textOf, type Item, type MessageItem, type Speaker } from './conversation.ts';
+import { textOf, type Item, type MessageItem, type Speaker } from '../contract/item.ts';
 import type { SessionEvent } from '../contract/events.ts';
 
 /** The speaker if there is only one. */

@@ -1,21 +1,8 @@
 import type { Clock } from '../contract/clock.ts';
-import type { Conversation, Item, Speaker } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
+import type { Item } from '../contract/item.ts';
 import { Moods } from './moods.ts';
-import type { Responder } from '../../responders/responder.ts';
-
-/** The participants that speak to the user: one character, or the cast of a scene. */
-export interface Players {
-  readonly responder: Responder;
-  /** Voice over a reply, without known words, that counts as a barge-in, in milliseconds. */
-  readonly bargeInMs: number;
-  /**
-   * How long the user may talk until the next pause brings a backchannel by the character; absent:
-   * never.
-   */
-  readonly nodEveryMs?: number;
-  /** The characters of a scene, each with feelings of its own. */
-  readonly cast?: readonly Speaker[];
-}
+import type { Players } from '../contract/responder.ts';
 
 /** The present participants of a session, how they feel, and the items that they know. */
 export class Company {

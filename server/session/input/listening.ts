@@ -1,10 +1,10 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
-import { userMessage, type Item, type SpokenContent } from '../history/conversation.ts';
+import { userMessage, type Item, type SpokenContent } from '../contract/item.ts';
 import type { Heard } from './vad-segmenter.ts';
 import { isNod, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
-import type { Overlap } from '../turns/turn.ts';
-import type { SessionContext } from '../contract/context.ts';
+import type { Overlap } from '../contract/overlap.ts';
+import type { SessionContext } from '../history/context.ts';
 import { SoundBefore } from './pre-roll.ts';
 import { Trace } from '../contract/turn-timings.ts';
 import { Unsettled, type Mark } from './pending-utterances.ts';
@@ -22,9 +22,14 @@ export interface Understood {
   readonly outcome: 'words' | 'nothing' | 'unclear' | 'failed';
 }
 
+/** Results of the ASR, posted to the session's queue. */
+export type ListeningInput =
+  | { readonly type: 'transcript'; readonly utterance: Utterance; readonly part: TranscriptPart }
+  | { readonly type: 'transcript-failure'; readonly utterance: Utterance; readonly reason: unknown };
+
 /** The user's side: keeps the pre-roll, recognizes the open utterance, commits it. */
 export class Listening {
-  readonly #context: SessionContext;
+  readonly #context: SessionContext<ListeningInput>;
   readonly #before = new SoundBefore();
   readonly #unsettled = new Unsettled();
   #open: Utterance | undefined;
@@ -38,7 +43,7 @@ export class Listening {
   #saidTooLong = false;
   #lastFailureMs = -Infinity;
 
-  constructor(context: SessionContext) {
+  constructor(context: SessionContext<ListeningInput>) {
     this.#context = context;
   }
 

@@ -1,7 +1,7 @@
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { isBackchannel, wordsOf } from '../history/backchannels.ts';
-import { isEcho } from './echo/echo.ts';
-import type { Overlap } from '../turns/turn.ts';
+import { isEcho } from './text-echo.ts';
+import type { Overlap } from '../contract/overlap.ts';
 import type { Utterance } from './utterance.ts';
 
 /** In a shorter sound, one or two words with low confidence may be a misrecognized backchannel. */

@@ -3,12 +3,11 @@ import { EngineError } from '../../../voices/engine.ts';
 import { Queue } from '../../../voices/runtime/queue.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { Blocks, joined } from '../history/blocks.ts';
-import { addSound, type MessageItem, type SpokenContent } from '../history/conversation.ts';
-import type { Sounded } from './echo/echo.ts';
+import { addSound, type MessageItem, type SpokenContent } from '../contract/item.ts';
+import type { Sounded, Overlap } from '../contract/overlap.ts';
 import type { Problem } from '../contract/events.ts';
-import type { Responder } from '../../responders/responder.ts';
+import type { Responder } from '../contract/responder.ts';
 import type { Trace } from '../contract/turn-timings.ts';
-import type { Overlap } from '../turns/turn.ts';
 
 /** Audio kept of its end for the turn detector: smart-turn's input length. */
 const tailMs = 8_000;

@@ -1,4 +1,5 @@
-import type { Conversation, MessageItem } from '../history/conversation.ts';
+import type { Conversation } from '../history/conversation.ts';
+import type { MessageItem } from '../contract/item.ts';
 import type { Reply } from './reply.ts';
 
 /** Number of ended replies for which the client may still report what it heard. */

@@ -1,5 +1,5 @@
 import { durationMs } from '../../../voices/audio.ts';
-import type { SpokenPart } from '../../responders/responder.ts';
+import type { SpokenPart } from '../contract/responder.ts';
 
 /** Most speech made before the reply is confirmed: enough to begin with, while the rest is made. */
 const mostSpeechMs = 2_000;

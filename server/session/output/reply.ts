@@ -5,20 +5,14 @@ import type { Emotion } from '../../../characters/emotion.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 import { joined } from '../history/blocks.ts';
 import type { Clock } from '../contract/clock.ts';
-import {
-  addSound,
-  type CallItem,
-  type MessageItem,
-  type Speaker,
-  type SpokenContent,
-} from '../history/conversation.ts';
-import type { SessionContext } from '../contract/context.ts';
+import { addSound, type CallItem, type MessageItem, type Speaker, type SpokenContent } from '../contract/item.ts';
+import type { SessionContext } from '../history/context.ts';
 import { WaitingCues } from '../contract/cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
 import type { Moods } from '../history/moods.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import { readAhead } from './read-ahead.ts';
-import type { ReplyOptions, Responder, SpokenPart } from '../../responders/responder.ts';
+import type { ReplyOptions, Responder, SpokenPart } from '../contract/responder.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Trace } from '../contract/turn-timings.ts';
 

@@ -2,13 +2,13 @@ import { EngineError } from '../../../voices/engine.ts';
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
-import type { CallItem, MessageItem } from '../history/conversation.ts';
+import type { CallItem, MessageItem } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
 import { Drafts } from './speculative-replies.ts';
-import type { Sounded } from '../input/echo/echo.ts';
+import type { Sounded } from '../contract/overlap.ts';
 import { EndedReplies } from './ended-replies.ts';
 import { newReply, type Reply, type ReplyStep } from './reply.ts';
-import type { SessionContext } from '../contract/context.ts';
+import type { SessionContext } from '../history/context.ts';
 import type { PlacedCue } from '../contract/cues.ts';
 import { messagesOf } from '../history/history.ts';
 import type { Trace } from '../contract/turn-timings.ts';
@@ -16,12 +16,18 @@ import type { Trace } from '../contract/turn-timings.ts';
 /** Grace time after the end of a reply in which its echo may still arrive. */
 const lateEchoMs = 800;
 
+/** Progress of a reply, posted to the session's queue. */
+export type SpeakingInput =
+  | { readonly type: 'reply-step'; readonly reply: Reply; readonly step: ReplyStep }
+  | { readonly type: 'reply-finish'; readonly reply: Reply; readonly failure?: unknown };
+
 /**
  * The character's side: runs replies, lets at most one of them write the conversation, ends each
  * exactly once.
  */
 export class Speaking {
-  readonly #context: SessionContext;
+  readonly #context: SessionContext<SpeakingInput>;
+  readonly #onReplyEnd: (reply: Reply) => void;
   readonly #running = new Set<Reply>();
   readonly #waiting = new Map<Reply, () => void>();
   #current: Reply | undefined;
@@ -30,8 +36,10 @@ export class Speaking {
   #last: { readonly reply: Reply; readonly heardByMs: number } | undefined;
   readonly ended: EndedReplies;
 
-  constructor(context: SessionContext) {
+  /** `onReplyEnd` is called when a reply that wrote the conversation has ended. */
+  constructor(context: SessionContext<SpeakingInput>, onReplyEnd: (reply: Reply) => void) {
     this.#context = context;
+    this.#onReplyEnd = onReplyEnd;
     this.#drafts = new Drafts(context, (reply, history) => void this.#run(reply, undefined, history));
     this.ended = new EndedReplies(context.conversation);
   }
@@ -204,7 +212,7 @@ export class Speaking {
     this.#last?.reply.forget();
     this.#last = { reply, heardByMs: this.#context.clock.now() + reply.unheardMs };
     this.#current = undefined;
-    this.#context.replyEnded(reply);
+    this.#onReplyEnd(reply);
   }
 
   async #run(reply: Reply, situation: Situation | undefined, given?: readonly Message[]): Promise<void> {

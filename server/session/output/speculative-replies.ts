@@ -1,6 +1,6 @@
 import type { Message } from '../../../agents/chat.ts';
 import { wordsOf } from '../history/backchannels.ts';
-import type { SessionContext } from '../contract/context.ts';
+import type { SessionContext } from '../history/context.ts';
 import type { Speculation } from '../contract/events.ts';
 import { messagesOf } from '../history/history.ts';
 import { newReply, type Reply } from './reply.ts';

@@ -1,15 +1,22 @@
-import type { SessionContext } from '../contract/context.ts';
+import type { SessionContext } from '../history/context.ts';
 import type { Utterance } from '../input/utterance.ts';
+
+/** The turn detector's verdict on a pause; undefined if it failed. */
+export interface PauseJudged {
+  readonly type: 'pause-judged';
+  readonly pause: object;
+  readonly completeness: number | undefined;
+}
 
 /**
  * Asks the turn detector about the user's present pause; only the answer to the last question
  * counts.
  */
 export class PauseJudge {
-  readonly #context: SessionContext;
+  readonly #context: SessionContext<PauseJudged>;
   #asked = new AbortController();
 
-  constructor(context: SessionContext) {
+  constructor(context: SessionContext<PauseJudged>) {
     this.#context = context;
   }
 

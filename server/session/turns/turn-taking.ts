@@ -1,11 +1,11 @@
 import { durationMs } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
-import type { SessionContext } from '../contract/context.ts';
+import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-gate.ts';
 import type { EchoVoice } from '../input/echo/echo-voice.ts';
 import type { Heard } from '../input/vad-segmenter.ts';
 import type { Listening } from '../input/listening.ts';
-import { PauseJudge } from './pause-judge.ts';
+import { PauseJudge, type PauseJudged } from './pause-judge.ts';
 import type { Reply } from '../output/reply.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Speaking } from '../output/speaking.ts';
@@ -30,7 +30,7 @@ const draftLeadMs = 600;
 const surelyUnlikeMs = 384;
 
 interface TurnTakingParts {
-  readonly context: SessionContext;
+  readonly context: SessionContext<PauseJudged>;
   readonly listening: Listening;
   readonly speaking: Speaking;
   /** Called when the user has been silent since `sinceMs`: the character speaks up. */

@@ -1,4 +1,5 @@
 import { patienceMs, type Patience } from '../../../voices/turn-detector.ts';
+import type { Overlap } from '../contract/overlap.ts';
 
 /**
  * State of the turn. `settling`: the user fell silent, perhaps for good (endpointing).
@@ -29,9 +30,6 @@ export type TurnState =
       /** End of the sound, if it has ended. */
       readonly endedMs?: number;
     };
-
-/** Sound over a reply: words; backchannel or own echo (aside); or nothing clear, once it ended. */
-export type Overlap = 'words' | 'aside' | 'unclear';
 
 /** `atMs`: audio time (samples heard), dated back to where speech or silence really began. */
 export type TurnEvent =
@@ -101,16 +99,21 @@ export interface TurnPolicy {
 }
 
 type Step = { readonly state: TurnState; readonly actions: readonly TurnAction[] };
+
 type In<Phase extends TurnState['phase']> = Extract<TurnState, { readonly phase: Phase }>;
 
 /** Largest end-of-turn probability at which a pause brings a backchannel, not a reply. */
 const nodBelow = 0.3;
+
 /** Silence after a sound over the reply in which it may still turn out to be words. */
 const verdictMs = 192;
+
 /** Extra voice beyond `bargeInMs` before a sound classed as a backchannel counts as a barge-in. */
 const asideMs = 600;
+
 /** Transcripts of shorter sounds are usually ASR hallucinations, such as a cough. */
 const leastWordsMs = 160;
+
 /** Voice this long that cannot be the reply is not its echo. */
 const surelyUserMs = 192;
 

@@ -1,9 +1,10 @@
+import type { ListeningInput } from '../listening.ts';
 import { concatSamples, durationMs, floatsFromInt16, type AudioFrame } from '../../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../../voices/recognizer.ts';
 import { cosine, type SpeakerEncoder } from '../../../../voices/speaker-encoder.ts';
-import type { SessionContext } from '../../contract/context.ts';
-import type { SpokenContent } from '../../history/conversation.ts';
-import type { Sounded } from './echo.ts';
+import type { SessionContext } from '../../history/context.ts';
+import type { SpokenContent } from '../../contract/item.ts';
+import type { Sounded } from '../../contract/overlap.ts';
 import type { Utterance } from '../utterance.ts';
 
 /** Shorter sounds tell nothing about a voice. */
@@ -30,6 +31,12 @@ interface Look {
   readonly own?: boolean;
 }
 
+/** There is a new verdict on whose voice an utterance is. */
+export interface VoiceJudged {
+  readonly type: 'voice-judged';
+  readonly utterance: Utterance;
+}
+
 /**
  * Decides if an overlap is the character's own voice, picked up by the user's microphone: it is
  * more similar to the voice being played than to the user's. Works without echo cancellation, and
@@ -37,7 +44,7 @@ interface Look {
  */
 export class EchoVoice {
   readonly #encoder: SpeakerEncoder;
-  readonly #context: Pick<SessionContext, 'post' | 'onFault'>;
+  readonly #context: Pick<SessionContext<ListeningInput | VoiceJudged>, 'post' | 'onFault'>;
   readonly #stop = new AbortController();
   readonly #looks = new WeakMap<Utterance, Look>();
   /** Embeddings of the character's voice, and the length of the audio they were made from. */
@@ -48,7 +55,10 @@ export class EchoVoice {
   #user: Float32Array | undefined;
   #enrolled = 0;
 
-  constructor(encoder: SpeakerEncoder, context: Pick<SessionContext, 'post' | 'onFault'>) {
+  constructor(
+    encoder: SpeakerEncoder,
+    context: Pick<SessionContext<ListeningInput | VoiceJudged>, 'post' | 'onFault'>,
+  ) {
     this.#encoder = encoder;
     this.#context = context;
   }

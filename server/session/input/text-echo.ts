@@ -1,27 +1,19 @@
-import type { TimedWord } from '../../../../voices/synthesizer.ts';
-import { wordsOf } from '../../history/backchannels.ts';
-import type { SpokenContent } from '../../history/conversation.ts';
+import { wordsOf } from '../history/backchannels.ts';
+import type { Sounded } from '../contract/overlap.ts';
 
 /**
  * How long before its echo a word may have played: network, loudspeaker, microphone, and the word's
  * own length.
  */
 const agoMs = 1_500;
+
 /** Tolerance for our clock being behind the client's. */
 const aheadMs = 600;
+
 /**
  * Share of the recognized words that must occur, in the same order, among the words of the reply.
  */
 const leastShare = 0.6;
-
-/** Its audio, as far as it is kept. */
-export interface Sounded {
-  readonly words: readonly TimedWord[];
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Its audio, as far as it is kept. */
-  readonly spoken?: SpokenContent;
-}
 
 /**
  * Returns true if the transcript is the character's own speech at that time: most of the words, in

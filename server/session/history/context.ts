@@ -1,0 +1,31 @@
+import type { Message } from '../../../agents/chat.ts';
+import type { CallOptions } from '../../../voices/engine.ts';
+import type { TurnDetector } from '../../../voices/turn-detector.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { SessionEvent } from '../contract/events.ts';
+import type { SessionSettings } from '../contract/settings.ts';
+import type { Conversation } from './conversation.ts';
+import type { Company } from './participants.ts';
+
+/** State and callbacks shared by listening and speaking; `Input` is what the holder may post to the session's queue. */
+export interface SessionContext<Input = never> {
+  readonly clock: Clock;
+  /** Most speculative replies in one turn; 0 for none. */
+  readonly draftsPerTurn: number;
+  /** How far ahead of real time replies are sent. */
+  readonly aheadMs: number;
+  readonly newId: (kind: 'item' | 'resp') => string;
+  /** Judges whether the user has finished; absent if pauses are not judged. */
+  readonly turnDetector?: TurnDetector;
+  /** Recalls the memories of the user that are relevant to the history; throws only `signal.reason`. */
+  readonly recall?: (history: readonly Message[], options: CallOptions) => Promise<readonly string[]>;
+  /** Called with internal faults; they carry no content of the conversation. */
+  readonly onFault: (fault: unknown) => void;
+  readonly conversation: Conversation;
+  readonly settings: () => SessionSettings;
+  readonly company: Pick<Company, 'items' | 'moods' | 'players'>;
+  /** True if the client falls silent as soon as it is told that a reply is held. */
+  readonly stopsAtOnce: () => boolean;
+  readonly emit: (event: SessionEvent) => void;
+  readonly post: (input: Input) => void;
+}
