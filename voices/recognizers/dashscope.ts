@@ -19,8 +19,7 @@ const settings = z.strictObject({
    */
   languages: languageTags.default(['zh', 'en', 'ja', 'yue', 'ko', 'de', 'fr', 'ru']),
   /**
-   * Silence that ends a sentence, in milliseconds. It does not end the utterance, which the session
-   * does.
+   * Silence that ends a sentence, in milliseconds. It does not end the utterance; the session does.
    */
   sentencePauseMs: z.number().int().min(200).max(6_000).default(500),
   /** Additional task parameters, such as `{"vocabulary_id": "vocab-1"}`. */

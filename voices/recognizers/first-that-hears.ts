@@ -72,7 +72,7 @@ class Recording {
   }
 }
 
-/** Resamples frames for a recognizer that does not take 16 kHz, as most do. */
+/** Resamples frames for a recognizer with another rate; most take 16 kHz. */
 async function* atRate(frames: AsyncIterable<AudioFrame>, sampleRate: number): AsyncGenerator<AudioFrame> {
   for await (const frame of frames) {
     if (frame.sampleRate === sampleRate) yield frame;

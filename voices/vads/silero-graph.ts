@@ -235,7 +235,7 @@ function sortGates(weights: Float32Array): Float32Array {
   return sorted;
 }
 
-/** Transposes a matrix whose transpose has `rows` columns. */
+/** Transposes a matrix of `rows` rows. */
 function transpose(matrix: Float32Array, rows: number): Float32Array {
   const columns = matrix.length / rows;
   return Float32Array.from(matrix, (_, index) => matrix[(index % rows) * columns + Math.floor(index / rows)] as number);
