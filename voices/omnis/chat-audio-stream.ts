@@ -7,10 +7,10 @@ import { serverSentEvents } from '../calls/sse.ts';
 import { EngineError } from '../engine.ts';
 import type { OmniPart } from '../omni.ts';
 
-/** Everything is left out, or null, by one server or another. */
+/** Schema of a chunk; each field is missing or null with some server. */
 const chunkSchema = z.object({
   error: z.unknown().optional(),
-  /** vLLM-Omni: what `content` is. */
+  /** vLLM-Omni: kind of data in `content`. */
   modality: z.string().nullish(),
   choices: z
     .array(
@@ -29,20 +29,20 @@ const chunkSchema = z.object({
 });
 type Chunk = z.infer<typeof chunkSchema>;
 
-/** Less is no speech. */
+/** Shorter audio counts as no speech; milliseconds. */
 const leastMs = 50;
 const rawRate = 24_000;
 
 interface Reading {
   readonly upstream: Upstream;
   readonly meter: Meter;
-  /** Whether there must be sound; none is passed on where not. */
+  /** True if the reply must contain audio; if false, audio is dropped. */
   readonly speaks: boolean;
 }
 
 /**
- * A stream of chat completions with sound: text in `content` or in `audio.transcript`, sound in `audio.data`, or as WAVs in
- * `content`; base64 that may be cut anywhere, samples too.
+ * Reads a chat-completions stream with audio: text from `content` or `audio.transcript`; audio from
+ * `audio.data`, or as WAVs from `content`. Chunks may split base64, and samples, at any byte.
  */
 export async function* readChatAudio(bytes: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<OmniPart> {
   const { upstream, meter, speaks } = reading;
@@ -81,7 +81,10 @@ function count({ usage }: Chunk, meter: Meter): void {
   meter.outputTokens = usage?.completion_tokens ?? meter.outputTokens ?? 0;
 }
 
-/** Some servers send both, and the words would be said twice: what comes first is taken. */
+/**
+ * Returns a function that takes the text of each chunk from one field only, the one that had text
+ * first. Some servers fill both, which would duplicate the words.
+ */
 function openWords(): (chunk: Chunk, choice: Choice) => string {
   let place: 'content' | 'transcript' | undefined;
   return ({ modality }, { delta }) => {
@@ -112,7 +115,7 @@ function readChunk(data: string, upstream: Upstream): Chunk {
   return chunk;
 }
 
-/** Sound out of pieces of base64, in order. */
+/** Decodes audio from consecutive pieces of base64. */
 function openSound(upstream: Upstream): { take(encoded: string): Promise<readonly PcmBlock[]> } {
   const base64 = openBase64();
   let held: Buffer = Buffer.alloc(0);

@@ -1,27 +1,31 @@
 import { concatSamples } from '../audio.ts';
 import type { OmniPart } from '../omni.ts';
 
-/** What counts as one turn of a model that always listens and may always speak; milliseconds of its own sound. */
+/**
+ * Limits of one turn of a full-duplex model, which always listens and may always speak;
+ * milliseconds of the model's own audio.
+ */
 export interface DuplexTurnLimits {
-  /** How long the user speaks. */
+  /** Length of the user's speech. */
   readonly userMs: number;
   /** Silence that ends the reply. */
   readonly endSilenceMs: number;
-  /** How long to wait for a reply once the user has spoken. */
+  /** Longest wait for a reply after the user's speech. */
   readonly waitMs: number;
   readonly mostMs: number;
 }
 
-/** Silence that ends a remark made while the user speaks, in milliseconds. */
+/** Silence that ends something the model says during the user's speech, in milliseconds. */
 const remarkEndMs = 300;
-/** Root mean square above which a model is heard: codecs give silence a little noise. */
+/** RMS level above which the model counts as speaking; codecs add a little noise to silence. */
 const audible = 0.008;
-/** How much silence before the first word is passed on, in milliseconds. */
+/** Silence passed on before the first word, in milliseconds. */
 const leadMs = 80;
 
 /**
- * Finds the reply in what a full-duplex model says: what it begins after the user's speech, or goes on with after it, up to its
- * first long silence. What it says into the user's speech and ends there is none. Silence at the end is left out.
+ * Extracts the reply from the output of a full-duplex model: speech that begins after the user's
+ * speech, or continues past its end, up to the first long silence. Speech that begins and ends
+ * during the user's speech is dropped, and so is trailing silence.
  */
 export class DuplexTurn {
   readonly #limits: DuplexTurnLimits;
@@ -31,7 +35,9 @@ export class DuplexTurn {
   #spokenMs = 0;
   #hasBegun = false;
   #isFirstText = true;
-  /** Said while the user speaks. */
+  /**
+   * Output during the user's speech, which is part of the reply only if it continues past its end.
+   */
   #remark: OmniPart[] = [];
   #silence: Float32Array[] = [];
 
@@ -40,7 +46,7 @@ export class DuplexTurn {
     this.#limits = limits;
   }
 
-  /** How it ended; undefined while it goes on. */
+  /** Reason why the turn ended; undefined while it goes on. */
   get end(): 'stop' | 'length' | 'nothing' | undefined {
     const { endSilenceMs, waitMs, userMs, mostMs } = this.#limits;
     if (this.#hasBegun && this.#quietMs >= endSilenceMs) return 'stop';
@@ -48,7 +54,7 @@ export class DuplexTurn {
     return !this.#hasBegun && this.#atMs >= userMs + waitMs ? 'nothing' : undefined;
   }
 
-  /** The model's next sound: what of the reply is now known. */
+  /** Takes the model's next audio; returns the parts of the reply that are known by now. */
   hear(samples: Float32Array): readonly OmniPart[] {
     const ms = (samples.length / this.#sampleRate) * 1_000;
     this.#atMs += ms;
@@ -63,7 +69,7 @@ export class DuplexTurn {
     return this.#begun([{ type: 'sound', samples: sound, sampleRate: this.#sampleRate }]);
   }
 
-  /** The model's next words. */
+  /** Takes the model's next text; returns the parts of the reply that are known by now. */
   read(text: string): readonly OmniPart[] {
     this.#quietMs = 0;
     return this.#begun(text === '' ? [] : [{ type: 'text-delta', text }]);

@@ -15,39 +15,50 @@ import { DuplexTurn } from './duplex-turn.ts';
 const settings = z.strictObject({
   /** Such as `ws://127.0.0.1:8998`. */
   baseUrl: baseUrlSchema,
-  /** `personaplex`: NVIDIA's, which alone can be told who it is and with which voice it speaks. */
+  /** `personaplex`: NVIDIA's variant, the only one that takes a persona and a voice. */
   dialect: z.enum(['moshi', 'personaplex']).default('moshi'),
-  /** Of PersonaPlex: the name of a file in the server's folder of voices, where "voices" names none for a character. */
+  /**
+   * PersonaPlex only: file in the server's folder of voices, used if "voices" names none for a
+   * character.
+   */
   defaultVoice: z.string().min(1).default('NATF0.pt'),
-  /** Of PersonaPlex: how much of the persona it is told, in UTF-16 units. It reads all of it before each reply, in seconds. */
+  /**
+   * PersonaPlex only: maximum length of the persona sent, in UTF-16 units. The model reads all of
+   * it before each reply, which takes seconds.
+   */
   personaCharacters: z.number().int().min(0).max(2_000).default(600),
   /** Silence that ends a reply, in milliseconds. */
   endSilenceMs: z.number().int().min(300).max(5_000).default(1_000),
-  /** How long it may take to begin one, and how long one may be, in milliseconds of its own time. */
+  /**
+   * Longest wait for a reply to begin, and longest reply, in milliseconds of the model's own audio.
+   */
   waitMs: z.number().int().min(500).max(60_000).default(8_000),
   mostMs: z.number().int().min(1_000).max(240_000).default(60_000),
-  /** Further parameters of the query, such as `{"text_temperature": 0.7}`. */
+  /** Additional query parameters, such as `{"text_temperature": 0.7}`. */
   extra: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 });
 
 export type MoshiSettings = z.infer<typeof settings>;
 
 const sampleRate = 24_000;
-/** The model's own step: it says as much as it hears. */
+/** Step of the model: it outputs one frame for each frame of input. */
 const frameMs = 80;
 const frameSamples = (sampleRate * frameMs) / 1_000;
-/** How far what it hears may be ahead of what it has said, in frames: more than its delay, less than anybody minds it does in vain. */
+/**
+ * Maximum lead of the audio sent over the audio received, in frames: more than the model's delay,
+ * and few enough that little is computed in vain.
+ */
 const framesAhead = 10;
 const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
 
 /**
- * Moshi, or PersonaPlex: a model that hears and speaks all the time, used turn by turn. Each reply is a talk of its own: it
- * is given the user's speech, then silence, and what it says up to its first long pause is the reply. It cannot be told what was said
- * before, nor be asked in writing.
+ * Moshi or PersonaPlex: a full-duplex model, used turn by turn. Each reply is a conversation of its
+ * own: the model gets the user's speech, then silence, and its output up to the first long pause is
+ * the reply. It takes neither the conversation history nor text input.
  */
 export const adapter: Adapter<OmniModel, MoshiSettings> = {
   settings,
-  // The handshake comes when the server is free, and has read the persona.
+  // The handshake arrives once the server is free and has read the persona.
   care: () => ({ concurrency: 1 }),
   open: (chosen, context) => ({
     name: context.name,
@@ -76,7 +87,7 @@ export const adapter: Adapter<OmniModel, MoshiSettings> = {
   }),
 };
 
-/** The user's last speech, at the model's rate; undefined where it was not spoken. */
+/** Returns the last user message's audio at the model's rate; undefined if it has none. */
 function speechIn(messages: readonly OmniMessage[]): Float32Array | undefined {
   const sound = messages.findLast(({ role }) => role === 'user')?.sound;
   return sound === undefined ? undefined : resample(sound.samples, sound.sampleRate, sampleRate);
@@ -88,7 +99,7 @@ function urlOf(messages: readonly OmniMessage[], { voice }: OmniOptions, chosen:
   if (chosen.dialect !== 'personaplex') return url;
   const persona = messages.flatMap(({ role, text }) => (role === 'system' ? [text] : [])).join('\n\n');
   url.searchParams.set('voice_prompt', voice ?? chosen.defaultVoice);
-  // A cut pair would be no text.
+  // Slicing may split a surrogate pair.
   url.searchParams.set('text_prompt', persona.slice(0, chosen.personaCharacters).toWellFormed());
   return url;
 }
@@ -152,7 +163,10 @@ async function* answer(
   yield { type: 'omni-end', reason: turn.end, inputTokens: 0, outputTokens: words };
 }
 
-/** The server says that it listens: nothing may be sent before. One that talks to somebody else keeps it back. */
+/**
+ * Waits for the server's handshake; nothing may be sent before it. A server that is busy with
+ * another client withholds it.
+ */
 async function handshake(socket: UpstreamSocket, context: EngineContext): Promise<void> {
   const { firstByteMs } = context.timeouts;
   const message = await nextMessage(socket, context, firstByteMs).catch((cause: unknown) => {
@@ -175,7 +189,7 @@ async function nextMessage(
   return message;
 }
 
-/** What the model is to hear: the speech, then silence without end. */
+/** Input of the model: the user's speech, then endless silence. */
 interface Mouth {
   speak(socket: UpstreamSocket, upToFrames: number): void;
   close(): void;
@@ -186,7 +200,7 @@ async function openMouth(speech: Float32Array): Promise<Mouth> {
   const ogg = openOggOpusWriter(sampleRate, encoder.delaySamples);
   let frames = 0;
   const soundOf = (frame: number): Float32Array => {
-    // The first is not heard.
+    // The model ignores the first frame, so it carries no speech.
     const from = (frame - 1) * frameSamples;
     const sound = frame === 0 ? new Float32Array(0) : speech.subarray(from, from + frameSamples);
     return concatSamples([sound, new Float32Array(frameSamples - sound.length)]);
@@ -208,7 +222,7 @@ async function openMouth(speech: Float32Array): Promise<Mouth> {
   };
 }
 
-/** What the model says: words as strings, sound as samples. */
+/** Decoder of the model's output: text as strings, audio as samples. */
 interface Ear {
   take(message: Buffer): readonly (string | Float32Array)[];
   close(): void;
@@ -244,7 +258,7 @@ async function openEar(context: EngineContext): Promise<Ear> {
             throw cause instanceof OggFormatError ? badReply(context, 'sound that is no Ogg stream') : cause;
           }
         default:
-          // For clients that show more, or for later.
+          // Other message types are for richer clients or future versions.
           return [];
       }
     },

@@ -10,18 +10,18 @@ import { readChatAudio } from './chat-audio-stream.ts';
 import type { Meter } from '../calls/calls.ts';
 
 interface Dialect {
-  /** What the sound is asked for as; headerless 24 kHz in any case. */
+  /** Audio format to request; samples without a header are at 24 kHz either way. */
   readonly format: 'pcm16' | 'wav';
-  /** What stands before the base64 of the user's sound. */
+  /** Prefix of the base64-encoded user audio. */
   readonly soundPrefix: string;
-  /** Where the name of the voice goes. */
+  /** Part of the request that takes the voice name. */
   readonly voiceIn: 'audio' | 'speaker';
   readonly defaultVoice: string;
 }
 
 const dialects = {
   openai: { format: 'pcm16', soundPrefix: '', voiceIn: 'audio', defaultVoice: 'alloy' },
-  // It takes no bare base64.
+  // Rejects bare base64.
   dashscope: { format: 'wav', soundPrefix: 'data:;base64,', voiceIn: 'audio', defaultVoice: 'Chelsie' },
   'vllm-omni': { format: 'wav', soundPrefix: '', voiceIn: 'speaker', defaultVoice: 'chelsie' },
 } as const satisfies Readonly<Record<string, Dialect>>;
@@ -29,23 +29,29 @@ const dialects = {
 type DialectName = keyof typeof dialects;
 
 const settings = z.strictObject({
-  /** With the version, such as `https://api.openai.com/v1`. */
+  /** Base URL including the API version, such as `https://api.openai.com/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1),
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),
-  /** Who speaks where "voices" names nobody for a character. */
+  /** Voice used if "voices" names none for a character. */
   defaultVoice: z.string().min(1).optional(),
-  /** `user`: in front of the talk, for Qwen2.5-Omni, which speaks only under a system message of its own. */
+  /**
+   * `user`: prepends the persona to the first user message, for Qwen2.5-Omni, which speaks only
+   * under its own system message.
+   */
   personaIn: z.enum(['system', 'user']).default('system'),
-  /** The system message where the persona does not stand in it. */
+  /** System message to send if the persona is in the user message. */
   system: z.string().min(1).optional(),
-  /** Further fields of the request, such as `{"temperature": 0.8}`. */
+  /** Additional request fields, such as `{"temperature": 0.8}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type OpenaiChatAudioSettings = z.infer<typeof settings>;
 
-/** GPT-4o Audio and its successors, Qwen-Omni on Alibaba Cloud or vLLM-Omni: chat completions with sound. */
+/**
+ * Chat completions with audio: GPT-4o Audio and its successors, Qwen-Omni on Alibaba Cloud, or
+ * vLLM-Omni.
+ */
 export const adapter: Adapter<OmniModel, OpenaiChatAudioSettings> = {
   settings,
   care: () => ({ concurrency: 8, timeouts: { betweenBytesMs: 30_000 } }),
@@ -69,7 +75,7 @@ async function* ask(
   const { signal, meter, speaks, maxTokens } = options;
   const { format, soundPrefix, voiceIn, defaultVoice }: Dialect = dialects[chosen.dialect];
   const voice = options.voice ?? chosen.defaultVoice ?? defaultVoice;
-  // OpenAI's models refuse a talk in which nothing is sound.
+  // OpenAI's models refuse a conversation without any audio.
   const wantsSound = speaks || messages.every((message) => message.sound === undefined);
   const json = {
     model: chosen.model,
@@ -87,7 +93,7 @@ async function* ask(
   yield* readChatAudio(body, { upstream: context, meter, speaks });
 }
 
-/** The persona where the model wants it. */
+/** Moves the persona to where the model expects it. */
 function placed(
   messages: readonly OmniMessage[],
   { personaIn, system }: OpenaiChatAudioSettings,

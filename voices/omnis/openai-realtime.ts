@@ -9,19 +9,22 @@ import { realtimeDialects, type RealtimeDialectName } from './realtime-dialects.
 import { nextEvent, readResponse } from './realtime-events.ts';
 
 const settings = z.strictObject({
-  /** With the version, such as `wss://api.openai.com/v1`. */
+  /** Base URL including the API version, such as `wss://api.openai.com/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1),
   dialect: z.enum(Object.keys(realtimeDialects) as [RealtimeDialectName, ...RealtimeDialectName[]]).default('openai'),
-  /** Who speaks where "voices" names nobody for a character. */
+  /** Voice used if "voices" names none for a character. */
   defaultVoice: z.string().min(1).optional(),
-  /** Further fields of the session, such as `{"max_output_tokens": 500}`. */
+  /** Additional session fields, such as `{"max_output_tokens": 500}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type OpenaiRealtimeSettings = z.infer<typeof settings>;
 
-/** OpenAI's Realtime API, as it is or as others have copied it: OpenAI, Qwen-Omni, GLM, or another Dramatis. One connection a reply. */
+/**
+ * OpenAI's Realtime API or a compatible one: OpenAI, Qwen-Omni, GLM, or another Dramatis. One
+ * connection per reply.
+ */
 export const adapter: Adapter<OmniModel, OpenaiRealtimeSettings> = {
   settings,
   care: () => ({ concurrency: 8 }),
@@ -55,7 +58,7 @@ async function* ask(
   const socket = await openSocket(context, requestTo(chosen, context), { signal });
   const tell = (event: object): void => socket.send(JSON.stringify(event));
   try {
-    // Nothing may be sent before the server has greeted.
+    // Nothing may be sent before the server's first event.
     await nextEvent(socket, context, context.timeouts.firstByteMs);
     const voice = options.voice ?? chosen.defaultVoice;
     const session = dialect.session(messages, { model: chosen.model, speaks, voice });

@@ -3,15 +3,15 @@ import type { OmniMessage, OmniOptions, OmniSound } from '../omni.ts';
 import { resample } from '../dsp/resampler.ts';
 import { wavBytes } from '../dsp/wav.ts';
 
-/** How a Realtime API differs from the others. */
+/** Differences between Realtime APIs. */
 export interface RealtimeDialect {
-  /** Besides the key. */
+  /** Headers besides the API key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What `session.update` sets. */
+  /** Returns the session fields of `session.update`. */
   session(messages: readonly OmniMessage[], options: SessionOptions): object;
-  /** Events that tell the talk, its last message included. */
+  /** Returns the events that send the conversation, its last message included. */
   talk(messages: readonly OmniMessage[]): Promise<readonly object[]>;
-  /** What `response.create` asks for. */
+  /** Returns the response fields of `response.create`. */
   response(options: Pick<OmniOptions, 'maxTokens'>): object;
 }
 
@@ -24,14 +24,16 @@ export interface SessionOptions {
 
 export type RealtimeDialectName = 'openai' | 'beta' | 'qwen' | 'glm';
 
-/** Hertz of what OpenAI hears, and of what all of them say. */
+/** Input rate of OpenAI's API, and output rate of all of them, in hertz. */
 const sampleRate = 24_000;
-/** The others hear at this, in pieces of this length. */
+/**
+ * Input format of the other APIs: the rate, and the length of the pieces that audio is appended in.
+ */
 const buffered = { sampleRate: 16_000, pieceMs: 500 } as const;
 
 const turnsAreOurs = { turn_detection: null };
 
-/** OpenAI since general availability, and another Dramatis. */
+/** OpenAI since general availability, and another Dramatis server. */
 const openai: RealtimeDialect = {
   headers: {},
   session(messages, { speaks, voice }) {
@@ -47,7 +49,7 @@ const openai: RealtimeDialect = {
   response: ({ maxTokens }) => limited(maxTokens, 'max_output_tokens'),
 };
 
-/** OpenAI before, and servers that still copy that, such as speaches. */
+/** OpenAI's beta API, and servers that still implement it, such as speaches. */
 const beta: RealtimeDialect = {
   headers: { 'openai-beta': 'realtime=v1' },
   session: (messages, options) => ({ ...flatSession(messages, options), ...turnsAreOurs }),
@@ -55,7 +57,10 @@ const beta: RealtimeDialect = {
   response: ({ maxTokens }) => limited(maxTokens, 'max_response_output_tokens'),
 };
 
-/** Qwen-Omni on Alibaba Cloud: it is told what was said before in its instructions, and hears at 16 kHz. */
+/**
+ * Qwen-Omni on Alibaba Cloud: takes the conversation so far in its instructions, and audio at 16
+ * kHz.
+ */
 const qwen: RealtimeDialect = {
   headers: {},
   session: (messages, options) => ({
@@ -67,7 +72,10 @@ const qwen: RealtimeDialect = {
   response: () => ({}),
 };
 
-/** GLM-Realtime: the same, but each piece of sound is a WAV, and no turns are detected only if it is told that the client does. */
+/**
+ * GLM-Realtime: like Qwen-Omni, but each piece of audio is a WAV, and server-side turn detection is
+ * off only if the session sets `client_vad`.
+ */
 const glm: RealtimeDialect = {
   headers: {},
   session: (messages, options) => ({
@@ -99,7 +107,7 @@ function persona(messages: readonly OmniMessage[]): string {
   return messages.flatMap(({ role, text }) => (role === 'system' ? [text] : [])).join('\n\n');
 }
 
-/** The talk so far as a text; its last message is left out. */
+/** Returns the persona and the conversation so far as text, without the last message. */
 function personaAndTalk(messages: readonly OmniMessage[]): string {
   const said = messages
     .slice(0, -1)
@@ -124,7 +132,10 @@ function created({ role, text, sound }: OmniMessage, ownText: string): object {
   return { type: 'conversation.item.create', item: { type: 'message', role, content } };
 }
 
-/** The last message alone: its sound by the buffer, else its text. */
+/**
+ * Returns events for the last message only: its text as an item, its audio through the input
+ * buffer.
+ */
 async function lastSaid(
   messages: readonly OmniMessage[],
   encode: (samples: Float32Array) => Promise<Buffer>,

@@ -27,10 +27,10 @@ const eventSchema = z.object({
 type RealtimeEvent = z.infer<typeof eventSchema>;
 
 const sampleRate = 24_000;
-/** Less is no speech. */
+/** Shorter audio counts as no speech; milliseconds. */
 const leastMs = 50;
 
-/** By their names since general availability, and before. */
+/** Event names since general availability, then those of the beta. */
 const wordEvents: ReadonlySet<string> = new Set([
   'response.output_audio_transcript.delta',
   'response.output_text.delta',
@@ -45,7 +45,7 @@ interface Reading {
   readonly speaks: boolean;
 }
 
-/** The next event, within `limitMs`. An error event is thrown. */
+/** Returns the next event, which must arrive within `limitMs`. Throws on an error event. */
 export async function nextEvent(socket: UpstreamSocket, upstream: Upstream, limitMs: number): Promise<RealtimeEvent> {
   const message = await socket.receive(limitMs);
   if (message === undefined) throw brokenOff(upstream);
@@ -59,7 +59,7 @@ export async function nextEvent(socket: UpstreamSocket, upstream: Upstream, limi
   return event;
 }
 
-/** One response, from its request to its `response.done`. */
+/** Reads one response, from its request to its `response.done`. */
 export async function* readResponse(
   socket: UpstreamSocket,
   { upstream, meter, speaks }: Reading,
@@ -105,7 +105,7 @@ function endOf({ response }: RealtimeEvent, upstream: Upstream): Extract<OmniPar
   const { status, status_details: details, usage } = response ?? {};
   const reason = details?.reason;
   if (status === 'failed') throw faultOf(details?.error ?? undefined, upstream);
-  // Nobody here has cancelled it.
+  // We never cancel a response, so the server did.
   if (status === 'cancelled') throw brokenOff(upstream);
   return {
     type: 'omni-end',
@@ -115,7 +115,10 @@ function endOf({ response }: RealtimeEvent, upstream: Upstream): Extract<OmniPar
   };
 }
 
-/** What the server's own word for the error means; its prose may repeat what was said. */
+/**
+ * Maps the server's error code to an `EngineError`. The server's message is left out, because it
+ * may quote the user.
+ */
 function faultOf(error: RealtimeEvent['error'], { name, settingNames }: Upstream): EngineError {
   const code = error?.code ?? error?.type ?? '';
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';

@@ -6,38 +6,43 @@ import { untilAborted } from '../runtime/until-aborted.ts';
 import { checkRate } from './check-rate.ts';
 import { DecodeAhead, joinTexts, type Heard, type Urgency } from './decode-ahead.ts';
 
-/** What a server made of a piece of audio. */
+/** Transcript of one piece of audio. */
 export interface HeardPiece extends Heard {
-  /** BCP 47 tag, where the server tells. */
+  /** BCP 47 tag, if the server reports one. */
   readonly language?: string | undefined;
-  /** 0 to 1, where the server tells. */
+  /** From 0 to 1, if the server reports it. */
   readonly confidence?: number | undefined;
 }
 
 export interface DecodeOptions extends CallOptions {
   readonly language?: string | undefined;
   readonly meter: Meter;
-  /** May be told what is known of the text so far. */
+  /** Takes the text known so far; calling it is optional. */
   readonly onText: (text: string) => void;
 }
 
-/** An engine that hears one piece of audio per request. */
+/** Engine that transcribes one piece of audio per request. */
 export interface PieceDecoder {
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
-  /** One request. `samples` are mono at 16 kHz, 28 s at most. */
+  /** Sends one request. `samples` are mono at 16 kHz, 28 s at most. */
   decode(samples: Float32Array<ArrayBuffer>, options: DecodeOptions): Promise<HeardPiece>;
-  /** Also asks while somebody speaks, about twice a second: costs requests, and shows words early. */
+  /**
+   * True to request partials during speech too, about twice a second: costs requests, and shows
+   * words early.
+   */
   readonly partials: boolean;
-  /** Silence after which it asks, since the utterance may be over, in milliseconds. */
+  /** Silence after which a request is sent, because the utterance may be over; milliseconds. */
   readonly pauseMs: number;
 }
 
 const sampleRate = 16_000;
 
 /**
- * A recognizer out of requests: it asks in every pause that may be the end of the utterance, so that the final is there when the
- * end is certain, and drops the request when the speech goes on. A partial that fails is not missed; the final tells.
+ * Makes a recognizer from an engine that takes one piece per request. It sends a request in every
+ * pause that may end the utterance, so that the final is ready when the end is certain, and drops
+ * the request if the speech continues. A failed partial is ignored, because the final reports the
+ * failure.
  */
 export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineContext): SpeechRecognizer {
   return {
@@ -87,7 +92,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
   };
 }
 
-/** All pieces as one; it is as sure as its pieces in the mean, by length of text. */
+/** Joins all pieces; the confidence is their mean, weighted by length of text. */
 function conclude(
   pieces: readonly HeardPiece[],
   asked: string | undefined,

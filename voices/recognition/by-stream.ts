@@ -7,13 +7,16 @@ import { untilAborted } from '../runtime/until-aborted.ts';
 import { checkRate } from './check-rate.ts';
 import { Recording, type LiveSound } from './live-sound.ts';
 
-/** An engine that hears while somebody speaks, over one connection for each utterance. */
+/** Engine that decodes during speech, over one connection per utterance. */
 export interface StreamDecoder {
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
-  /** How much sound it wants at a time, in milliseconds. */
+  /** Length of the blocks it takes, in milliseconds. */
   readonly blockMs: number;
-  /** One utterance at 16 kHz: the whole text so far, as often as it changes. Ends when the server has said all it will. */
+  /**
+   * Decodes one utterance at 16 kHz; yields the whole text so far each time it changes. Ends after
+   * the server's last result.
+   */
   hear(
     sound: LiveSound,
     options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },
@@ -21,12 +24,13 @@ export interface StreamDecoder {
 }
 
 const sampleRate = 16_000;
-/** Heard before the VAD was sure, and sent along. */
+/** Pre-roll: frames kept from before the VAD detects speech, and sent along. */
 const leadFrames = 12;
 
 /**
- * A recognizer out of a stream: connects with the first voice, so that silence costs nothing and the connection stands when the
- * words are over. As long as nothing was understood the utterance is kept, and sent again where the connection fails.
+ * Makes a recognizer from a streaming engine. It connects at the first voiced frame, so that
+ * silence costs nothing and the connection is open before the speech ends. Until the first result
+ * the audio is kept, to be sent again if the connection fails.
  */
 export function recognizeByStream(decoder: StreamDecoder, { name, calls }: EngineContext): SpeechRecognizer {
   return {
@@ -46,7 +50,7 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
         }
         const recording = new Recording();
         const heard = { samples: 0 };
-        // A source that fails ends the call with its own failure, which is no fault of the engine's.
+        // A source that fails aborts the call with its own error, which is not the engine's fault.
         record(lead, frames, { recording, blockMs: decoder.blockMs, heard }).catch((cause: unknown) =>
           gone.abort(cause),
         );
@@ -76,7 +80,10 @@ async function* checked(audio: AsyncIterable<AudioFrame>, name: string): AsyncGe
   }
 }
 
-/** The frames up to the first that is not known to be silence; undefined where there is none. */
+/**
+ * Returns the first frame that is not known to be silence, after its pre-roll; undefined if there
+ * is none.
+ */
 async function untilVoice(frames: AsyncGenerator<AudioFrame>): Promise<readonly AudioFrame[] | undefined> {
   const lead: AudioFrame[] = [];
   for (;;) {
@@ -88,7 +95,7 @@ async function untilVoice(frames: AsyncGenerator<AudioFrame>): Promise<readonly 
   }
 }
 
-/** How much has been heard. */
+/** Amount of audio received. */
 interface Heard {
   samples: number;
 }

@@ -1,59 +1,69 @@
 import type { AudioFrame } from '../audio.ts';
 import { SpeechPiece } from './speech-piece.ts';
 
-/** How urgent a decoding is. */
+/** Urgency of a decoding. */
 export type Urgency = 'partial' | 'final';
 
-/** What a decoder heard in a piece of audio. */
+/** Result of decoding a piece of audio. */
 export interface Heard {
   readonly text: string;
 }
 
 export interface DecodeAheadOptions<Hypothesis extends Heard> {
-  /** Decodes 16 kHz samples, which it may take over. Aborting drops what has not begun. It may tell `onText` what it has of the text. */
+  /**
+   * Decodes 16 kHz samples, of which it may take ownership. Aborting drops work that has not begun.
+   * It may report partial text to `onText`.
+   */
   decode(
     samples: Float32Array<ArrayBuffer>,
     urgency: Urgency,
     signal: AbortSignal,
     onText: (text: string) => void,
   ): Promise<Hypothesis>;
-  /** Whether these words were said; no others are shown. */
+  /** Returns true if the words were really said; no others are shown. */
   believes(heard: Hypothesis): boolean;
-  /** True where a decoding would have to wait for others. */
+  /** Returns true if a decoding would have to wait for others. */
   busy(): boolean;
   readonly signal: AbortSignal;
-  /** Voiced audio between two partials, in milliseconds; 500 unless given, `Infinity` for none. */
+  /** Voiced audio between two partials, in milliseconds; default 500, `Infinity` for none. */
   readonly partialEveryMs?: number;
-  /** Silence after which the utterance may be over, in milliseconds; 64 unless given. */
+  /** Silence after which the utterance may be over, in milliseconds; default 64. */
   readonly aheadAfterMs?: number;
-  /** False: `decode` has tried often enough itself. */
+  /** False if `decode` makes its own retries. */
   readonly triesAgain?: boolean;
 }
 
-/** Less voiced audio is a click, not a word. */
+/** Minimum voiced audio; less is a click, not a word. */
 const leastVoicedMs = 96;
 const usualPartialEveryMs = 500;
-/** Silence after which the utterance may be over, and when others wait. */
+/** Silence after which the utterance may be over, usually and while other decodings wait. */
 const usualAheadAfterMs = 64;
 const aheadAfterBusyMs = 192;
-/** Silence that ends a piece; what comes after is decoded on its own. */
+/** Silence that ends a piece; later audio is decoded on its own. */
 const pauseMs = 1_500;
-/** A piece this long ends at the next breath; the model is made for 30 seconds at most. */
+/**
+ * Length from which a piece ends at the next pause for breath; the model is made for 30 seconds at
+ * most.
+ */
 const longPieceMs = 20_000;
 const breathMs = 288;
-/** Where no breath comes, it is cut. */
+/** Length at which a piece without such a pause is cut. */
 const longestPieceMs = 28_000;
 
 interface Ahead<Hypothesis> {
-  /** The result is of the whole piece as long as its `voicedMs` is this. */
+  /**
+   * Voiced audio when the decoding began; the result covers the whole piece while this is
+   * unchanged.
+   */
   readonly voicedMs: number;
   readonly hypothesis: Promise<Hypothesis>;
   readonly drop: AbortController;
 }
 
 /**
- * Listens to one utterance and has it decoded while it runs: for partials every now and then, and whenever a pause may be
- * its end, so that the final is there when the end is certain. Holds the audio of one piece, 28 seconds at most.
+ * Decodes one utterance while it runs: at intervals for partials, and in every pause that may be
+ * its end, so that the final is ready when the end is certain. Holds the audio of one piece, 28
+ * seconds at most.
  */
 export class DecodeAhead<Hypothesis extends Heard> {
   readonly #options: DecodeAheadOptions<Hypothesis>;
@@ -63,13 +73,13 @@ export class DecodeAhead<Hypothesis extends Heard> {
   readonly #heard: Hypothesis[] = [];
   #ahead: Ahead<Hypothesis> | undefined;
   #partialRuns = false;
-  /** What `voicedMs` was when a decoding last began, and where the text shown last comes from. */
+  /** Voiced audio of the piece when a decoding last began, and that of the text shown last. */
   #begunMs = 0;
   #shownMs = 0;
   #current = '';
   #shown = '';
   #latest: Hypothesis | undefined;
-  /** The text of the pieces that are done. */
+  /** Text of the finished pieces. */
   readonly #sure: string[] = [];
 
   constructor(options: DecodeAheadOptions<Hypothesis>) {
@@ -78,7 +88,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
     this.#aheadAfterMs = options.aheadAfterMs ?? usualAheadAfterMs;
   }
 
-  /** Takes audio in order. Settles when there is room for more. */
+  /** Takes audio in order. Resolves when there is room for more. */
   async push(frame: AudioFrame): Promise<void> {
     const blockSamples = 512;
     for (let start = 0; start < frame.samples.length; start += blockSamples) {
@@ -87,12 +97,12 @@ export class DecodeAhead<Hypothesis extends Heard> {
     }
   }
 
-  /** What was shown last comes from this. */
+  /** Hypothesis of the text shown last. */
   get latest(): Hypothesis | undefined {
     return this.#latest;
   }
 
-  /** The whole text so far, where it is news and good enough to show. */
+  /** Returns the whole text so far if it changed since the last call; otherwise undefined. */
   takePartial(): string | undefined {
     const text = joinTexts([...this.#sure, this.#current]);
     if (text === '' || text === this.#shown) return undefined;
@@ -100,7 +110,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
     return text;
   }
 
-  /** The audio is over: what was heard, piece by piece. None where nobody spoke. */
+  /** Ends the audio; returns the hypothesis of each piece, none if there was no speech. */
   async finish(): Promise<readonly Hypothesis[]> {
     this.#piece.flush();
     if (this.#piece.voicedMs >= leastVoicedMs) await this.#endPiece();
@@ -140,7 +150,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
     this.#ahead = { voicedMs, hypothesis, drop };
   }
 
-  /** Never rejects: a partial that fails is not missed, and the final will tell. */
+  /** Never rejects: a failed partial is ignored, because the final reports the failure. */
   async #showWhenDone(decoding: Promise<Hypothesis>, voicedMs: number): Promise<void> {
     const piece = this.#heard.length;
     const hypothesis = await decoding.catch(() => undefined);
@@ -155,7 +165,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
     this.#decodeAhead();
     const hypothesis = await this.#ahead?.hypothesis.catch((cause: unknown) => {
       if (this.#options.triesAgain === false) throw cause;
-      // What failed some time ago may succeed now.
+      // A decoding that failed some time ago may succeed now.
       return this.#decode('final', this.#options.signal);
     });
     if (hypothesis === undefined) return;
@@ -183,13 +193,15 @@ export class DecodeAhead<Hypothesis extends Heard> {
     const { voicedMs } = this.#piece;
     return this.#options.decode(this.#piece.speech(), urgency, signal, (text) => {
       const isOld = signal.aborted || piece !== this.#heard.length || voicedMs < this.#shownMs;
-      // What was shown does not become less.
+      // Shown text never gets shorter.
       if (!isOld && text.length > this.#current.length) this.#current = text;
     });
   }
 }
 
-/** Texts of pieces as one: with spaces between, but not between characters of Chinese or Japanese. */
+/**
+ * Joins texts of pieces with spaces between them, except between characters of Chinese or Japanese.
+ */
 export function joinTexts(texts: readonly string[]): string {
   const filled = texts.map((text) => text.trim()).filter((text) => text !== '');
   return filled.reduce(

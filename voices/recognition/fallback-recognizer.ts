@@ -4,12 +4,15 @@ import type { SpeechRecognizer } from '../recognizer.ts';
 import { Replay } from '../runtime/replay.ts';
 import { resample } from '../dsp/resampler.ts';
 
-/** Utterances are kept for the next engine up to this length; what is longer fails with the engine that hears it. */
+/**
+ * Longest utterance that is kept for the next engine; a longer one fails with its current engine.
+ */
 const mostKeptMs = 600_000;
 
 /**
- * One recognizer out of several: where one fails, the next hears the utterance from its beginning, and goes on with it.
- * Partials may have been shown by then; they replace each other. Throws what the last one throws.
+ * Makes one recognizer from several: if one fails, the next decodes the utterance from its
+ * beginning and continues with it. Partials may have been shown by then; the later ones replace
+ * them. Throws the error of the last one.
  */
 export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...SpeechRecognizer[]]): SpeechRecognizer {
   const [first, ...others] = recognizers;
@@ -38,7 +41,7 @@ export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...Speec
   };
 }
 
-/** The utterance from its start, kept for the next reader while it is not too long. */
+/** Utterance that can be read again from its start while it is not too long. */
 class Recording {
   readonly #frames: Replay<AudioFrame>;
   #heardMs = 0;
@@ -48,7 +51,7 @@ class Recording {
     this.#frames = new Replay(frames);
   }
 
-  /** False once it cannot be read from its start any more. */
+  /** False once the start is no longer available. */
   get isWhole(): boolean {
     return this.#heardMs <= mostKeptMs;
   }
@@ -69,7 +72,7 @@ class Recording {
   }
 }
 
-/** Most recognizers hear at 16 kHz; one that does not gets what it wants. */
+/** Resamples frames for a recognizer with another rate; most take 16 kHz. */
 async function* atRate(frames: AsyncIterable<AudioFrame>, sampleRate: number): AsyncGenerator<AudioFrame> {
   for await (const frame of frames) {
     if (frame.sampleRate === sampleRate) yield frame;

@@ -1,50 +1,58 @@
 import type { TranscriptPart, Unclear } from '../recognizer.ts';
 import { findRepetition } from './repetition.ts';
 
-/** What an English model heard in a piece of audio, and how sure it was. */
+/** Result of an English model for a piece of audio, with its confidence. */
 export interface Hypothesis {
-  /** Empty where it heard no words. */
+  /** Empty if no words were decoded. */
   readonly text: string;
   /** Natural logarithm of the probability of each token, the end included. At least one. */
   readonly logProbabilities: readonly number[];
-  /** The same for "there are no words here". */
+  /** Natural logarithm of the probability that the audio has no words. */
   readonly silenceLogProbability: number;
-  /** True where it would rather have heard no words, and was made to. */
+  /** True if the model preferred no words and was forced to decode some. */
   readonly reluctant: boolean;
   /** Length of the audio. */
   readonly seconds: number;
-  /** What it heard when it listened again, because the first time was doubtful. */
+  /** Second decoding of the audio, made because the first was doubtful. */
   readonly second?: Hypothesis;
 }
 
-/** `babble`: words that were not said, as another language calls them forth. `mumble`: words too uncertain to act on. */
+/**
+ * `babble`: words that were not said, as speech in another language produces. `mumble`: words too
+ * uncertain to act on.
+ */
 export type Verdict = 'words' | 'nothing' | 'babble' | 'mumble';
 
 export type FinalTranscript = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
-/** Words scored below are not believed, see `scoreOf`. */
+/** Minimum score of words to be believed, see `scoreOf`. */
 const leastScore = -0.385;
-/** Scores around that one, where it pays to listen again. */
+/**
+ * Scores around `leastScore` for which a second decoding pays; `toReluctant` is the upper limit for
+ * forced words.
+ */
 const doubtful = { from: -0.7, to: -0.2, toReluctant: 0.2 };
-/** The score of words that the second listening did not hear at all. */
+/** Score of words if the second decoding found none at all. */
 const unheardScore = -1;
-/** Words that the model was made to say have at least this many tokens, the end included, in at least this much audio. */
+/**
+ * Minimum number of tokens of forced words, the end included, and minimum length of their audio.
+ */
 const leastReluctantTokens = 3;
 const leastReluctantSeconds = 0.5;
-/** Fewer different words, said reluctantly, are what a tone or a click can call forth. */
+/** Fewer different words than this, if forced, may come from a tone or a click. */
 const babbleWords = 4;
-/** Less sure of silence than this (61 %), the model did hear somebody. */
+/** Below this log-probability of silence (61 %), the model did detect speech. */
 const doubtfulSilence = -0.5;
 /** Above this mean log-probability a loop was really said: "no, no, no, no". */
 const loopMean = -0.2;
 const loopShare = 0.5;
-/** Below this many tokens nobody can tell babble from mumble. */
+/** Below this many tokens babble cannot be told from mumble. */
 const babbleTokens = 8;
 const latinShare = 0.9;
 
 /**
- * Judges whether the words of a hypothesis were said. What is in another script, or goes round in circles, was not; else the
- * score decides. Silence, noise and music give no words at all, or few and reluctant ones.
+ * Judges whether the words of a hypothesis were said. Text in another script or in a loop was not;
+ * otherwise the score decides. Silence, noise and music give no words at all, or a few forced ones.
  */
 export function judge(hypothesis: Hypothesis): Verdict {
   const { text, logProbabilities, silenceLogProbability, reluctant } = hypothesis;
@@ -67,7 +75,10 @@ export function judge(hypothesis: Hypothesis): Verdict {
   return tokens >= babbleTokens ? 'babble' : 'mumble';
 }
 
-/** True where a second listening, to the same audio cut a little differently, may turn the verdict. */
+/**
+ * Returns true if a second decoding of the same audio, cut a little differently, may change the
+ * verdict.
+ */
 export function isDoubtful(hypothesis: Hypothesis): boolean {
   const score = scoreOf(hypothesis);
   const to = hypothesis.reluctant ? doubtful.toReluctant : doubtful.to;
@@ -75,11 +86,13 @@ export function isDoubtful(hypothesis: Hypothesis): boolean {
 }
 
 /**
- * How English the model found it, mostly -0.3 to 0.3. The mean log-probability of the tokens says most: about -0.1 in
- * English and -0.4 where that is hard to hear, about -1 in other languages and rarely above -0.5. Three more tell the two
- * apart where it lies between: a few tokens prove little; English leaves no doubt that it is no silence; and babble has
- * many tokens per second. The weights are a logistic regression over 767 hypotheses of English and 94 of other languages.
- * Listening twice gives the mean of both: English that is hard to hear gains by it, babble is another one and loses.
+ * Scores how English the model found the audio, mostly -0.3 to 0.3. The mean log-probability of the
+ * tokens says most: about -0.1 in English and -0.4 if that is hard to hear, about -1 in other
+ * languages and rarely above -0.5. Three more terms separate the two in between: a few tokens prove
+ * little; for English the model is certain that there is no silence; and babble has many tokens per
+ * second. The weights are a logistic regression over 767 hypotheses of English and 94 of other
+ * languages. With a second decoding the score is the mean of both: English that is hard to hear
+ * gains by it, babble comes out differently and loses.
  */
 export function scoreOf({ second, ...first }: Hypothesis): number {
   if (second === undefined) return scoreOnce(first);
@@ -92,14 +105,18 @@ function scoreOnce({ logProbabilities, silenceLogProbability, seconds }: Hypothe
   return mean(logProbabilities) + 1.2 / tokens + 0.05 * noSilence - (0.04 * tokens) / seconds;
 }
 
-/** How sure the model was of these words, 0 to 1: the geometric mean of the probabilities of their tokens. */
+/**
+ * Returns the model's confidence in these words, 0 to 1: the geometric mean of the probabilities of
+ * their tokens.
+ */
 export function confidenceOf(hypotheses: readonly Hypothesis[]): number {
   return Math.exp(mean(hypotheses.flatMap((hypothesis) => hypothesis.logProbabilities)));
 }
 
 /**
- * The final of an utterance that was heard in pieces. Babble and mumble are left out; where more than half of what was
- * spoken is such, nothing is believed, and `unclear` tells why. `messages` has the text for each reason.
+ * Concludes the final transcript of an utterance from the hypotheses of its pieces. Babble and
+ * mumble are dropped; if they are more than half of the speech, the text is empty, and `unclear`
+ * has the reason. `messages` has the text for each reason.
  */
 export function concludeHearing(
   hypotheses: readonly Hypothesis[],

@@ -1,16 +1,19 @@
-/** Who is told of sound. */
+/** Receiver of audio blocks. */
 interface SoundListener {
   block(bytes: Buffer): void;
   end(): void;
 }
 
-/** 16-bit little-endian sound of one utterance as it comes, for one listener at a time, who hears it from its beginning. */
+/**
+ * 16-bit little-endian PCM of one utterance as it arrives, for one listener at a time, which gets
+ * it from the beginning.
+ */
 export interface LiveSound {
-  /** Tells what there is, then what comes. Returns what ends that. */
+  /** Delivers the blocks so far, then those that arrive. Returns a function that stops it. */
   follow(listener: SoundListener): () => void;
 }
 
-/** Sound that is kept, so that a request that failed can be made again. */
+/** Audio that is kept, so that a failed request can be retried. */
 export class Recording implements LiveSound {
   #blocks: Buffer[] = [];
   #isKept = true;
@@ -27,7 +30,7 @@ export class Recording implements LiveSound {
     this.#listener?.end();
   }
 
-  /** Nobody will listen anew. */
+  /** Drops the kept audio, because no request will be retried. */
   forget(): void {
     this.#isKept = false;
     this.#blocks = [];

@@ -1,18 +1,19 @@
-/** The longest loop looked for. */
+/** Longest loop to look for, in words. */
 const mostWords = 12;
 
-/** Words that come again and again, right after each other. */
+/** Loop of words repeated right after each other, as ASR models produce when they fail. */
 export interface Repetition {
-  /** Part of all words that belong to the loop, 0 to 1; 0 where nothing is repeated. */
+  /** Fraction of all words that belong to the loop, 0 to 1; 0 if nothing is repeated. */
   readonly share: number;
-  /** Length of what is repeated, in words; 0 where nothing is. */
+  /** Length of the repeated phrase, in words; 0 if there is none. */
   readonly words: number;
 }
 
 /**
- * The loop that fills most of a text. People repeat themselves, too: a single word counts from four times in a row, two to
- * four words from three times, five to seven from twice, each but for one word; of a longer loop half is enough the second
- * time. Case and punctuation make no difference.
+ * Finds the loop that covers most of a text. People repeat themselves too, so a loop counts only
+ * from a minimum length: a single word four times in a row; two to four words three times, or five
+ * to seven words twice, in each case less one word; longer phrases one and a half times. Case and
+ * punctuation are ignored.
  */
 export function findRepetition(text: string): Repetition {
   const words = text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
@@ -34,7 +35,10 @@ function leastCovered(length: number): number {
   return length < 8 ? 2 * length - 1 : 1.5 * length;
 }
 
-/** How many words from `start` on repeat what stands `length` words before them, the first time included. */
+/**
+ * Counts the words from `start` on that equal the word `length` before them, the first occurrence
+ * included.
+ */
 function coveredByLoop(words: readonly string[], start: number, length: number): number {
   let end = start + length;
   while (end < words.length && words[end] === words[end - length]) end += 1;

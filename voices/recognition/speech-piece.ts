@@ -1,40 +1,46 @@
 import { concatSamples } from '../audio.ts';
 
-/** 32 ms at 16 kHz: one decision of the VAD. */
+/** One window of the VAD: 32 ms at 16 kHz. */
 const windowSamples = 512;
 const windowMs = 32;
-/** After a second of silence the model takes what follows for silence, too; with less than this it misses soft starts. */
+/**
+ * Silence kept on either side of speech. After a second of silence the model takes what follows for
+ * silence, too; with a shorter margin it misses soft onsets.
+ */
 const marginWindows = 9;
-/** Nothing below -66 dBFS is sound. */
+/** Level below which there is no speech: -66 dBFS. */
 const leastLevel = 0.0005;
-/** Where no VAD listens, a window is voiced above this part of the loudest window so far: 34 dB below it. */
+/**
+ * Without a VAD, a window is voiced above this fraction of the loudest window so far: 34 dB below
+ * it.
+ */
 const voiceRatio = 0.02;
-/** A cut leaves at least this on its left. */
+/** Minimum length of the part before a cut. */
 const leastCutMs = 15_000;
-/** How far around a window loudness is averaged to find the quietest place. */
+/** Windows on either side over which the level is averaged to find the quietest place. */
 const quietWindows = 3;
 
 interface Window {
   readonly samples: Float32Array;
   readonly voiced: boolean;
-  /** Root mean square. */
+  /** Root mean square of the samples. */
   readonly level: number;
 }
 
 /**
- * Audio at 16 kHz that will be decoded at once, without the silence around it: at most 288 ms stay on either side. Silence
- * before the first voiced window takes no memory, however long it is.
+ * Audio at 16 kHz that will be decoded at once, without the silence around it: at most 288 ms stay
+ * on either side. Silence before the first voiced window is dropped, so it takes no memory.
  */
 export class SpeechPiece {
   #windows: Window[] = [];
   #loudest = 0;
   #voiced = 0;
   #last = -1;
-  /** The beginning of a window, and whether any of it is voiced. */
+  /** Samples that do not fill a window yet. `#heldVoiced` is true if any of them is voiced. */
   #held: Float32Array = new Float32Array(0);
   #heldVoiced: boolean | undefined;
 
-  /** Adds a block of at most 32 ms. `voiced` undefined: loudness decides. */
+  /** Adds a block of at most 32 ms. If `voiced` is undefined, loudness decides. */
   push(block: Float32Array, voiced: boolean | undefined): void {
     if (this.#held.length > 0 || block.length < windowSamples) {
       this.#hold(block, voiced);
@@ -43,19 +49,19 @@ export class SpeechPiece {
     this.#take(block, voiced);
   }
 
-  /** No more blocks come: what fills no window of 32 ms counts, too. */
+  /** Ends the input; a last window of less than 32 ms counts, too. */
   flush(): void {
     if (this.#held.length > 0) this.#take(this.#held, this.#heldVoiced);
     this.#held = new Float32Array(0);
     this.#heldVoiced = undefined;
   }
 
-  /** Voiced audio so far. Nothing is worth decoding again until it changes. */
+  /** Voiced audio so far. While it does not change, decoding again gives nothing new. */
   get voicedMs(): number {
     return this.#voiced * windowMs;
   }
 
-  /** Since the last voiced window. */
+  /** Time since the last voiced window. */
   get silentMs(): number {
     return this.#last < 0 ? 0 : (this.#windows.length - 1 - this.#last) * windowMs;
   }
@@ -64,12 +70,15 @@ export class SpeechPiece {
     return this.#windows.length * windowMs;
   }
 
-  /** A copy of the speech with its margins. */
+  /** Returns a copy of the speech with its margins. */
   speech(): Float32Array<ArrayBuffer> {
     return join(this.#windows.slice(0, this.#last + 1 + marginWindows));
   }
 
-  /** Removes the speech up to the best place to cut, a pause or else the quietest moment, and returns it. */
+  /**
+   * Removes and returns the speech up to the best place to cut: a pause, otherwise the quietest
+   * moment.
+   */
   takeFirst(): Float32Array<ArrayBuffer> {
     const cut = this.#findCut();
     const windows = this.#windows;
@@ -80,7 +89,7 @@ export class SpeechPiece {
     return join(windows.slice(0, cut));
   }
 
-  /** Forgets the speech; the silence after it may be the margin before the next. */
+  /** Drops the speech; the silence after it may be the margin before the next. */
   clear(): void {
     this.#windows = this.#windows.slice(this.#last + 1).slice(-marginWindows);
     this.#voiced = 0;

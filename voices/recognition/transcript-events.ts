@@ -4,7 +4,7 @@ import { serverSentEvents } from '../calls/sse.ts';
 import { EngineError } from '../engine.ts';
 import { joinTexts } from './decode-ahead.ts';
 
-/** OpenAI's events, vLLM's chunks, and the segments of speaches. */
+/** Schema of OpenAI's events, vLLM's chunks, and the segments of speaches. */
 const eventSchema = z.object({
   type: z.string().optional(),
   delta: z.string().optional(),
@@ -18,8 +18,9 @@ const eventSchema = z.object({
 });
 
 /**
- * A transcript that comes in events: all of it so far is told as it grows. Resolves to the whole text, white space left as it is.
- * Throws `EngineError` where the stream reports an error, is something else, or ends before the text does.
+ * Reads a transcript sent as events; passes the whole text so far to `onText` as it grows. Resolves
+ * to the whole text, white space unchanged. Throws `EngineError` if the stream reports an error, is
+ * something else, or ends before the text does.
  */
 export async function readTranscript(
   bytes: AsyncIterable<Uint8Array>,
@@ -36,7 +37,7 @@ export async function readTranscript(
     const [choice] = choices ?? [];
     if (choice?.finish_reason !== undefined && choice.finish_reason !== null) isOver = true;
     grown += delta ?? choice?.delta?.content ?? '';
-    // A segment is whole by itself, and the end of the stream is that of the text.
+    // A segment is complete by itself, and the end of the stream is the end of the text.
     if (type === undefined && text !== undefined) {
       segments.push(text);
       grown = joinTexts(segments);

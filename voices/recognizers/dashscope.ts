@@ -13,20 +13,25 @@ const settings = z.strictObject({
   baseUrl: dashscopeUrl,
   workspace: z.string().min(1).optional(),
   model: z.string().min(1).default('paraformer-realtime-v2'),
-  /** What the model understands, and is told to expect where the session knows what is spoken. */
+  /**
+   * Languages that the model understands; one is sent as a hint if the session knows what is
+   * spoken.
+   */
   languages: languageTags.default(['zh', 'en', 'ja', 'yue', 'ko', 'de', 'fr', 'ru']),
-  /** Silence that ends a sentence, in milliseconds. It does not end the utterance: the session does. */
+  /**
+   * Silence that ends a sentence, in milliseconds. It does not end the utterance; the session does.
+   */
   sentencePauseMs: z.number().int().min(200).max(6_000).default(500),
-  /** Further parameters of the task, such as `{"vocabulary_id": "vocab-1"}`. */
+  /** Additional task parameters, such as `{"vocabulary_id": "vocab-1"}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type DashscopeRecognizerSettings = z.infer<typeof settings>;
 
-/** Paraformer realtime v2, and its relatives, on Alibaba Cloud Model Studio. */
+/** Paraformer realtime v2 and related models on Alibaba Cloud Model Studio. */
 export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
   settings,
-  // An utterance lasts as long as somebody speaks.
+  // An utterance lasts as long as the user speaks.
   care: () => ({ concurrency: 16, timeouts: { wholeMs: 3_600_000 } }),
   open(chosen, context) {
     const tasks = openTasks(context, chosen);
@@ -73,7 +78,7 @@ async function* hear(
 
 const sentenceSchema = z.object({
   sentence: z.object({
-    /** All of the sentence so far. */
+    /** Whole sentence so far. */
     text: z.string(),
     end_time: z.number().nullish(),
     sentence_end: z.boolean().nullish(),
@@ -85,6 +90,6 @@ function sentenceIn(answer: unknown): { readonly text: string; readonly hasEnded
   const parsed = sentenceSchema.safeParse(answer);
   if (!parsed.success || parsed.data.sentence.heartbeat === true) return undefined;
   const { text, end_time: endTime, sentence_end: sentenceEnd } = parsed.data.sentence;
-  // Older servers tell the end of a sentence only by its time.
+  // Older servers mark the end of a sentence only by its end time.
   return { text, hasEnded: sentenceEnd ?? typeof endTime === 'number' };
 }

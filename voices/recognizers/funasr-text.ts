@@ -1,9 +1,9 @@
 import { joinTexts } from '../recognition/decode-ahead.ts';
 
-/** What the server is asked to do. */
+/** Recognition mode that the server is asked for. */
 export type FunasrMode = '2pass' | 'online' | 'offline';
 
-/** One message of the server. */
+/** Message of the server. */
 export interface FunasrResult {
   readonly mode: string;
   readonly text: string;
@@ -11,21 +11,22 @@ export interface FunasrResult {
   readonly is_end?: boolean | undefined;
 }
 
-/** What was said, out of the results as they come. */
+/** Transcript assembled from the results as they arrive. */
 export interface FunasrText {
   readonly text: string;
-  /** The sound is over. */
+  /** True once all audio has been sent. */
   readonly hasEnded: boolean;
-  /** `maybe-over`: the last result may have been the last. */
+  /** `maybe-over`: the last result may have been the final one. */
   readonly state: 'under-way' | 'maybe-over' | 'over';
   end(): void;
   take(result: FunasrResult): void;
 }
 
 /**
- * Words of the first pass are added to each other; the second pass replaces them. Which result is the last the servers tell in
- * opposite ways: for the C++ server `is_final` is the end of the stream, for the Python server it means that somebody speaks. So
- * a change of it tells; where it never was anything else, one has to wait.
+ * Assembles the transcript: words of the first pass are appended, the second pass replaces them.
+ * The servers mark the last result in opposite ways: `is_final` is the end of the stream for the
+ * C++ server, and means that somebody is speaking for the Python server. So a change of the flag
+ * marks the end; if the flag has never changed, the caller has to wait for more.
  */
 export function openFunasrText(mode: FunasrMode): FunasrText {
   const corrected: string[] = [];
@@ -50,7 +51,7 @@ export function openFunasrText(mode: FunasrMode): FunasrText {
     },
     take(result) {
       if (result.mode.endsWith('offline')) {
-        // A second pass that understood nothing does not take back what the first understood.
+        // An empty second pass does not discard the text of the first.
         corrected.push(withoutLeadingMarks(result.text === '' ? early : result.text));
         early = '';
       } else {
@@ -64,7 +65,7 @@ export function openFunasrText(mode: FunasrMode): FunasrText {
   };
 }
 
-/** What is left of the sentence before. */
+/** Removes leading punctuation, which belongs to the sentence before. */
 function withoutLeadingMarks(text: string): string {
   return text.replace(/^[\s，。、！？；：,.!?;:]+/, '');
 }

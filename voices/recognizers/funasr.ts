@@ -13,30 +13,36 @@ import { openFunasrText } from './funasr-text.ts';
 import type { LiveSound } from '../recognition/live-sound.ts';
 
 const settings = z.strictObject({
-  /** Such as `ws://127.0.0.1:10095`; `wss:` where the server has a certificate that Node trusts. */
+  /** Such as `ws://127.0.0.1:10095`; `wss:` if the server has a certificate that Node trusts. */
   baseUrl: baseUrlSchema,
-  /** `2pass` shows words early and corrects them at the end; `online` only shows, `offline` only corrects. */
+  /**
+   * `2pass` shows words early and corrects them at the end; `online` is the first pass alone,
+   * `offline` the second.
+   */
   mode: z.enum(['2pass', 'online', 'offline']).default('2pass'),
-  /** What the model understands. */
+  /** Languages that the model understands. */
   languages: languageTags.default(['zh', 'en']),
-  /** Words to expect: as the Python server wants them, or with their weights, as the C++ server does. */
+  /** Hotwords: a string for the Python server, or words with their weights for the C++ server. */
   hotwords: z.union([z.string().min(1), z.record(z.string(), z.number())]).optional(),
-  /** How long to wait for more after a result that may be the last, in milliseconds: the servers do not all say. */
+  /**
+   * Wait for more after a result that may be the last, in milliseconds: not every server marks the
+   * last one.
+   */
   settleMs: z.number().int().min(0).max(5_000).default(300),
-  /** Further fields of the first message, such as `{"svs_lang": "zh"}`. */
+  /** Additional fields of the first message, such as `{"svs_lang": "zh"}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type FunasrSettings = z.infer<typeof settings>;
 
-/** What the server wants at a time: 60 ms times the step, over `chunk_interval`. */
+/** Block parameters of the server; a block is 60 ms times the step, divided by `chunk_interval`. */
 const chunks = { chunk_size: [5, 10, 5], chunk_interval: 10, encoder_chunk_look_back: 4, decoder_chunk_look_back: 1 };
 const blockMs = (60 * 10) / chunks.chunk_interval;
 
 /** FunASR's own WebSocket server, in Python or C++. */
 export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
   settings,
-  // An utterance lasts as long as somebody speaks.
+  // An utterance lasts as long as the user speaks.
   care: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
   open: (chosen, context) => ({
     ...recognizeByStream(
@@ -92,7 +98,7 @@ async function* hear(
   }
 }
 
-/** The message, unless it takes longer. */
+/** Returns the message, or `silence` if it takes longer than `ms`. */
 async function soon<Message>(message: Promise<Message>, ms: number): Promise<Message | 'silence'> {
   const over = Promise.withResolvers<'silence'>();
   const timer = setTimeout(() => over.resolve('silence'), ms);
@@ -100,7 +106,7 @@ async function soon<Message>(message: Promise<Message>, ms: number): Promise<Mes
     return await Promise.race([message, over.promise]);
   } finally {
     clearTimeout(timer);
-    // Nobody waits for it any more.
+    // Prevents an unhandled rejection of the abandoned message.
     message.catch(() => undefined);
   }
 }

@@ -1,19 +1,19 @@
-/** A token of a vocabulary and the natural logarithm of its probability. */
+/** Token of a vocabulary with the natural logarithm of its probability. */
 export interface ScoredToken {
   readonly token: number;
   readonly logProbability: number;
 }
 
-/** Terms below this, against the greatest, change no sum that anyone looks at. */
+/** Terms below this, relative to the greatest, are negligible in the sum. */
 const negligible = -16;
 
-/** The likeliest token by unnormalized scores. */
+/** Returns the most likely token by its logits. */
 export function likeliest(logits: Float32Array): ScoredToken {
   const token = greatest(logits);
   return { token, logProbability: logProbabilityOf(logits, token) };
 }
 
-/** The logarithm of the probability of `token`, at most 0. */
+/** Returns the logarithm of the probability of `token`, at most 0. */
 export function logProbabilityOf(logits: Float32Array, token: number): number {
   const top = logits[greatest(logits)] as number;
   let sum = 0;

@@ -8,17 +8,17 @@ import { isDoubtful, type Hypothesis } from '../recognition/hypothesis.ts';
 import { likeliest, logProbabilityOf } from './greedy-decoding.ts';
 
 export interface MoonshineModelOptions {
-  /** Holds `encoder_model.onnx` and `decoder_model_merged.onnx` of Moonshine tiny. */
+  /** Folder with `encoder_model.onnx` and `decoder_model_merged.onnx` of Moonshine tiny. */
   readonly modelDirectory: string;
-  /** Threads of the encoder; a step of the decoder is too small to share. */
+  /** Threads of the encoder; a step of the decoder is too small to parallelize. */
   readonly threads: number;
 }
 
-/** Moonshine tiny, loaded. */
+/** Loaded model of Moonshine tiny. */
 export interface MoonshineModel {
   /**
-   * Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same hypothesis. With
-   * `carefully` it listens twice where the first time is doubtful.
+   * Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same
+   * hypothesis. With `carefully`, doubtful audio is decoded a second time.
    */
   hear(samples: Float32Array, options: { readonly carefully: boolean }): Promise<Hypothesis>;
 }
@@ -30,18 +30,22 @@ const heads = 8;
 const headSize = 36;
 const startToken = 1;
 const endToken = 2;
-/** The tokenizer knows no words behind these. */
+/** Vocabulary size of the tokenizer; later tokens are no words. */
 const wordTokens = 32_000;
-/** Speech has fewer, also when fast; what it cannot make out, the model answers by repeating itself without end. */
+/**
+ * Upper limit for speech, fast speech included; for audio it cannot make out, the model repeats
+ * itself endlessly.
+ */
 const tokensPerSecond = 6.5;
 const spareTokens = 4;
 /**
- * Where the model is less sure than this (95 %) that there are no words, it is made to say some. In recorded silence,
- * noise and music it is nearly always surer; after a second of silence it may give up good speech at far less.
+ * If the model is less sure than this (95 %) that there are no words, it is forced to decode some.
+ * In recorded silence, noise and music it is nearly always surer; after a second of silence it may
+ * drop good speech at far less.
  */
 const sureOfSilence = -0.05;
 
-/** What the second listening leaves out at the start, 128 ms; it is silence in most cases. */
+/** Audio that the second decoding leaves out at the start, 128 ms; mostly silence. */
 const secondCutSamples = 2_048;
 
 const caches = Array.from({ length: layers }, (_, layer) => layer).flatMap((layer) =>
@@ -80,7 +84,8 @@ async function loadSession(path: string, threads: number, outputs: readonly stri
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    // Weights are unpacked once and not in each step, which takes a third less time; idle threads do not spin.
+    // Weights are unpacked once and not in each step, which takes a third less time; idle threads
+    // do not spin.
     extra: { session: { disable_quant_qdq: '1', intra_op: { allow_spinning: '0' } } },
   }).catch((cause: unknown) => {
     throw new EngineError(name, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
@@ -109,7 +114,7 @@ async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypo
   return { text, logProbabilities, silenceLogProbability, reluctant };
 }
 
-/** One run of the decoder through an utterance: it remembers what it has been fed. */
+/** Decoder state of one utterance, with its key-value cache. */
 class Decoding {
   readonly #decoder: ModelSession;
   readonly #encoded: Tensor;
@@ -120,7 +125,7 @@ class Decoding {
     this.#encoded = encoded;
   }
 
-  /** Feeds a token; returns the scores of the next. */
+  /** Feeds a token; returns the logits of the next. */
   async step(token: number): Promise<Float32Array> {
     const first = Object.keys(this.#past).length === 0;
     const empty = new Tensor('float32', new Float32Array(0), [0, heads, 1, headSize]);
@@ -130,7 +135,8 @@ class Decoding {
       use_cache_branch: new Tensor('bool', [!first], [1]),
     };
     for (const cache of caches) feeds[`past_key_values.${cache}`] = this.#past[cache] ?? empty;
-    // What the decoder takes from the audio is made in the first step and stays.
+    // The cross-attention cache depends on the audio only: it is computed in the first step and
+    // kept.
     const grown = first ? caches : growingCaches;
     const out = await this.#decoder.run(feeds, ['logits', ...grown.map((cache) => `present.${cache}`)]);
     for (const cache of grown) this.#past[cache] = out[`present.${cache}`] as Tensor;

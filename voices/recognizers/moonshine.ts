@@ -11,15 +11,21 @@ import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 
 export interface MoonshineOptions {
-  /** Threads that decode, one utterance each at a time, with a model of their own; half the processors unless given. */
+  /**
+   * Decoding threads, each with a model of its own and one utterance at a time; default: half the
+   * processors.
+   */
   readonly workers?: number;
-  /** Processors that the encoder of each worker uses; 2 unless given, if there are so many. */
+  /** Threads of each worker's encoder; default 2, or 1 on a single processor. */
   readonly threads?: number;
-  /** Holds the two files of Moonshine tiny; those of `@moonshine-ai/moonshine-js` unless given. */
+  /** Folder with the two files of Moonshine tiny; default: that of `@moonshine-ai/moonshine-js`. */
   readonly modelDirectory?: string;
 }
 
-/** A piece of mono audio at 16 kHz; what is final is listened to with more care than what is shown meanwhile. */
+/**
+ * Piece of mono audio at 16 kHz. `carefully` is for finals: a doubtful result is decoded twice,
+ * unlike for partials.
+ */
 export interface MoonshineRequest {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly carefully: boolean;
@@ -38,10 +44,11 @@ const messages: Readonly<Record<Unclear['code'], string>> = {
 };
 
 /**
- * Moonshine tiny in worker threads: English, nothing to download. Partials come about twice a second while somebody speaks
- * and a worker is free; the final is usually there as soon as the audio ends, because every pause is decoded at once.
- * What is not English gives an `unclear` final; silence, noise and music an empty one. Utterances may have any length.
- * The model loads with the first utterance, or with `warm`; a missing one then gives `ENGINE_MISSING`.
+ * Moonshine tiny in worker threads: English only, nothing to download. Partials come about twice a
+ * second while the user speaks and a worker is free; the final is usually ready as soon as the
+ * audio ends, because every pause is decoded at once. Speech in another language gives an `unclear`
+ * final; silence, noise and music an empty one. Utterances may have any length. The model loads
+ * with the first utterance, or with `warm`; a missing one then throws `ENGINE_MISSING`.
  */
 export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer & {
   /** Loads the model in all workers. Aborting throws `signal.reason`. */
@@ -73,7 +80,7 @@ export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer 
   };
 }
 
-/** Moonshine, decoded by whatever is given. */
+/** Makes the Moonshine recognizer on any decoder. */
 export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decode' | 'busy'>): SpeechRecognizer {
   return {
     name,
@@ -111,13 +118,18 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
   };
 }
 
-/** Silence is enough: the model doubts that of zeros, and so goes through all that it has. */
+/**
+ * Decodes silence on every worker. The model is unsure about zeros, so all of its code paths run.
+ */
 async function warm(pool: WorkerPool<MoonshineRequest, Hypothesis>, workers: number, signal: AbortSignal) {
   const silence = (): MoonshineRequest => ({ samples: new Float32Array(sampleRate), carefully: false });
   await Promise.all(Array.from({ length: workers }, () => pool.call(silence(), { signal, priority: urgencies.final })));
 }
 
-/** Where the model is that comes with `@moonshine-ai/moonshine-js`; `ENGINE_MISSING` where that is not installed. */
+/**
+ * Returns the folder of the model in `@moonshine-ai/moonshine-js`; throws `ENGINE_MISSING` if that
+ * is not installed.
+ */
 export function findMoonshine(): string {
   const manifest = findPackageJSON('@moonshine-ai/moonshine-js', import.meta.url);
   if (manifest !== undefined) return join(dirname(manifest), 'dist/model/tiny/quantized');

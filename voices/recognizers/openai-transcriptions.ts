@@ -15,14 +15,20 @@ import { languageTagOf, whisperLanguages } from '../text/whisper-languages.ts';
 interface Dialect {
   readonly path: string;
   readonly place: 'base' | 'root';
-  /** Whether it can tell how sure it is (`verbose_json`). */
+  /** True if the server can report its confidence (`verbose_json`). */
   readonly verbose: boolean;
   readonly concurrency: number;
-  /** Whether it is asked while somebody speaks: where requests cost nothing and do not wait for each other. */
+  /**
+   * True to request partials during speech: if requests cost nothing and do not wait for each
+   * other.
+   */
   readonly partials: boolean;
-  /** Whether it can tell the text while it hears (server-sent events); it may still answer at once. */
+  /**
+   * True if the server can stream the text while it decodes (server-sent events); it may still send
+   * it all at once.
+   */
   readonly streams: boolean;
-  /** What it wants to be told where nobody knows the language; absent: nothing. */
+  /** Value of `language` if the language is unknown; absent: none is sent. */
   readonly unknownLanguage?: string;
 }
 
@@ -41,7 +47,7 @@ const dialects = {
   vllm: { ...usual, verbose: false, concurrency: 32, streams: true },
   xinference: usual,
   funasr: { ...usual, verbose: false },
-  // One request at a time, and English unless told otherwise.
+  // Handles one request at a time, and assumes English unless told otherwise.
   'whisper-cpp': {
     ...usual,
     path: '/inference',
@@ -55,29 +61,31 @@ const dialects = {
 type DialectName = keyof typeof dialects;
 
 const settings = z.strictObject({
-  /** With the version where the server has one, such as `http://127.0.0.1:8000/v1`. */
+  /**
+   * Base URL including the API version if the server has one, such as `http://127.0.0.1:8000/v1`.
+   */
   baseUrl: baseUrlSchema,
   model: z.string().min(1).optional(),
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),
-  /** What is spoken, where the session does not know: a BCP 47 primary tag. */
+  /** Language if the session does not know it: a BCP 47 primary tag. */
   language: languageTag.optional(),
-  /** What the model understands; Whisper's languages unless given. */
+  /** Languages that the model understands; default: Whisper's. */
   languages: languageTags.default(whisperLanguages),
   /** Words to expect, such as names. */
   prompt: z.string().min(1).optional(),
-  /** Where it is not as usual in this dialect: */
+  /** `verbose`, `partials` and `streams` override the defaults of the dialect. */
   verbose: z.boolean().optional(),
   partials: z.boolean().optional(),
   streams: z.boolean().optional(),
   /** Silence after which the utterance may be over, in milliseconds. */
   pauseMs: z.number().int().min(32).max(2_000).default(128),
-  /** Further fields of the form, such as `{"hotwords": "Baskerville"}`. */
+  /** Additional form fields, such as `{"hotwords": "Baskerville"}`. */
   extra: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 });
 
 export type OpenaiTranscriptionsSettings = z.infer<typeof settings>;
 
-/** For a model that has to be loaded first. */
+/** Timeout for a model that has to be loaded first. */
 const warmUpMs = 180_000;
 
 /** Speech recognition by any server with OpenAI's transcription route, or whisper.cpp's. */
@@ -144,7 +152,7 @@ interface Segment {
   readonly noSpeech: number;
 }
 
-/** What Whisper's makers take for silence. */
+/** Thresholds of Whisper's authors for a segment of silence. */
 const likelySilence = { noSpeech: 0.6, logProbability: -1 };
 
 function heardIn(body: Buffer, context: EngineContext): HeardPiece {
@@ -182,12 +190,12 @@ function parse(body: Buffer, context: EngineContext): Record<string, unknown> {
     const parsed: unknown = JSON.parse(body.toString('utf8'));
     if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw badReply(context, 'something that is not JSON');
 }
 
-/** Its error handler turns the 503 of a model that is being loaded into a 404. */
+/** Checks whisper.cpp's server, whose error handler turns the 503 of a loading model into a 404. */
 async function checkWhisperCpp(context: EngineContext, baseUrl: string, options: CallOptions): Promise<string> {
   try {
     await sendForBytes(context, { url: addressOf(baseUrl, '/health', 'root') }, options);

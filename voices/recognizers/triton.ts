@@ -11,13 +11,16 @@ import { recognizeByPiece, type HeardPiece } from '../recognition/by-piece.ts';
 import { whisperLanguages } from '../text/whisper-languages.ts';
 
 const settings = z.strictObject({
-  /** Its gRPC port, such as `http://127.0.0.1:8001`. */
+  /** URL of the gRPC port, such as `http://127.0.0.1:8001`. */
   baseUrl: baseUrlSchema,
-  /** Its name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or `infer_pipeline` of FunASR. */
+  /**
+   * Name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or
+   * `infer_pipeline` of FunASR.
+   */
   model: z.string().min(1),
-  /** What is spoken, where the session does not know: a BCP 47 primary tag. */
+  /** Language if the session does not know it: a BCP 47 primary tag. */
   language: languageTag.optional(),
-  /** What the model understands; Whisper's languages unless given. */
+  /** Languages that the model understands; default: Whisper's. */
   languages: languageTags.default(whisperLanguages),
   /** Silence after which the utterance may be over, in milliseconds. */
   pauseMs: z.number().int().min(32).max(2_000).default(128),
@@ -25,7 +28,10 @@ const settings = z.strictObject({
 
 export type TritonRecognizerSettings = z.infer<typeof settings>;
 
-/** Whisper, SenseVoice, Paraformer and others on NVIDIA's Triton; each is given what it says that it wants. */
+/**
+ * Whisper, SenseVoice, Paraformer and others on NVIDIA's Triton; each model gets the inputs that it
+ * declares.
+ */
 export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
   settings,
   care: () => ({ concurrency: 32, timeouts: { firstByteMs: 30_000 } }),
@@ -63,9 +69,9 @@ export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
 
 const transcripts = 'TRANSCRIPTS';
 
-/** SenseVoice's numbers for languages; 0 lets it find out. From its `model.py`. */
+/** SenseVoice's language codes, from its `model.py`; 0 means that it detects the language. */
 const senseVoiceLanguages: Readonly<Record<string, number>> = { zh: 3, en: 4, yue: 7, ja: 11, ko: 12 };
-/** SenseVoice's number for text with punctuation and numerals. */
+/** SenseVoice's code for text with punctuation and numerals. */
 const withPunctuation = 14;
 
 function inputsFor(
@@ -77,7 +83,7 @@ function inputsFor(
   const known: Readonly<Record<string, InputTensor['data']>> = {
     WAV: samples,
     WAV_LENS: Int32Array.of(samples.length),
-    // Of Whisper. Without a language it begins by telling which it heard.
+    // For Whisper. Without a language its output begins with the detected one.
     TEXT_PREFIX:
       language === undefined
         ? '<|startoftranscript|>'
@@ -92,7 +98,10 @@ function inputsFor(
   });
 }
 
-/** SenseVoice puts language, mood and kind of sound in front of the text; Whisper may leave such marks too. */
+/**
+ * Parses a transcript. SenseVoice prepends tags for language, emotion and audio event; Whisper may
+ * leave such tags too.
+ */
 function heardIn(text: string): HeardPiece {
   const marks = [...text.matchAll(/<\|([a-z]+)\|>/g)].map(([, mark]) => mark ?? '');
   const language = marks.find((mark) => mark in senseVoiceLanguages);

@@ -5,23 +5,34 @@ import { resample } from '../dsp/resampler.ts';
 import { familyFiles, machineSettings, sampleRate } from './settings.ts';
 import { openSpeakers, type SpeakerSegment } from './speakers.ts';
 
-/** A pyannote segmentation model and a speaker encoder, as for `speaker-encoders/sherpa-onnx.ts`. */
+/**
+ * Settings of a diarizer: a pyannote segmentation model and a speaker encoder, as for
+ * `speaker-encoders/sherpa-onnx.ts`.
+ */
 export const diarizerSettings = z.strictObject({
   files: familyFiles(['segmentation', 'embedding']),
   ...machineSettings,
-  /** How far apart voices may be to be one, where nobody says how many there are; more makes fewer speakers. */
+  /**
+   * Maximum distance between embeddings of one speaker, used if the number of speakers is not
+   * given; higher gives fewer speakers.
+   */
   threshold: z.number().min(0).max(1).default(0.5),
 });
 
 export type DiarizerSettings = z.infer<typeof diarizerSettings>;
 
 export interface Diarizer {
-  /** Who speaks when, in order of time; `speakers` where it is known how many there are. */
+  /**
+   * Returns the segments of all speakers in time order; pass `speakers` if their number is known.
+   */
   diarize(clip: AudioFrame, options: CallOptions & { readonly speakers?: number }): Promise<readonly SpeakerSegment[]>;
   close(): Promise<void>;
 }
 
-/** Finds the speakers of a clip, in a process of its own, which it keeps busy about as long as a tenth of the clip. */
+/**
+ * Opens a speaker diarizer in a process of its own. Processing takes about a tenth of the clip's
+ * length.
+ */
 export function openDiarizer(settings: DiarizerSettings, name = 'diarizer'): Diarizer {
   const listener = openSpeakers({ name, settings });
   return {

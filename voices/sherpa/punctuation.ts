@@ -3,7 +3,7 @@ import { checkWeights } from '../models/weights.ts';
 import type { PunctuationSettings } from './recognizer-settings.ts';
 import { modelOptions, type MachineSettings } from './settings.ts';
 
-/** Loads a punctuation model; what it returns puts marks into the text of a recognizer. */
+/** Loads a punctuation model; returns a function that adds punctuation to a recognizer's text. */
 export async function openPunctuation(
   name: string,
   punctuation: PunctuationSettings,

@@ -4,7 +4,10 @@ import { languageTag, languageTags } from '../text/language-tags.ts';
 import { whisperLanguages } from '../text/whisper-languages.ts';
 import { familyFiles, machineSettings, modelOptions, sampleRate } from './settings.ts';
 
-/** Punctuation for recognizers that give none: CT-Transformer (Chinese and English) or CNN-BiLSTM (English, with capitals). */
+/**
+ * Punctuation models for recognizers that output none: CT-Transformer (Chinese and English) or
+ * CNN-BiLSTM (English, with capitals).
+ */
 const punctuationSchema = z.discriminatedUnion('family', [
   z.strictObject({ family: z.literal('ct-transformer'), files: z.strictObject({ model: weightsSchema }) }),
   z.strictObject({
@@ -17,11 +20,13 @@ export type PunctuationSettings = z.infer<typeof punctuationSchema>;
 
 const common = {
   ...machineSettings,
-  /** BCP 47 primary tags of what the model understands, where it is not as usual in its family. */
+  /**
+   * BCP 47 primary tags of the languages the model understands, if they differ from its family's.
+   */
   languages: languageTags.optional(),
   punctuation: punctuationSchema.optional(),
 };
-/** What is spoken; the model finds out unless given. */
+/** Language spoken; detected by the model unless given. */
 const language = languageTag.optional();
 
 export const recognizerSettings = z.discriminatedUnion('family', [
@@ -43,7 +48,7 @@ export const recognizerSettings = z.discriminatedUnion('family', [
   }),
   z.strictObject({
     family: z.literal('whisper'),
-    // The large ones keep their numbers in files beside, which are checked too.
+    // Large models keep their weights in separate files, which are checked too.
     files: familyFiles(['encoder', 'decoder', 'tokens'], ['encoderData', 'decoderData']),
     ...common,
     language,
@@ -58,7 +63,7 @@ export const recognizerSettings = z.discriminatedUnion('family', [
 export type RecognizerSettings = z.infer<typeof recognizerSettings>;
 type Family = RecognizerSettings['family'];
 
-/** What each family understands; none where that differs from model to model. */
+/** Languages that each family understands; empty if they depend on the model. */
 const usualLanguages: Readonly<Record<Family, readonly string[]>> = {
   'streaming-zipformer': [],
   'streaming-paraformer': ['zh', 'en'],
@@ -71,19 +76,19 @@ export function languagesOf({ family, languages }: RecognizerSettings): readonly
   return languages ?? usualLanguages[family];
 }
 
-/** Whether the model hears while somebody speaks. */
+/** Returns true for streaming models, which decode during speech. */
 export function hearsAsItComes({ family }: RecognizerSettings): boolean {
   return family === 'streaming-zipformer' || family === 'streaming-paraformer';
 }
 
-/** The configuration that sherpa-onnx wants, with the weights at `paths`. */
+/** Returns the configuration for sherpa-onnx, with the model files at `paths`. */
 export function recognizerConfig(settings: RecognizerSettings, paths: Readonly<Record<string, string>>): object {
   const { tokens, ...models } = paths;
   return {
     featConfig: { sampleRate, featureDim: 80 },
     modelConfig: { ...modelOf(settings, models), tokens, ...modelOptions(settings) },
     decodingMethod: 'greedy_search',
-    // The session decides when somebody has finished.
+    // The session does the endpointing.
     enableEndpoint: 0,
   };
 }

@@ -7,14 +7,17 @@ import { openPunctuation } from './punctuation.ts';
 import { hearsAsItComes, recognizerConfig, type RecognizerSettings } from './recognizer-settings.ts';
 import { sampleRate } from './settings.ts';
 
-/** Streaming models see some way ahead of what they write. */
+/**
+ * Silence appended to a stream, because streaming models need some look-ahead to output the last
+ * words.
+ */
 const lookAheadMs = 600;
 
 interface Ear {
   readonly settings: RecognizerSettings;
   readonly online?: OnlineRecognizer;
   readonly offline?: OfflineRecognizer;
-  /** Utterances under way. */
+  /** Utterances in progress, by stream number. */
   readonly streams: Map<number, OnlineStream>;
   readonly punctuate: (text: string) => string;
 }
@@ -66,7 +69,7 @@ function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest
   if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });
   if (isLast) {
     stream.acceptWaveform({ samples: new Float32Array((lookAheadMs * sampleRate) / 1000), sampleRate });
-    // Without this a Paraformer forgets what is shorter than its window of 0.6 s.
+    // Without this a Paraformer drops input shorter than its window of 0.6 s.
     stream.setOption('is_final', '1');
     stream.inputFinished();
     streams.delete(id);
@@ -75,7 +78,10 @@ function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest
   return punctuate(inLowerCase(online.getResult(stream).text.trim()));
 }
 
-/** Some models write capitals only, which nobody wants to read, and punctuation models do not know. */
+/**
+ * Lower-cases text that is all capitals, which some models write: it is hard to read, and
+ * punctuation models do not know it.
+ */
 function inLowerCase(text: string): string {
   return /\p{Ll}/u.test(text) ? text : text.toLowerCase();
 }

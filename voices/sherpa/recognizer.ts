@@ -11,20 +11,22 @@ import { recognizeByPiece } from '../recognition/by-piece.ts';
 import { recognizeByStream } from '../recognition/by-stream.ts';
 import type { LiveSound } from '../recognition/live-sound.ts';
 
-/** What the process is started with. */
+/** Start-up data of the process. */
 export interface EarData {
   readonly name: string;
   readonly settings: RecognizerSettings;
 }
 
-/** Samples are at 16 kHz. A `stream` is one utterance of a model that hears as it comes. */
+/**
+ * Request to the process; samples are at 16 kHz. A `stream` is one utterance of a streaming model.
+ */
 export type EarRequest =
   | { readonly kind: 'load' }
   | { readonly kind: 'piece'; readonly samples: Float32Array }
   | { readonly kind: 'block'; readonly stream: number; readonly samples: Float32Array; readonly isLast: boolean }
   | { readonly kind: 'forget'; readonly stream: number };
 
-/** All that was heard so far. */
+/** Transcript so far. */
 export interface EarReply {
   readonly text: string;
   readonly language?: string;
@@ -33,10 +35,12 @@ export interface EarReply {
 const blockMs = 100;
 const pauseMs = 128;
 
-/** Recognizers in a process of their own, by sherpa-onnx; see `recognizerSettings` for the families. */
+/**
+ * Recognizers by sherpa-onnx in a process of their own; see `recognizerSettings` for the families.
+ */
 export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
   settings: recognizerSettings,
-  // An utterance of a streaming model lasts as long as somebody speaks, and costs little at a time.
+  // An utterance of a streaming model lasts as long as the user speaks, and each step costs little.
   care: (settings) =>
     hearsAsItComes(settings) ? { concurrency: 16, timeouts: { wholeMs: 3_600_000 } } : { concurrency: 2 },
   open(settings, context) {
@@ -79,7 +83,9 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
 
 let utterances = 0;
 
-/** What comes while the engine works on the last block is sent as one. */
+/**
+ * Streams one utterance to the process. Blocks that arrive during a decoding step are sent as one.
+ */
 async function* hear(
   ear: EngineProcess<EarRequest, EarReply>,
   sound: LiveSound,

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { weightsSchema } from '../models/weights.ts';
 
-/** What all models hear at, in hertz. */
+/** Input rate of all models, in hertz. */
 export const sampleRate = 16_000;
 
-/** What a model runs on. */
+/** Threads and execution provider of a model. */
 export const machineSettings = {
-  /** Processors that one call may use. */
+  /** CPU threads per call. */
   threads: z.number().int().min(1).max(64).default(2),
-  /** The package from npm runs on processors only; a build of one's own may know others. */
+  /** The npm package supports `cpu` only; a custom build may support others. */
   provider: z.enum(['cpu', 'cuda', 'coreml', 'directml']).default('cpu'),
 };
 
@@ -17,7 +17,7 @@ export interface MachineSettings {
   readonly provider: string;
 }
 
-/** The same as sherpa-onnx wants it. */
+/** Converts the settings to sherpa-onnx's format. */
 export function modelOptions({ threads, provider }: MachineSettings): object {
   return { numThreads: threads, provider, debug: 0 };
 }
@@ -25,7 +25,10 @@ export function modelOptions({ threads, provider }: MachineSettings): object {
 type Files<Part extends string> = { [Name in Part]: typeof weightsSchema };
 type OptionalFiles<Part extends string> = { [Name in Part]: z.ZodOptional<typeof weightsSchema> };
 
-/** The files of a family of models: those that it needs, then those that only some of its models have. */
+/**
+ * Returns the schema of a model family's files: the required ones, then those that only some of its
+ * models have.
+ */
 export function familyFiles<Needed extends string, Other extends string = never>(
   needed: readonly Needed[],
   others: readonly Other[] = [],

@@ -1,4 +1,4 @@
-/** What is used of it; the package has no types of its own. Samples are mono, in [-1, 1]. */
+/** Types of the parts that are used; the package ships none. Samples are mono, in [-1, 1]. */
 declare module 'sherpa-onnx-node' {
   interface Sound {
     readonly samples: Float32Array;
@@ -28,7 +28,7 @@ declare module 'sherpa-onnx-node' {
     readonly text: string;
     readonly enableExternalBuffer: boolean;
     readonly generationConfig: object;
-    /** False stops as soon as may be. */
+    /** Returns false to stop as soon as possible. */
     onProgress(news: { readonly samples: Float32Array }): boolean;
   }
   class OfflineTts {

@@ -5,15 +5,15 @@ import { familyFiles, machineSettings, modelOptions } from './settings.ts';
 
 const common = {
   ...machineSettings,
-  /** BCP 47 primary tags of what the model speaks, where it is not as usual in its family. */
+  /** BCP 47 primary tags of the languages the model speaks, if they differ from its family's. */
   languages: languageTags.optional(),
 };
-/** Of models with voices of their own, which have numbers: who speaks where the voice that is wanted is no number. */
+/** Speaker number used if the requested voice is not a number; for models with built-in voices. */
 const defaultVoice = z.number().int().min(0).default(0);
-/** Of models that clone. */
+/** Settings of voice-cloning models. */
 const cloning = {
   defaultClip: defaultClipSchema.optional(),
-  /** Steps of the flow: more sound better and take longer. */
+  /** Flow-matching steps: more sound better and take longer. */
   steps: z.number().int().min(1).max(64).optional(),
 };
 
@@ -53,7 +53,7 @@ export const synthesizerSettings = z.discriminatedUnion('family', [
 export type SynthesizerSettings = z.infer<typeof synthesizerSettings>;
 type Family = SynthesizerSettings['family'];
 
-/** What each family speaks; none where that differs from model to model. */
+/** Languages that each family speaks; empty if they depend on the model. */
 const usualLanguages: Readonly<Record<Family, readonly string[]>> = {
   vits: [],
   matcha: [],
@@ -66,12 +66,12 @@ export function languagesOf({ family, languages }: SynthesizerSettings): readonl
   return languages ?? usualLanguages[family];
 }
 
-/** Whether the model speaks with the voice of a clip, and with no other. */
+/** Returns true for models that speak only with the voice of a reference clip. */
 export function isCloner({ family }: SynthesizerSettings): boolean {
   return family === 'zipvoice' || family === 'pocket-tts';
 }
 
-/** The configuration that sherpa-onnx wants, with the weights at `paths`. */
+/** Returns the configuration for sherpa-onnx, with the model files at `paths`. */
 export function synthesizerConfig(settings: SynthesizerSettings, paths: Readonly<Record<string, string>>): object {
   return { model: { ...modelOf(settings, paths), ...modelOptions(settings) }, maxNumSentences: 1 };
 }

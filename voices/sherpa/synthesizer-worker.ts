@@ -25,7 +25,7 @@ serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
       text,
       enableExternalBuffer: false,
       generationConfig: {
-        // One that the model does not have would only be complained about.
+        // For a speaker that the model lacks, sherpa-onnx would only log a complaint.
         sid: speaker < model.numSpeakers ? speaker : 0,
         speed,
         ...(steps === undefined ? {} : { numSteps: steps }),
@@ -38,7 +38,7 @@ serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
             }),
       },
       onProgress({ samples }) {
-        // A copy: the model takes its own back.
+        // Copied, because the model reclaims its buffer.
         tell({ samples: new Float32Array(samples), sampleRate: model.sampleRate });
         return !signal.aborted;
       },

@@ -9,7 +9,7 @@ import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { clipOf } from '../synthesis/default-clip.ts';
 import { openClips } from '../synthesis/reference-clip.ts';
 
-/** What the process is started with. */
+/** Start-up data of the process. */
 export interface MouthData {
   readonly name: string;
   readonly settings: SynthesizerSettings;
@@ -20,7 +20,7 @@ export type MouthRequest =
   | {
       readonly kind: 'speak';
       readonly text: string;
-      /** Number of a voice of the model's own. */
+      /** Number of a built-in voice. */
       readonly speaker: number;
       readonly speed: number;
       readonly steps?: number | undefined;
@@ -33,13 +33,16 @@ interface Clip {
   readonly transcript: string;
 }
 
-/** Speech that was cloned from a longer clip sounds no better, and takes longer. */
+/** Maximum length of a reference clip; a longer one makes speech no better, and takes longer. */
 const mostClipSeconds = 15;
 
-/** Synthesizers in a process of their own, by sherpa-onnx; see `synthesizerSettings` for the families. */
+/**
+ * Synthesizers by sherpa-onnx in a process of their own; see `synthesizerSettings` for the
+ * families.
+ */
 export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
   settings: synthesizerSettings,
-  // All processors work for one text; a second would only delay both.
+  // One text uses all processors; a second would only delay both.
   care: () => ({ concurrency: 1, timeouts: { queueMs: 20_000 } }),
   clones: isCloner,
   open(settings, context) {
@@ -74,7 +77,7 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
   },
 };
 
-/** Who speaks, as the model wants to be told. */
+/** Returns a function that gives the model's voice parameters for a call. */
 function openCast(
   settings: SynthesizerSettings,
   context: EngineContext,

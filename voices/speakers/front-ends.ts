@@ -1,26 +1,29 @@
 import { kaldiFbank, subtractMean } from '../dsp/fbank.ts';
 
-/** What a speaker model is fed. */
+/** Input of a speaker model. */
 export interface ModelInput {
   readonly values: Float32Array<ArrayBuffer>;
-  /** Sizes of one item, without the batch. */
+  /** Sizes of one item, without the batch dimension. */
   readonly sizes: readonly number[];
 }
 
-/** How one family of speaker models is called. */
+/** Input and output conventions of one family of speaker models. */
 export interface FrontEnd {
-  /** Names that exports of it use. */
+  /** Input names used by its exports. */
   readonly inputs: readonly string[];
   readonly output: string;
-  /** Of mono samples at 16 kHz. */
+  /** Computes the model input from mono samples at 16 kHz. */
   prepare(samples: Float32Array): ModelInput;
 }
 
 export type FrontEndName = 'campplus' | 'wavlm-large-sv';
 
-/** Each family; a model is told by the names of its input and output. */
+/** Front end of each family; a model's family is recognized by its input and output names. */
 export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
-  /** CAM++ (3D-Speaker; `feature` in its own export, `x` in sherpa-onnx's): 80 fbank bands of samples in [-1, 1], less their mean. */
+  /**
+   * CAM++ (3D-Speaker; `feature` in its own export, `x` in sherpa-onnx's): 80 fbank bands of
+   * samples in [-1, 1], minus their mean.
+   */
   campplus: {
     inputs: ['x', 'feature'],
     output: 'embedding',
@@ -29,7 +32,10 @@ export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
       return { values, sizes: [frames, bands] };
     },
   },
-  /** WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform, with mean 0 and variance 1 (PyTorch's `layer_norm`). */
+  /**
+   * WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform, with mean 0 and variance 1
+   * (PyTorch's `layer_norm`).
+   */
   'wavlm-large-sv': {
     inputs: ['wav'],
     output: 'embedding',
@@ -37,7 +43,7 @@ export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
   },
 };
 
-/** The family of a model, by its inputs and outputs; undefined where it is none of them. */
+/** Returns the family of a model by its inputs and outputs; undefined if it is unknown. */
 export function frontEndOf(
   inputs: readonly string[],
   outputs: readonly string[],

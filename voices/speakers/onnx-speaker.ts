@@ -6,47 +6,48 @@ import { openWorkerPool } from '../runtime/worker-pool.ts';
 import type { FrontEndName } from './front-ends.ts';
 
 export interface OnnxSpeakerOptions extends CallOptions {
-  /** The ONNX file of CAM++ or of WavLM-large SV, which the user brings. */
+  /** ONNX file of CAM++ or of WavLM-large SV, which the user provides. */
   readonly modelPath: string;
-  /** Lower-case hex; where it is given, no other file is loaded. */
+  /** Expected SHA-256 in lower-case hex; if given, any other file is refused. */
   readonly sha256?: string;
-  /** Threads, each with a model of its own; 1 unless given. */
+  /** Threads, each with a model of its own; default 1. */
   readonly workers?: number;
-  /** Clips of equal length that share a run, at most; 8 unless given. */
+  /** Maximum number of clips of equal length that share a run; default 8. */
   readonly mostClips?: number;
 }
 
-/** What the worker is started with. */
+/** Start-up data of the worker. */
 export type SpeakerWorkerData = ModelFile;
 
-/** A clip on its way to the worker. */
+/** Clip sent to the worker. */
 export interface SpeakerClip {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly sampleRate: number;
 }
 
-/** Embeddings one after the other, as the model gives them. */
+/** Concatenated embeddings, as the model outputs them. */
 export interface SpeakerReply {
   readonly family: FrontEndName;
   readonly dimensions: number;
   readonly embeddings: Float32Array<ArrayBuffer>;
 }
 
-/** Of all models known here, in hertz. */
+/** Input rate of all supported models, in hertz. */
 export const speakerSampleRate = 16_000;
 
 const engine = 'speaker encoder';
 const advice =
   'get CAM++ as ONNX (3D-Speaker, or the speaker models of sherpa-onnx), or WavLM-large SV with "wav" → "embedding"';
-/** Under half a second no voice shows. */
+/** Minimum clip length; a shorter clip does not identify a voice. */
 const leastSeconds = 0.5;
 
 /**
- * Opens a speaker model in a worker thread: CAM++ (3D-Speaker, Apache-2.0: 192 numbers, as the paper ranks clips) or
- * WavLM-large SV (256; the SIM of Seed-TTS-eval), told by the names of input and output. Clips of equal length that come
- * together share a run. No package ships weights, and none were at hand when this was written: features are checked against
- * reference values, names and shapes against the exports' sources, but the models themselves have never run here.
- * `ENGINE_MISSING` where the file is not there, is another than asked for, or no such model.
+ * Opens a speaker encoder in a worker thread: CAM++ (3D-Speaker, Apache-2.0: 192 dimensions, ranks
+ * clips as in the paper) or WavLM-large SV (256; the SIM of Seed-TTS-eval), recognized by the names
+ * of input and output. Concurrent clips of equal length share a run. No package ships weights, and
+ * none were at hand when this was written: features are checked against reference values, names and
+ * shapes against the exports' sources, but the models themselves have never run here. Throws
+ * `ENGINE_MISSING` if the file is missing, has another hash than requested, or is not such a model.
  */
 export async function openOnnxSpeaker(
   options: OnnxSpeakerOptions,

@@ -20,7 +20,7 @@ const file = workerData as SpeakerWorkerData;
 runInBackground();
 let loading: Promise<Loaded> | undefined;
 
-/** Clips of equal length and rate; their embeddings one after the other. */
+/** Takes clips of equal length and rate; returns their concatenated embeddings. */
 serveWorker<readonly SpeakerClip[], SpeakerReply>(async (clips) => {
   loading ??= load();
   const loaded = await loading;

@@ -10,31 +10,34 @@ import { untilAborted } from '../runtime/until-aborted.ts';
 import { checkedSound } from './checked-sound.ts';
 import { toldWords, type Pace } from './estimated-word-timings.ts';
 
-/** What one request is to say. */
+/** Options of one synthesis request. */
 export interface RenderOptions extends CallOptions {
   readonly voice: Voice;
   readonly language?: string | undefined;
-  /** Factor on the pace, 1 = the voice's own. */
+  /** Factor on the tempo, 1 = the voice's own. */
   readonly speed: number;
   readonly emotion?: string | undefined;
   readonly meter: Meter;
 }
 
-/** An engine that speaks one text per request. */
+/** Engine that synthesizes one text per request. */
 export interface PhraseRenderer {
-  /** BCP 47 primary tags; empty where only the user can know. */
+  /** BCP 47 primary tags; empty if only the user can know. */
   readonly languages: readonly string[];
-  /** Longer phrases are cut, in UTF-16 units. */
+  /** Maximum length of a text in UTF-16 units; longer phrases are split. */
   readonly maxCharacters: number;
-  /** True where the server sends nothing before it has made all of it. */
+  /** True if the server sends nothing before the whole clip is made. */
   readonly comesWhole: boolean;
-  /** How long the end of each text fades out, in milliseconds: for engines that end in noise. */
+  /** Fade-out at the end of each text, in milliseconds: for engines whose audio ends in noise. */
   readonly fadeOutMs?: number;
-  /** One request: sound as it comes, at any rate. `text` has letters or digits, and no white space around it. */
+  /**
+   * Sends one request; yields audio as it arrives, at any rate. `text` has letters or digits, and
+   * no white space around it.
+   */
   render(text: string, options: RenderOptions): AsyncIterable<PcmBlock>;
 }
 
-/** What every engine behind a server speaks at, in hertz: the rate of the wire. */
+/** Output rate of every engine behind a server, in hertz: the rate of the wire protocol. */
 export const spokenSampleRate = 24_000;
 
 interface SpeakOptions extends CallOptions {
@@ -43,18 +46,19 @@ interface SpeakOptions extends CallOptions {
   readonly speed?: number;
 }
 
-/** One text under way. */
+/** Text that is being synthesized. */
 interface Underway {
   readonly text: string;
   readonly blocks: Queue<PcmBlock>;
-  /** Settles, and never rejects, when all of it has come or failed. */
+  /** Resolves when all of its audio has arrived or the request has failed; never rejects. */
   readonly received: Promise<void>;
 }
 
 /**
- * A synthesizer out of requests: one text at a time, read as fast as the server sends it, and the next one begun as soon as
- * the last has come, one text ahead of the reader. Words are told with the sound that says them, as well as can be guessed
- * while nobody knows how long it will be.
+ * Makes a synthesizer from an engine that takes one text per request: one text at a time, read as
+ * fast as the server sends it. The next one is requested as soon as the last has arrived, one text
+ * ahead of the reader. Words come with the audio that says them; their times are estimates while
+ * the length of the audio is unknown.
  */
 export function speakByPhrase(renderer: PhraseRenderer, context: EngineContext): SpeechSynthesizer {
   const pace: Pace = { msPerUnit: undefined };

@@ -4,14 +4,20 @@ import { isFormatFault, type PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError } from '../engine.ts';
 import { unitsOf } from './estimated-word-timings.ts';
 
-/** Less is no speech: servers that fail after they have said 200 send so much. */
+/**
+ * Shorter audio counts as no speech: servers that fail after they have sent status 200 send about
+ * that much.
+ */
 const leastMs = 50;
-/** No voice is so slow; a model that does not stop talking is. Milliseconds for any text, and for each unit of it. */
+/**
+ * Audio longer than this is not speech but a model that does not stop. Milliseconds for any text,
+ * and for each unit of it.
+ */
 const mostMs = { ever: 15_000, perUnit: 600 };
 
 /**
- * The sound of one text, once it is known to be some. What cannot be speech is `ENGINE_BAD_REPLY`: next to nothing, bytes that
- * are no sound, and sound without end.
+ * Passes on the audio of one text once there is enough of it. Throws `ENGINE_BAD_REPLY` for what
+ * cannot be speech: next to no audio, bytes that are no audio, and audio without end.
  */
 export async function* checkedSound(
   blocks: AsyncIterable<PcmBlock>,

@@ -2,8 +2,8 @@ import { concatSamples } from '../audio.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 
 /**
- * Sound in pieces of which each begins by repeating the last `overlapMs` of the one before: both are blended. Without an overlap it
- * comes as it is.
+ * Joins pieces of audio, each of which begins by repeating the last `overlapMs` of the one before,
+ * by cross-fading. Without an overlap the audio is unchanged.
  */
 export async function* crossFaded(
   pieces: AsyncIterable<Float32Array>,
@@ -21,7 +21,7 @@ export async function* crossFaded(
   if (tail.length > 0) yield { samples: tail, sampleRate };
 }
 
-/** The end of one piece fades into the beginning of the next. */
+/** Cross-fades the end of one piece into the beginning of the next. */
 function blend(tail: Float32Array, next: Float32Array): Float32Array {
   const shared = Math.min(tail.length, next.length);
   const faded = Float32Array.from({ length: shared }, (_, index) => {

@@ -4,25 +4,28 @@ import type { EngineContext } from '../calls/context.ts';
 import { EngineError } from '../engine.ts';
 import type { ReferenceVoice, Voice } from '../synthesizer.ts';
 
-/** No voice is cloned without it. */
+/** Note on consent, without which no voice is cloned. */
 export const consentSchema = z
   .string({ error: 'say in "consent" who allowed this voice to be cloned, and how that is known' })
   .trim()
   .min(1, 'say in "consent" who allowed this voice to be cloned, and how that is known');
 
-/** Who speaks where an engine that has no voices of its own is given no clip. */
+/** Clip used if an engine without built-in voices is given none. */
 export const defaultClipSchema = z.strictObject({
-  /** A WAV on our disk. */
+  /** Path of a WAV on our disk. */
   wav: z.string().min(1),
-  /** What is said in it, to the letter. */
+  /** Verbatim transcript of the clip. */
   transcript: z.string(),
   /** BCP 47 tag. */
   language: z.string().min(2),
-  /** Who allowed the voice to be cloned, and how that is known; goes into the log with every use. */
+  /** Note of who allowed the voice to be cloned, and how that is known; logged with every use. */
   consent: consentSchema,
 });
 
-/** The clip to clone: that of the voice, else the default one. Without either the engine cannot speak: `ENGINE_REFUSED`. */
+/**
+ * Returns the clip to clone: the voice's own, otherwise the default one. Throws `ENGINE_REFUSED` if
+ * there is neither.
+ */
 export function clipOf(
   voice: Voice,
   defaultClip: z.infer<typeof defaultClipSchema> | undefined,
@@ -40,12 +43,15 @@ export function clipOf(
   return { kind: 'reference', wavPath, ...rest };
 }
 
-/** Where a clip lies on the server's disk: under the same path as on ours, unless the server has a folder of its own for them. */
+/**
+ * Returns the path of a clip on the server's disk: the same as on ours, unless the server has a
+ * folder of its own for clips.
+ */
 export function pathOnServer(wavPath: string, serverDirectory: string | undefined): string {
   return serverDirectory === undefined ? wavPath : `${serverDirectory.replace(/\/+$/, '')}/${basename(wavPath)}`;
 }
 
-/** The first subtag, such as `zh` of `zh-Hans`. */
+/** Returns the first subtag, such as `zh` of `zh-Hans`. */
 export function primaryTag(language: string): string {
   return language.toLowerCase().split('-')[0] ?? '';
 }

@@ -4,46 +4,50 @@ import { Resampler } from '../dsp/resampler.ts';
 import type { TimedWord } from '../synthesizer.ts';
 import { wordTimes } from '../text/word-times.ts';
 
-/** How fast an engine has spoken so far. */
+/** Speaking rate of an engine so far. */
 export interface Pace {
   /** Milliseconds per unit of text, see `unitsOf`; undefined before it has spoken. */
   msPerUnit: number | undefined;
 }
 
-/** Sound and the words that begin in it; times from its start. */
+/** Audio with the words that begin in it; times from its start. */
 export interface ToldSound {
   readonly samples: Float32Array;
   readonly text: string;
   readonly words: readonly TimedWord[];
 }
 
-/** How the sound is to be told. */
+/** Format of the output, and how to time its words. */
 export interface ToldForm {
-  /** Hertz, of what is told. */
+  /** Output rate, in hertz. */
   readonly sampleRate: number;
-  /** How long its end fades out. */
+  /** Fade-out at the end of the audio. */
   readonly fadeOutMs: number;
-  /** True where all of it comes at once: then words are timed over all of it. */
+  /** True if all audio comes at once: words are then timed over all of it. */
   readonly comesWhole: boolean;
   readonly pace: Pace;
 }
 
-/** A middling voice. */
+/** Pace of an average voice. */
 const usualMsPerUnit = 75;
-/** How much the last text counts for the pace. */
+/** Weight of the last text in the running pace. */
 const newShare = 0.4;
-/** Kept back until the end is known, so that there is sound left for the words that are left. */
+/** Audio held back until the end is known, so that some is left for the remaining words. */
 const tailMs = 10;
 
-/** Length of a text in letters; a Chinese character counts as three, as in speech. */
+/**
+ * Returns the length of a text in letters; a Chinese, Japanese or Korean character counts as three,
+ * as in speech.
+ */
 export function unitsOf(text: string): number {
   const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
   return text.length + 2 * dense;
 }
 
 /**
- * The sound of one text at one rate, each piece with the words it says: of sound that comes whole, as `wordTimes` has it; else
- * from the pace so far, and what is left over with the last piece. The texts joined are `text`. Without sound there is nothing.
+ * Yields the audio of one text at one rate, each piece with the words it says. If the audio comes
+ * whole, words are timed by `wordTimes`; otherwise from the pace so far, and the remaining words
+ * come with the last piece. The texts joined are `text`. Without audio nothing is yielded.
  */
 export async function* toldWords(
   text: string,
@@ -82,11 +86,11 @@ export async function* toldWords(
   pace.msPerUnit = pace.msPerUnit === undefined ? msPerUnit : pace.msPerUnit + newShare * (msPerUnit - pace.msPerUnit);
 }
 
-/** Tells the words of a text in order, each once. */
+/** Gives out the words of a text in order, each once. */
 class Teller {
   readonly #text: string;
   readonly #words: readonly TimedWord[];
-  /** Where each word begins in the text. */
+  /** Offset of each word in the text. */
   readonly #starts: readonly number[];
   #told = 0;
 
@@ -101,13 +105,13 @@ class Teller {
     });
   }
 
-  /** The words that begin between two times. */
+  /** Returns the words that begin between two times. */
   upTo(fromMs: number, toMs: number): Omit<ToldSound, 'samples'> {
     const next = this.#words.findIndex((word, index) => index >= this.#told && word.startMs >= toMs);
     return this.#tell(next < 0 ? this.#words.length : next, fromMs, toMs);
   }
 
-  /** All that is left, spread over the last sound. */
+  /** Returns all remaining words, with the last audio. */
   rest(fromMs: number, toMs: number): Omit<ToldSound, 'samples'> {
     return this.#tell(this.#words.length, fromMs, toMs, true);
   }
@@ -117,7 +121,7 @@ class Teller {
     this.#told = end;
     const startOf = (index: number): number =>
       index === 0 ? 0 : index >= this.#words.length ? this.#text.length : (this.#starts[index] ?? this.#text.length);
-    // A text whose words are all told keeps its last white space for its last sound.
+    // If all words are given out, the trailing white space is kept for the last audio.
     const textEnd = !isLast && end === this.#words.length ? this.#endOfWords() : startOf(end);
     const textStart = first === this.#words.length && first > 0 ? this.#endOfWords() : startOf(first);
     const within = (ms: number): number => Math.min(Math.max(ms, fromMs), toMs) - fromMs;
@@ -150,7 +154,7 @@ async function* atRate(blocks: AsyncIterable<PcmBlock>, sampleRate: number): Asy
   if (resampler !== undefined) yield resampler.flush();
 }
 
-/** In place, over the last `length` samples. */
+/** Fades out the last `length` samples, in place. */
 function fadeOut(samples: Float32Array, length: number): void {
   const start = Math.max(0, samples.length - length);
   for (let index = start; index < samples.length; index += 1) {

@@ -4,15 +4,16 @@ import { Replay } from '../runtime/replay.ts';
 import { resample } from '../dsp/resampler.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 
-/** An engine and the voice it is to use. */
+/** Engine and the voice it uses. */
 export interface Speaker {
   readonly synthesizer: SpeechSynthesizer;
   readonly voice: Voice;
 }
 
 /**
- * One synthesizer out of several: where one fails, the next goes on with the words that were not said yet, in its own voice,
- * to the end of the reply; the voice of the call is passed over. Throws what the last one throws. All speak at the first one's sample rate.
+ * Makes one synthesizer from several: if one fails, the next continues with the words not yet
+ * spoken, in its own voice, to the end of the reply; the voice of the call is ignored. Throws the
+ * error of the last one. All speak at the first one's sample rate.
  */
 export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): SpeechSynthesizer {
   const [first] = speakers;
@@ -46,19 +47,19 @@ export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): Spe
   };
 }
 
-/** Phrases of which some may have been said. */
+/** Phrases with a record of the text already spoken. */
 class Script {
   readonly #phrases: Replay<Phrase>;
-  /** Of each phrase in turn, how much of it was said, in UTF-16 units. */
+  /** Spoken part of each phrase, in UTF-16 units. */
   readonly #said: number[] = [];
-  /** Those before are said to their end. */
+  /** Index of the first phrase that is not completely spoken. */
   #next = 0;
 
   constructor(phrases: AsyncIterable<Phrase>) {
     this.#phrases = new Replay(phrases);
   }
 
-  /** What is left to say, then what still comes. */
+  /** Yields the text not yet spoken, then the phrases still to come. */
   async *rest(): AsyncGenerator<Phrase> {
     for (let index = this.#next; ; index += 1) {
       const phrase = await this.#phrases.at(index);
@@ -67,7 +68,10 @@ class Script {
     }
   }
 
-  /** Words were said: the chunks of a phrase, joined, are its text; a phrase with nothing to say gives none. */
+  /**
+   * Records spoken text: the chunks of a phrase, joined, are its text; a phrase without anything to
+   * say gives none.
+   */
   said(text: string): void {
     for (let left = text.length; left > 0;) {
       const phrase = this.#phrases.taken[this.#next];

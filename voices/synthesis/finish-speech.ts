@@ -4,27 +4,31 @@ import type { TimedWord } from '../synthesizer.ts';
 import { pauseAfterMs, trimSilence } from '../dsp/trim-silence.ts';
 import { wordTimes, type TimingHints } from '../text/word-times.ts';
 
-/** What an engine made of `text`; the times in `hints` count from the first sample. Rates in hertz. */
+/**
+ * Raw output of an engine for `text`; the times in `hints` count from the first sample. Rates in
+ * hertz.
+ */
 export interface RawSpeech {
   readonly text: string;
   readonly samples: Float32Array;
-  /** Whole number; playing at another rate than the engine meant shifts the timbre. */
+  /** Integer; a rate other than the engine's own shifts the timbre. */
   readonly sampleRate: number;
   readonly hints: TimingHints;
 }
 
-/** A chunk as it leaves the worker; no `words` where nothing sounds. */
+/** Finished chunk as it leaves the worker; `words` is empty if it has no speech. */
 export interface RenderedSpeech {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly words: readonly TimedWord[];
 }
 
-/** Kept before the first sound. */
+/** Silence kept before the first audible sample. */
 const leadMs = 25;
 
 /**
- * Raw speech as a listener wants it: at the wanted rate and loudness, without leading silence, with a pause at the end
- * that suits its last mark (shorter when `rate`, the tempo as a factor, is above 1), and with the time of every word.
+ * Finishes raw speech for playback: converts it to the wanted rate and loudness, removes leading
+ * silence, adds a pause at the end that suits the last punctuation mark (shorter if `rate`, the
+ * tempo as a factor, is above 1), and computes the time of every word.
  */
 export function finishSpeech(
   raw: RawSpeech,

@@ -1,6 +1,6 @@
 import { wordTimes, type Span } from '../text/word-times.ts';
 
-/** Speech, and what is said in it. */
+/** Speech with its transcript. */
 export interface SpokenClip {
   readonly samples: Float32Array;
   readonly sampleRate: number;
@@ -8,19 +8,20 @@ export interface SpokenClip {
 }
 
 const windowMs = 10;
-/** Windows this far below the loudest are no speech: 30 dB in power. */
+/** Windows this far below the loudest are silence: 30 dB in power. */
 const silenceRatio = 1e-3;
-/** Shorter silences are stops within words. */
+/** Shorter silences are stop consonants within words. */
 const leastPauseMs = 90;
-/** How far the estimated end of a word may lie from a pause that is said to follow it. */
+/** Maximum distance between the estimated end of a word and the pause that follows it. */
 const reachMs = 700;
-/** A pause without a mark in the transcript counts as so much further away. */
+/** Extra distance of a pause without a punctuation mark in the transcript. */
 const unmarkedMs = 400;
 
 /**
- * Cuts a clip that is too long in its last pause before `mostSeconds`, and its transcript with it: a clip that says less than its
- * transcript makes engines swallow or repeat words. Where words are is guessed from syllables, marks and pauses. Undefined where
- * there is no pause that lies between two words for all that can be told.
+ * Cuts a clip that is too long in its last pause before `mostSeconds`, and its transcript with it:
+ * a clip that says less than its transcript makes engines swallow or repeat words. Word positions
+ * are estimated from syllables, punctuation marks and pauses. Returns undefined if there is no
+ * pause that seems to lie between two words.
  */
 export function shortenClip(clip: SpokenClip, mostSeconds: number): SpokenClip | undefined {
   const { samples, sampleRate, transcript } = clip;
@@ -41,7 +42,7 @@ export function shortenClip(clip: SpokenClip, mostSeconds: number): SpokenClip |
   return undefined;
 }
 
-/** The transcript up to and with a word. */
+/** Returns the transcript up to a word, that word included. */
 function textUpTo(transcript: string, words: readonly { readonly text: string }[], last: number): string {
   let end = 0;
   for (const { text } of words.slice(0, last + 1)) end = transcript.indexOf(text, end) + text.length;

@@ -9,33 +9,42 @@ import { readWav, wavBytes, WavFormatError } from '../dsp/wav.ts';
 import { pathOnServer } from './default-clip.ts';
 import { shortenClip, type SpokenClip } from './fit-clip.ts';
 
-/** A voice to clone as an engine wants it: mono, of its length, at its rate. */
+/** Clip of a voice to clone, prepared for an engine: mono, at its rate, of a length it takes. */
 export interface ReferenceClip extends SpokenClip {
-  /** The same as a 16-bit WAV. */
+  /** Clip as a 16-bit WAV. */
   readonly wav: Buffer;
   readonly seconds: number;
-  /** What is said in it, to the letter: less than in the voice's own clip where that had to be cut. */
+  /** Verbatim transcript: shorter than that of the voice's own clip if that had to be cut. */
   readonly transcript: string;
-  /** Where the server finds just this clip, for servers that read their own disk; empty for others. */
+  /**
+   * Path of this very clip on the server, for servers that read their own disk; empty for others.
+   */
   readonly serverPath: string;
 }
 
 export interface ClipWishes {
-  /** Hertz; the clip's own unless given. */
+  /** In hertz; default: the clip's own. */
   readonly sampleRate?: number;
-  /** What the engine takes, in seconds: a longer clip is cut in a pause, of a shorter one it would make nothing good. */
+  /**
+   * Length that the engine takes, in seconds: a longer clip is cut in a pause; a shorter one is
+   * refused, because it clones badly.
+   */
   readonly leastSeconds?: number;
   readonly mostSeconds?: number;
-  /** Given where the server reads clips from its own disk: from this folder, else from where they lie here. */
+  /**
+   * Given if the server reads clips from its own disk: from this folder, or from the same path as
+   * here if it is undefined.
+   */
   readonly onServer?: { readonly directory: string | undefined };
 }
 
-/** Reads a clip for one use of it, which the log of calls then names, with the consent it is made by. */
+/** Reads a clip for one use; the call log gets the voice and the consent for it. */
 export type ReadClip = (voice: ReferenceVoice, use: { readonly meter: Meter }) => Promise<ReferenceClip>;
 
 /**
- * The one way in which clips come to engines: each read once as long as its file and transcript do not change, cut, resampled, and
- * noted in the log. `name` is the engine's, for errors.
+ * Opens the only way in which engines get clips: each clip is read once while its file and
+ * transcript are unchanged, cut, resampled, and noted in the call log. `name` is the engine's, for
+ * errors.
  */
 export function openClips(name: string, wishes: ClipWishes = {}): ReadClip {
   const kept = new Map<string, { readonly changedMs: number; readonly clip: Promise<ReferenceClip> }>();
@@ -95,7 +104,10 @@ function serverPathOf(wavPath: string, { onServer }: ClipWishes): string {
   return onServer === undefined ? '' : pathOnServer(wavPath, onServer.directory);
 }
 
-/** A server that reads where the clip lies finds the cut one beside it. */
+/**
+ * Writes the cut clip beside the original, where a server that reads the same disk finds it;
+ * returns its path.
+ */
 async function keepBeside(wavPath: string, wav: Buffer): Promise<string> {
   const hash = createHash('sha256').update(wav).digest('hex').slice(0, 12);
   const place = join(dirname(wavPath), `${parse(wavPath).name}.cut-${hash}.wav`);

@@ -5,20 +5,21 @@ import { pieces } from '../text/pieces.ts';
 import type { Phrase, SpeechChunk } from '../synthesizer.ts';
 import type { RenderedSpeech } from './finish-speech.ts';
 
-/** How an engine that renders one text at a time speaks. */
+/** Engine that renders one text at a time. */
 export interface PieceRenderer {
-  /** Hertz, of what `render` returns. */
+  /** Rate of the rendered audio, in hertz. */
   readonly sampleRate: number;
-  /** Longer phrases are cut, in UTF-16 units. */
+  /** Maximum length of a text in UTF-16 units; longer phrases are split. */
   readonly maxCharacters: number;
-  /** Whether the engine makes sound of this text. */
+  /** Returns true if the engine can speak this text. */
   sayable(text: string): boolean;
   render(text: string): Promise<RenderedSpeech>;
 }
 
 /**
- * Speaks phrases one chunk per piece, rendering one piece ahead of the reader. Phrases with nothing to say are passed
- * over; the chunks of any other phrase, joined, give its text. Aborting throws `signal.reason`, also between phrases.
+ * Speaks phrases, one chunk per piece, rendering one piece ahead of the reader. Phrases without
+ * anything to say are skipped; the chunks of any other phrase, joined, give its text. Aborting
+ * throws `signal.reason`, also between phrases.
  */
 export async function* speakPieces(
   phrases: AsyncIterable<Phrase>,

@@ -4,22 +4,23 @@ import { writingOf } from '../text/scripts.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { espeakMissing } from './espeak.ts';
 
-/** Two engines that share the work. */
+/** Two engines that share the work by language. */
 export interface LanguagePair {
-  /** Speaks phrases in Latin letters, unless another language is asked for. */
+  /** Speaks phrases in Latin letters, unless another language is requested. */
   readonly english: SpeechSynthesizer;
-  /** Speaks the rest; absent where it is not installed. */
+  /** Speaks the rest; absent if it is not installed. */
   readonly other?: SpeechSynthesizer | undefined;
-  /** The voice of the other engine; the call's voice names one of the first. */
+  /** Voice for the other engine; the call's voice is one of the first engine's. */
   readonly otherVoice: Voice;
-  /** Hertz, of every chunk; the first engine's own unless given. */
+  /** Rate of every chunk, in hertz; default: the first engine's own. */
   readonly sampleRate?: number;
 }
 
 /**
- * One synthesizer out of two: each phrase goes to the engine that can read its script. `language` may ask for another
- * language in Latin letters, such as French. Where the other engine is absent, a phrase that is mostly Latin is spoken by
- * the first as well as it can, and any other throws `ENGINE_MISSING`.
+ * Makes one synthesizer from two: each phrase goes to the engine that can read its script.
+ * `language` may request another language in Latin letters, such as French. If the other engine is
+ * absent, a phrase that is mostly Latin is spoken by the first as well as it can, and any other
+ * throws `ENGINE_MISSING`.
  */
 export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
   const { english, other, otherVoice } = pair;
@@ -63,7 +64,7 @@ function choose(text: string, { english, other }: LanguagePair, language: string
   return foreign ? other : english;
 }
 
-/** Languages that a phrase in Latin letters may be in. */
+/** Returns the engine's languages that are written in Latin letters. */
 function latinLanguages(engine: SpeechSynthesizer): readonly string[] {
   return engine.languages.filter((tag) => new Intl.Locale(tag).maximize().script === 'Latn');
 }
@@ -73,7 +74,7 @@ function placeAt(chunk: SpeechChunk, atMs: number, sampleRate: number): SpeechCh
   return { ...chunk, frame: { ...chunk.frame, samples, sampleRate, atMs } };
 }
 
-/** Phrases that can be looked at before they are taken, so that a run of them can end without losing the next. */
+/** Phrase reader with look-ahead, so that a run of phrases can end without losing the next one. */
 class Cursor {
   readonly #iterator: AsyncIterator<Phrase>;
   #next: Promise<IteratorResult<Phrase>> | undefined;
@@ -82,14 +83,17 @@ class Cursor {
     this.#iterator = phrases[Symbol.asyncIterator]();
   }
 
-  /** The next phrase, undefined at the end; rejects where the source fails. */
+  /** Returns the next phrase, undefined at the end; rejects if the source fails. */
   async peek(): Promise<Phrase | undefined> {
     this.#next ??= this.#iterator.next();
     const next = await this.#next;
     return next.done === true ? undefined : next.value;
   }
 
-  /** Takes phrases up to the first that does not belong; an unfit phrase that throws ends the run too, to throw in its turn. */
+  /**
+   * Takes phrases up to the first that does not belong. A phrase for which `belongs` throws ends
+   * the run too; the error surfaces when an engine is chosen for it.
+   */
   async *takeWhile(belongs: (phrase: Phrase) => boolean): AsyncGenerator<Phrase> {
     for (let next = await this.peek(); next !== undefined; next = await this.peek()) {
       if (!fits(next, belongs)) return;
@@ -99,7 +103,7 @@ class Cursor {
   }
 
   close(): void {
-    // Not awaited: a source that waits for its own input would not answer before that comes.
+    // Not awaited: a source blocked on its own input would not answer before that arrives.
     void this.#iterator.return?.().catch(() => undefined);
   }
 }

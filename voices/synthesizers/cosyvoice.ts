@@ -13,19 +13,25 @@ import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip.ts';
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
-/** What CosyVoice3 wants to read before anything else. */
+/** System prompt that CosyVoice3 expects before anything else. */
 const opening = 'You are a helpful assistant.';
 const endOfPrompt = '<|endofprompt|>';
 
 const settings = z.strictObject({
-  /** Of `runtime/python/fastapi/server.py`, such as `http://127.0.0.1:50000`. */
+  /** URL of `runtime/python/fastapi/server.py`, such as `http://127.0.0.1:50000`. */
   baseUrl: baseUrlSchema,
-  /** Which CosyVoice runs there: 1 speaks at 22.05 kHz, and alone has voices of its own. */
+  /**
+   * Version of CosyVoice on the server: 1 speaks at 22.05 kHz, and is the only one with built-in
+   * voices.
+   */
   version: z.union([z.literal(1), z.literal(2), z.literal(3)]).default(2),
-  /** Of version 1: the voice of its own that speaks where it does not have the one that is wanted. */
+  /** Version 1 only: built-in voice to use if the server lacks the requested one. */
   defaultVoice: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
-  /** How to speak, such as "whisper"; of versions 2 and 3, in place of what the clip's transcript tells. */
+  /**
+   * Speaking instructions, such as "whisper"; versions 2 and 3 only, in place of the clip's
+   * transcript.
+   */
   instructions: z.string().min(1).optional(),
   languages: languageTags.default(['zh', 'en', 'ja', 'ko', 'yue']),
 });
@@ -33,15 +39,15 @@ const settings = z.strictObject({
 export type CosyvoiceSettings = z.infer<typeof settings>;
 
 /**
- * CosyVoice by its own FastAPI server. The clip goes along with every request; what comes back is raw sound, sentence by
- * sentence, and whatever goes wrong goes wrong after the server has said 200.
+ * CosyVoice by its own FastAPI server. The clip is sent with every request; the reply is raw PCM,
+ * sentence by sentence, and all failures happen after the server has sent status 200.
  */
 export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
   settings,
   care: () => ({ concurrency: 2, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
-    // At 24 kHz every version can use it: some want 16 kHz at least, some 24.
+    // Every version accepts 24 kHz: some need at least 16 kHz, some 24.
     const readClip = openClips(context.name, { sampleRate: 24_000, mostSeconds: 30 });
     const renderer = {
       languages: chosen.languages,
@@ -77,7 +83,10 @@ interface Order {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Which route says it as it is wanted. A clip in another language gives its voice alone: its transcript would colour the speech. */
+/**
+ * Chooses the route and its fields. A clip in another language gives its voice only, because its
+ * transcript would colour the speech.
+ */
 function orderOf(
   text: string,
   reference: { readonly transcript: string; readonly language: string },
@@ -110,7 +119,10 @@ function formOf(fields: Readonly<Record<string, string>>, clip?: ReferenceClip):
   return form;
 }
 
-/** There is no list of the server's voices: one that it does not know shows by an answer without sound. */
+/**
+ * Speaks with a built-in voice. The server has no list of them: an unknown one shows by a reply
+ * without audio.
+ */
 async function* ownVoice(text: string, voiceId: string, asking: Asking): AsyncGenerator<PcmBlock> {
   const { defaultVoice = voiceId } = asking.chosen;
   const speakAs = (id: string): AsyncGenerator<PcmBlock> =>
@@ -152,7 +164,7 @@ async function* ask(path: string, form: FormData, { chosen, context, signal }: A
   if (!isHeard) throw new EngineError(context.name, 'ENGINE_BAD_REPLY', muteDetail);
 }
 
-/** It has no route for its health, but FastAPI's description of itself. */
+/** Checks the server by FastAPI's OpenAPI document, because it has no health route. */
 async function check({ chosen, context, signal }: Asking): Promise<string> {
   const url = addressOf(chosen.baseUrl, '/openapi.json');
   const described = await sendForJson(context, { url, headers: bearer(context.key) }, { signal });

@@ -11,27 +11,30 @@ const settings = z.strictObject({
   baseUrl: dashscopeUrl,
   workspace: z.string().min(1).optional(),
   model: z.string().min(1).default('cosyvoice-v2'),
-  /** Who speaks where the voice that is wanted is none of the model's: one of the list, or one that was cloned for this model. */
+  /**
+   * Voice used if the requested one is none of the model's: one of the list, or one that was cloned
+   * for this model.
+   */
   defaultVoice: z.string().min(1).default('longxiaochun_v2'),
-  /** BCP 47 primary tags of what the voices speak. */
+  /** BCP 47 primary tags of the languages that the voices speak. */
   languages: languageTags.default(['zh', 'en']),
-  /** Further parameters of the task, such as `{"instruction": "..."}`. */
+  /** Additional task parameters, such as `{"instruction": "..."}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type DashscopeSynthesizerSettings = z.infer<typeof settings>;
 
-/** CosyVoice v2, and its relatives, on Alibaba Cloud Model Studio. */
+/** CosyVoice v2 and related models on Alibaba Cloud Model Studio. */
 export const adapter: Adapter<SpeechSynthesizer, DashscopeSynthesizerSettings> = {
   settings,
   care: () => ({ concurrency: 8 }),
   open(chosen, context) {
-    /** Voices that turned out to be none of the model's. */
+    /** Voices that the model rejected. */
     const unknown = new Set<string>();
     const tasks = openTasks(context, chosen);
     const renderer = {
       languages: chosen.languages,
-      // Of 20,000 a message, in which a Chinese character counts as two.
+      // The limit is 20,000 a message, in which a Chinese character counts as two.
       maxCharacters: 2_000,
       comesWhole: false,
       render: (text: string, options: RenderOptions) => render(text, { chosen, tasks, unknown }, options),
@@ -61,7 +64,7 @@ async function* render(text: string, parts: Parts, options: RenderOptions): Asyn
       yield block;
     }
   } catch (cause) {
-    // The handshake, which has a status, says nothing of voices.
+    // An error with a status is from the handshake, and not about the voice.
     const isVoice = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED' && cause.status === undefined;
     if (!isVoice || hasSpoken || voice === chosen.defaultVoice) throw cause;
     for await (const block of say(text, chosen.defaultVoice, parts, options)) {

@@ -4,35 +4,43 @@ import { byLanguage } from './by-language.ts';
 import { isEspeakInstalled, openEspeak } from './espeak.ts';
 import { openFlite } from './flite.ts';
 
-/** How a character sounds on each embedded engine; what is absent is chosen by gender. */
+/** Voice of a character on each embedded engine; absent ones are chosen by gender. */
 export interface EmbeddedVoice {
   readonly gender?: 'female' | 'male' | 'neutral' | undefined;
   readonly flite?: EmbeddedPreset | undefined;
   readonly espeak?: EmbeddedPreset | undefined;
 }
 
-/** A voice of one engine, by its name there; factors from 0.5 to 2. */
+/** Voice of one engine, by its name there; factors from 0.5 to 2. */
 export interface EmbeddedPreset {
   readonly id: string;
   readonly pitch?: number | undefined;
   readonly rate?: number | undefined;
 }
 
-/** The voices that need no download: Flite for English, eSpeak NG (where installed) for everything else. */
+/**
+ * Voices that need no download: Flite for English, eSpeak NG (if installed) for everything else.
+ */
 export interface EmbeddedVoices {
   readonly name: string;
-  /** Hertz, of all their speech. */
+  /** Rate of all their speech, in hertz. */
   readonly sampleRate: number;
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
-  /** What speaks as a character, and the voice to hand it. */
+  /** Returns the synthesizer for a character, and the voice to pass to it. */
   forCharacter(voice: EmbeddedVoice): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
-  /** Resolves when both engines can speak without delay. Aborting throws `signal.reason`, the engines warm up all the same. */
+  /**
+   * Resolves when both engines can speak without delay. Aborting throws `signal.reason`; the
+   * engines still warm up.
+   */
   warm(signal: CallOptions['signal']): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens both engines with at most `workers` threads each, one unless given; speech comes at `sampleRate`, 24000 unless given. */
+/**
+ * Opens both engines with at most `workers` threads each, default 1; speech comes at `sampleRate`,
+ * default 24000.
+ */
 export function openEmbeddedVoices(options: { workers?: number; sampleRate?: number } = {}): EmbeddedVoices {
   const english = openFlite(options);
   const other = isEspeakInstalled() ? openEspeak(options) : undefined;

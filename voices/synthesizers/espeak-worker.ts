@@ -6,20 +6,20 @@ import { serveWorker } from '../runtime/worker-serve.ts';
 import type { EspeakRequest, EspeakWorkerData } from './espeak.ts';
 import { finishSpeech, type RenderedSpeech } from '../synthesis/finish-speech.ts';
 
-/** The part of eSpeak NG's module that is used; it comes without types. */
+/** Used part of eSpeak NG's module, which ships no types. */
 interface Espeak {
   set_voice(name: string, language?: string): number;
   set_rate(wordsPerMinute: number): void;
   set_pitch(percent: number): void;
   get_samplerate(): number;
   list_voices(): { readonly identifier: string; readonly languages: readonly { readonly name: string }[] }[];
-  /** Blocks. Text is UTF-8 with SSML. A true value from `take` stops it. */
+  /** Synthesizes; blocks. Text is UTF-8 with SSML. `take` returns true to stop. */
   synthesize(text: string, take: (samples: Int16Array, events: readonly EspeakEvent[]) => boolean): void;
 }
 
 interface EspeakEvent {
   readonly type: string;
-  /** Of a word: its first character, counted in code points from 1. */
+  /** For a word: its first character, counted in code points from 1. */
   readonly text_position: number;
   /** Milliseconds. */
   readonly audio_position: number;
@@ -33,7 +33,7 @@ interface Spoken {
 const { moduleUrl, sampleRate } = workerData as EspeakWorkerData;
 const plainRate = 175;
 const plainPitch = 50;
-/** Spoken once per voice, to learn how loud it is; digits can be read in every language. */
+/** Text spoken once per voice to measure its loudness; digits can be read in every language. */
 const levelText = '1 2 3 4 5';
 
 const espeak = open();
@@ -68,7 +68,7 @@ async function open(): Promise<Espeak> {
   return engine;
 }
 
-/** 'sit/cmn' to 'cmn'. */
+/** Returns `cmn` for `sit/cmn`. */
 function baseName(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }
@@ -88,7 +88,7 @@ function gainOf(engine: Espeak, voice: string, request: EspeakRequest): number {
 
 function say(engine: Espeak, text: string, { pitch, rate }: EspeakRequest): Spoken {
   engine.set_rate(Math.round(plainRate * rate));
-  // Its scale is logarithmic: 50 more doubles the pitch.
+  // The scale is logarithmic: 50 more doubles the pitch.
   engine.set_pitch(Math.round(plainPitch + 50 * Math.log2(pitch)));
   const blocks: Float32Array[] = [];
   const events: EspeakEvent[] = [];
@@ -101,8 +101,9 @@ function say(engine: Espeak, text: string, { pitch, rate }: EspeakRequest): Spok
 }
 
 /**
- * Text that eSpeak NG takes for nothing but text: tags, entities, phoneme brackets and control characters become spaces,
- * as do long runs of marks. Keeps the number of code points, so that its positions fit the original.
+ * Makes eSpeak NG take text as plain text: tags, entities, phoneme brackets and control characters
+ * become spaces, as do long runs of marks, and kanji in Japanese. Keeps the number of code points,
+ * so that eSpeak's positions fit the original.
  */
 function readable(text: string): string {
   const japanese = writingOf(text).script === 'kana';

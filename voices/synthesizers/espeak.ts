@@ -7,11 +7,11 @@ import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
 import { speakPieces } from '../synthesis/speak-pieces.ts';
 
-/** What the workers are started with. */
+/** Start-up data of the workers. */
 export interface EspeakWorkerData {
   /** File URL of eSpeak NG's module. */
   readonly moduleUrl: string;
-  /** Hertz, of what they answer. */
+  /** Output rate, in hertz. */
   readonly sampleRate: number;
 }
 
@@ -19,7 +19,7 @@ export interface EspeakWorkerData {
 export interface EspeakRequest {
   /** A voice or language that eSpeak NG lists, such as `cmn`. */
   readonly language: string;
-  /** The name of a variant, such as `f3`; '' for the language's own voice. */
+  /** Name of a variant, such as `f3`; '' for the language's own voice. */
   readonly variant: string;
   /** Factors from 0.5 to 2. */
   readonly pitch: number;
@@ -28,22 +28,27 @@ export interface EspeakRequest {
 }
 
 export interface EspeakOptions {
-  /** Threads; one unless given. Each takes about 100 MB. */
+  /** Threads; default 1. Each takes about 100 MB. */
   readonly workers?: number;
-  /** Hertz, a whole number of at least 8000; 24000 unless given. eSpeak NG itself makes 22050. */
+  /**
+   * Output rate in hertz, an integer of at least 8000; default 24000. eSpeak NG itself makes 22050.
+   */
   readonly sampleRate?: number;
 }
 
 const name = 'espeak';
 const packageName = '@echogarden/espeak-ng-emscripten';
 const maxCharacters = 240;
-/** Enough for the compiler to find what is worth compiling. */
+/** Long enough for the JIT compiler to find the code worth compiling. */
 const warmTexts = [
   ['en', 'The quick brown fox jumps over the lazy dog, and then another one does it too.'],
   ['cmn', '你好，很高兴见到你，今天天气真好，我们一起去喝茶吧。'],
 ] as const;
 
-/** Languages that are not written in Latin letters, by script. Japanese is left out of `languages`: it reads no kanji. */
+/**
+ * Languages that are not written in Latin letters, by script. Japanese is left out of `languages`:
+ * it reads no kanji.
+ */
 const writtenIn: Partial<Record<Script, readonly string[]>> = {
   han: ['zh', 'cmn', 'yue', 'hak'],
   kana: ['ja'],
@@ -65,12 +70,14 @@ const writtenInLatin =
   );
 
 /**
- * eSpeak NG (GPL-3.0, an optional package) in worker threads that start when first needed. Formant synthesis: clear and
- * quick, but a machine's voice. Preset ids are its languages and voices, with a variant for another timbre: `cmn`,
- * `en-gb`, `fr`, `cmn+m3`, `en-us+f2`; an unknown one is replaced by `en`, an unknown variant by none. `pitch` and `rate`
- * work from 0.5 to 2. Text in a script that the voice cannot read is spoken in `language`, if it writes that script, else
- * in the script's commonest language, with the same variant. Words carry the times that eSpeak reports. Where the package
- * is not installed, `speak` throws `ENGINE_MISSING`.
+ * Opens eSpeak NG (GPL-3.0, an optional package) in worker threads that start when first needed.
+ * Formant synthesis: clear and quick, but a machine's voice. Preset ids are its languages and
+ * voices, with a variant for another timbre: `cmn`, `en-gb`, `fr`, `cmn+m3`, `en-us+f2`; an unknown
+ * one is replaced by `en`, an unknown variant by none. `pitch` and `rate` work from 0.5 to 2.
+ *
+ * Text in a script that the voice cannot read is spoken in `language` if that is written in the
+ * script, otherwise in the script's most common language, with the same variant. Words have the
+ * times that eSpeak reports. If the package is not installed, `speak` throws `ENGINE_MISSING`.
  */
 export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
   /** Resolves when the first thread can speak; throws `ENGINE_MISSING` like `speak`. */
@@ -108,7 +115,7 @@ function sayable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Whether the optional package is there. */
+/** Returns true if the optional package is installed. */
 export function isEspeakInstalled(): boolean {
   try {
     findEspeak();
@@ -118,7 +125,7 @@ export function isEspeakInstalled(): boolean {
   }
 }
 
-/** What is thrown where only eSpeak NG could speak and it is not installed. */
+/** Returns the error for text that only eSpeak NG could speak, if it is not installed. */
 export function espeakMissing(cause?: unknown): EngineError {
   const detail = `this text needs eSpeak NG, which is not installed: npm install ${packageName} (GPL-3.0)`;
   return new EngineError(name, 'ENGINE_MISSING', detail, cause);
@@ -148,12 +155,15 @@ function requestFor(
   };
 }
 
-/** The voice's own language if it reads the text and nothing else is wanted, else the wanted one, else the script's commonest. */
+/**
+ * Returns the language to read the text in: the wanted one if it is written in the text's script,
+ * otherwise the voice's own, otherwise the script's most common.
+ */
 function languageFor(text: string, own: string, wanted: string | undefined): string {
   const { script, language } = writingOf(text);
   if (script === undefined || script === 'other') return own === '' ? 'en' : own;
   const reads = (tag: string | undefined): tag is string => tag !== undefined && tag !== '' && canRead(tag, script);
-  // A dialect named by the voice ("en-gb") outlives a plain wish for its language ("en").
+  // A voice's dialect ("en-gb") is kept if only its language ("en") is wanted.
   if (wanted !== undefined && primaryOf(wanted) === primaryOf(own) && reads(own)) return own;
   return [wanted, own].find(reads) ?? language;
 }

@@ -10,7 +10,7 @@ import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 
 const settings = z.strictObject({
-  /** Of `f5_tts/socket_server.py`. */
+  /** URL of `f5_tts/socket_server.py`. */
   baseUrl: z.url({ protocol: /^tcp$/ }).default('tcp://127.0.0.1:9998'),
   languages: languageTags.default(['zh', 'en']),
 });
@@ -18,17 +18,21 @@ const settings = z.strictObject({
 export type F5SocketSettings = z.infer<typeof settings>;
 
 const sampleRate = 24_000;
-/** The server reads a text at once, and not more of it. */
+/** Maximum size of a text: the server makes one read of this size. */
 const mostTextBytes = 1_024;
 const endMark = Buffer.from('END', 'latin1');
-/** A server that has said its end and does not hang up has nothing more to say after so long, in milliseconds. */
+/**
+ * Wait after the end mark for a server that does not close the connection, in milliseconds; it has
+ * nothing more to send.
+ */
 const quietMs = 300;
-/** No sample of sound is louder; text taken for floats is. */
+/** Maximum magnitude of a sample; text read as floats exceeds it. */
 const loudest = 8;
 
 /**
- * F5-TTS's own socket server, or E2-TTS on the same. It speaks with the one voice that it was started with, and serves one
- * connection at a time: one for each text, since it begins soonest on a new one.
+ * F5-TTS's own socket server, or E2-TTS on the same. It speaks with the one voice that it was
+ * started with, and serves one connection at a time: one for each text, because it begins soonest
+ * on a new one.
  */
 export const adapter: Adapter<SpeechSynthesizer, F5SocketSettings> = {
   settings,
@@ -37,7 +41,7 @@ export const adapter: Adapter<SpeechSynthesizer, F5SocketSettings> = {
     ...speakByPhrase(
       {
         languages: chosen.languages,
-        // Three bytes each at most, and what a neighbour may add.
+        // At most three bytes a unit, and room for an unspeakable neighbour that `pieces` may join.
         maxCharacters: 250,
         comesWhole: false,
         render: (text, options) => render(text, chosen, context, options),
@@ -67,13 +71,17 @@ async function* render(
   }
 }
 
-/** Sound up to the three letters that are its end: they stand where the next sample would begin, and nothing follows them. */
+/**
+ * Yields audio up to the three letters that mark its end: they stand where the next sample would
+ * begin, and nothing follows them.
+ */
 async function* samplesUpToMark(connection: Connection, context: EngineContext): AsyncGenerator<PcmBlock> {
   const { firstByteMs, betweenBytesMs } = context.timeouts;
   let held: Buffer = Buffer.alloc(0);
   for (let limitMs = firstByteMs; ; limitMs = betweenBytesMs) {
     const mayBeOver = held.equals(endMark);
-    // It reads again when it has said all, sees that we have hung up, and hangs up too. A mark by chance is followed by more sound.
+    // Once it has sent everything, the server reads again, sees that we have closed our end, and
+    // closes too. If the mark is there by chance, more audio follows.
     if (mayBeOver) connection.end();
     const piece = await connection.receive(mayBeOver ? quietMs : limitMs).catch((cause: unknown) => {
       if (mayBeOver && cause instanceof EngineError && cause.code === 'ENGINE_TIMEOUT') return undefined;
@@ -84,7 +92,7 @@ async function* samplesUpToMark(connection: Connection, context: EngineContext):
     const whole = joined.length - (joined.length % 4);
     held = joined.subarray(whole);
     const samples = Float32Array.from({ length: whole / 4 }, (_, index) => joined.readFloatLE(index * 4));
-    // `NaN` is not louder, but no sound either.
+    // `NaN` fails the comparison too, as it should.
     if (!samples.every((sample) => Math.abs(sample) <= loudest)) throw badReply(context, 'something that is no sound');
     if (samples.length > 0) yield { samples, sampleRate };
   }
@@ -98,9 +106,12 @@ async function check(chosen: F5SocketSettings, context: EngineContext, { signal 
 
 interface Connection {
   send(bytes: Buffer): void;
-  /** Nothing more will be sent. */
+  /** Closes our end: nothing more will be sent. */
   end(): void;
-  /** The next bytes; undefined when the server has closed its end. Fails with `ENGINE_TIMEOUT` where none come in time. */
+  /**
+   * Returns the next bytes; undefined once the server has closed its end. Throws `ENGINE_TIMEOUT`
+   * if none come within `limitMs`.
+   */
   receive(limitMs: number): Promise<Buffer | undefined>;
   close(): void;
 }
@@ -114,7 +125,8 @@ async function openConnection(
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 9_998), noDelay: true });
   const pieces = new Queue<Buffer>();
-  // A reset is seen at once by a server that only writes; after a goodbye there can be none.
+  // A server that only writes notices a reset at once; after we have closed our end, no reset can
+  // be sent.
   const close = (): void => void (socket.writable ? socket.resetAndDestroy() : socket.destroy());
   const fail = (cause: unknown): void => {
     pieces.fail(cause);

@@ -14,22 +14,25 @@ import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { openClips } from '../synthesis/reference-clip.ts';
 
 const settings = z.strictObject({
-  /** Of `tools/api_server.py`, such as `http://127.0.0.1:8080`. */
+  /** URL of `tools/api_server.py`, such as `http://127.0.0.1:8080`. */
   baseUrl: baseUrlSchema,
-  /** A voice registered at the server that speaks where it does not have the one that is wanted; else any voice speaks. */
+  /**
+   * Registered voice used if the server lacks the requested one; without it the server chooses any
+   * voice.
+   */
   defaultVoice: z.string().min(1).optional(),
-  /** Of its stream, which has no header, in hertz. */
+  /** Rate of its headerless stream, in hertz. */
   sampleRate: z.number().int().min(8_000).max(96_000).default(44_100),
   languages: languageTags.default(['en', 'zh', 'ja', 'de', 'fr', 'es', 'ko', 'ar', 'ru', 'nl', 'it', 'pl', 'pt']),
-  /** Further fields of the request, such as `{"temperature": 0.7}`. */
+  /** Additional request fields, such as `{"temperature": 0.7}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type FishSpeechSettings = z.infer<typeof settings>;
 
 /**
- * fish-speech by its own API server. Clips are registered there once, then named. While it speaks, the whole server answers
- * nobody else: so one request at a time, and long waits.
+ * fish-speech by its own API server. Clips are registered there once, then referred to by id. While
+ * it speaks, the server answers nothing else: so one request at a time, and long timeouts.
  */
 export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
   settings,
@@ -46,7 +49,7 @@ export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
         const json = {
           text,
           format: 'wav',
-          // Labelled as a WAV, it is none: raw sound.
+          // Labelled as a WAV, but raw PCM.
           streaming: true,
           ...(reference_id === undefined ? {} : { reference_id, use_memory_cache: 'on' }),
           ...chosen.extra,
@@ -67,7 +70,10 @@ interface Site {
   readonly context: EngineContext;
 }
 
-/** What a voice is called at the server; undefined where it may choose. */
+/**
+ * Returns a function that resolves a voice to its id on the server; undefined if the server may
+ * choose.
+ */
 function openReferences(site: Site): (voice: Voice, options: RequestOptions) => Promise<string | undefined> {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
@@ -83,7 +89,7 @@ function openReferences(site: Site): (voice: Voice, options: RequestOptions) => 
     form.set('text', transcript);
     form.set('audio', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'voice.wav');
     await sendForBytes(context, { ...asked(site, '/v1/references/add'), form }, options).catch((cause: unknown) => {
-      // Registered by an earlier run.
+      // It was registered by an earlier run.
       if (!(cause instanceof EngineError && cause.status === 409)) throw cause;
     });
     registered.add(id);
@@ -92,7 +98,7 @@ function openReferences(site: Site): (voice: Voice, options: RequestOptions) => 
 
   return async (voice, options) => {
     if (voice.kind === 'reference') return register(voice, options);
-    // Of a name that it does not know the server makes an empty voice, and says nothing.
+    // For an unknown name the server silently makes an empty voice.
     listed ??= await listOf(site, options);
     return [voice.id, chosen.defaultVoice].find((id) => id !== undefined && listed?.has(id));
   };
@@ -105,7 +111,10 @@ async function listOf(site: Site, options: CallOptions): Promise<ReadonlySet<str
   return new Set(ids.map(String));
 }
 
-/** Unless it is asked for JSON, the server answers in MessagePack. */
+/**
+ * Returns URL and headers of a request. Without the accept header the server answers in
+ * MessagePack.
+ */
 function asked(
   { chosen, context }: Site,
   path: string,

@@ -10,7 +10,7 @@ import { loadWasiCommand, type WasiCommand } from './memory-wasi.ts';
 
 const { module, sampleRate } = workerData as FliteWorkerData;
 
-/** Spoken once per voice and pitch, to learn how loud it is. */
+/** Text spoken once per voice and pitch to measure its loudness. */
 const levelText = 'How are you, my good friend?';
 const headerBytes = 44;
 const sampleRateOffset = 24;
@@ -27,7 +27,7 @@ serveWorker<FliteRequest, RenderedSpeech>(async ({ settings, say, text }) => {
   const { samples, sampleRate: madeRate, pauses } = synthesize(say, settings);
   const raw = { text, samples, sampleRate: madeRate, hints: { pauses } };
   const reply = finishSpeech(raw, { sampleRate, gain, rate: settings.rate });
-  // The next phrase finds a fresh instance ready; this answer is sent first.
+  // Loads an instance for the next phrase, after this answer is sent.
   setImmediate(() => (spare ??= loadWasiCommand(module)));
   return { reply, transfer: [reply.samples.buffer] };
 });
@@ -39,7 +39,9 @@ function gainOf(settings: FliteSettings): number {
   return gain;
 }
 
-/** The rate of the result is a multiple of 100, which keeps resampling cheap. */
+/**
+ * Synthesizes a text. The rate of the result is a multiple of 100, which keeps resampling cheap.
+ */
 function synthesize(
   say: string,
   settings: FliteSettings,
@@ -62,7 +64,9 @@ function synthesize(
   };
 }
 
-/** Reads `-psdur` output, `pau:0.2 ax:0.3 ...`: each sound with the second it ends. */
+/**
+ * Finds the pauses in `-psdur` output, `pau:0.2 ax:0.3 ...`: each phone with its end in seconds.
+ */
 function pausesIn(printed: string, timbreShift: number): Span[] {
   let startMs = 0;
   return printed

@@ -7,10 +7,10 @@ import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
 import { plainEnglish } from './plain-english.ts';
 import { speakPieces } from '../synthesis/speak-pieces.ts';
 
-/** What the workers are started with. */
+/** Start-up data of the workers. */
 export interface FliteWorkerData {
   readonly module: WebAssembly.Module;
-  /** Hertz, of what they answer. */
+  /** Output rate, in hertz. */
   readonly sampleRate: number;
 }
 
@@ -21,13 +21,16 @@ export interface FliteSettings {
   readonly f0Shift: number;
   /** Factor on the length of sounds, before the timbre is shifted. */
   readonly stretch: number;
-  /** The result is played this much faster, which raises pitch, formants and tempo together. */
+  /** Speed-up of the result's playback, which raises pitch, formants and tempo together. */
   readonly timbreShift: number;
-  /** Tempo in the end, as a factor. */
+  /** Resulting tempo, as a factor. */
   readonly rate: number;
 }
 
-/** `say` is what Flite reads, ASCII; `text` is what it stands for. Without them the worker only prepares the voice. */
+/**
+ * `say` is what Flite reads, ASCII; `text` is the original. Without them the worker only prepares
+ * the voice.
+ */
 export interface FliteRequest {
   readonly settings: FliteSettings;
   readonly say?: string;
@@ -35,30 +38,38 @@ export interface FliteRequest {
 }
 
 export interface FliteOptions {
-  /** Threads; one unless given. Each speaks one phrase at a time, dozens of times faster than real time. */
+  /**
+   * Threads; default 1. Each speaks one phrase at a time, dozens of times faster than real time.
+   */
   readonly workers?: number;
-  /** Hertz, a whole number of at least 8000; 24000 unless given. Flite itself makes 16000. */
+  /** Output rate in hertz, an integer of at least 8000; default 24000. Flite itself makes 16000. */
   readonly sampleRate?: number;
 }
 
 const name = 'flite';
 const defaultVoice = 'rms';
-/** `rms` has its pitch built in, so only shifting all of its sound changes it. */
+/** `rms` has a built-in pitch, so only resampling its audio changes it. */
 const voices = ['rms', 'awb', 'slt', 'kal16'] as const;
 const voicesOfFixedPitch: readonly string[] = ['rms'];
-/** Bounds the time to the first sound of a long phrase, and what an abort leaves running. */
+/** Bounds the time to first audio of a long phrase, and the work that an abort leaves running. */
 const maxCharacters = 240;
-/** People with higher voices have shorter throats: the timbre follows the pitch part of the way. */
+/**
+ * Exponent of the timbre shift: higher voices come from shorter vocal tracts, so timbre follows
+ * pitch part of the way.
+ */
 const timbreFollows = 0.4;
 
 /**
- * CMU Flite, English, compiled to WebAssembly, in worker threads that start and warm up at once. Preset ids: `rms` (male,
- * low), `awb` (male, Scottish), `slt` (female), `kal16` (male, robotic); any other voice gets `rms`. `pitch` and `rate`
- * work from 0.5 to 2. What cannot be written in Latin letters is not spoken.
+ * Opens CMU Flite, English, compiled to WebAssembly, in worker threads that start and warm up at
+ * once. Preset ids: `rms` (male, low), `awb` (male, Scottish), `slt` (female), `kal16` (male,
+ * robotic); any other voice gets `rms`. `pitch` and `rate` work from 0.5 to 2. Text that cannot be
+ * written in Latin letters is not spoken.
  */
 export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
   readonly voices: readonly string[];
-  /** Resolves when every thread has spoken once; throws `ENGINE_MISSING` where Flite is not installed. */
+  /**
+   * Resolves when every thread has spoken once; throws `ENGINE_MISSING` if Flite is not installed.
+   */
   warm(): Promise<void>;
   close(): Promise<void>;
 } {

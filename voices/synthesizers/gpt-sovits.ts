@@ -12,32 +12,39 @@ import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 const spoken = ['zh', 'en', 'ja', 'ko', 'yue'] as const;
-/** What the models speak at; other rates come from the server's stand-in for speech that failed. */
+/**
+ * Rate of the silence that the server sends in place of failed speech; the models speak at other
+ * rates.
+ */
 const stumblingRate = 16_000;
-/** The server refuses other clips, in the middle of its answer. */
+/** Clip length that the server takes; it refuses other clips in the middle of its answer. */
 const clipSeconds = { leastSeconds: 3, mostSeconds: 10 };
 
 const settings = z.strictObject({
-  /** Of `api_v2.py`, such as `http://127.0.0.1:9880`. */
+  /** URL of `api_v2.py`, such as `http://127.0.0.1:9880`. */
   baseUrl: baseUrlSchema,
-  /** The folder on the server in which the clips lie; unless given, they lie there where they lie here. */
+  /** Folder with the clips on the server; default: the same path as here. */
   serverDirectory: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
-  /** 1: sentence by sentence, the best sound; 2: as it is made; 3: the same in pieces of fixed length, roughest and soonest. */
+  /**
+   * 1: sentence by sentence, the best quality; 2: streamed as it is made; 3: the same in pieces of
+   * fixed length, roughest and soonest.
+   */
   streamingMode: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]).default(1),
   languages: z
     .array(z.enum(spoken))
     .readonly()
     .default([...spoken]),
-  /** Further fields of the request, such as `{"temperature": 0.8}`. */
+  /** Additional request fields, such as `{"temperature": 0.8}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type GptSovitsSettings = z.infer<typeof settings>;
 
 /**
- * GPT-SoVITS by its own `api_v2.py`. It reads the clips from its own disk. One request at a time: different clips at once spoil
- * each other, and an abandoned request goes on for a moment.
+ * GPT-SoVITS by its own `api_v2.py`, which reads the clips from its own disk. One request at a
+ * time: concurrent requests with different clips spoil each other, and an abandoned request
+ * continues for a moment.
  */
 export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
   settings,
@@ -75,7 +82,7 @@ function bodyOf(
     ref_audio_path: reference.serverPath,
     prompt_text: reference.transcript,
     prompt_lang: tagFor(reference.language),
-    // The text is a phrase already.
+    // The text is one phrase already.
     text_split_method: 'cut0',
     media_type: 'wav',
     streaming_mode: streamingMode,
@@ -84,7 +91,10 @@ function bodyOf(
   };
 }
 
-/** Lower case, since the server compares it as it is; what it does not know it finds out by itself. */
+/**
+ * Returns the server's code for a language, lower-case because it compares literally; `auto` if it
+ * does not know the language.
+ */
 function tagFor(language: string | undefined): string {
   const tag = language === undefined ? '' : primaryTag(language);
   return spoken.find((known) => known === tag) ?? 'auto';
@@ -106,7 +116,9 @@ async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Askin
   }
 }
 
-/** There is no route for it: a request without its fields is refused by a server that is up. */
+/**
+ * Checks the server, which has no health route: if it is up, it refuses a request without fields.
+ */
 async function check({ baseUrl }: GptSovitsSettings, context: EngineContext, options: CallOptions): Promise<string> {
   try {
     await send(context, { url: addressOf(baseUrl, '/tts'), headers: bearer(context.key) }, options);

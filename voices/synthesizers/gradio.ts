@@ -12,21 +12,24 @@ import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { clipOf, defaultClipSchema } from '../synthesis/default-clip.ts';
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
-/** Where an app has several endpoints: those of F5-TTS and E2-TTS, Spark-TTS, FireRedTTS2, MaskGCT, and of simple apps. */
+/**
+ * Endpoints to look for in an app: those of F5-TTS and E2-TTS, Spark-TTS, FireRedTTS2, MaskGCT, and
+ * of simple apps.
+ */
 const usualEndpoints = ['basic_tts', 'voice_clone', 'dialogue_synthesis_function', 'inference', 'predict'];
 
 const settings = z.strictObject({
-  /** Of the app, such as `http://127.0.0.1:7860`. */
+  /** URL of the app, such as `http://127.0.0.1:7860`. */
   baseUrl: baseUrlSchema,
-  /** Its name on the page "Use via API"; unless given, one that is known or the only one. */
+  /** Endpoint name on the page "Use via API"; default: one that is known, or the only one. */
   endpoint: z
     .string()
     .min(1)
     .transform((name) => name.replace(/^\//, ''))
     .optional(),
   /**
-   * What to put into an input, by its name or label, where that is not found out right. In texts `{text}`, `{transcript}` and
-   * `{language}` stand for what they say; `"{clip}"` is the clip.
+   * Values of inputs, by their name or label, if the automatic choice is wrong. In strings
+   * `{text}`, `{transcript}` and `{language}` are replaced; `"{clip}"` is the clip.
    */
   inputs: z.record(z.string(), z.unknown()).default({}),
   defaultClip: defaultClipSchema.optional(),
@@ -35,10 +38,13 @@ const settings = z.strictObject({
 
 export type GradioSettings = z.infer<typeof settings>;
 
-/** Speech from the page that a model's demo opens. Such apps do one thing at a time and send whole clips. */
+/**
+ * Speech from the Gradio app of a model's demo. Such apps run one request at a time and send whole
+ * clips.
+ */
 export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
   settings,
-  // While it works, the app sends a sign of life every 15 s.
+  // While it works, the app sends a keep-alive every 15 s.
   care: () => ({ concurrency: 1, graceMs: 500, timeouts: { firstByteMs: 60_000, betweenBytesMs: 30_000 } }),
   clones: () => true,
   open(chosen, context) {
@@ -69,7 +75,7 @@ export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
           file,
         });
         const result = await app.call(name, data, options).catch((cause: unknown) => {
-          // A server that was started anew has lost its files.
+          // A restarted server has lost its files.
           uploaded.delete(clip);
           throw cause;
         });
@@ -117,7 +123,10 @@ interface Said {
   readonly speed: number;
 }
 
-/** The inputs in order: as the user wants them, else as their kind and label tell, else as the app has them. */
+/**
+ * Fills the inputs in order: with the configured value, otherwise by kind and label, otherwise with
+ * the app's default.
+ */
 function fill(inputs: readonly GradioInput[], wishes: Readonly<Record<string, unknown>>, said: Said): unknown[] {
   const clip = { path: said.file.path, meta: { _type: 'gradio.FileData' }, orig_name: 'voice.wav' };
   let hasClip = false;

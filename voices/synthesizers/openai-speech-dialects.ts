@@ -4,47 +4,49 @@ import type { HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import type { ReferenceClip } from '../synthesis/reference-clip.ts';
 
-/** What is to be said, and how. */
+/** Text to synthesize, with its voice and manner. */
 export interface SpeechOrder {
   readonly text: string;
-  /** A voice of the server's own, where one is wanted and known. */
+  /** One of the server's own voices, if one is wanted and known. */
   readonly voiceId: string | undefined;
-  /** The voice to clone, where one is wanted. */
+  /** Voice to clone, if one is wanted. */
   readonly reference: (ReferenceVoice & { readonly clip: ReferenceClip }) | undefined;
   readonly language: string | undefined;
   readonly speed: number;
   readonly emotion: string | undefined;
 }
 
-/** Where and how the server wants to be asked. */
+/** Server with the request settings that its user chose. */
 export interface SpeechServer {
   readonly baseUrl: string;
   readonly model: string | undefined;
   /** False: the server makes the whole clip before it sends any. */
   readonly streams: boolean;
   readonly instructions: string | undefined;
-  /** Further fields of the body, as they are. */
+  /** Additional body fields, passed unchanged. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** What a family of servers does its own way. */
+/** Differences of a family of servers. */
 export interface SpeechDialect {
-  /** `upload`: the clip goes along; `server-path`: the server must have it on its disk. */
+  /**
+   * `upload`: the clip is sent to the server; `server-path`: the server must have it on its disk.
+   */
   readonly clones: 'no' | 'upload' | 'server-path';
   readonly streams: boolean;
   /**
-   * How it is told of an emotion: by a sentence about the manner beside the text, by the emotion's name in a field of its own, or not at
-   * all. None is told by a tag inside the text, which it might read aloud.
+   * Channel for an emotion: an instruction sentence beside the text, the emotion's name in a field
+   * of its own, or none. It is never a tag inside the text, which the server might read aloud.
    */
   readonly emotions: 'no' | 'instructions' | 'word';
-  /** Of sound without a header, in hertz. */
+  /** Rate of audio without a header, in hertz. */
   readonly sampleRate: number;
   readonly concurrency: number;
   readonly defaultVoice?: string;
-  /** Longer texts are cut, in UTF-16 units. */
+  /** Maximum length of a text in UTF-16 units; longer texts are split. */
   readonly maxCharacters: number;
   request(order: SpeechOrder, server: SpeechServer): HttpRequest;
-  /** Brings a clip to the server, before the first request whose `voiceId` it then is. */
+  /** Uploads a clip before the first request whose `voiceId` it is. */
   upload?(clip: ReferenceClip, cloneName: string, server: SpeechServer): HttpRequest;
 }
 
@@ -57,7 +59,7 @@ const usual = {
   maxCharacters: 400,
 } as const;
 
-/** The body that all have in common. */
+/** Returns the body fields that all dialects share. */
 function plain({ text, voiceId, speed }: SpeechOrder, { model, extra }: SpeechServer): Record<string, unknown> {
   return {
     ...(model === undefined ? {} : { model }),
@@ -72,7 +74,7 @@ function speech(server: SpeechServer, json: unknown): HttpRequest {
   return { url: addressOf(server.baseUrl, '/audio/speech'), json };
 }
 
-/** How it is to be said, where the server's own instructions or the emotion say so. */
+/** Returns the instructions field, if the server's settings or the emotion give one. */
 function instructed({ emotion }: SpeechOrder, { instructions }: SpeechServer): Record<string, unknown> {
   const manner = mannerOf(emotion, instructions);
   return manner === undefined ? {} : { instructions: manner };
@@ -94,10 +96,10 @@ function form(
   return data;
 }
 
-/** vLLM-Omni's route, which the sidecar contract takes over. */
+/** Returns the body of vLLM-Omni's route, which the sidecar contract adopts. */
 function withReference(order: SpeechOrder, server: SpeechServer): Record<string, unknown> {
   const { reference, speed } = order;
-  // Its stream has one pace only.
+  // Its stream supports normal tempo only.
   const streams = server.streams && speed === 1;
   return {
     ...(reference === undefined ? {} : { ref_audio: dataUrl(reference.clip), ref_text: reference.transcript }),
@@ -108,7 +110,7 @@ function withReference(order: SpeechOrder, server: SpeechServer): Record<string,
   };
 }
 
-/** Every dialect of `POST /v1/audio/speech`, by its name in the engines file. */
+/** Dialects of `POST /v1/audio/speech`, by their names in the engines file. */
 export const speechDialects = {
   openai: {
     ...usual,

@@ -24,29 +24,33 @@ import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 const names = Object.keys(speechDialects) as [SpeechDialectName, ...SpeechDialectName[]];
 
 const settings = z.strictObject({
-  /** With the version where the server has one, such as `http://127.0.0.1:8880/v1`. */
+  /**
+   * Base URL including the API version if the server has one, such as `http://127.0.0.1:8880/v1`.
+   */
   baseUrl: baseUrlSchema,
   model: z.string().min(1).optional(),
   dialect: z.enum(names).default('openai'),
-  /** Who speaks where the voice that is wanted is not known to the server. */
+  /** Voice used if the server does not know the requested one. */
   defaultVoice: z.string().min(1).optional(),
-  /** Whether the server sends sound while it makes it, where it is not as usual in this dialect. */
+  /** True if the server streams audio while it makes it; overrides the dialect's default. */
   streams: z.boolean().optional(),
-  /** Of sound without a header, in hertz, where it is not as usual. */
+  /** Rate of audio without a header, in hertz; overrides the dialect's default. */
   sampleRate: z.number().int().min(8_000).max(96_000).optional(),
-  /** BCP 47 primary tags of what the model speaks. */
+  /** BCP 47 primary tags of the languages that the model speaks. */
   languages: languageTags.default([]),
-  /** How to speak, for models that take such instructions. */
+  /** Speaking instructions, for models that take them. */
   instructions: z.string().min(1).optional(),
-  /** Where the server keeps the reference clips, for servers that read them from their own disk. */
+  /**
+   * Folder with the reference clips on the server, for servers that read them from their own disk.
+   */
   serverDirectory: z.string().min(1).optional(),
-  /** Further fields of the request, such as `{"seed": 3}`. */
+  /** Additional request fields, such as `{"seed": 3}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type OpenaiSpeechSettings = z.infer<typeof settings>;
 
-/** Speech from any server with OpenAI's route, or one close to it; see `speechDialects`. */
+/** Speech from any server with OpenAI's speech route, or one close to it; see `speechDialects`. */
 export const adapter: Adapter<SpeechSynthesizer, OpenaiSpeechSettings> = {
   settings,
   care: ({ dialect }) => ({
@@ -84,9 +88,9 @@ class Speaker {
   readonly #sampleRate: number;
   readonly #defaultVoice: string | undefined;
   readonly #readClip: ReturnType<typeof openClips>;
-  /** Names of the clips that are on the server. */
+  /** Names of the clips that were uploaded. */
   readonly #kept = new Set<string>();
-  /** Voices that the server turned out not to know. */
+  /** Voices that the server rejected. */
   readonly #unknown = new Set<string>();
 
   constructor(context: EngineContext, dialect: SpeechDialect, server: SpeechServer, chosen: OpenaiSpeechSettings) {
@@ -122,7 +126,7 @@ class Speaker {
     return { ...order, voiceId: await this.#uploaded(clip, options), reference: undefined };
   }
 
-  /** What the clip is called on the server, once it is there. */
+  /** Uploads the clip unless it is on the server already; returns its name there. */
   async #uploaded(clip: ReferenceClip, { signal }: CallOptions): Promise<string> {
     const cloneName = `${createHash('sha256').update(clip.wav).digest('hex').slice(0, 16)}.wav`;
     const request = this.#dialect.upload?.(clip, cloneName, this.#server);
@@ -140,7 +144,7 @@ class Speaker {
     } catch (cause) {
       const isNoVoice = cause instanceof EngineError && [400, 404, 422].includes(cause.status ?? 0);
       const { voiceId } = order;
-      // A server that was started anew has lost its clips.
+      // A restarted server has lost its clips.
       this.#kept.delete(voiceId ?? '');
       if (!isNoVoice || voiceId === undefined || voiceId === this.#defaultVoice) throw cause;
       const reply = await ask({ ...order, voiceId: this.#defaultVoice }).catch(() => {
@@ -164,7 +168,10 @@ class Speaker {
     else yield* pcmBlocks(body, raw);
   }
 
-  /** `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and `audio.speech.chunk` (SGLang-Omni). */
+  /**
+   * Reads the audio events `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and
+   * `audio.speech.chunk` (SGLang-Omni).
+   */
   async *#spokenEvents(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const base64 = openBase64();
     let isOver = false;
@@ -191,7 +198,7 @@ class Speaker {
       const parsed: unknown = JSON.parse(data);
       if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
     } catch {
-      // Told below.
+      // Reported below.
     }
     throw badReply(this.#context, 'something that is not JSON in its stream');
   }

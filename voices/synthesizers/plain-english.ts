@@ -17,7 +17,7 @@ const letters: Readonly<Record<string, string>> = {
   Đ: 'D',
 };
 
-/** In order: typographic marks that have an ASCII twin, then signs that are spoken. */
+/** In order: typographic characters with an ASCII equivalent, then symbols that are spoken. */
 const rewrites: readonly (readonly [RegExp, string])[] = [
   [/[‘’‚‛′ʼ`´]/gu, "'"],
   [/[“”„‟″«»]/gu, '"'],
@@ -35,8 +35,8 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The text as Flite can read it: printable ASCII. Accents go, signs become words, and whatever has no Latin form
- * becomes a space. May be empty.
+ * Converts text to what Flite can read: printable ASCII. Accents are removed, symbols become words,
+ * and anything without a Latin form becomes a space. The result may be empty.
  */
 export function plainEnglish(text: string): string {
   let plain = text;

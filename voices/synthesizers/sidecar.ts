@@ -9,24 +9,25 @@ import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { adapter as openaiSpeech, type OpenaiSpeechSettings } from './openai-speech.ts';
 
 const settings = z.strictObject({
-  /** Without `/v1`, such as `http://127.0.0.1:8094`. */
+  /** Base URL without `/v1`, such as `http://127.0.0.1:8094`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1).optional(),
-  /** Who speaks where a character has neither a clip nor a voice that the sidecar knows. */
+  /** Voice used if a character has neither a clip nor a voice that the sidecar knows. */
   defaultVoice: z.string().min(1).optional(),
   /** False: the sidecar makes the whole clip before it sends any. */
   streams: z.boolean().default(true),
-  /** BCP 47 primary tags of what the model speaks. */
+  /** BCP 47 primary tags of the languages that the model speaks. */
   languages: languageTags.default([]),
-  /** Further fields of the request, such as `{"seed": 3}`. */
+  /** Additional request fields, such as `{"seed": 3}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
 export type SidecarSettings = z.infer<typeof settings>;
 
 /**
- * Any model behind the few lines of a sidecar, as `sidecar/openapi.json` has it: for models that have no server of their own.
- * Speaking is OpenAI's route; its health tells what runs there.
+ * Any model behind a sidecar, a small server as specified in `sidecar/openapi.json`: for models
+ * without a server of their own. Synthesis is OpenAI's route; the health route tells which engine
+ * runs.
  */
 export const adapter: Adapter<SpeechSynthesizer, SidecarSettings> = {
   settings,

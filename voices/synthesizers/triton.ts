@@ -14,13 +14,16 @@ import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 interface Dialect {
   readonly model: string;
-  /** Hertz: of the clip that it wants, and of what it says. A wrong one is not refused, it sounds wrong. */
+  /**
+   * Rates in hertz: of the clip that it takes, and of its output. A wrong rate is not refused, but
+   * sounds wrong.
+   */
   readonly clipRate: number;
   readonly sampleRate: number;
   readonly mostSeconds: number;
   readonly maxCharacters: number;
   readonly comesWhole: boolean;
-  /** By how much each answer repeats the end of the one before, in milliseconds. */
+  /** Overlap of each answer with the end of the one before, in milliseconds. */
   readonly overlapMs: number;
   readonly concurrency: number;
 }
@@ -29,9 +32,9 @@ const usual = { clipRate: 16_000, sampleRate: 24_000, mostSeconds: 30, maxCharac
 
 const dialects = {
   cosyvoice: { ...usual, model: 'cosyvoice2', comesWhole: false, concurrency: 4 },
-  // More than two at a time have lost the ends of sentences (F5-TTS#1039).
+  // More than two concurrent requests have lost the ends of sentences (F5-TTS#1039).
   f5: { ...usual, model: 'f5_tts', clipRate: 24_000, mostSeconds: 12, comesWhole: true, concurrency: 2 },
-  // Its language model stops at about 10 s, which are 60 Chinese characters.
+  // Its language model stops at about 10 s, which is 60 Chinese characters.
   spark: {
     ...usual,
     model: 'spark_tts',
@@ -47,21 +50,24 @@ const dialects = {
 type DialectName = keyof typeof dialects;
 
 const settings = z.strictObject({
-  /** Its gRPC port, such as `http://127.0.0.1:8001`. */
+  /** URL of the gRPC port, such as `http://127.0.0.1:8001`. */
   baseUrl: baseUrlSchema,
-  /** Which family of models runs there. */
+  /** Family of models on the server. */
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('cosyvoice'),
-  /** Its name in the model repository, where it is not as in the family's own repository. */
+  /** Name in the model repository; default: that in the family's own repository. */
   model: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
-  /** Longer phrases are cut, in UTF-16 units. */
+  /** Maximum length of a text in UTF-16 units; longer phrases are split. */
   maxCharacters: z.number().int().min(20).max(1_000).optional(),
   languages: languageTags.default(['zh', 'en']),
 });
 
 export type TritonSynthesizerSettings = z.infer<typeof settings>;
 
-/** CosyVoice2 and 3, F5-TTS, Spark-TTS and ZipVoice, as their own repositories deploy them on NVIDIA's Triton. */
+/**
+ * CosyVoice2 and 3, F5-TTS, Spark-TTS and ZipVoice, as their own repositories deploy them on
+ * NVIDIA's Triton.
+ */
 export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
   settings,
   care: ({ dialect }) => ({
@@ -89,7 +95,7 @@ export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
     return {
       ...speakByPhrase(renderer, context),
       check: (options) => checkTriton(server, { baseUrl: chosen.baseUrl, model }, context, options),
-      // Connects; the models themselves are warm when they are ready.
+      // Connects only: models that are ready are warm.
       warm: async (options) => void (await server.isReady(options)),
       close: async () => server.close(),
     };
@@ -116,7 +122,10 @@ async function* say(text: string, { reference, clip, server, context, signal }: 
   }
 }
 
-/** These models guess the length of speech from the transcript's: without one they fail, or divide by zero. */
+/**
+ * Refuses a clip without a transcript: these models estimate the length of speech from it, and fail
+ * or divide by zero without one.
+ */
 function needTranscript({ transcript, wavPath }: ReferenceVoice, { name }: EngineContext): void {
   if (transcript.trim() !== '') return;
   const detail = `the reference clip ${wavPath} has no transcript. Write what is said in it into "transcript".`;

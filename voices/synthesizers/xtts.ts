@@ -12,7 +12,7 @@ import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { primaryTag } from '../synthesis/default-clip.ts';
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
-/** What XTTS v2 speaks, as BCP 47 has it. */
+/** Languages of XTTS v2, as BCP 47 primary tags. */
 const spoken = 'en es fr de it pt pl tr ru nl cs ar zh ja hu ko hi'.split(' ');
 
 const settings = z.strictObject({
@@ -20,17 +20,20 @@ const settings = z.strictObject({
   baseUrl: baseUrlSchema,
   /** `coqui`: coqui-ai/xtts-streaming-server; `daswer123`: daswer123/xtts-api-server. */
   server: z.enum(['coqui', 'daswer123']).default('coqui'),
-  /** Of daswer123: the folder on the server in which the clips lie; unless given, they lie there where they lie here. */
+  /** daswer123 only: folder with the clips on the server; default: the same path as here. */
   serverDirectory: z.string().min(1).optional(),
-  /** Who speaks where the server does not have the voice that is wanted: the first of its voices unless given. */
+  /** Voice used if the server lacks the requested one; default: the first of its voices. */
   defaultVoice: z.string().min(1).optional(),
-  /** What the server calls Chinese: older ones say `zh`. */
+  /** Code of the server for Chinese: older ones use `zh`. */
   chinese: z.enum(['zh-cn', 'zh']).default('zh-cn'),
 });
 
 export type XttsSettings = z.infer<typeof settings>;
 
-/** XTTS v2 behind one of its two servers. One request at a time, as both want it; an abandoned one goes on for a moment. */
+/**
+ * XTTS v2 behind one of its two servers. One request at a time, as both require; an abandoned one
+ * continues for a moment.
+ */
 export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
   settings,
   care: () => ({ concurrency: 1, graceMs: 500 }),
@@ -40,7 +43,7 @@ export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
     const requestFor = chosen.server === 'coqui' ? openCoqui(site) : openDaswer123(site);
     const renderer = {
       languages: spoken,
-      // From 250 characters on it cuts its sentences itself, and badly.
+      // From 250 characters on XTTS splits the text itself, and badly.
       maxCharacters: 230,
       comesWhole: false,
       async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
@@ -74,13 +77,16 @@ function languageFor({ language, voice }: RenderOptions, { chinese }: XttsSettin
   return tag === 'zh' ? chinese : (tag ?? 'en');
 }
 
-/** A voice as this server sees one: numbers that it is given with every request. */
+/** Voice as numbers, which are sent with every request. */
 interface Latents {
   readonly gpt_cond_latent: readonly unknown[];
   readonly speaker_embedding: readonly unknown[];
 }
 
-/** The server makes numbers of a clip, once; they serve as long as the clip does not change, also after its restart. */
+/**
+ * Builds requests for coqui's server. It computes the numbers of a clip once; they are valid until
+ * the clip changes, even after a restart of the server.
+ */
 function openCoqui(site: Site): RequestFor {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
@@ -104,7 +110,7 @@ function openCoqui(site: Site): RequestFor {
     return {
       url: addressOf(chosen.baseUrl, '/tts_stream'),
       headers: bearer(context.key),
-      // The server takes the number as text only.
+      // The server accepts the number as a string only.
       json: { text, language, gpt_cond_latent, speaker_embedding, add_wav_header: true, stream_chunk_size: '20' },
     };
   };
@@ -121,7 +127,10 @@ function isLatents(value: unknown): value is Latents {
   return Array.isArray(gpt_cond_latent) && Array.isArray(speaker_embedding);
 }
 
-/** The server reads clips from its own disk, and has the voices of its folder by name. */
+/**
+ * Builds requests for daswer123's server, which reads clips from its own disk, and has the voices
+ * of its folder by name.
+ */
 function openDaswer123(site: Site): RequestFor {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30, onServer: { directory: chosen.serverDirectory } });
@@ -148,7 +157,7 @@ function oneOf<Item>(voices: ReadonlyMap<string, Item>, id: string, { chosen, co
   throw new EngineError(context.name, 'ENGINE_REFUSED', detail);
 }
 
-/** Asks once; a failure is not remembered. */
+/** Remembers the first answer; a failure is not remembered. */
 function remembered<Item>(ask: (options: CallOptions) => Promise<Item>): (options: CallOptions) => Promise<Item> {
   let known: { readonly item: Item } | undefined;
   return async (options) => (known ??= { item: await ask(options) }).item;

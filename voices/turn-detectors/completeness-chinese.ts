@@ -2,9 +2,9 @@ import type { TextCues } from './completeness.ts';
 
 const endings = (list: string): RegExp => new RegExp(`(?:${list.split(' ').join('|')})$`, 'u');
 
-/** Endings that are cues; a text may have several. */
+/** Sentence endings that are cues; a text may have several. */
 const kinds: Readonly<Record<string, RegExp>> = {
-  /** Particles that close a sentence. */
+  /** Sentence-final particles. */
   particle: endings('吗 呢 吧 啊 呀 嘛 啦 哦 喔 哪 么 咧 呗 罢'),
   done: endings('了 过'),
   of: endings('的 地 得'),
@@ -26,7 +26,10 @@ const asks =
   /什么|怎么|为什么|为何|哪里|哪儿|哪个|谁|多少|几|吗|呢|是不是|能不能|会不会|有没有|好不好|可不可以|如何|何时|难道/u;
 const waits = /^(?:如果|要是|假如|因为|虽然|既然|当|只要|除非|无论|不管|由于|自从|等)/u;
 
-/** Looks at the last sentence of a transcript in Chinese: how it ends, what it asks, and the mark the recognizer put. */
+/**
+ * Extracts cues from the last sentence of a Chinese transcript: its ending, question words, and the
+ * recognizer's final punctuation mark.
+ */
 export function chineseCues(text: string): TextCues {
   const trimmed = text.trim();
   const sentence = trimmed.match(/[^。！？!?]+[。！？!?]*$/u)?.[0] ?? trimmed;
@@ -41,7 +44,7 @@ export function chineseCues(text: string): TextCues {
     threeOrFour: flag(plain.length > 2 && plain.length <= 4 && !isAnswer),
     questionMark: flag(/[？?]$/u.test(trimmed)),
     comma: flag(/(?:[，,、；;：:]|…+|\.{2,})$/u.test(trimmed)),
-    // A recognizer without marks says nothing by leaving the last one out.
+    // A recognizer without punctuation says nothing by leaving the last mark out.
     unmarked: flag(/[\p{L}\p{N}]$/u.test(trimmed) && /[。，！？,.!?]/u.test(trimmed)),
   };
   for (const [name, pattern] of Object.entries(kinds)) cues[name] = flag(!isAnswer && pattern.test(plain));

@@ -2,7 +2,10 @@ import type { TextCues } from './completeness.ts';
 
 const wordsOf = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
-/** Kinds of words that an English sentence seldom ends with; each is a cue. A word counts for the first kind that has it. */
+/**
+ * Word classes that an English sentence seldom ends with; each is a cue. A word counts for the
+ * first class that has it.
+ */
 const openEndings: Readonly<Record<string, ReadonlySet<string>>> = {
   filler: wordsOf('um uh er erm eh hmm uhm mm'),
   article: wordsOf("a an the my your our their its every each another whose o'"),
@@ -35,7 +38,7 @@ const openEndings: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
 };
 
-/** What ends a turn all by itself. */
+/** Short answers, each a complete turn by itself. */
 const shortAnswers = new RegExp(
   `^(?:${[
     '(?:oh |well |ah )?(?:yes|yeah|yep|yup|no|nope|nah|okay|ok|sure|right|alright|all right|fine|great|good|perfect|exactly)',
@@ -57,8 +60,9 @@ const fillerPhrase =
   /\b(?:you know|i mean|let me (?:see|think)|sort of|kind of|how (?:do|can) i (?:say|put) (?:it|this))$/;
 
 /**
- * Looks at the last sentence of a transcript: kinds of words that it ends with, its length, whether it asks or answers, a
- * clause that waits for its other half, and the mark that the recognizer put.
+ * Extracts cues from the last sentence of a transcript: the class of its last word, its length,
+ * question or answer, a subordinate clause without its main clause, and the recognizer's final
+ * punctuation mark.
  */
 export function englishCues(text: string): TextCues {
   const trimmed = text.trim().replaceAll('’', "'");
@@ -78,7 +82,7 @@ export function englishCues(text: string): TextCues {
 
 function markCues(text: string, asks: boolean): TextCues {
   const isMarked = /\?["']?$/.test(text);
-  // A recognizer that writes neither capitals nor marks says nothing by leaving the last one out.
+  // A recognizer without capitals and punctuation says nothing by leaving the last mark out.
   const isPunctuated = /[\p{Lu}.,!?]/u.test(text);
   return {
     asked: flag(asks && isMarked),

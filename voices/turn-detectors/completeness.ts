@@ -2,16 +2,17 @@ import { writingOf } from '../text/scripts.ts';
 import { chineseCues } from './completeness-chinese.ts';
 import { englishCues } from './completeness-english.ts';
 
-/** What there is to see in a transcript that tells whether its speaker has finished; most are 0 or 1. */
+/** Cues in a transcript for whether its speaker has finished; most are 0 or 1. */
 export type TextCues = Readonly<Record<string, number>>;
 
-/** Weights of a logistic: natural logarithms of odds ratios. */
+/** Weights of a logistic regression: natural logarithms of odds ratios. */
 export type CueWeights = Readonly<Record<string, number>>;
 
 /**
- * Weights of the cues, from `npm run bench -- endpointing --fit`: a logistic regression on 37,886 sentences of the packs in
- * `characters/`, whole and cut short after each of their words, with the final marks that Moonshine puts; it tells them
- * apart in packs it has not seen with an area under the curve of 0.92. Those marked were set by hand: too rare there.
+ * Weights of the cues, from `npm run bench -- endpointing --fit`: a logistic regression on 37,886
+ * sentences of the packs in `characters/`, whole and cut short after each of their words, with the
+ * final marks that Moonshine writes; the area under the curve is 0.92 on unseen packs. Those marked
+ * were set by hand, because they are too rare there.
  */
 const english: CueWeights = {
   bias: 1.53,
@@ -44,7 +45,9 @@ const english: CueWeights = {
   digits: -1,
 };
 
-/** The same for Chinese: 4,007 sentences of one pack, area under the curve 0.85 in held-out fifths. */
+/**
+ * The same for Chinese: 4,007 sentences of one pack, area under the curve 0.85 in held-out fifths.
+ */
 const chinese: CueWeights = {
   bias: 0.48,
   asks: 0.47,
@@ -68,12 +71,15 @@ const chinese: CueWeights = {
   number: -1,
 };
 
-/** Furthest that words alone can lead, 2 % and 98 %: people do stop after "the", and go on after "thank you". */
+/**
+ * Limit of the logit from words alone, 2 % and 98 %: people do stop after "the", and go on after
+ * "thank you".
+ */
 const mostLogit = 4;
 
 /**
- * How complete a transcript looks, as the logarithm of the odds: 0 is undecided, above is complete. Knows English and
- * Chinese; of other languages, and where there are no words, it says 0. Pure.
+ * Returns how complete a transcript looks, as log-odds: 0 is undecided, above is complete. Supports
+ * English and Chinese; returns 0 for other languages and for text without words. Pure.
  */
 export function textLogit(text: string, language?: string): number {
   const cues = textCues(text, language);
@@ -82,10 +88,13 @@ export function textLogit(text: string, language?: string): number {
   return Math.max(-mostLogit, Math.min(mostLogit, logistic(cues.cues, weights)));
 }
 
-/** Letters at the end of a transcript that are looked at. */
+/** Number of characters at the end of a transcript that are examined. */
 const lookedAt = 1_000;
 
-/** The cues of a transcript and the language they are for; undefined where there is nothing to go by. */
+/**
+ * Returns the cues of a transcript and the language they are for; undefined if there is nothing to
+ * go by.
+ */
 export function textCues(
   transcript: string,
   language?: string,
@@ -93,18 +102,18 @@ export function textCues(
   const text = transcript.slice(-lookedAt);
   const writing = writingOf(text);
   if (writing.script === undefined && !/\p{N}/u.test(text)) return undefined;
-  // A Chinese speaker may say an English sentence; what the words are written in counts most.
+  // A Chinese speaker may say an English sentence, so the script of the text counts most.
   if (writing.script === 'han') return { language: 'zh', cues: chineseCues(text) };
   const isEnglish = writing.script === 'latin' && (language === undefined || /^(en|zh)\b/i.test(language));
   return isEnglish ? { language: 'en', cues: englishCues(text) } : undefined;
 }
 
-/** The weighted sum of cues and the bias: a logit. Cues without a weight do not count. */
+/** Returns the weighted sum of cues and the bias: a logit. Cues without a weight do not count. */
 export function logistic(cues: TextCues, weights: CueWeights): number {
   return Object.entries(cues).reduce((sum, [cue, value]) => sum + value * (weights[cue] ?? 0), weights['bias'] ?? 0);
 }
 
-/** From a logit to a probability. */
+/** Converts a logit to a probability. */
 export function probabilityOf(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }

@@ -1,30 +1,42 @@
 import type { AudioFrame } from '../audio.ts';
 import { semitones, trackPitch } from '../dsp/pitch.ts';
 
-/** How a voice came to its pause. Each about -2 to 2; 0 where it cannot be told. */
+/** Prosody of the speech before a pause. Each value is about -2 to 2; 0 if it is unknown. */
 export interface ProsodyCues {
-  /** Pitch of the end above the lowest of the last seconds, in octaves: a voice that has finished falls to its floor. */
+  /**
+   * Pitch of the end above the lowest of the last seconds, in octaves: at the end of a turn the
+   * voice falls to its baseline.
+   */
   readonly height: number;
-  /** Fall of the pitch over the last voiced stretch, in semitones per 100 ms; a rise is below 0. */
+  /** Fall of the pitch over the last voiced stretch, in semitones per 100 ms; 0 for a rise. */
   readonly fall: number;
-  /** A rise of more than a semitone per 100 ms: a question, which is complete as well. */
+  /** 1 for a rise of more than a semitone per 100 ms: a question, which is complete as well. */
   readonly rise: number;
   /** Level of the last 150 ms of speech below that of the speech before, in units of 10 dB. */
   readonly fade: number;
-  /** Time from the last peak of loudness to the end, in syllables of this speaker: final syllables are drawn out. */
+  /**
+   * Time from the last peak of loudness to the end, in syllables of this speaker: final syllables
+   * are lengthened.
+   */
   readonly lengthening: number;
   /** Natural logarithm of the seconds from the first sound to the last. */
   readonly duration: number;
 }
 
-/** What is looked at: long enough to know the speaker's range, short enough to take a few milliseconds. */
+/**
+ * Audio that is analysed: long enough to know the speaker's range, short enough to take a few
+ * milliseconds.
+ */
 const lookedAtMs = 4_000;
 const hopMs = 10;
-/** Speech ends where the level was last within this of the loudest. */
+/** Speech ends at the last level within this distance of the loudest. */
 const speechDecibels = 30;
 const least = { voicedHops: 8, speechHops: 20 };
 
-/** Measures the end of `turn`; undefined where there is too little speech in it. A few milliseconds; pure. */
+/**
+ * Measures the end of `turn`; returns undefined if it has too little speech. Takes a few
+ * milliseconds; pure.
+ */
 export function prosodyCues({ samples, sampleRate }: AudioFrame): ProsodyCues | undefined {
   const { hertz, levels } = trackPitch(samples.slice(-Math.ceil((lookedAtMs / 1000) * sampleRate)), sampleRate);
   const loudest = levels.reduce((most, level) => Math.max(most, level), -100);
@@ -61,7 +73,7 @@ function pitchCues(hertz: Float32Array): { readonly height: number; readonly fal
   return { height: clip(semitones(final, floor) / 12, -1, 2), fall: -slope * (100 / hopMs) };
 }
 
-/** Peaks of the smoothed level stand for syllables. */
+/** Measures final lengthening; peaks of the smoothed level stand for syllables. */
 function lengthening(levels: Float32Array): number {
   const smooth = levels.map((_, hop) => mean(levels.subarray(Math.max(0, hop - 2), hop + 3)));
   const reach = 6;

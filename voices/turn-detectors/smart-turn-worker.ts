@@ -10,7 +10,7 @@ import type { SmartTurnWorkerData } from './smart-turn.ts';
 
 const { modelPath, sha256 } = workerData as SmartTurnWorkerData;
 const inputName = 'input_features';
-/** Named for what it once was: the model's last layer makes it a probability. */
+/** A misnomer: the model's last layer turns the logit into a probability. */
 const outputName = 'logits';
 const advice =
   'get smart-turn-v3.2-cpu.onnx (pipecat-ai/pipecat, src/pipecat/audio/turn/smart_turn/data; or pipecat-ai/smart-turn-v3 on Hugging Face)';
@@ -19,7 +19,7 @@ let loading: Promise<ModelSession> | undefined;
 serveWorker<Float32Array, number>(async (samples) => {
   loading ??= loadModel();
   const session = await loading.catch((cause: unknown) => {
-    // The file may be there when it is next asked for.
+    // The file may be there at the next call.
     loading = undefined;
     throw cause;
   });

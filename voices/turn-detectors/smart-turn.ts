@@ -5,31 +5,35 @@ import type { TurnDetector } from '../turn-detector.ts';
 import { openWorkerPool } from '../runtime/worker-pool.ts';
 
 export interface SmartTurnOptions {
-  /** The ONNX file of smart-turn v3, which the user brings. */
+  /** ONNX file of smart-turn v3, which the user provides. */
   readonly modelPath: string;
-  /** Lower-case hex. Needed for any file but `smart-turn-v3.2-cpu.onnx`, the one that is known here. */
+  /**
+   * SHA-256 in lower-case hex. Needed for any file but `smart-turn-v3.2-cpu.onnx`, whose hash is
+   * known here.
+   */
   readonly sha256?: string;
 }
 
-/** What the worker is started with. */
+/** Start-up data of the worker. */
 export interface SmartTurnWorkerData {
   readonly modelPath: string;
   readonly sha256: string;
 }
 
-/** `smart-turn-v3.2-cpu.onnx`, 8,679,182 bytes, as it stands in pipecat's repository. */
+/** SHA-256 of `smart-turn-v3.2-cpu.onnx`, 8,679,182 bytes, as in pipecat's repository. */
 export const knownSmartTurnHash = '2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f';
 
 const name = 'smart-turn';
-/** What the model looks at. */
+/** Audio that the model takes. */
 const turnMs = 8_000;
 
 /**
- * Smart-turn v3 (pipecat-ai, BSD-2-Clause: Whisper tiny's encoder and a classifier, 8 M parameters, 23 languages) in a
- * worker thread. It hears, and does not read: `text` and `language` are not used. Only the last 8 seconds count.
- * No package ships its weights, and none were at hand when this was written: the features are checked against reference
- * values, names and shapes against pipecat's source, but the model itself has never run here. A file that is missing, or
- * has another hash than asked for, gives `ENGINE_MISSING` with the first call or with `warm`.
+ * Opens smart-turn v3 (pipecat-ai, BSD-2-Clause: Whisper tiny's encoder and a classifier, 8 M
+ * parameters, 23 languages) in a worker thread. It uses audio only: `text` and `language` are
+ * ignored. Only the last 8 seconds count. No package ships its weights, and none were at hand when
+ * this was written: the features are checked against reference values, names and shapes against
+ * pipecat's source, but the model itself has never run here. A file that is missing, or has another
+ * hash than expected, gives `ENGINE_MISSING` with the first call or with `warm`.
  */
 export function openSmartTurn(options: SmartTurnOptions): TurnDetector & {
   /** Loads the model. */

@@ -1,20 +1,26 @@
 import { endianness } from 'node:os';
 
-/** A tensor of 32-bit floats with its sizes, outermost first. */
+/** Tensor of 32-bit floats with its sizes, outermost first. */
 export interface FloatTensor {
   readonly sizes: readonly number[];
   readonly values: Float32Array;
 }
 
-/** A size is a number, or a name for what is known only when the model runs. */
+/**
+ * Input or output of a graph. A size is a number, or a name if it is known only when the model
+ * runs.
+ */
 export interface GraphValue {
   readonly name: string;
   readonly sizes: readonly (number | string)[];
-  /** Floats unless given. */
+  /** Default: float. */
   readonly type?: keyof typeof valueTypes;
 }
 
-/** One operation of the ONNX standard. Attributes are whole numbers or lists of them; an input left out is ''. */
+/**
+ * One operation of the ONNX standard. Attributes are integers or lists of integers; '' is an
+ * omitted input.
+ */
 export interface GraphNode {
   readonly operation: string;
   readonly inputs: readonly string[];
@@ -22,17 +28,17 @@ export interface GraphNode {
   readonly attributes?: Readonly<Record<string, number | readonly number[]>>;
 }
 
-/** What `writeOnnx` makes a model of. Constants are floats, or lists of whole numbers. */
+/** Graph that `writeOnnx` makes a model from. Constants are floats, or lists of integers. */
 export interface OnnxGraph {
   readonly inputs: readonly GraphValue[];
   readonly outputs: readonly GraphValue[];
   readonly nodes: readonly GraphNode[];
   readonly constants: Readonly<Record<string, FloatTensor | readonly number[]>>;
-  /** What the model says of itself. */
+  /** Metadata properties of the model. */
   readonly metadata?: Readonly<Record<string, string | number>>;
 }
 
-/** Numbers of `onnx.proto3`: fields of the messages, and types. */
+/** Versions and type codes of `onnx.proto3`. */
 const operatorSet = 17;
 const intermediateVersion = 8;
 const floatType = 1;
@@ -41,7 +47,10 @@ const valueTypes = { float: floatType, int32: 6, int64: int64Type } as const;
 const intAttribute = 2;
 const intsAttribute = 7;
 
-/** A field of a protobuf message: a whole number, or bytes (of a string, a packed list or a message within). */
+/**
+ * Field of a protobuf message: an integer, or bytes (of a string, a packed list or a nested
+ * message).
+ */
 interface Field {
   readonly id: number;
   readonly number?: bigint;
@@ -49,8 +58,9 @@ interface Field {
 }
 
 /**
- * The float constants of an ONNX model by name: the weights, wherever the graph or the branches within it keep them. Reads
- * only what stands in the file as raw data. Throws a `RangeError` where the bytes are no protobuf message.
+ * Reads the float constants of an ONNX model by name: the weights, anywhere in the graph or in its
+ * nested branches. Reads only tensors that the file stores as raw data. Throws a `RangeError` if
+ * the bytes are no protobuf message.
  */
 export function readOnnxConstants(model: Uint8Array): ReadonlyMap<string, FloatTensor> {
   const found = new Map<string, FloatTensor>();
@@ -82,7 +92,7 @@ function keepTensor(message: Uint8Array, name: string | undefined, found: Map<st
   const type = fields.find(({ id }) => id === 2)?.number;
   if (raw === undefined || type !== BigInt(floatType) || endianness() !== 'LE') return;
   const sizes = fields.filter(({ id }) => id === 1).flatMap(({ number, bytes }) => numbersOf(number, bytes));
-  // A copy, because floats must begin at a multiple of four.
+  // Copied, because floats must begin at a multiple of four.
   const values = new Float32Array(new Uint8Array(raw).buffer, 0, raw.length >> 2);
   found.set(name ?? textOf(fields.find(({ id }) => id === 8)?.bytes ?? new Uint8Array(0)), { sizes, values });
 }
@@ -137,7 +147,10 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString();
 }
 
-/** An ONNX model in operator set 17, as `InferenceSession.create` takes it. The nodes stand in the order they run in. */
+/**
+ * Builds an ONNX model in operator set 17, as `InferenceSession.create` takes it. Nodes must be in
+ * execution order.
+ */
 export function writeOnnx({ inputs, outputs, nodes, constants, metadata = {} }: OnnxGraph): Uint8Array {
   const graph = Buffer.concat([
     ...nodes.map((node) => message(1, nodeOf(node))),

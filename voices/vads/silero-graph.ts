@@ -1,6 +1,9 @@
 import { readOnnxConstants, writeOnnx, type FloatTensor, type GraphNode } from './onnx-file.ts';
 
-/** Sizes of Silero v5 and v6 at 16 kHz. A window of 576 samples and 64 mirrored ones hold four frames. */
+/**
+ * Sizes of Silero v5 and v6 at 16 kHz. A window of 576 samples and 64 mirrored ones hold four
+ * frames.
+ */
 const frameSamples = 256;
 const hopSamples = 128;
 const framesPerWindow = 4;
@@ -8,21 +11,24 @@ const inputSamples = 576;
 const bins = 129;
 const unitsPerState = 128;
 const gates = 4;
-/** Order of the gates in the model (PyTorch's) for each place in an ONNX LSTM. */
+/** Order of the gates in the model (PyTorch's) for each position in an ONNX LSTM. */
 const gateOrder = [0, 3, 1, 2] as const;
 const kernel = 3;
-/** A part of a convolution of the encoder as a matrix product: from some steps in time of its input to some of its output. */
+/**
+ * Part of an encoder convolution as a matrix product: from some time steps of its input to some of
+ * its output.
+ */
 interface Product {
-  /** Which convolution. */
+  /** Index of the convolution. */
   readonly layer: number;
   readonly input: string;
   readonly output: string;
-  /** Steps of input and output, the first and the one behind the last. */
+  /** Ranges of input and output steps, end exclusive. */
   readonly stepsIn: readonly [number, number];
   readonly stepsOut: readonly [number, number];
 }
 
-/** The four convolutions: channels, and how many steps they go on by. */
+/** Channels and strides of the four convolutions. */
 const layers = [
   { from: 129, to: 128, stride: 1 },
   { from: 128, to: 64, stride: 2 },
@@ -30,7 +36,10 @@ const layers = [
   { from: 64, to: 128, stride: 1 },
 ] as const;
 
-/** The first one in halves, because a step looks no further than its neighbours: a quarter less to multiply. */
+/**
+ * The first convolution is split in halves, because a step depends on its neighbours only: a
+ * quarter less to multiply.
+ */
 const products: readonly Product[] = [
   { layer: 0, input: 'magnitude012', output: 'first01', stepsIn: [0, 3], stepsOut: [0, 2] },
   { layer: 0, input: 'magnitude123', output: 'first23', stepsIn: [1, 4], stepsOut: [2, 4] },
@@ -39,16 +48,19 @@ const products: readonly Product[] = [
   { layer: 3, input: 'third', output: 'fourth', stepsIn: [0, 1], stepsOut: [0, 1] },
 ];
 
-/** What one run of the graph takes and gives, for `count` windows: see `sileroGraph`. */
+/** Input sizes of one run of the graph for `count` windows, see `sileroGraph`. */
 export const sileroFrameSizes = (count: number): [number, number] => [count * framesPerWindow, frameSamples];
 export const sileroStateSizes = (count: number): [number, number, number] => [1, count, unitsPerState];
 
 /**
- * The same network as a Silero v5 or v6 file, at 16 kHz only, made of its weights: plain matrix products instead of
- * convolutions over four steps in time, constants instead of what the file slices out of its weights in each run, no
- * branches. Takes a third of the time; probabilities differ by rounding alone (1e-5 at most).
- * Inputs: `frames` [count × 4, 256] as `cutFrames` makes them, `hidden` and `cell` [1, count, 128]. Outputs: `speech`
- * [count, 1], `hiddenNext` and `cellNext`. Undefined where the file does not hold the weights of such a model.
+ * Builds the same network as a Silero v5 or v6 file, for 16 kHz only, from its weights: plain
+ * matrix products instead of convolutions over four time steps, constants instead of slices of the
+ * weights in each run, no branches. Takes a third of the time; probabilities differ by rounding
+ * alone (1e-5 at most).
+ *
+ * Inputs: `frames` [count × 4, 256] as `cutFrames` makes them, `hidden` and `cell` [1, count, 128].
+ * Outputs: `speech` [count, 1], `hiddenNext` and `cellNext`. Returns undefined if the file does not
+ * hold the weights of such a model.
  */
 export function sileroGraph(file: Uint8Array): Uint8Array | undefined {
   const weights = findWeights(file);
@@ -134,8 +146,9 @@ function decoderNodes(): GraphNode[] {
 }
 
 /**
- * Cuts windows of 576 samples, one after the other in `inputs`, into overlapping frames of 256, of which the last ends in
- * 64 mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to `frames`.
+ * Cuts consecutive windows of 576 samples in `inputs` into overlapping frames of 256, the last of
+ * which ends in 64 mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to
+ * `frames`.
  */
 export function cutFrames(inputs: Float32Array, count: number, frames: Float32Array): void {
   const frameCount = framesPerWindow;
@@ -159,7 +172,8 @@ function findWeights(file: Uint8Array) {
   const constants = readOnnxConstants(file);
   const basisName = 'stft.forward_basis_buffer';
   const basisSize = 2 * bins * frameSamples;
-  // A file for both rates holds the weights of each under its own prefix; the basis tells which is for 16 kHz.
+  // A file for both rates holds the weights of each under its own prefix; the size of the basis
+  // tells which is for 16 kHz.
   const name = [...constants].find(
     ([name, { values }]) => name.endsWith(basisName) && values.length === basisSize,
   )?.[0];
@@ -188,7 +202,10 @@ function findWeights(file: Uint8Array) {
   return complete ? weights : undefined;
 }
 
-/** A convolution over few steps as one matrix [steps in × channels, steps out × channels]; what lies outside is zero. */
+/**
+ * Unrolls a convolution over few steps into one matrix [steps in × channels, steps out × channels];
+ * entries outside the kernel are zero.
+ */
 function unroll(weight: Float32Array, { layer, stepsIn, stepsOut }: Product): FloatTensor {
   const { from, to, stride } = layers[layer] as (typeof layers)[number];
   const columns = (stepsOut[1] - stepsOut[0]) * to;
@@ -209,7 +226,7 @@ function unroll(weight: Float32Array, { layer, stepsIn, stepsOut }: Product): Fl
   return { sizes: [rows, columns], values };
 }
 
-/** Rows of weights, or biases, of the four gates in the order of ONNX. */
+/** Reorders the weights, or biases, of the four gates to the order of ONNX. */
 function sortGates(weights: Float32Array): Float32Array {
   const size = weights.length / gates;
   const sorted = new Float32Array(weights.length);
@@ -218,7 +235,7 @@ function sortGates(weights: Float32Array): Float32Array {
   return sorted;
 }
 
-/** From `rows` rows to as many columns. */
+/** Transposes a matrix of `rows` rows. */
 function transpose(matrix: Float32Array, rows: number): Float32Array {
   const columns = matrix.length / rows;
   return Float32Array.from(matrix, (_, index) => matrix[(index % rows) * columns + Math.floor(index / rows)] as number);

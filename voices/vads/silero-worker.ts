@@ -8,7 +8,9 @@ import { serveWorker } from '../runtime/worker-serve.ts';
 import { cutFrames, sileroFrameSizes, sileroGraph, sileroStateSizes } from './silero-graph.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
 
-/** Scores a batch; the new states replace those of the batch. Returns one probability per window. */
+/**
+ * Scores a batch, replaces its states with the new ones, and returns one probability per window.
+ */
 type Score = (batch: SileroBatch) => Promise<Float32Array<ArrayBuffer>>;
 
 const { modelPath, inputSamples, stateSize, sampleRate, plain } = workerData as SileroWorkerData;
@@ -38,7 +40,7 @@ async function loadModel(): Promise<Score> {
   }
 }
 
-/** With the graph that `sileroGraph` made. */
+/** Scores with the graph that `sileroGraph` made. */
 function scoreFast(session: ModelSession): Score {
   let frames = new Float32Array(0);
   let before = new Float32Array(0);
@@ -61,7 +63,7 @@ function scoreFast(session: ModelSession): Score {
   };
 }
 
-/** With the file as it is. */
+/** Scores with the unchanged model file. */
 function scorePlainly(session: ModelSession): Score {
   const rate = new Tensor('int64', BigInt64Array.of(BigInt(sampleRate)), []);
   return async ({ count, inputs, states }) => {

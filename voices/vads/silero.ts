@@ -3,7 +3,7 @@ import { EngineError } from '../engine.ts';
 import type { Vad, VadStream } from '../vad.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 
-/** What the worker is started with: sizes are per window. */
+/** Start-up data of the worker; sizes are per window. */
 export interface SileroWorkerData {
   readonly modelPath: string;
   readonly sampleRate: number;
@@ -14,9 +14,11 @@ export interface SileroWorkerData {
 }
 
 /**
- * One window each of `count` streams. `inputs` holds them one after the other, each behind its context; `states` is
- * `[2, count, 128]`, and the worker writes the new states in their place. Both have room for a full batch. They are shared
- * memory, because V8 counts what is moved from thread to thread as new, and collects all garbage every few dozen batches.
+ * Batch with one window each of `count` streams. `inputs` holds them one after the other, each
+ * behind its context; `states` is `[2, count, 128]`, and the worker writes the new states in their
+ * place. Both have room for a full batch. They are shared memory, because V8 counts buffers
+ * transferred between threads as new allocations, and would run a full garbage collection every few
+ * dozen batches.
  */
 export interface SileroBatch {
   readonly count: number;
@@ -26,15 +28,18 @@ export interface SileroBatch {
 
 type SharedFloats = Float32Array<SharedArrayBuffer>;
 
-/** One value per window. */
+/** One probability per window. */
 export interface SileroScores {
   readonly probabilities: Float32Array<ArrayBuffer>;
 }
 
 export interface SileroOptions {
-  /** A Silero v5 or v6 ONNX file for 16 kHz; the v6 model that comes with `@ricky0123/vad-web` unless given. */
+  /** Silero v5 or v6 ONNX file for 16 kHz; default: the v6 model of `@ricky0123/vad-web`. */
   readonly modelPath?: string;
-  /** Runs the file as it is, at several times the cost: what tests and benches hold the fast graph against. */
+  /**
+   * Runs the file as it is, at several times the cost: the reference for the fast graph in tests
+   * and benchmarks.
+   */
   readonly plain?: boolean;
   /** Another worker that takes `SileroBatch` and answers `SileroScores`: for tests of failure. */
   readonly workerUrl?: URL;
@@ -45,30 +50,36 @@ const require = createRequire(import.meta.url);
 const name = 'silero';
 const sampleRate = 16_000;
 const windowSamples = 512;
-/** The model wants the end of the last window before each window; without it, it hears nothing. */
+/**
+ * The model needs the end of the last window before each window; without it, it detects no speech.
+ */
 const contextSamples = 64;
 const inputSamples = contextSamples + windowSamples;
 const stateSize = 256;
 const halfState = stateSize / 2;
-/** Bounds the time a batch takes, and so the time a window waits for the one before. */
+/** Bounds the time of a batch, and so the time a window waits for the previous one. */
 const maxBatch = 128;
 const windowMs = (windowSamples / sampleRate) * 1000;
 /**
- * With so many streams at a time, whose windows come one by one, batches begin at least so long after each other: a message
- * to the worker and back costs as much as a dozen windows, and there would be hundreds a second.
+ * With at least `crowd` concurrent streams, whose windows arrive one by one, batches begin at least
+ * `gatherMs` apart: a message to the worker and back costs as much as a dozen windows, and there
+ * would be hundreds a second.
  */
 const crowd = 24;
 const gatherMs = 4;
-/** Streams are there at a time when they have a window within so long. */
+/** Streams are concurrent if they have had a window within this time. */
 const presenceMs = 2 * windowMs;
 
 /**
- * Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is busy, are
- * scored in one run, which costs far less than one run each; where many streams are there, a window waits up to 4 ms for
- * others. The model loads with the first window; its weights run in a graph of our own, see `silero-graph.ts`, where the file
- * is of that architecture, else as it is.
- * A window is read after `score` returned, so its buffer must not be reused before the promise settles. When the worker
- * dies, the windows it had fail with `ENGINE_UNAVAILABLE` and their streams go on with a fresh state.
+ * Opens Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or
+ * while the worker is busy, are scored in one run, which costs far less than one run each; with
+ * many streams a window waits up to 4 ms for others. The model loads with the first window. If the
+ * file has the known architecture, its weights run in our own graph, see `silero-graph.ts`;
+ * otherwise the file runs as it is.
+ *
+ * A window is read after `score` has returned, so its buffer must not be reused before the promise
+ * settles. If the worker dies, its windows fail with `ENGINE_UNAVAILABLE`, and their streams
+ * continue with a fresh state.
  */
 export function openSilero(options: SileroOptions = {}): Vad & { close(): Promise<void> } {
   const modelPath = options.modelPath ?? findModel();
@@ -104,12 +115,15 @@ interface Pending {
 }
 
 class Stream implements VadStream {
-  /** When it was last counted as being there. */
+  /** Number of the period in which the stream was last counted. */
   countedIn = 0;
   readonly #batcher: Batcher;
-  /** Oldest first; the model needs the state after one before it can score the next. */
+  /**
+   * Waiting windows, oldest first; the model needs the state after one before it can score the
+   * next.
+   */
   readonly #waiting: Pending[] = [];
-  /** The window the worker has. */
+  /** Window that the worker is scoring. */
   #scoring: Pending | undefined;
   readonly #context = new Float32Array(contextSamples);
   readonly #state = new Float32Array(stateSize);
@@ -139,7 +153,7 @@ class Stream implements VadStream {
     this.#scoring?.reject(gone);
   }
 
-  /** Packs the oldest waiting window as number `place` of `batch`. */
+  /** Packs the oldest waiting window at index `place` of `batch`. */
   pack(batch: SileroBatch, place: number): void {
     const pending = this.#waiting.shift() as Pending;
     this.#scoring = pending;
@@ -150,7 +164,7 @@ class Stream implements VadStream {
     batch.states.set(this.#state.subarray(halfState), (batch.count + place) * halfState);
   }
 
-  /** Takes the result of what was packed as number `place` of `batch`. */
+  /** Takes the result at index `place` of `batch`. */
   take({ count, inputs, states }: SileroBatch, place: number, probability: number): void {
     const offset = place * inputSamples;
     this.#context.set(inputs.subarray(offset + windowSamples, offset + inputSamples));
@@ -174,16 +188,19 @@ class Stream implements VadStream {
   }
 }
 
-/** Gathers the streams that have a window waiting and gives the worker one window of each at a time. */
+/**
+ * Collects the streams that have a window waiting, and gives the worker one window of each at a
+ * time.
+ */
 class Batcher {
   readonly #pool: WorkerPool<SileroBatch, SileroScores>;
   readonly #ready = new Set<Stream>();
-  /** The streams of the batch under way, in their places. */
+  /** Streams of the current batch, by index. */
   readonly #scoring: Stream[] = [];
   readonly #never = new AbortController().signal;
   #running = false;
   #begunMs = 0;
-  /** Streams that were there in the last whole period, and those of the present one. */
+  /** Number of active streams in the last whole period, and in the current one so far. */
   #there = 0;
   #present = 0;
   #period = 1;
@@ -207,7 +224,7 @@ class Batcher {
     this.#ready.delete(stream);
   }
 
-  /** Counts who is there, anew in each period. */
+  /** Counts the active streams of each period. */
   #count(stream: Stream): void {
     const nowMs = performance.now();
     if (nowMs - this.#periodFromMs >= presenceMs) {
@@ -223,11 +240,12 @@ class Batcher {
 
   #goOn(): void {
     this.#running = this.#ready.size > 0;
-    // Not a microtask: what other sockets deliver in this turn of the event loop should come along.
+    // Not a microtask: windows that other sockets deliver in this turn of the event loop should
+    // join the batch.
     if (this.#running) setImmediate(() => this.#begin());
   }
 
-  /** Scores what is there, or waits for more where more is to come. */
+  /** Scores the waiting windows, after a short wait if more are expected. */
   #begin(): void {
     const run = (): void => void this.#score().then(() => this.#goOn());
     const waitMs = this.#begunMs + gatherMs - performance.now();
