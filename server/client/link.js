@@ -9,7 +9,8 @@ import { Outgoing } from './outgoing.js';
 import { SoundEvents } from './sound-events.js';
 import { parseEvent } from './wire-event.js';
 
-/** @import { ClientEvent, ConnectionEvent, OpusCodec, OpusEncoder, TalkClock, TalkSocket } from './api.d.ts' */
+/** @import { ClientEvent, ConnectionEvent, OpusCodec } from './api.d.ts' */
+/** @import { OpusEncoder, TalkClock, TalkSocket } from './api.d.ts' */
 /** @import { ServerEvent, Session, SoundEvent } from './api.d.ts' */
 
 /** @import { WireEvent } from './wire-event.js' */

@@ -7,7 +7,8 @@ import { Player, UNASKED } from './player.js';
 import { ReplyRequest } from './reply-request.js';
 import { whenOnline } from './when-online.js';
 
-/** @import { ConnectionEvent, ServerEvent, Session, Talk, TalkEvent, TalkOptions } from './api.d.ts' */
+/** @import { ConnectionEvent, ServerEvent, Session } from './api.d.ts' */
+/** @import { Talk, TalkEvent, TalkOptions } from './api.d.ts' */
 
 const KEPT_AUDIO_MS = 30_000;
 

@@ -3,7 +3,8 @@ import { heardOf, holdItem, isSilenced } from './open-item.js';
 import { fromPcm16, WIRE_RATE } from './pcm.js';
 
 /** @import { OpenItem } from './open-item.js' */
-/** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, SoundEvent, TalkSpeaker } from './api.d.ts' */
+/** @import { ClientEvent, PlaybackEvent, ServerEvent } from './api.d.ts' */
+/** @import { Session, SoundEvent, TalkSpeaker } from './api.d.ts' */
 
 /**
  * `event_id` of events that the client sends on its own; errors in response to them are ignored.
