@@ -1,5 +1,5 @@
 /**
- * Events on their way from those who push to the one who iterates.
+ * Queue of events between producers and a single async iterator.
  *
  * @template Event
  * @implements {AsyncIterable<Event>}
@@ -18,7 +18,7 @@ export class EventQueue {
     this.#wake?.();
   }
 
-  /** The reader finishes once it has taken what is waiting. */
+  /** Ends the iteration once the queued events have been consumed. */
   end() {
     this.#hasEnded = true;
     this.#wake?.();
@@ -27,7 +27,7 @@ export class EventQueue {
   /** @returns {AsyncIterator<Event>} */
   async *[Symbol.asyncIterator]() {
     for (;;) {
-      // Whole batches: taking events one by one from the front of a long array is slow.
+      // Takes whole batches: shifting events one by one off the front of a long array is slow.
       const batch = this.#events;
       this.#events = [];
       yield* batch;

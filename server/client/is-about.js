@@ -1,7 +1,7 @@
 /** @import { TalkEvent } from './types/api.d.ts' */
 
 /**
- * Whether an event is of a family, such as `response.` or `connection.`.
+ * Type guard for a family of events, such as `response.` or `connection.`.
  *
  * @template {string} Prefix
  * @param {TalkEvent} event

@@ -11,7 +11,10 @@ import { whenOnline } from './connection/when-online.js';
 
 const KEPT_AUDIO_MS = 30_000;
 
-/** The first session could not be had; `code` is the server's, or `connection_refused`, `replaced` or `closed`. */
+/**
+ * The first session could not be opened; `code` is the server's, or `connection_refused`,
+ * `replaced` or `closed`.
+ */
 export class TalkError extends Error {
   /** @override */
   name = 'TalkError';
@@ -27,8 +30,8 @@ export class TalkError extends Error {
 }
 
 /**
- * Opens a talk with a character. It comes back by itself when its connection is lost: what both sides said meanwhile is
- * delivered then, once and in order.
+ * Opens a conversation with a character. Reconnects by itself when the connection is lost: events
+ * of both sides from the meantime are then delivered exactly once and in order.
  *
  * @param {TalkOptions} options
  * @returns {Talk}
@@ -46,7 +49,7 @@ class OpenTalk {
   #player;
   #request;
   #devices;
-  // What looks open is broken after the network has changed.
+  // A socket that looks open is dead after a network change.
   #stopWatching = whenOnline(() => this.reconnect());
   /** @type {Promise<Session>} */
   #opened;
@@ -83,10 +86,10 @@ class OpenTalk {
       this.#open = resolve;
       this.#fail = reject;
     });
-    // The first event must not come before the caller has what this returns.
+    // Deferred, so that no event is emitted before the caller has the returned object.
     this.#devices = Promise.resolve().then(() => this.#start());
     this.#opened = Promise.all([session, this.#devices]).then(([opened]) => opened);
-    // Whoever does not wait for it learns of a failure from the events.
+    // Callers that do not await `opened` learn of a failure from the events.
     this.#opened.catch(() => {});
   }
 
@@ -137,7 +140,7 @@ class OpenTalk {
     const { activeId } = this.#request;
     const isToCancel = activeId !== undefined && !this.#player.isCut(activeId);
     await this.#player.cut(activeId);
-    // Told what was heard of it before, the server ends it exactly there.
+    // `cut` has reported how much was heard, so the server truncates the reply exactly there.
     if (isToCancel) this.send({ type: 'response.cancel', event_id: UNASKED, response_id: activeId });
   }
 
@@ -162,7 +165,7 @@ class OpenTalk {
       listener: this.#player.listener,
       onChunk: ({ pcm }) => void this.sendAudio(pcm),
       onEvent: (event) => {
-        // A loudspeaker that was closed with the talk has not failed.
+        // A device closed at the end of the conversation has not failed.
         if (!this.#isOver) this.#tell(event);
       },
     });

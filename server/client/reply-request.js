@@ -2,10 +2,13 @@ import { UNASKED } from './audio/player.js';
 
 /** @import { ClientEvent, ServerEvent } from './types/api.d.ts' */
 
-/** `event_id` of the requests made here. */
+/** `event_id` of the `response.create` events sent here. */
 const ASKED = 'asked';
 
-/** Asks for the answer to what was written as soon as the server is free: it works on one at a time. */
+/**
+ * Requests a reply to a text message as soon as the server has no active response: it handles one
+ * at a time.
+ */
 export class ReplyRequest {
   #send;
   #isOwed = false;
@@ -17,7 +20,7 @@ export class ReplyRequest {
     this.#send = send;
   }
 
-  /** Of the response that the server is at work on, the latest where there are several. @returns {string | undefined} */
+  /** Id of the active response; the latest if there are several. @returns {string | undefined} */
   get activeId() {
     return [...this.#active].at(-1);
   }
@@ -32,7 +35,7 @@ export class ReplyRequest {
     this.#askIfFree();
   }
 
-  /** The session is gone. */
+  /** Forgets the session, which is gone. */
   reset() {
     this.#isOwed = false;
     this.#active.clear();
@@ -40,7 +43,7 @@ export class ReplyRequest {
 
   /**
    * @param {ServerEvent} event
-   * @returns {boolean} whether it was an error that is nobody else's concern
+   * @returns {boolean} true for an error that was handled here
    */
   take(event) {
     if (event.type === 'response.created') this.#active.add(event.response.id);
@@ -51,7 +54,8 @@ export class ReplyRequest {
       const { event_id: ref, code } = event.error;
       if (ref === UNASKED) return true;
       if (ref !== ASKED || code !== 'conversation_already_has_active_response') return false;
-      // Asked a moment too early: a reply to something else began on its way here. Ask again when it is over.
+      // The request was too early: a different reply started in the meantime. Ask again when it is
+      // done.
       this.#isOwed = true;
       return true;
     }

@@ -2,10 +2,16 @@ import type { Database } from './database.ts';
 import { MemoryError, type Bond, type Correction, type MemoryRecord, type Person } from './record.ts';
 import { ofBond, ofPerson, partsOf } from './rows.ts';
 
-/** How many of the latest turns are summed up anew where a summary was dropped: each hundred is a call of the model. */
+/**
+ * Latest turns to summarize again after a summary was dropped; each hundred costs a call of the
+ * LLM.
+ */
 const mostSummedAnew = 300;
 
-/** Has a memory say something else, and what rests on it with it: the words of a fact in its turn, and the summary of that turn. */
+/**
+ * Corrects a memory and everything derived from it: the text of a fact also in its source turn; the
+ * summary of that turn is dropped.
+ */
 export function correctIn(database: Database, person: Person, memory: MemoryRecord, correction: Correction): void {
   const { table, number } = partsOf(memory.id);
   if (memory.kind === 'turn') {
@@ -29,8 +35,8 @@ export function correctIn(database: Database, person: Person, memory: MemoryReco
 }
 
 /**
- * Forgets a memory with all that it rests on or that rests on it: a fact with the turns in which it was said, a turn with its facts, and
- * a summary of it, which is made anew from what is left.
+ * Deletes a memory with its sources and everything derived from it: a fact with the turns that
+ * mention it, a turn with its facts and its summary, which is made again from what is left.
  */
 export function removeFrom(database: Database, person: Person, memory: MemoryRecord): void {
   const { table, number } = partsOf(memory.id);
@@ -46,17 +52,20 @@ export function removeFrom(database: Database, person: Person, memory: MemoryRec
   owe(database);
 }
 
-/** Forgets a turn with its facts, and a summary of it. */
+/** Deletes a turn with its facts and its summary. */
 export function forgetTurn(database: Database, bond: Bond, turn: number): void {
   dropSummary(database, bond, turn);
   database.run('DELETE FROM turns WHERE id = ?', turn);
   owe(database);
 }
 
-/** Forgets up to `most` memories of a person, or of what one character knows of them. Returns how many: none when all are gone. */
+/**
+ * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0
+ * when none are left.
+ */
 export function eraseFrom(database: Database, { owner, user }: Person, character: string, most: number): number {
   let count = 0;
-  // The summaries last: until then one may still be made of what is left.
+  // Summaries last, because one may still be made of the remaining turns until then.
   for (const table of ['facts', 'turns', 'summaries']) {
     const some = `SELECT id FROM ${table} WHERE ${ofPerson} AND (? = '' OR character = ?) LIMIT ?`;
     const sql = `DELETE FROM ${table} WHERE id IN (${some})`;
@@ -67,15 +76,18 @@ export function eraseFrom(database: Database, { owner, user }: Person, character
   return count;
 }
 
-/** All that is remembered of one person, or of all persons of a key. */
+/** Key of the memories of one user, or of all users of a key. */
 export type Whose = Person | { readonly owner: string; readonly user?: undefined };
 
-/** Gives what is remembered of one person, or of all persons of a key, to another. Returns how many memories there were. */
+/**
+ * Moves the memories of one user, or of all users of a key, to another. Returns the number of
+ * memories moved.
+ */
 export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whose): number {
   const where = "owner = ? AND (? = '' OR user = ?)";
   const whose = [owner, user, user];
   const target = [to.owner, to.user ?? null];
-  // Two summaries cannot be one: what the one held is summed up anew, on top of the other.
+  // Two summaries cannot be merged: the turns of one are summarized again on top of the other.
   const met = database.all<{ id: number; user: string; character: string }>(
     `SELECT id, user, character FROM summaries AS s WHERE ${where} AND EXISTS (SELECT 1 FROM summaries AS o
      WHERE o.id <> s.id AND o.owner = ? AND o.user = coalesce(?, s.user) AND o.character = s.character)`,
@@ -97,12 +109,15 @@ export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whos
   return count;
 }
 
-/** Traces of what was deleted are left in the file. */
+/** Notes that the file still has traces of deleted data to purge. */
 function owe(database: Database): void {
   database.run("INSERT OR IGNORE INTO chores VALUES ('vacuum')");
 }
 
-/** A summary cannot be freed of one turn: what it held is summarised again, unless it was in its person's own words. */
+/**
+ * Deletes the summary that covers a turn, since a single turn cannot be removed from it. Its turns
+ * will be summarized again, unless the user had corrected the summary.
+ */
 function dropSummary(database: Database, { owner, user, character }: Bond, turn: number): void {
   const held = database.get('SELECT id FROM turns WHERE id = ? AND summarised = 1', turn);
   if (held === undefined) return;

@@ -6,19 +6,20 @@ import { migrate } from './schema.ts';
 
 type Value = string | number | null | Uint8Array;
 
-/** How long whoever keeps the file waits for another process that writes. */
+/** Timeout of the main connection while another process writes. */
 const busyMs = 5_000;
-/** How long the event loop may wait with it. */
+/** Timeout of the secondary connection, which blocks the event loop. */
 const besideBusyMs = 10;
 
-/** One SQLite file, with statements that are prepared once. */
+/** One SQLite file with cached prepared statements. */
 export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   /**
-   * Opens or makes the file, readable by its owner alone, and brings it up to date. Throws `MemoryError` where it cannot be read.
-   * `isBeside`: another connection of this process has done that, and takes over what stands in the log; this one waits for nothing.
+   * Opens or creates the file, readable by its owner only, and migrates it. Throws `MemoryError` if
+   * it cannot be read. `isBeside`: a secondary connection; the main one of this process migrates
+   * and checkpoints the file, and this one hardly waits for locks.
    */
   constructor(file: string, isBeside = false) {
     let database: DatabaseSync | undefined;
@@ -37,22 +38,23 @@ export class Database {
     }
   }
 
-  /** All of it, or nothing. */
+  /** Runs `change` in a transaction; rolls back if it throws. */
   transaction(change: () => void): void {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       change();
       this.#database.exec('COMMIT');
     } catch (cause) {
-      // A full disk has ended the transaction already.
+      // On a full disk SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw cause;
     }
   }
 
   /**
-   * Writes all anew, and empties the log: copies of what was deleted lie about between the rows of a file, for all that SQLite overwrites
-   * (`secure_delete`). False where another process reads just now: it is to be done again.
+   * Rewrites the whole file and truncates the log: even with `secure_delete`, copies of deleted
+   * data can remain in unused parts of the file. Returns false if another process is reading and it
+   * has to be repeated.
    */
   vacuum(): boolean {
     this.#database.exec('VACUUM');
@@ -60,7 +62,7 @@ export class Database {
     return busy === 0;
   }
 
-  /** Returns how many rows were changed. */
+  /** Runs a statement and returns the number of rows changed. */
   run(sql: string, ...values: Value[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }

@@ -11,11 +11,11 @@ import {
   type TurnRow,
 } from './rows.ts';
 
-/** A piece of an export. */
+/** One page of an export. */
 export interface ExportPage {
-  /** Memories as JSON, each on a line of its own, with commas between. */
+  /** Memories as JSON, one per line, separated by commas. */
   readonly text: string;
-  /** The last of them: what comes next stands after it. Absent where nothing does. */
+  /** Id of the last memory, from which the next page continues. Absent on the last page. */
   readonly last?: string;
 }
 
@@ -27,7 +27,10 @@ const recordOf = {
 };
 const order = ['turns', 'facts', 'summaries'] as const;
 
-/** The memories of a person after `after`, or from the first on: turns, facts and summaries, each oldest first. */
+/**
+ * Returns a page of a user's memories, after the id `after` or from the start: turns, facts and
+ * summaries, each oldest first.
+ */
 export function pageIn(database: Database, { owner, user }: Person, character: string, after = 't0'): ExportPage {
   const begin = partsOf(after);
   const records: MemoryRecord[] = [];
@@ -48,7 +51,7 @@ export function pageIn(database: Database, { owner, user }: Person, character: s
   return { text, ...(last === undefined ? {} : { last }) };
 }
 
-/** An export as a JSON document, piece by piece. */
+/** Yields an export as a JSON document, page by page. */
 export async function* exportOf(
   head: Readonly<Record<string, unknown>>,
   pageAfter: (last?: string) => ExportPage | Promise<ExportPage>,

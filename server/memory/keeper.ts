@@ -5,13 +5,13 @@ import type { SessionEvent } from '../session/contract/events.ts';
 import type { Bond, Turn } from './record.ts';
 import type { StoreThread } from './store-thread.ts';
 
-/** What one turn is made of, as far as it is known. */
+/** A turn and its state in the store. */
 interface KeptTurn {
   readonly asked: readonly MessageItem[];
   readonly answered: MessageItem | undefined;
   readonly item: string;
   readonly atMs: number;
-  /** As it stands in the store. */
+  /** Content last written to the store. */
   written: string;
   isKept: boolean;
 }
@@ -21,24 +21,31 @@ export interface KeeperParts {
   readonly bond: Bond;
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
-  /** Of a session that is taken up again: the replies that its server did not live to end. Absent where its user was named later, or others were on stage. */
+  /**
+   * In a resumed session, the replies that the previous server process did not finish. Absent if
+   * the user was named later or other characters were speaking.
+   */
   readonly openReplies?: readonly MessageItem[] | undefined;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** Told that the store could not be written, without content. What could not be written is tried again. */
+  /** Called, without content, if a write failed. Failed writes are retried. */
   readonly onFault: (fault: unknown) => void;
-  /** Told of each turn that was written for the first time. */
+  /** Called for each turn that was written for the first time. */
   readonly onTurn?: () => void;
 }
 
-/** Turns of which the client may still tell what it heard; see `session/ended-replies.ts`. */
+/**
+ * Latest turns for which the client may still report how much was heard; see
+ * `session/ended-replies.ts`.
+ */
 const openTurns = 8;
-/** Sound and words on their way change no turn. */
+/** Streaming events, which change no turn. */
 const passing: ReadonlySet<SessionEvent['type']> = new Set(['reply-audio', 'reply-text', 'transcript-partial']);
 
 /**
- * Writes the turns of a session as they were heard. Told of each event before the client is, so that no client hears of the end of a
- * turn that is not kept; what is cut later, or deleted, is corrected with the next event.
+ * Writes the turns of a session to the store as they were heard. Receives each event before the
+ * client does, so that no client learns of the end of a turn that is not stored. Later truncations
+ * and deletions are written with the next event.
  */
 export class Keeper {
   readonly #parts: KeeperParts;
@@ -48,7 +55,8 @@ export class Keeper {
   constructor(parts: KeeperParts) {
     this.#parts = parts;
     const { conversation, openReplies } = parts;
-    // What was said before its user was named is not kept; of a session that is taken up again, turns that ended are kept already.
+    // Nothing said before the user was named is stored; in a resumed session, finished turns are
+    // already stored.
     const isKept = (item: Item): boolean =>
       openReplies === undefined || (isReply(item) && openReplies.every(({ id }) => id !== item.id));
     for (const item of conversation.items.slice(0, conversation.items.findLastIndex(isKept) + 1))
@@ -57,8 +65,9 @@ export class Keeper {
   }
 
   /**
-   * Settles when all is written that can be; undefined where there is nothing to write. What is said while others are `onStage` is
-   * no turn of this character's, then or later.
+   * Writes what an event changes. Settles when everything possible is written; undefined if there
+   * is nothing to write. Items from while other characters are `onStage` never become turns of this
+   * character.
    */
   note(event: SessionEvent, onStage = false): Promise<void> | undefined {
     if (passing.has(event.type)) return undefined;
@@ -70,7 +79,7 @@ export class Keeper {
     );
   }
 
-  /** The session has ended: what was said and not answered is kept too. */
+  /** Ends the session: stores unanswered user messages as well. */
   async close(): Promise<void> {
     this.#endTurn(undefined);
     await this.#settle(this.#turns);
@@ -90,7 +99,7 @@ export class Keeper {
 
   #isNewRemark(item: Item): boolean {
     if (item.type !== 'message' || item.role !== 'user' || this.#known.has(item.id)) return false;
-    // What a remark said may be known later than what was answered.
+    // The transcript of a user message may arrive after the reply.
     return textOf(item) !== '' || item.content.some((part) => part.type === 'audio' && part.transcript === null);
   }
 
@@ -122,7 +131,7 @@ export class Keeper {
     return { asked: said.join('\n'), answered: answered === undefined ? '' : this.#textOf(answered) };
   }
 
-  /** What an item says; nothing once it is deleted. */
+  /** Returns the text of an item; empty if it was deleted. */
   #textOf(item: MessageItem): string {
     return this.#parts.conversation.get(item.id) === undefined ? '' : textOf(item);
   }

@@ -8,28 +8,33 @@ import { memoryFile, MemoryStore } from './store.ts';
 import { openStoreThread, type StoreThread } from './store-thread.ts';
 import { openSummaries } from './summaries.ts';
 
-/** The memories of one server. */
+/** The memory subsystem of a server. */
 export interface Memories {
   readonly state: 'on' | 'off' | 'unavailable';
-  /** Throws `MemoryError` where memory is off, or its file cannot be read. */
+  /** The store; access throws `MemoryError` if memory is off or its file cannot be read. */
   readonly store: StoreThread;
-  /** What a session with this character remembers; undefined where nothing is kept. */
+  /**
+   * Opens the memory of a session with this character; undefined if memory is off or unavailable.
+   */
   follow(owner: Person['owner'], character: Character, onFault: (fault: unknown) => void): SessionMemory | undefined;
-  /** Keeps what is being said, lets what is being summed up be, and closes the file. */
+  /** Stores the open turns, aborts running summaries, and closes the file. */
   close(): Promise<void>;
 }
 
 export interface MemoriesParts {
   readonly config: Pick<Config, 'memory' | 'dataDir'>;
   readonly chatModel: ChatModel | undefined;
-  /** Recalls by meaning too. */
+  /** Embeddings, for semantic recall. */
   readonly meanings?: Meanings | undefined;
   readonly characters: ReadonlyMap<string, Character>;
-  /** Told why memories cannot be had, or summed up; without content. */
+  /** Called, without content, if memories cannot be opened or summarized. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/** Opens the memories where the operator wants them. A file that cannot be read is told of, and the server talks without. */
+/**
+ * Opens the memories if the configuration enables them. If the file cannot be read, reports it and
+ * continues without memories.
+ */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   const { config, chatModel, meanings, characters, onFault } = parts;
   if (!config.memory) return without('off', new MemoryError('memory_off', 'This server keeps no memories.'));

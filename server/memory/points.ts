@@ -1,14 +1,14 @@
 import type { Database } from './database.ts';
 
-/** Memories whose meanings are kept; a summary is told anyhow. */
+/** A memory with a stored embedding; not a summary, which is always included. */
 export interface PointedMemory {
   /** As in `MemoryRecord`. */
   readonly id: string;
-  /** What the point is of. */
+  /** Text that was embedded. */
   readonly text: string;
 }
 
-/** The points of meaning, of one model, that are kept of these memories, by id. */
+/** Returns the stored embeddings of these memories for one model, by id. */
 export function pointsIn(database: Database, model: string, ids: readonly string[]): Map<string, Float32Array> {
   const found = new Map<string, Float32Array>();
   for (const id of ids) {
@@ -20,8 +20,8 @@ export function pointsIn(database: Database, model: string, ids: readonly string
 }
 
 /**
- * Keeps a point beside the memory it is of, of one model each. It goes with its memory, and when that is corrected (`schema.ts`); of
- * what says something else by now none is kept.
+ * Stores the embedding of a memory, for one model at a time. It is deleted with its memory, and
+ * when that is corrected (`schema.ts`). Not stored if the memory's text has changed.
  */
 export function keepPointIn(database: Database, model: string, { id, text }: PointedMemory, point: Float32Array): void {
   const bytes = new Uint8Array(point.buffer, point.byteOffset, point.byteLength);
@@ -45,7 +45,7 @@ function numberOf(id: string): number {
   return Number(id.slice(1));
 }
 
-/** A copy: what SQLite gives need not begin where numbers of four bytes may. */
+/** Copies the bytes, because a buffer from SQLite need not be aligned to 4 bytes. */
 function pointIn(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer, 0, Math.floor(bytes.length / 4));
 }

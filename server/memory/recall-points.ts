@@ -10,15 +10,16 @@ export interface RecallPointsParts {
   readonly store: Pick<MemoryStore, 'points'>;
   readonly keep: StoreThread['keepPoint'];
   readonly index: Pick<Recollection, 'place'>;
-  /** Ends with the talk. */
+  /** Aborted at the end of the conversation. */
   readonly signal: AbortSignal;
-  /** Told of faults that are ours, without content. */
+  /** Called, without content, for faults other than engine errors. */
   readonly onFault: (fault: unknown) => void;
 }
 
 /**
- * Gives memories that were added to an index their points: those that are kept at once, the others in the background as the embedder
- * gives them, which are kept then. What the embedder fails to give is found by words, and asked for in the next talk.
+ * Adds embeddings to indexed memories: stored ones at once, the others in the background as the
+ * embedder returns them; those are then stored. Memories without an embedding are found by keywords
+ * and embedded in the next conversation.
  */
 export function openRecallPoints({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
   const { model } = meanings;

@@ -8,27 +8,30 @@ import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';
 import type { StoreThread } from './store-thread.ts';
 
-/** Memories of a person that can be recalled, the latest; what is older lives on in the summary. */
+/** Caps on the indexed memories of a user, latest first; older ones are covered by the summary. */
 const most = { turns: 1_500, facts: 500 };
-/** Memories that are indexed at a stretch: the event loop waits for them. */
+/** Memories indexed per batch; each batch blocks the event loop. */
 const chunk = 25;
 const mostFound = 5;
-/** The facts told last, whatever is spoken about. */
+/** Number of latest facts that are always included, whatever the topic. */
 const latestFacts = 5;
-/** What memories may cost a prompt, in estimated tokens, besides the summary. */
+/** Budget for memories in a prompt, in estimated tokens, not counting the summary. */
 const budgetTokens = 400;
 
 type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
 
-/** What a character remembers that bears on a talk, one line each: the summary, what fits the last remark, and the latest facts. */
+/**
+ * Returns the memories relevant to a conversation, one line each: the summary, matches for the last
+ * user message, and the latest facts.
+ */
 export interface Recall {
-  /** `point`: of the last remark, where its meaning is known. */
+  /** `point`: embedding of the last user message, if available. */
   (history: readonly Message[], point?: Float32Array): string[];
-  /** Takes in what was kept since the last time. */
+  /** Indexes the memories stored since the last call. */
   read(): void;
 }
 
-/** By meaning too, until the talk ends. */
+/** Parts for recall by embedding, until the conversation ends. */
 export interface ByMeaning {
   readonly meanings: Meanings;
   readonly keep: StoreThread['keepPoint'];
@@ -36,7 +39,10 @@ export interface ByMeaning {
   readonly onFault: (fault: unknown) => void;
 }
 
-/** Recalls for one person and character. Each line is read from the store when it is used, so that nothing deleted is told. */
+/**
+ * Opens recall for one user and character. Each line is read from the store when it is used, so
+ * that deleted memories never appear.
+ */
 export function openRecall(store: MemoryStore, bond: Bond, now: () => number, byMeaning?: ByMeaning): Recall {
   const index = openRecollection();
   const place = byMeaning && openRecallPoints({ ...byMeaning, store, index });
@@ -57,7 +63,8 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number, by
       read[kind] = Math.max(read[kind], Number(id.slice(1)));
       if (kind === 'fact') facts.push(id);
     }
-    // The latest at once; older ones as the event loop has time, for a talk that has just begun.
+    // Indexes the latest at once and older ones in the background, because the conversation has
+    // just started.
     addLater(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
   };
 
@@ -72,7 +79,7 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number, by
     const found = standing(store, bond, index.find(remark, now(), point), mostFound, isNews);
     const known = new Set(found.map(({ id }) => id));
     const latest = standing(store, bond, facts.toReversed(), latestFacts, ({ id }) => !known.has(id)) as Fact[];
-    // A fact is told once, not again in the turn it was said in.
+    // A fact is included once: leave out the turn that it was extracted from.
     const sources = new Set([...found, ...latest].map((memory) => (memory.kind === 'fact' ? memory.source : null)));
     const lines = [...latest, ...found].filter(({ id }) => !sources.has(id)).map((memory) => lineOf(memory, now()));
     const summary = store.summary(bond);
@@ -81,7 +88,7 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number, by
   return Object.assign(recall, { read: readNew });
 }
 
-/** The first `most` of these that are still there. */
+/** Returns the first `most` of these memories that still exist and are wanted. */
 function standing(
   store: MemoryStore,
   bond: Bond,

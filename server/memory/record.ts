@@ -1,52 +1,64 @@
-/** Whose memories: `owner` stands for the server key that was shown, empty where none is needed; `user` is the client's name for a person. */
+/**
+ * Key of a user's memories: `owner` identifies the API key, empty if the server needs none; `user`
+ * is the client's id for the user.
+ */
 export interface Person {
   readonly owner: string;
   readonly user: string;
 }
 
-/** What one character remembers of one person. */
+/** Key of the memories that one character has of one user. */
 export interface Bond extends Person {
   readonly character: string;
 }
 
-/** One exchange as it was heard. */
+/** One exchange, with the reply as far as it was heard. */
 export interface Turn {
-  /** Of the session and its first item: the same pair is the same turn. */
+  /** Session id; together with `item`, the id of the turn's first item, it identifies the turn. */
   readonly session: string;
   readonly item: string;
-  /** What the user said; empty where the character spoke first. */
+  /** User message; empty if the character spoke first. */
   readonly asked: string;
-  /** What was heard of the reply; may be empty. */
+  /** The part of the reply that was heard; may be empty. */
   readonly answered: string;
-  /** It was kept before: where it is gone by now, somebody deleted it, and it stays so. */
+  /**
+   * True if the turn was stored before. If it is missing from the store then, it was deleted and is
+   * not stored again.
+   */
   readonly isKnown?: boolean;
 }
 
-/** A fact about the user, as it was read out of a turn. */
+/** A fact about the user, extracted from a turn. */
 export interface FoundFact {
-  /** Of which a person has one: a new one takes the place of the old. Absent where there may be many. */
+  /**
+   * Topic with a single value per user: a new fact replaces the old one. Absent if there may be
+   * several.
+   */
   readonly topic?: string;
   readonly text: string;
 }
 
-/** One memory, as its person may read it. `id`: `t…` a turn, `f…` a fact, `s…` the summary of earlier talks. */
+/**
+ * One memory, as shown to its user. `id`: `t…` for a turn, `f…` for a fact, `s…` for the summary of
+ * earlier conversations.
+ */
 export type MemoryRecord = {
   readonly id: string;
   readonly character: string;
   /** ISO 8601, UTC. */ readonly at: string;
 } & (
   | { readonly kind: 'turn'; readonly session: string; readonly asked: string; readonly answered: string }
-  /** `source`: the turn in which it was said. */
+  /** `source`: id of the turn it was extracted from. */
   | { readonly kind: 'fact'; readonly text: string; readonly source: string | null; readonly corrected: boolean }
   | { readonly kind: 'summary'; readonly text: string; readonly corrected: boolean }
 );
 
-/** What a memory is to say instead. */
+/** New text of a memory. */
 export type Correction =
   | { readonly text: string }
   | { readonly asked?: string | undefined; readonly answered?: string | undefined };
 
-/** Memories cannot be had; `code` is one of the error table. */
+/** A memory operation failed; `code` is one of the error table. */
 export class MemoryError extends Error {
   override readonly name = 'MemoryError';
   readonly code: 'memory_off' | 'memory_unavailable' | 'memory_not_found' | 'invalid_value';

@@ -1,8 +1,8 @@
 import { MemoryError, type MemoryRecord } from './record.ts';
 
-/** What is of a person, as a condition with two values. */
+/** SQL condition for the memories of a user; takes two values. */
 export const ofPerson = 'owner = ? AND user = ?';
-/** What a character remembers of them, with three. */
+/** SQL condition for the memories that one character has of a user; takes three values. */
 export const ofBond = `${ofPerson} AND character = ?`;
 
 interface Row {
@@ -12,49 +12,49 @@ interface Row {
   readonly at: number;
 }
 
-/** A turn as its table keeps it. */
+/** Row of the table of turns. */
 export interface TurnRow extends Row {
   readonly session: string;
   readonly asked: string;
   readonly answered: string;
 }
 
-/** A fact likewise. */
+/** Row of the table of facts. */
 export interface FactRow extends Row {
   readonly turn: number | null;
   readonly text: string;
   readonly corrected: number;
 }
 
-/** A summary likewise. */
+/** Row of the table of summaries. */
 export type SummaryRow = Omit<FactRow, 'turn'>;
 
-/** A turn as its person may read it. */
+/** Converts a turn to the record shown to its user. */
 export function turnRecord({ id, character, at, session, asked, answered }: TurnRow): MemoryRecord {
   return { id: `t${id}`, kind: 'turn', character, at: isoOf(at), session, asked, answered };
 }
 
-/** A fact likewise. */
+/** Converts a fact to the record shown to its user. */
 export function factRecord({ id, character, at, turn, text, corrected }: FactRow): MemoryRecord {
   const source = turn === null ? null : `t${turn}`;
   return { id: `f${id}`, kind: 'fact', character, at: isoOf(at), text, source, corrected: corrected === 1 };
 }
 
-/** A summary likewise. */
+/** Converts a summary to the record shown to its user. */
 export function summaryRecord({ id, character, at, text, corrected }: SummaryRow): MemoryRecord {
   return { id: `s${id}`, kind: 'summary', character, at: isoOf(at), text, corrected: corrected === 1 };
 }
 
 const tables = { t: 'turns', f: 'facts', s: 'summaries' } as const;
 
-/** Where the memory of an id stands. Throws `MemoryError` where it is no id. */
+/** Returns the table and row number of a memory id. Throws `MemoryError` if the id is invalid. */
 export function partsOf(id: string): { readonly table: (typeof tables)[keyof typeof tables]; readonly number: number } {
   const [, letter, digits] = /^([tfs])(\d{1,15})$/.exec(id) ?? [];
   if (letter === undefined) throw notFound(id);
   return { table: tables[letter as keyof typeof tables], number: Number(digits) };
 }
 
-/** There is no memory of this id. */
+/** Returns the error for an id without a memory. */
 export function notFound(id: string): MemoryError {
   return new MemoryError('memory_not_found', `There is no memory "${id.slice(0, 32)}".`);
 }

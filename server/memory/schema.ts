@@ -1,6 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Each step is applied once, in order; `user_version` of the file counts them. Steps that were released are never changed. */
+/**
+ * Migrations, each applied once, in order; `user_version` of the file counts them. Released steps
+ * are never changed.
+ */
 const migrations: readonly string[] = [
   `
   CREATE TABLE turns (
@@ -32,7 +35,7 @@ const migrations: readonly string[] = [
     UNIQUE (owner, user, character)
   ) STRICT;
   `,
-  // Points of meaning: what is deleted or corrected leaves none.
+  // Embeddings; removed when their memory is deleted or corrected.
   `
   CREATE TABLE points (
     turn INTEGER UNIQUE REFERENCES turns (id) ON DELETE CASCADE,
@@ -46,7 +49,8 @@ const migrations: readonly string[] = [
   CREATE TRIGGER facts_corrected AFTER UPDATE OF text ON facts WHEN old.text <> new.text
     BEGIN DELETE FROM points WHERE fact = old.id; END;
   `,
-  // What was corrected stays so; of what was summed up once no facts are read again; and traces of what was deleted are to go.
+  // `corrected`: keep corrections. `extracted`: extract facts from each turn only once. `chores`:
+  // pending purge of deleted data.
   `
   ALTER TABLE turns ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE turns ADD COLUMN extracted INTEGER NOT NULL DEFAULT 0;
@@ -55,7 +59,7 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Brings a file up to date, whatever version wrote it; a newer one's is refused. */
+/** Migrates a file of any older version; throws if a newer version wrote it. */
 export function migrate(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {

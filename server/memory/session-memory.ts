@@ -11,19 +11,19 @@ import type { MemoryStore } from './store.ts';
 import type { StoreThread } from './store-thread.ts';
 
 export interface SessionMemoryParts {
-  /** To be written to. */
+  /** Store for writes, on a worker thread. */
   readonly store: Pick<StoreThread, 'record' | 'keepPoint'>;
-  /** The same file, for a talk to recall from. */
+  /** The same file, opened for reads on this thread. */
   readonly reader: MemoryStore;
   readonly owner: Person['owner'];
   readonly character: string;
   readonly now: () => number;
-  /** Recalls by meaning too. */
+  /** Embeddings, for semantic recall. */
   readonly meanings?: Meanings | undefined;
   readonly onFault: (fault: unknown) => void;
-  /** Told once its user is named, and after each turn: there may be something to sum up. */
+  /** Called once the user is named and after each turn: there may be something to summarize. */
   readonly onTurn: (bond: Bond) => void;
-  /** Told when all is kept, of whom. */
+  /** Called when everything is stored. */
   readonly onEnd: (bond: Bond | undefined) => void;
 }
 
@@ -34,11 +34,17 @@ interface Begun {
 
 interface Beginning extends Begun {
   readonly user: string | undefined;
-  /** Of a session that is taken up again, what its server did not live to end; absent where others than the character spoke it. */
+  /**
+   * In a resumed session, the replies that the previous server process did not finish; absent if
+   * characters other than this one spoke them.
+   */
   readonly openReplies: readonly MessageItem[] | undefined;
 }
 
-/** What one session remembers: nothing until it is told who its user is. A store that fails costs memories, never the talk: nothing throws. */
+/**
+ * Memory of one session; inactive until the user is named. Never throws: a failing store costs
+ * memories, not the conversation.
+ */
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
@@ -58,7 +64,7 @@ export class SessionMemory {
     this.#follow(user, openReplies);
   }
 
-  /** From now on this is who talks; what was said before is not kept. */
+  /** Sets the user from now on; what was said before is not stored. */
   nameUser(user: string | undefined): void {
     this.#follow(user, undefined);
   }
@@ -84,12 +90,18 @@ export class SessionMemory {
     onTurn(bond);
   }
 
-  /** `onStage`: others play than the character whose memories these are. */
+  /**
+   * Stores what an event changes. `onStage`: characters other than the one with these memories are
+   * speaking.
+   */
   note(event: SessionEvent, onStage: boolean): Promise<void> | undefined {
     return this.#guarded(() => this.#keeper?.note(event, onStage));
   }
 
-  /** Takes `longestWaitMs` at most, where meanings are asked for; throws `signal.reason` alone. */
+  /**
+   * Returns the memories relevant to the conversation. Waits for embeddings for `longestWaitMs` at
+   * most; throws only `signal.reason`.
+   */
   async recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]> {
     const remark = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
     const isAsked = this.#recall !== undefined && remark !== '';
@@ -118,7 +130,7 @@ export class SessionMemory {
     }
   }
 
-  /** Once, until something is kept again: a full disk fails with every turn. */
+  /** Reports a fault once, until a write succeeds again: a full disk fails with every turn. */
   #tell(fault: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;

@@ -12,35 +12,41 @@ export interface StoreJob {
   readonly args: readonly unknown[];
 }
 
-/** What came of it. */
+/** Result of a job. */
 export type StoreAnswer =
   | { readonly value: unknown }
   | { readonly fault: { readonly code: MemoryError['code']; readonly message: string } };
 
 /**
- * The store on a thread of its own, so that nobody's sound waits for a disk: what it takes to write, to empty the log and to read
- * much at once. One job after the other, turns that were said first. Each throws `MemoryError`; where one settles, the store's
- * promises hold.
+ * The store on a worker thread, so that audio never waits for the disk: writes, checkpoints of the
+ * log and bulk reads. Runs one job at a time, with `record` at higher priority. Each throws
+ * `MemoryError`; a settled promise gives the same guarantees as the store's method.
  */
 export type StoreThread = {
   readonly [Name in Reading | Writing]: (
     ...args: Parameters<MemoryStore[Name]>
   ) => Promise<ReturnType<MemoryStore[Name]>>;
 } & {
-  /** Forgets everything of a person, or what one character knows, and settles when no trace is left. Returns how many memories there were. */
+  /**
+   * Deletes all memories of a user, or those of one character, and settles when no trace is left on
+   * disk. Returns the number of memories deleted.
+   */
   erase(...args: [person: Parameters<MemoryStore['erase']>[0], character?: string]): Promise<number>;
-  /** Does what is asked for, rids the file of traces, and closes it. */
+  /** Finishes pending jobs, purges deleted data from the file, and closes it. */
   close(): Promise<void>;
 };
 
-/** Memories that are erased at a stretch: others who talk wait for so many. */
+/** Memories erased per job; other sessions wait for one such batch at most. */
 const eraseCount = 500;
-/** A disk that hangs keeps no session from going on; what may not be kept yet is told again. */
+/**
+ * Timeout of a write, so that a hanging disk does not block a session; what may not be stored yet
+ * is written again.
+ */
 const longestRecordMs = 30_000;
-/** After a memory was deleted: the next is likely to follow. */
+/** Delay of the purge after a deletion: more deletions are likely to follow. */
 const tidyAfterMs = 5_000;
 
-/** Opens the file on a new thread. Throws `MemoryError` where it cannot be read. */
+/** Opens the file on a new thread. Throws `MemoryError` if it cannot be read. */
 export async function openStoreThread(file: string): Promise<StoreThread> {
   const thread = startThread(file);
   const { doing } = thread;
@@ -58,7 +64,7 @@ export async function openStoreThread(file: string): Promise<StoreThread> {
     await thread.end();
     throw fault;
   }
-  // After a process that was killed.
+  // A previous process may have been killed before its purge.
   tidier.later();
   return {
     record: doing('record', { priority: 1, longestMs: longestRecordMs }),
@@ -94,7 +100,7 @@ interface Urgency {
   readonly longestMs?: number;
 }
 
-/** The thread, and what asks it for jobs. */
+/** Starts the thread and returns functions that call it. */
 function startThread(file: string) {
   const url = new URL('./store-worker.ts', import.meta.url);
   const pool = openWorkerPool<StoreJob, StoreAnswer>({ name: 'memory', url, size: 1, workerData: file });
@@ -114,7 +120,10 @@ function startThread(file: string) {
   return { call, doing, end: () => pool.close() };
 }
 
-/** Has traces removed, now or once nothing more was deleted for a while. Where it fails it is done later: the store knows. */
+/**
+ * Schedules the purge of deleted data: now, or once nothing was deleted for a while. A failed purge
+ * is retried later; the store keeps track of it.
+ */
 function openTidier(tidy: () => Promise<boolean>) {
   let timer: NodeJS.Timeout | undefined;
   const later = (): void => {

@@ -4,7 +4,7 @@ import { MemoryError } from './record.ts';
 import { MemoryStore } from './store.ts';
 import type { StoreAnswer, StoreJob } from './store-thread.ts';
 
-/** Opened by the first job, and again by the next where it cannot be. */
+/** Opened by the first job; if that fails, the next job tries again. */
 let store: MemoryStore | undefined;
 
 serveWorker<StoreJob, StoreAnswer>(async ({ method, args }) => {

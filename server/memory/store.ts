@@ -26,25 +26,29 @@ import {
   type Outgrown,
 } from './summing.ts';
 
-/** Where the memories of a data folder lie. */
+/** Returns the path of the memory file in a data folder. */
 export function memoryFile(dataDir: string): string {
   return path.join(dataDir, 'memory', 'memory.sqlite');
 }
 
 /**
- * Turns, facts and summaries in one SQLite file. Every method is one transaction, done when it returns: it then outlives a kill of
- * the process at any moment. A cut of power may cost the last moments, never the file (WAL, `synchronous` NORMAL, so that a turn
- * waits for no disk). What is deleted is overwritten, and leaves no trace once `tidy` is done.
+ * Turns, facts and summaries in one SQLite file. Every method is one transaction, committed when it
+ * returns, and survives a kill of the process at any moment. A power failure may lose the last
+ * moments but never corrupts the file (WAL, `synchronous` NORMAL, so that a turn does not wait for
+ * the disk). Deleted data is overwritten and leaves no trace after `tidy`.
  */
 export class MemoryStore {
   readonly #database: Database;
 
-  /** Opens or makes the file. Throws `MemoryError` where it cannot be read. `isBeside`: see `Database`. */
+  /**
+   * Opens or creates the file. Throws `MemoryError` if it cannot be read. `isBeside`: see
+   * `Database`.
+   */
   constructor(file: string, isBeside = false) {
     this.#database = new Database(file, isBeside);
   }
 
-  /** Keeps a turn with the facts in it, or what is now known of one that is kept. An empty one is forgotten. */
+  /** Stores or updates a turn and its facts. Deletes the turn if it is empty. */
   record(bond: Bond, turn: Turn, facts: readonly FoundFact[], atMs: number): void {
     const { owner, user, character } = bond;
     const { session, item, asked, answered, isKnown } = turn;
@@ -76,7 +80,10 @@ export class MemoryStore {
     });
   }
 
-  /** What a character may recall of a person and has not read yet, oldest first, the latest `most` of each. */
+  /**
+   * Returns the memories with ids after those in `read`, facts then turns, each oldest first; the
+   * latest `most` of each kind.
+   */
   recall(
     { owner, user, character }: Bond,
     read: { readonly turn: number; readonly fact: number },
@@ -98,22 +105,25 @@ export class MemoryStore {
     return [...facts.toReversed().map(factRecord), ...turns.toReversed().map(turnRecord)];
   }
 
-  /** The points of meaning that are kept of memories, by id. */
+  /** Returns the stored embeddings of memories, by id. */
   points(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array> {
     return pointsIn(this.#database, model, ids);
   }
 
-  /** Keeps the point of a memory that still says this. */
+  /** Stores the embedding of a memory, provided that its text has not changed. */
   keepPoint(model: string, memory: PointedMemory, point: Float32Array): void {
     keepPointIn(this.#database, model, memory, point);
   }
 
-  /** What a character remembers of earlier talks as a whole; empty where that is nothing yet. */
+  /** Returns the summary of earlier conversations; empty if there is none yet. */
   summary(bond: Bond): string {
     return summaryIn(this.#database, bond);
   }
 
-  /** Everything kept of a person, the newest first, of one character or all; of turns the latest `most` before the turn `before`. */
+  /**
+   * Returns all memories of a user, newest first, of one character or all; of turns, the latest
+   * `most` before the turn `before`. With `before`, turns only.
+   */
   list(
     person: Person,
     options: { readonly character?: string; readonly most?: number; readonly before?: string } = {},
@@ -138,7 +148,7 @@ export class MemoryStore {
     ];
   }
 
-  /** One memory of a person. Throws `MemoryError` where they have none of that id. */
+  /** Returns one memory of a user. Throws `MemoryError` if they have none with that id. */
   get(person: Person, id: string): MemoryRecord {
     const { table, number } = partsOf(id);
     const row = this.#database.get(
@@ -152,39 +162,51 @@ export class MemoryStore {
     return table === 'facts' ? factRecord(row as unknown as FactRow) : summaryRecord(row as unknown as SummaryRow);
   }
 
-  /** A piece of all that is kept of a person, or of what one character remembers: what comes after the memory `after`. */
+  /**
+   * Returns a page of the memories of a user, of one character or all, from after the memory
+   * `after`.
+   */
   page(person: Person, character = '', after?: string): ExportPage {
     return pageIn(this.#database, person, character, after);
   }
 
-  /** Has a memory say something else, and what rests on it with it, and returns it. */
+  /** Corrects a memory and everything derived from it; returns the corrected memory. */
   correct(person: Person, id: string, correction: Correction): MemoryRecord {
     const memory = this.get(person, id);
     this.#database.transaction(() => correctIn(this.#database, person, memory, correction));
     return this.get(person, id);
   }
 
-  /** Forgets a memory with all that it rests on or that rests on it. */
+  /** Deletes a memory with its sources and everything derived from it. */
   remove(person: Person, id: string): void {
     const memory = this.get(person, id);
     this.#database.transaction(() => removeFrom(this.#database, person, memory));
   }
 
-  /** Forgets up to `most` memories of a person, or of what one character knows. Returns how many: none when all are gone. */
+  /**
+   * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0
+   * when none are left.
+   */
   erase(person: Person, character = '', most = Number.MAX_SAFE_INTEGER): number {
     let count = 0;
     this.#database.transaction(() => (count = eraseFrom(this.#database, person, character, most)));
     return count;
   }
 
-  /** Gives what is remembered of one person, or of all persons of a key, to another. Returns how many memories there were. */
+  /**
+   * Moves the memories of one user, or of all users of a key, to another. Returns the number of
+   * memories moved.
+   */
   move(from: Whose, to: Whose): number {
     let count = 0;
     this.#database.transaction(() => (count = moveIn(this.#database, from, to)));
     return count;
   }
 
-  /** Rids the file and its log of traces of what was deleted, where there are any. False where it is to be tried again. */
+  /**
+   * Purges deleted data from the file and its log, if there is any. Returns false if it has to be
+   * retried.
+   */
   tidy(): boolean {
     if (this.#database.get('SELECT 1 FROM chores') === undefined) return true;
     if (!this.#database.vacuum()) return false;
@@ -192,7 +214,7 @@ export class MemoryStore {
     return true;
   }
 
-  /** Who is remembered, by whom, and how much. */
+  /** Returns every user and character with memories, and how many. */
   people(): (Bond & { readonly turns: number; readonly facts: number; readonly lastAt: string })[] {
     return this.#database
       .all<Bond & { turns: number; lastAt: number; facts: number }>(
@@ -203,19 +225,19 @@ export class MemoryStore {
       .map((row) => ({ ...row, lastAt: new Date(row.lastAt).toISOString() }));
   }
 
-  /** The turns that no summary holds yet, oldest first. */
+  /** Returns the turns not summarized yet, oldest first. */
   unsummarised(bond: Bond): readonly TurnRow[] {
     return unsummarisedIn(this.#database, bond);
   }
 
-  /** What is to be summed up next; undefined while that is nothing. */
+  /** Returns the turns to be summarized next; undefined if there are none. */
   outgrown(bond: Bond): Outgrown | undefined {
     return outgrownIn(this.#database, bond);
   }
 
   /**
-   * Takes a new summary in the place of the old one, with the facts that were found on the way. False, and nothing is changed, where
-   * something of what it was made of was corrected or deleted since.
+   * Replaces the summary and adds the facts found with it. Returns false without changes if
+   * anything the summary was made of was corrected or deleted since.
    */
   summarise({ owner, user, character }: Bond, made: MadeSummary): boolean {
     let isDone = false;

@@ -8,39 +8,43 @@ import type { Outgrown } from './summing.ts';
 
 export interface SummariesParts {
   readonly store: Pick<StoreThread, 'outgrown' | 'summarise'>;
-  /** Sums up, where nobody who talks wants it; without one the user's own sentences do. */
+  /**
+   * LLM that writes summaries, at background priority; without one, summaries are extractive, from
+   * the user's own sentences.
+   */
   readonly chatModel: ChatModel | undefined;
-  /** What a character is called. */
+  /** Returns the name of a character. */
   readonly nameOf: (character: string) => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;
   readonly onFault: (fault: unknown) => void;
 }
 
-/** Sums up the talks of each person and character, one at a time for each. */
+/** Summarizes the conversations of each user and character, one summary at a time for each pair. */
 export interface Summaries {
   /**
-   * Where more is not summed up than a prompt holds, the older half of it is, in the background. What the model cannot do now, since
-   * it fails or others want it, is tried again a minute later at the soonest, or at once when a talk has ended.
+   * Summarizes, in the background, the older half of the turns once they no longer fit in a prompt.
+   * If the LLM fails or is busy with replies, retries after a minute at the earliest, or at once
+   * when a conversation has ended.
    */
   consider(bond: Bond, hasEnded?: boolean): void;
-  /** Settles when all that is under way is done. */
+  /** Settles when all running summaries are done. */
   settled(): Promise<void>;
-  /** Gives up what is under way; what is not summed up yet is when its person talks again. */
+  /** Aborts running summaries; they are made when the user talks to the character again. */
   close(): Promise<void>;
 }
 
-/** How long a model may think about a summary. */
+/** Timeout of the LLM for one summary. */
 const longestMs = 60_000;
 const maxTokens = 900;
-/** How long it is left alone after a summary that did not come about: each costs its prompt. */
+/** Pause after a failed summary: each attempt costs a whole prompt. */
 const restMs = 60_000;
-/** Where so many prompts wait to be summed up, the model is waited for no longer. */
+/** Backlog, in prompts, above which an extractive summary is made if the LLM fails. */
 const mostBacklog = 4;
 
 export function openSummaries({ store, chatModel, nameOf, now, onFault }: SummariesParts): Summaries {
   const running = new Map<string, Promise<void>>();
-  /** Until when each is left alone. */
+  /** End of the pause for each pair. */
   const resting = new Map<string, number>();
   const stop = new AbortController();
 
@@ -60,7 +64,7 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
     }
   }
 
-  /** Undefined where the model is to be asked another time. */
+  /** Returns the summary, or undefined if the LLM is to be called again later. */
   async function summaryOf(name: string, outgrown: Outgrown): Promise<Summary | undefined> {
     const { before, turns, backlog } = outgrown;
     const extracted = (): Summary => extractiveSummary(before, turns);
@@ -74,7 +78,7 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
       return readSummary(answer, turns) ?? extracted();
     } catch (fault) {
       if (stop.signal.aborted) return undefined;
-      // Of its engine's failures the log tells with each call.
+      // Engine failures are already logged with each call.
       if (!(fault instanceof GaveWay) && !(fault instanceof EngineError)) onFault(fault);
       return backlog > mostBacklog ? extracted() : undefined;
     }

@@ -5,40 +5,43 @@ import type { Database } from './database.ts';
 import type { Bond, FoundFact } from './record.ts';
 import { ofBond, type TurnRow } from './rows.ts';
 
-/** What is to be summed up next. */
+/** Turns to be summarized next, with their context. */
 export interface Outgrown {
-  /** The summary so far; empty where there is none. */
+  /** The summary so far; empty if there is none. */
   readonly before: string;
   readonly turns: readonly PastTurn[];
-  /** What its person has set right of themselves: it outranks the turns. */
+  /** Facts that the user has corrected; they take precedence over the turns. */
   readonly corrected: readonly string[];
-  /** All that is not summed up, in prompts: more than 1. */
+  /** Size of all turns not summarized yet, in prompts: more than 1. */
   readonly backlog: number;
 }
 
-/** A summary that was made of what had outgrown a prompt. */
+/** A summary of turns that no longer fit in a prompt. */
 export interface MadeSummary extends Pick<Outgrown, 'before' | 'turns'> {
   readonly text: string;
   readonly facts: readonly (FoundFact & { readonly turn: number })[];
   readonly atMs: number;
 }
 
-/** Turns in one prompt at most. */
+/** Maximum turns in one summary prompt. */
 const mostTurns = 100;
 const mostCorrected = 20;
 
-/** The turns that no summary holds yet, oldest first. */
+/** Returns the turns not summarized yet, oldest first. */
 export function unsummarisedIn(database: Database, { owner, user, character }: Bond): readonly TurnRow[] {
   return database.all(`SELECT * FROM turns WHERE ${ofBond} AND summarised = 0 ORDER BY id`, owner, user, character);
 }
 
-/** What a character remembers of earlier talks as a whole; empty where that is nothing yet. */
+/** Returns the summary of earlier conversations; empty if there is none yet. */
 export function summaryIn(database: Database, { owner, user, character }: Bond): string {
   const row = database.get(`SELECT text FROM summaries WHERE ${ofBond}`, owner, user, character);
   return typeof row?.['text'] === 'string' ? row['text'] : '';
 }
 
-/** The older half of the turns that no summary holds, once all of them are more than a prompt holds; undefined until then. */
+/**
+ * Returns the older half of the turns not summarized yet, once together they no longer fit in a
+ * prompt; undefined until then.
+ */
 export function outgrownIn(database: Database, bond: Bond): Outgrown | undefined {
   const waiting = unsummarisedIn(database, bond);
   const costs = waiting.map(({ asked, answered }) => estimateTokens(`${asked}${answered}`));
@@ -57,7 +60,7 @@ export function outgrownIn(database: Database, bond: Bond): Outgrown | undefined
   };
 }
 
-/** Whether a summary is still true to what it was made of: nothing of it was corrected or deleted meanwhile. */
+/** Returns true if nothing a summary was made of was corrected or deleted in the meantime. */
 export function isCurrentIn(database: Database, bond: Bond, { before, turns }: MadeSummary): boolean {
   const { owner, user, character } = bond;
   const sql = `SELECT 1 FROM turns WHERE ${ofBond} AND id = ? AND asked = ? AND answered = ?`;
@@ -67,7 +70,10 @@ export function isCurrentIn(database: Database, bond: Bond, { before, turns }: M
   );
 }
 
-/** Those of the found facts whose turns no facts were read of before: what was deleted or corrected since does not come back. */
+/**
+ * Returns the found facts of turns that had no fact extraction before, so that deleted or corrected
+ * facts do not come back.
+ */
 export function freshFactsIn(database: Database, { facts, turns }: MadeSummary): MadeSummary['facts'] {
   const fresh = new Set(
     turns

@@ -5,7 +5,7 @@ import { serverEventSchema } from './server-events.ts';
 
 type Union = typeof clientEventSchema | typeof serverEventSchema;
 
-/** The wire protocol as an AsyncAPI 3.0 document, made from the schemas that check it. */
+/** Returns the wire protocol as an AsyncAPI 3.0 document, generated from the validation schemas. */
 export function asyncapiDocument(version: string): Record<string, unknown> {
   const fromClient = messagesOf(clientEventSchema, 'input');
   const fromServer = messagesOf(serverEventSchema, 'output');
@@ -36,7 +36,7 @@ export function asyncapiDocument(version: string): Record<string, unknown> {
   };
 }
 
-/** One message a member of the union, by its event type. */
+/** Returns one message per member of the union, by event type. */
 function messagesOf(union: Union, io: 'input' | 'output'): Record<string, unknown> {
   return Object.fromEntries(
     union.options.map((option) => {

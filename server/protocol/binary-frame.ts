@@ -1,3 +1,3 @@
-// The client has the codec, because browsers load it from there.
+// The codec is in the client folder because browsers load it from there.
 export { decodeFrame, encodeFrame } from '../client/connection/binary-frame.js';
 export type { OpusPacket } from '../client/connection/binary-frame.js';

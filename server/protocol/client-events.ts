@@ -13,16 +13,16 @@ const modalities = z
 const maxTokens = z.union([z.number().int().min(1).max(4096), z.literal('inf')]);
 const name = z.string().max(256);
 
-/** The client's name for who is remembered. */
+/** The client's id for a user whose memories are kept. */
 export const userName = z.string().min(1).max(limits.userCharacters);
 
-/** Refuses what takes more than so many characters as JSON, or is nested too deep. */
+/** Refinement that rejects values longer than `maximum` characters as JSON, or nested too deep. */
 const within = (maximum: number): [check: (value: unknown) => boolean, message: string] => [
   (value) => jsonWeight(value) <= maximum,
   `takes more than ${maximum} characters as JSON, or is nested too deep`,
 ];
 
-/** Accepted and echoed; it changes nothing here. */
+/** A setting that is accepted and echoed but has no effect. */
 const echoed = z.unknown().refine(...within(limits.echoCharacters));
 
 const tool = z
@@ -34,7 +34,7 @@ const tool = z
   })
   .refine((tool) => tool.type !== 'function' || (tool.name ?? '') !== '', { error: 'a function needs a name' });
 
-/** A tool as a client offers it. */
+/** A tool as defined by a client. */
 export type WireTool = z.infer<typeof tool>;
 
 const toolChoice = z.union([
@@ -42,7 +42,7 @@ const toolChoice = z.union([
   z.looseObject({ type: name, name: name.optional() }).refine(...within(limits.echoCharacters)),
 ]);
 
-/** Which tool is to be called, as a client says it. */
+/** Tool choice as sent by a client. */
 export type WireToolChoice = z.infer<typeof toolChoice>;
 
 const toolFields = {
@@ -69,8 +69,8 @@ const turnDetection = z.looseObject({
 });
 
 /**
- * A session as a client may ask for it. Names we do not have (models, voices, transcription models, tracing) are let
- * through: stock clients always send some, and must not break on them.
+ * Session settings as a client may send them. Unknown names (models, voices, transcription models,
+ * tracing) are accepted: standard clients always send some and must not break.
  */
 export const sessionPatchSchema = z.looseObject({
   type: z.enum(['realtime', 'transcription']).optional(),
@@ -102,7 +102,10 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /** Ours: how a model is told whom to play, who the user is that the character may remember, and which scene is played (null: none). */
+  /**
+   * Extension: the prompt recipe, the user whose memories are kept, and the scene to play (null:
+   * none).
+   */
   x_dramatis: z
     .looseObject({
       recipe: z.enum(recipeNames).optional(),
@@ -146,7 +149,7 @@ const item = z.discriminatedUnion('type', [
     arguments: callText,
   }),
   z.looseObject({ type: z.literal('function_call_output'), id: id.optional(), call_id: id, output: callText }),
-  // Kept for the client, and read by nobody.
+  // Kept in the conversation but never used.
   z
     .looseObject({
       type: z.enum(['mcp_approval_request', 'mcp_approval_response', 'mcp_call', 'mcp_list_tools', 'mcp_tool_call']),
@@ -182,7 +185,7 @@ const responseRequest = z.looseObject({
 
 const eventId = { event_id: z.string().max(512).optional() };
 
-/** The client events of OpenAI Realtime (GA) that a spoken or typed conversation needs. */
+/** The client events of OpenAI Realtime (GA) needed for spoken and typed conversations. */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('session.update'), ...eventId, session: sessionPatchSchema }),
   z.looseObject({ type: z.literal('input_audio_buffer.append'), ...eventId, audio: z.string() }),
@@ -204,7 +207,7 @@ export const clientEventSchema = z.discriminatedUnion('type', [
   }),
   z.looseObject({ type: z.literal('conversation.item.delete'), ...eventId, item_id: id }),
   z.looseObject({ type: z.literal('response.create'), ...eventId, response: responseRequest.nullable().optional() }),
-  // Ours: how many samples of a response's sound have been played, at the wire's rate of 24 kHz.
+  // Extension: playback position of a response in samples, at the wire's rate of 24 kHz.
   z.looseObject({
     type: z.literal('x_dramatis.heard'),
     ...eventId,
@@ -218,7 +221,7 @@ export const clientEventSchema = z.discriminatedUnion('type', [
 /** A parsed client event. */
 export type ClientEvent = z.infer<typeof clientEventSchema>;
 
-/** Every client event type, to tell a misspelled type from a malformed event. */
+/** All client event types, to distinguish an unknown type from a malformed event. */
 export const clientEventTypes: ReadonlySet<string> = new Set(
   clientEventSchema.options.map((option) => option.shape.type.value),
 );

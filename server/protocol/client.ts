@@ -1,16 +1,19 @@
 import { WebSocket } from 'ws';
 import { Queue } from '../../voices/runtime/queue.ts';
 
-/** A server event as it arrives: `type`, and what belongs to it. `atMs` is the client's monotonic clock. */
+/**
+ * A server event as received: `type` and its fields. `atMs` is the arrival on the client's
+ * monotonic clock.
+ */
 export interface ServerEvent extends Record<string, unknown> {
   readonly type: string;
   readonly atMs: number;
 }
 
-/** The connection could not be opened, or ended when it should not have. */
+/** The connection could not be opened, or ended unexpectedly. */
 export class RealtimeClientError extends Error {
   override readonly name = 'RealtimeClientError';
-  /** The HTTP status with which the server refused; absent where it could not be reached. */
+  /** HTTP status of the server's refusal; absent if it could not be reached. */
   readonly status?: number;
 
   constructor(
@@ -22,7 +25,7 @@ export class RealtimeClientError extends Error {
   }
 }
 
-/** A client of our own wire protocol: what the CLI, the benches and the evaluations talk to a server with. */
+/** A minimal client of the wire protocol, used by the CLI, the benchmarks and the evaluations. */
 export interface RealtimeClient {
   readonly events: AsyncIterable<ServerEvent>;
   send(event: Record<string, unknown> & { readonly type: string }): void;
@@ -81,7 +84,7 @@ async function opened(socket: WebSocket, address: URL): Promise<void> {
       reject(new RealtimeClientError(`${where} cannot be reached: ${cause.message}`, { cause }));
     });
   });
-  // From here on a broken connection shows as the end of `events`.
+  // From here on, a lost connection simply ends `events`.
   socket.on('error', () => undefined);
 }
 

@@ -1,7 +1,10 @@
-/** Deeper nesting than any schema of a tool needs, and far less than would exhaust the stack. */
+/** Maximum nesting: deeper than any tool schema needs, far less than would overflow the stack. */
 const deepest = 64;
 
-/** Characters that a value takes as JSON, give or take its punctuation; Infinity where it is nested too deep. */
+/**
+ * Returns the approximate length of a value as JSON, without punctuation; Infinity if it is nested
+ * too deep.
+ */
 export function jsonWeight(value: unknown, depth = 0): number {
   if (depth > deepest) return Infinity;
   if (typeof value === 'string') return value.length;

@@ -1,8 +1,10 @@
-/** Bounds on what a client may send; beyond them it gets a coded error. */
+/** Limits on client input; beyond them the client gets an error with a code. */
 export const limits = {
-  /** One WebSocket frame. OpenAI allows 15 MiB of audio in one append, which is 20 MiB of base64. */
+  /**
+   * One WebSocket frame. OpenAI allows 15 MiB of audio in one append, which is 20 MiB of base64.
+   */
   frameBytes: 21 * 1024 * 1024,
-  /** Objects and arrays within each other, in one event. */
+  /** Nesting depth of objects and arrays in one event. */
   nestingLevels: 64,
   /** One text content, in characters. */
   textCharacters: 20_000,
@@ -10,23 +12,28 @@ export const limits = {
   instructionsCharacters: 50_000,
   /** Ids and event ids, in characters. */
   idCharacters: 128,
-  /** Name of a user who is remembered, in characters. */
+  /** Id of a user whose memories are kept, in characters. */
   userCharacters: 256,
-  /** Arguments or output of one call, and an item that is only kept, in characters. */
+  /** Arguments or output of one call, or an item that is only stored, in characters. */
   callCharacters: 50_000,
   /** Tools of a session or a response, as JSON, in characters. */
   toolsCharacters: 100_000,
-  /** Settings that are only echoed, each as JSON, in characters. */
+  /** Settings that are only echoed, each, as JSON, in characters. */
   echoCharacters: 10_000,
   /** Content parts of one item, and items of one `response.create`. */
   listLength: 256,
-  /** Sound that may wait to be heard, in milliseconds. */
+  /** Input audio that may be queued for processing, in milliseconds. */
   waitingAudioMs: 600_000,
-  /** Bytes of sent frames kept for a client that may come back: two minutes of a reply in JSON. */
+  /**
+   * Bytes of sent frames kept for a client that may reconnect: two minutes of reply audio in JSON.
+   */
   keptBytes: 8 * 1024 * 1024,
-  /** Bytes that may wait for a client that does not read: twice the largest frame, an item with a minute of sound. */
+  /**
+   * Bytes that may be queued for a client that does not read: twice the largest frame, an item with
+   * a minute of audio.
+   */
   unsentBytes: 8 * 1024 * 1024,
 } as const;
 
-/** The one PCM format of the wire: 16-bit little-endian mono at this rate, as OpenAI Realtime (GA) has it. */
+/** Sample rate of the wire's PCM format, 16-bit little-endian mono, as in OpenAI Realtime (GA). */
 export const wireSampleRate = 24_000;

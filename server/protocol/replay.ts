@@ -3,7 +3,7 @@ import type { Latency } from '../session/contract/turn-timings.ts';
 import type { RealtimeClient, ServerEvent } from './client.ts';
 import { wireSampleRate } from './limits.ts';
 
-/** What a response tells of the answers that were begun before it. */
+/** Report on the speculative replies before a response. */
 interface SpeculationTold {
   readonly drafts: number;
   readonly used: boolean;
@@ -11,23 +11,26 @@ interface SpeculationTold {
   readonly wasted_speech_ms: number;
 }
 
-/** One exchange of a replayed recording: what was heard, and what came back. */
+/** One exchange of a replayed recording: the transcript and the reply. */
 export interface ReplayedTurn {
-  /** Null where nothing was understood. */
+  /** Null if there is no transcript. */
   transcript: string | null;
-  /** Why not, where the recognizer says. */
+  /** Error of the transcription, if any. */
   unclear: { readonly code: string; readonly message: string } | null;
   reply: string;
   /** 16-bit PCM at the wire's rate. */
   readonly replyPcm16: Buffer[];
-  /** `completed`, `cancelled`, `failed`, `incomplete`; null where there was no reply. */
+  /** `completed`, `cancelled`, `failed` or `incomplete`; null if there was no reply. */
   status: string | null;
   mind: { readonly name: string; readonly because?: string } | null;
-  /** The server's ledger: milliseconds since the end of speech, and who owns them. */
+  /** The server's latency breakdown, in milliseconds since the end of speech. */
   latency: Latency | null;
-  /** What was begun before the end of the turn; null where nothing is. */
+  /** Speculative replies before the end of the turn; null if the server reported none. */
   speculation: SpeculationTold | null;
-  /** Client's clock: end of the user's speech to the first reply audio received; null where there was none. */
+  /**
+   * Time from the end of the user's speech to the first reply audio, on the client's clock; null if
+   * there was none.
+   */
   firstAudioMs: number | null;
 }
 
@@ -38,23 +41,29 @@ export interface ReplayResult {
 
 export interface ReplayOptions {
   readonly signal: AbortSignal;
-  /** True: the server finds the turns, as with an open microphone. False: the recording is one turn, committed at its end. */
+  /**
+   * True: the server detects the turns, as with an open microphone. False: the recording is one
+   * turn, committed at its end.
+   */
   readonly serverVad: boolean;
-  /** Cancels each reply once its first sound is there: for measuring latency only. */
+  /** Cancels each reply after its first audio; for measuring latency only. */
   readonly untilFirstAudio?: boolean;
   /** Called with every event, for live output. */
   readonly onEvent?: (event: ServerEvent) => void;
 }
 
-/** How much sound one append holds. */
+/** Audio per append event. */
 const chunkMs = 40;
 const chunkBytes = (wireSampleRate / 1000) * chunkMs * 2;
-/** After the recording, silence is sent until the server has had its say; this long with nothing going on ends it. */
+/** After the recording, silence is sent until there was no activity for this long. */
 const quietMs = 1_500;
-/** A reply that never ends is a fault of the server. */
+/** Timeout without any event; a reply that never ends is a fault of the server. */
 const patienceMs = 120_000;
 
-/** Plays recordings to a server at the pace of speech and gathers what comes back. Call once a connection. */
+/**
+ * Streams recordings to a server in real time and collects the replies. One instance per
+ * connection.
+ */
 export class Replayer {
   readonly #client: RealtimeClient;
   readonly #options: ReplayOptions;
@@ -80,7 +89,7 @@ export class Replayer {
     this.#reading = this.#read();
   }
 
-  /** Plays one recording (16-bit PCM at the wire's rate) and waits for the answer. */
+  /** Streams one recording (16-bit PCM at the wire's rate) and waits for the reply. */
   async play(pcm16: Buffer): Promise<ReplayResult> {
     this.#turns = [];
     this.#errors = [];
@@ -95,7 +104,7 @@ export class Replayer {
     return { turns: this.#turns, errors: this.#errors };
   }
 
-  /** Hangs up. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     this.#client.close();
     await this.#reading;
@@ -110,7 +119,7 @@ export class Replayer {
     this.#lastActivityMs = performance.now();
   }
 
-  /** Sends silence, as an open microphone would, until nothing has gone on for a while. */
+  /** Sends silence, as an open microphone would, until there was no activity for a while. */
   async #settle(): Promise<void> {
     const startMs = performance.now();
     const silence = Buffer.alloc(chunkBytes);
@@ -199,7 +208,8 @@ export class Replayer {
     turn.latency = response.x_dramatis?.latency ?? null;
     turn.speculation = response.x_dramatis?.speculation ?? null;
     const endpointMs = turn.latency?.endpoint_ms;
-    // The server says how long after the end of speech it found the endpoint; our own clock measures from there.
+    // Our clock starts at `speech_stopped`; the server reports how long that was after the end of
+    // speech.
     if (turn.firstAudioMs !== null && typeof endpointMs === 'number') turn.firstAudioMs += endpointMs;
     if (response.status === 'failed' && response.status_details?.error !== undefined) {
       this.#errors.push(response.status_details.error);

@@ -3,13 +3,13 @@ import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
 import { owners } from '../session/contract/latency-breakdown.ts';
 
-/** Every server event has these; `x_seq` is ours, see `link/link.ts`. */
+/** Fields common to all server events; `x_seq` is an extension, see `link/link.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
 const id = z.string();
 const inItem = { item_id: id, content_index: z.number().int() };
 const inResponse = { response_id: id, output_index: z.number().int() };
 const inPart = { ...inResponse, ...inItem };
-/** How a reply is said, where its mind told. */
+/** Emotion of a reply, if its chat model gave one. */
 const emotion = z.enum(emotions).optional();
 const named = z.object({ id, name: z.string() });
 const item = z.looseObject({
@@ -19,7 +19,7 @@ const item = z.looseObject({
   x_dramatis: z.object({ emotion, speaker: named.optional() }).optional(),
 });
 const previous = { previous_item_id: id.nullable() };
-/** The scene that is played; `session.update` changes it by its `id`, and null leaves it. */
+/** The scene being played; `session.update` changes it by `id`, null ends it. */
 const scene = z.object({
   id,
   title: z.string(),
@@ -38,8 +38,9 @@ const word = z.object({ text: z.string(), start_ms: z.number(), end_ms: z.number
 const ms = z.number().nullable();
 
 /**
- * The latency ledger of a turn, in milliseconds since the end of speech (or since the request for a typed turn). `owners` says
- * how long each was waited for (null: had no part), and adds up to `total_ms`.
+ * Latency breakdown of a turn, in milliseconds since the end of speech (or since the request, for a
+ * typed turn). `owners` is the time attributed to each component (null: not involved) and adds up
+ * to `total_ms`.
  */
 const latency = z.looseObject({
   basis: z.enum(['speech_end', 'text']),
@@ -53,7 +54,7 @@ const latency = z.looseObject({
   total_ms: z.number().min(0),
 });
 
-/** Whole numbers from 0 to 10, by the names of `agents/feelings.ts`. */
+/** Integers from 0 to 10, by the names in `agents/feelings.ts`. */
 const feelings = z.record(z.string(), z.number().int().min(0).max(10));
 
 const response = z.looseObject({
@@ -80,8 +81,8 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
   z.looseObject({ type: z.literal(type), ...common, ...shape });
 
 /**
- * The events a server sends: those of OpenAI Realtime (GA) that a speech server owes, and ours (`x_dramatis.…`, only to
- * clients that asked). Fields beyond these may be there.
+ * All server events: those of OpenAI Realtime (GA) that a speech server sends, and the
+ * `x_dramatis.…` extensions, sent only to clients that requested them. Events may have more fields.
  */
 export const serverEventSchema = z.discriminatedUnion('type', [
   event('session.created', { session }),

@@ -92,7 +92,7 @@ function choose(character) {
   chosen = character;
   remember('visits', 'character', character.id);
   history.replaceState(null, '', `#${character.id}`);
-  // Scenes have no card.
+  // Scenes cannot be edited.
   page.edit.hash = character.id.startsWith('scene:') ? '' : character.id;
   markChosen(page.cast, character.id);
   for (const part of [page.name, page.tagline, page.opening]) part.lang = languageOf(character);
@@ -111,7 +111,7 @@ function choose(character) {
   if (isOther) showState('idle');
 }
 
-/** @param {'cast' | 'stage'} view what a narrow screen shows; a wide one shows both */
+/** @param {'cast' | 'stage'} view view on narrow screens; wide ones show both */
 function showView(view) {
   document.documentElement.dataset.view = view;
 }
@@ -185,7 +185,7 @@ function tapTalk() {
 
 /**
  * @param {SceneView} scene
- * @returns {'voice' | 'ear'} how a talk begins
+ * @returns {'voice' | 'ear'} how the conversation starts
  */
 function waysOf({ part }) {
   return part === 'listens' ? 'ear' : 'voice';
@@ -220,7 +220,7 @@ function refused(error) {
   else {
     const text = explainServer(error);
     if (text !== undefined) messages.show('server', text);
-    // Somebody has deleted it since the list was fetched.
+    // The character was deleted since the list was fetched.
     if (error.code === 'unknown_character') void load();
   }
 }

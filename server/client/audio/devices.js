@@ -6,7 +6,8 @@ import { Speaker } from './speaker.js';
 /** @import { Microphone } from './microphone.js' */
 
 /**
- * Opens the devices that a talk asks for. One that cannot be opened is told of, and done without.
+ * Opens the devices that the options ask for. A device that cannot be opened is reported and left
+ * out.
  *
  * @param {Pick<TalkOptions, 'microphone' | 'speaker' | 'audio'>} options
  * @param {object} owner
@@ -47,7 +48,7 @@ function openEar(context, onChunk, onEvent) {
 /**
  * @template Device
  * @param {() => Promise<Device>} open
- * @param {DeviceEvent['type']} type of the event that tells of a failure
+ * @param {DeviceEvent['type']} type of the event that reports a failure
  * @param {(event: DeviceEvent) => void} onEvent
  * @returns {Promise<Device | undefined>}
  */

@@ -1,17 +1,20 @@
 import { WIRE_RATE } from './pcm.js';
 
-/** Between two reports: 150 ms. */
+/** Interval between two reports: 150 ms. */
 const REPORT_SAMPLES = 0.15 * WIRE_RATE;
 
-/** Tells the server how much of a response has been played: soon after it began, every 150 ms, and when it stops. */
+/**
+ * Reports the playback position of a response to the server: soon after it starts, every 150 ms,
+ * and when it stops.
+ */
 export class HeardCursor {
   #tell;
   #responseId = '';
   #told = 0;
 
   /**
-   * @param {(responseId: string, samples: number, isFinal: boolean, isHeld?: boolean) => void} tell what is not final may
-   *   be forgotten on the way
+   * @param {(responseId: string, samples: number, isFinal: boolean, isHeld?: boolean) => void} tell
+   *   reports that are not final may be dropped
    */
   constructor(tell) {
     this.#tell = tell;
@@ -20,7 +23,7 @@ export class HeardCursor {
   /**
    * @param {string} responseId
    * @param {number} samples played so far, at 24 kHz
-   * @param {boolean} [isLast] it has been played to its end
+   * @param {boolean} [isLast] true if it has been played to its end
    */
   played(responseId, samples, isLast = false) {
     if (responseId !== this.#responseId) {
@@ -33,11 +36,11 @@ export class HeardCursor {
   }
 
   /**
-   * It was cut off: nothing more of it will be played.
+   * Reports that playback was cut off.
    *
    * @param {string} responseId
-   * @param {number} samples played in all
-   * @param {boolean} [isHeld] it may go on
+   * @param {number} samples total samples played
+   * @param {boolean} [isHeld] true if it is only on hold and may continue
    */
   stopped(responseId, samples, isHeld = false) {
     this.#tell(responseId, Math.round(samples), true, ...(isHeld ? [true] : []));

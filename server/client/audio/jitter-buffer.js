@@ -1,38 +1,50 @@
 import { WIRE_RATE } from './pcm.js';
 
-/** Pieces this late are no jitter but an outage: to wait for the next one would cost more than it saves. */
+/**
+ * Chunks this late are an outage rather than jitter: buffering against the next one would cost more
+ * than it saves.
+ */
 const OUTAGE_SAMPLES = 1.2 * WIRE_RATE;
-/** How far back replies are remembered, in sound received. */
+/** History of replies, in samples received. */
 const MEMORY_SAMPLES = 60 * WIRE_RATE;
-/** On top of the worst that is remembered; the second as a part of it. */
+/**
+ * Margins added to the worst lateness in the history: a minimum in samples, and a fraction of the
+ * worst.
+ */
 const LEAST_MARGIN_SAMPLES = 0.06 * WIRE_RATE;
 const HABIT_MARGIN = 0.4;
-/** One late reply may be bad luck; so many are the network's habit, and worse is to come. */
+/**
+ * Number of late replies from which the larger margin applies: one may be bad luck, more show that
+ * the network is slow and may get worse.
+ */
 const HABIT = 2;
 
 /**
- * How the pieces of one reply came, measured against playing it at once from its first piece on.
+ * Arrival times of the chunks of one reply, relative to playing it immediately from its first
+ * chunk.
  *
  * @typedef {object} Reply
- * @property {number} until sound received in all when its last piece came
- * @property {number} late samples that its latest piece came too late: by so much it should have begun later
- * @property {number} early samples that its earliest piece came before it was due
+ * @property {number} until total samples received when its last chunk arrived
+ * @property {number} late samples by which its latest chunk was late: playback should have started
+ *   that much later
+ * @property {number} early samples by which its earliest chunk was early
  */
 
 /**
- * How long to hold back the beginning of a reply so that none of its later pieces comes too late. Pure: it is told how
- * late pieces came, in samples, and nothing of clocks. While nothing comes late, thanks to the sender's lead, nothing is
- * held back.
+ * Estimates how long to delay the start of a reply so that none of its later chunks is late. Pure:
+ * takes lateness in samples and has no clock. While no chunk is late, thanks to the sender's lead,
+ * there is no delay.
  *
- * A quick first piece makes all others look late; a slow one hides what the network can do. So replies are compared as
- * if each had begun with a quick one: how slow it was shows in how much earlier than the lead alone the others came.
+ * A fast first chunk makes all others look late; a slow one hides the jitter. So replies are
+ * compared as if each had started with a fast one: how slow the first chunk was shows in how much
+ * earlier than the lead alone the others arrived.
  */
 export class JitterBuffer {
   /** Oldest first. @type {Reply[]} */
   #replies = [];
   #received = 0;
 
-  /** Samples by which playing is to be delayed. */
+  /** Samples by which to delay the start of playback. */
   get delaySamples() {
     const late = this.#replies.filter((reply) => reply.late > 0);
     if (late.length === 0) return 0;
@@ -41,14 +53,14 @@ export class JitterBuffer {
     return worst + Math.max(LEAST_MARGIN_SAMPLES, late.length >= HABIT ? HABIT_MARGIN * worst : 0);
   }
 
-  /** The first piece of a reply has come. */
+  /** Notes that the first chunk of a reply has arrived. */
   begin() {
     this.#replies.push({ until: this.#received, late: 0, early: 0 });
   }
 
   /**
-   * @param {number} lateness of a piece of the last reply, in samples; negative: it was early
-   * @param {number} length of the piece, in samples
+   * @param {number} lateness of a chunk of the last reply, in samples; negative: it was early
+   * @param {number} length of the chunk, in samples
    */
   note(lateness, length) {
     const reply = this.#replies.at(-1);

@@ -2,11 +2,13 @@ import { toPcm16, WIRE_RATE } from './pcm.js';
 import { Resampler } from './resampler.js';
 import { worklet } from './worklet-scope.js';
 
-/** 40 ms: short enough not to delay the end of a turn, long enough to keep messages few. */
+/**
+ * 40 ms: short enough not to delay the end of a turn, long enough to limit the number of messages.
+ */
 const CHUNK_SAMPLES = 960;
 
 /**
- * What the microphone worklet posts, every 40 ms of audio.
+ * Message of the microphone worklet, one per 40 ms of audio.
  *
  * @typedef {object} MicrophoneChunk
  * @property {ArrayBuffer} pcm signed 16-bit little-endian mono at 24 kHz
@@ -14,7 +16,10 @@ const CHUNK_SAMPLES = 960;
  * @property {number} peak 0 to 1; exactly 0 when the device delivers nothing
  */
 
-/** Cuts the microphone into chunks for the wire, changing the sample rate where the context has another. */
+/**
+ * Splits the microphone signal into chunks for the wire; resamples if the context has a different
+ * rate.
+ */
 class MicrophoneProcessor extends worklet.AudioWorkletProcessor {
   #resampler = worklet.sampleRate === WIRE_RATE ? undefined : new Resampler(worklet.sampleRate, WIRE_RATE);
   #chunk = new Float32Array(CHUNK_SAMPLES);

@@ -6,19 +6,21 @@ import { WIRE_RATE } from './pcm.js';
  * An open microphone.
  *
  * @typedef {object} Microphone
- * @property {string} deviceId the device the browser gave us
+ * @property {string} deviceId device chosen by the browser
  * @property {(muted: boolean) => void} mute a muted microphone delivers digital silence
  * @property {() => void} close
  */
 
 /**
- * Asks for the microphone and delivers it as 24 kHz chunks. Rejects with the browser's `DOMException`.
+ * Requests the microphone and delivers its audio in 24 kHz chunks. Rejects with the browser's
+ * `DOMException`.
  *
  * @param {object} options
- * @param {AudioContext} options.context the page's 24 kHz context, already resumed by a tap
+ * @param {AudioContext} options.context the page's 24 kHz context, already resumed by a user
+ *   gesture
  * @param {string} options.deviceId the empty string is the system's default
  * @param {(chunk: MicrophoneChunk) => void} options.onChunk
- * @param {() => void} options.onEnded the device went away
+ * @param {() => void} options.onEnded called when the device is disconnected
  * @returns {Promise<Microphone>}
  */
 export async function openMicrophone({ context, deviceId, onChunk, onEnded }) {
@@ -31,7 +33,8 @@ export async function openMicrophone({ context, deviceId, onChunk, onEnded }) {
       channelCountMode: 'explicit',
     });
     node.port.onmessage = ({ data }) => onChunk(data);
-    // The worklet writes no output; the connection is there because a node that leads nowhere may not be run.
+    // The worklet writes no output; it is connected because browsers may not run a node without a
+    // destination.
     source.connect(node).connect(source.context.destination);
     track?.addEventListener('ended', onEnded);
     return {
@@ -54,7 +57,7 @@ export async function openMicrophone({ context, deviceId, onChunk, onEnded }) {
 }
 
 /**
- * The microphones, for a picker. Names are empty until the user has allowed the microphone once.
+ * Lists the microphones for a picker. Labels are empty until the user has granted access once.
  *
  * @returns {Promise<MediaDeviceInfo[]>}
  */
@@ -77,8 +80,8 @@ async function capture(deviceId) {
 }
 
 /**
- * The stream as a node of the 24 kHz context. Firefox refuses a stream of another rate; then a second context at the
- * device's own rate carries it, and the worklet changes the rate.
+ * Creates a source node in the 24 kHz context. Firefox rejects a stream of a different rate; then a
+ * second context at the device's own rate is used, and the worklet resamples.
  *
  * @param {AudioContext} context
  * @param {MediaStream} stream
@@ -109,8 +112,8 @@ function stopTracks(stream) {
 }
 
 /**
- * The page's one audio context: 24 kHz, so that nothing between the wire and the loudspeaker changes the rate here.
- * Must be called from a tap, or browsers keep it silent.
+ * Opens the page's audio context at 24 kHz, so that playback needs no resampling here. Must be
+ * called from a user gesture; otherwise browsers keep it suspended.
  *
  * @returns {AudioContext}
  */

@@ -1,28 +1,28 @@
 /**
- * An item of a reply that has not been played to its end.
+ * A reply item that has not been played to its end.
  *
  * @typedef {object} OpenItem
  * @property {string} itemId
  * @property {string} responseId
- * @property {number} receivedMs of sound
- * @property {number} baseMs of that, received before it was held last; it will not be played
- * @property {number | undefined} heldMs what had been played when it was held last
- * @property {number} sentLateMs how far the server fell behind real time in making it
- * @property {number | undefined} firstSentMs the server's clock when the item began
+ * @property {number} receivedMs milliseconds of audio received
+ * @property {number} baseMs part of it received before the last hold; will not be played
+ * @property {number | undefined} heldMs playback position at the last hold
+ * @property {number} sentLateMs how far the server fell behind real time while generating it
+ * @property {number | undefined} firstSentMs server clock at the start of the item
  */
 
 /**
- * How much of an item has been heard.
+ * Returns how many milliseconds of an item have been heard.
  *
  * @param {OpenItem} item
- * @param {number} [playedMs] since it was held last, if it was
+ * @param {number} [playedMs] since the last hold, if any
  */
 export function heardOf({ receivedMs, baseMs, heldMs }, playedMs = 0) {
   return Math.floor(Math.min(playedMs > 0 ? baseMs + playedMs : (heldMs ?? baseMs), receivedMs));
 }
 
 /**
- * Whether an item is held, and nothing of it has come since.
+ * Returns true if an item is on hold and has received no audio since.
  *
  * @param {OpenItem} item
  */
@@ -31,11 +31,13 @@ export function isSilenced({ receivedMs, baseMs, heldMs }) {
 }
 
 /**
- * Holds an item: what it has received and not played is thrown away, and what comes from now on is counted after it.
+ * Puts an item on hold: audio that was received but not played is discarded, and playback of later
+ * audio is counted from here.
  *
  * @param {OpenItem} item
- * @returns {{ item: OpenItem, settle: (playedMs: number) => number } | undefined} `settle` takes how much had been played
- *   since it was held before, and returns how much has been heard; undefined where there is nothing to hold
+ * @returns {{ item: OpenItem, settle: (playedMs: number) => number } | undefined} `settle` takes
+ *   the milliseconds played since the previous hold and returns the total heard; undefined if there
+ *   is nothing to hold
  */
 export function holdItem(item) {
   const before = { ...item };

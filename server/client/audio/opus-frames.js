@@ -1,10 +1,10 @@
-/** 20 ms at 24 kHz: what one packet holds. */
+/** Samples per packet: 20 ms at 24 kHz. */
 export const OPUS_FRAME_SAMPLES = 480;
-/** In speech, nothing is heard of the coding from here on. */
+/** Bit rate from which coded speech is indistinguishable from the original. */
 export const OPUS_BITS_PER_SECOND = 40_000;
 
 /**
- * What an encoder is given for one packet, and where in the sound that a decoder makes of it the sound lies.
+ * Encoder input for one packet, and which of the decoded samples to use.
  *
  * @typedef {object} OpusFrame
  * @property {Float32Array<ArrayBuffer>} samples
@@ -13,27 +13,27 @@ export const OPUS_BITS_PER_SECOND = 40_000;
  */
 
 /**
- * Cuts sound into what an Opus encoder takes, and counts: of what a decoder makes of the packets, the parts to be taken,
- * one after the other, are as long as the sound was, to the sample. The encoder's delay and the silence that fills the
- * last frame are left out.
+ * Splits audio into frames for an Opus encoder and says which decoded samples to use, so that
+ * together they are exactly as long as the input: the encoder's delay and the padding of the last
+ * frame are skipped.
  */
 export class OpusFrames {
   #delaySamples;
   #held = new Float32Array(OPUS_FRAME_SAMPLES);
   #heldSamples = 0;
-  /** Of what a decoder makes, so much is still to be left out before the sound begins. */
+  /** Decoded samples still to be skipped before the audio starts. */
   #skipSamples;
-  /** Sound that came in and that no packet's part holds yet. */
+  /** Input samples that no frame's `takeSamples` covers yet. */
   #owedSamples = 0;
 
-  /** @param {number} delaySamples by which what a decoder gives lags behind what the encoder was given */
+  /** @param {number} delaySamples codec delay: how far decoded audio lags behind the input */
   constructor(delaySamples) {
     this.#delaySamples = delaySamples;
     this.#skipSamples = delaySamples;
   }
 
   /**
-   * Takes a piece of sound, however long.
+   * Adds samples, any number; returns the frames that are complete.
    *
    * @param {Float32Array} samples
    * @returns {OpusFrame[]}
@@ -51,16 +51,19 @@ export class OpusFrames {
     return frames;
   }
 
-  /** What it takes to bring out all sound that came in. More may follow. */
+  /**
+   * Returns the frames needed to get all input out of the codec, padded with silence. More input
+   * may follow.
+   */
   flush() {
     const frames = [];
     while (this.#owedSamples > 0) frames.push(this.#cut());
-    // What is in the encoder now is silence that nobody asked for.
+    // The encoder now holds padding, which must be skipped.
     this.#skipSamples = this.#delaySamples;
     return frames;
   }
 
-  /** @returns {OpusFrame} what is held, filled up with silence */
+  /** @returns {OpusFrame} the held samples, padded with silence */
   #cut() {
     const skipSamples = Math.min(this.#skipSamples, OPUS_FRAME_SAMPLES);
     const takeSamples = Math.min(OPUS_FRAME_SAMPLES - skipSamples, this.#owedSamples);

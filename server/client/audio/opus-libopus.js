@@ -4,11 +4,11 @@ import { WIRE_RATE } from './pcm.js';
 
 /** @import { OpusCodec } from '../types/api.d.ts' */
 
-/** Longest packet there is: 120 ms. */
+/** Longest Opus packet: 120 ms. */
 const MOST_PACKET_SAMPLES = 0.12 * WIRE_RATE;
 
 /**
- * Opus by WebAssembly, as in Node.
+ * Opens libopus compiled to WebAssembly, as used in Node.
  *
  * @returns {Promise<OpusCodec>}
  */

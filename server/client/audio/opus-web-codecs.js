@@ -4,8 +4,8 @@ import { WIRE_RATE } from './pcm.js';
 /** @import { OpusCodec } from '../types/api.d.ts' */
 
 /**
- * What libopus lags behind by at 24 kHz, measured with Chromium: 6.5 ms. What the browser's `OpusHead` tells is not to be
- * relied on: Chromium counts it at 24 kHz, the format at 48 kHz.
+ * Delay of libopus at 24 kHz, 6.5 ms, measured with Chromium. The pre-skip in the browser's
+ * `OpusHead` is not reliable: Chromium counts it at 24 kHz, the format at 48 kHz.
  */
 const DELAY_SAMPLES = 156;
 
@@ -17,7 +17,8 @@ const ENCODER = {
 };
 
 /**
- * Opus by the browser itself; undefined where it has none, or withholds it from a page that is not secure.
+ * Opens the browser's own Opus codec (WebCodecs); undefined if it has none or the page is not a
+ * secure context.
  *
  * @returns {Promise<OpusCodec | undefined>}
  */
@@ -28,7 +29,7 @@ export async function openWebCodecs() {
   return { openEncoder: async () => openEncoder(), openDecoder: async () => openDecoder() };
 }
 
-/** One packet comes out for each frame that goes in. */
+/** Opens an encoder that outputs one packet per input frame. */
 function openEncoder() {
   /** @type {Answers<Uint8Array<ArrayBuffer>>} */
   const packets = new Answers();
@@ -59,7 +60,7 @@ function openEncoder() {
   };
 }
 
-/** One piece of sound comes out for each packet that goes in. */
+/** Opens a decoder that outputs one block of samples per input packet. */
 function openDecoder() {
   /** @type {Answers<Float32Array<ArrayBuffer>>} */
   const sounds = new Answers();
@@ -93,8 +94,8 @@ function closeCodec(codec) {
 }
 
 /**
- * Browsers decode Opus to 48 kHz. Sound that was encoded at 24 kHz holds nothing above 12 kHz, so that it is enough to
- * leave samples out; libopus does no other.
+ * Decimates by `factor`: browsers decode Opus to 48 kHz. Audio that was encoded at 24 kHz has
+ * nothing above 12 kHz, so no filter is needed; libopus does the same.
  *
  * @param {Float32Array<ArrayBuffer>} samples
  * @param {number} factor
@@ -105,7 +106,7 @@ function everyNth(samples, factor) {
 }
 
 /**
- * Answers that come in the order in which they were asked for.
+ * Matches results of a callback API to requests; results come in the order of the requests.
  *
  * @template Answer
  */

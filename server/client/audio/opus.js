@@ -1,8 +1,9 @@
 /** @import { OpusCodec } from '../types/api.d.ts' */
 
 /**
- * Opus, where it can be had: in browsers that have WebCodecs, on pages that came over https or from localhost; elsewhere
- * where the package `libopus-wasm` can be loaded, as in Node. Undefined where it cannot.
+ * Opens an Opus codec: WebCodecs in browsers that have it, on pages served over https or from
+ * localhost; otherwise the package `libopus-wasm` if it can be loaded, as in Node. Undefined if
+ * neither is available.
  *
  * @returns {Promise<OpusCodec | undefined>}
  */

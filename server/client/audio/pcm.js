@@ -1,11 +1,11 @@
 /** Samples per second on the wire, both ways: signed 16-bit little-endian mono. */
 export const WIRE_RATE = 24_000;
 
-/** Most arguments of one call; engines bear many more. */
+/** Arguments per call of `String.fromCharCode`; well below what engines allow. */
 const CALL_BYTES = 8_192;
 
 /**
- * @param {Float32Array} samples in [-1, 1]; what lies outside is clipped
+ * @param {Float32Array} samples in [-1, 1]; values outside are clipped
  * @returns {ArrayBuffer} signed 16-bit little-endian
  */
 export function toPcm16(samples) {

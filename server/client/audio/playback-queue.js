@@ -1,36 +1,38 @@
 import { JitterBuffer } from './jitter-buffer.js';
 
-/** After the queue has run dry inside an item, wait for this much before going on: one gap instead of many. */
+/** Samples to rebuffer after an underrun within an item: one gap instead of many. */
 const REFILL_SAMPLES = 1_440;
-/** About -50 dB of full scale. Below, a reply has not begun to sound. */
+/** About -50 dBFS. Quieter samples do not count as the onset of a reply. */
 const AUDIBLE = 0.003;
 
 /**
- * One item of a reply on its way to the loudspeaker.
+ * One item of a reply, queued for playback.
  *
  * @typedef {object} QueuedItem
  * @property {string} itemId
  * @property {Float32Array[]} blocks not yet played; the first may be partly played
  * @property {number} queued samples not yet played
  * @property {number} played samples played
- * @property {number} firstAt when its first sample came, on the queue's clock
- * @property {number} sentLate samples that the sender was behind real time
- * @property {boolean} complete no more will come
+ * @property {number} firstAt arrival of its first sample, on the queue's clock
+ * @property {number} sentLate samples by which the sender was behind real time
+ * @property {boolean} complete no more samples will follow
  * @property {boolean} sounded something audible has been played
  */
 
 /**
- * What one rendered block brought about.
+ * Outcome of rendering one block.
  *
  * @typedef {object} Rendered
  * @property {QueuedItem | undefined} item the item that is playing
- * @property {{ itemId: string, offset: number }[]} onsets items whose first audible sample lies in this block, and where
- * @property {string[]} ended items of which the last sample has been played
+ * @property {{ itemId: string, offset: number }[]} onsets items whose first audible sample is in
+ *   this block, and its offset
+ * @property {string[]} ended items whose last sample has been played
  */
 
 /**
- * Plays items one after the other and counts, to the sample, how much of each has been played. Its clock is the sound it
- * has rendered, silence included. An item begins as late as the jitter buffer wants it to.
+ * Plays items one after the other and counts, to the sample, how much of each has been played. Its
+ * clock is the number of samples rendered, silence included. The start of each item is delayed by
+ * the jitter buffer.
  */
 export class PlaybackQueue {
   /** @type {JitterBuffer} */
@@ -41,7 +43,10 @@ export class PlaybackQueue {
   #now;
   #isRefilling = false;
 
-  /** @param {PlaybackQueue} [before] the queue that this one takes the place of: what it has learned of the network stays */
+  /**
+   * @param {PlaybackQueue} [before] the queue that this one replaces; its jitter buffer and clock
+   *   are kept
+   */
   constructor(before) {
     this.#jitter = before === undefined ? new JitterBuffer() : before.#jitter;
     this.#now = before === undefined ? 0 : before.#now;
@@ -50,7 +55,8 @@ export class PlaybackQueue {
   /**
    * @param {string} itemId
    * @param {Float32Array} samples
-   * @param {number} [sentLate] samples that the sender itself has been behind real time with this item
+   * @param {number} [sentLate] samples by which the sender itself is behind real time with this
+   *   item
    */
   push(itemId, samples, sentLate = 0) {
     const item = this.#find(itemId);
@@ -59,8 +65,9 @@ export class PlaybackQueue {
       item.firstAt = this.#now;
       this.#jitter.begin();
     }
-    // A slow mind or voice is not the network's fault: to wait for it would make every answer slower. The piece that it
-    // held up says nothing of the network, and what comes after is measured against the sender's new time.
+    // Delay by a slow LLM or TTS engine is not jitter: buffering for it would delay every reply. A
+    // chunk that the sender held up is not measured, and later ones are measured against the
+    // sender's new schedule.
     if (sentLate > item.sentLate) item.sentLate = sentLate;
     else this.#jitter.note(this.#now - item.firstAt - received - item.sentLate, samples.length);
     item.blocks.push(samples);
@@ -68,7 +75,7 @@ export class PlaybackQueue {
   }
 
   /**
-   * Says that no more samples of this item will come.
+   * Marks an item as complete: no more samples will follow.
    *
    * @param {string} itemId
    */
@@ -77,7 +84,7 @@ export class PlaybackQueue {
   }
 
   /**
-   * Fades out over `output`. The queue is spent afterwards.
+   * Fades out over `output`. The queue cannot be used afterwards.
    *
    * @param {Float32Array} output
    * @returns {ReadonlyMap<string, number>} samples played of each item that had not ended
@@ -86,14 +93,14 @@ export class PlaybackQueue {
     const { ended } = this.render(output);
     for (const index of output.keys()) output[index] = (output[index] ?? 0) * (1 - index / output.length);
     const played = new Map(this.#items.map((item) => [item.itemId, item.played]));
-    // An item that ends inside the fade was heard to its end, yet the page still takes it for unfinished.
+    // An item that ends within the fade was heard to its end, but the page still counts it as open.
     for (const itemId of ended) played.set(itemId, Infinity);
     this.#items = [];
     return played;
   }
 
   /**
-   * Fills `output`, with silence where there is nothing to play.
+   * Fills `output`, with silence if there is nothing to play.
    *
    * @param {Float32Array} output
    * @returns {Rendered}
@@ -123,7 +130,7 @@ export class PlaybackQueue {
   }
 
   /**
-   * Whether an item that has not begun, or has run dry, is to wait for more.
+   * Returns true if an item that has not started, or has underrun, has to wait for more samples.
    *
    * @param {QueuedItem} item
    * @param {number} at on the queue's clock
@@ -168,7 +175,7 @@ export class PlaybackQueue {
 }
 
 /**
- * Moves as many samples as fit.
+ * Moves as many samples as fit from an item to `output`.
  *
  * @param {QueuedItem} item
  * @param {Float32Array} output

@@ -5,26 +5,28 @@ import { fromPcm16, WIRE_RATE } from './pcm.js';
 /** @import { OpenItem } from './open-item.js' */
 /** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, SoundEvent, TalkSpeaker } from '../types/api.d.ts' */
 
-/** `event_id` of what is sent without being asked for: errors that answer it are nobody's concern. */
+/**
+ * `event_id` of events that the client sends on its own; errors in response to them are ignored.
+ */
 export const UNASKED = 'unasked';
 
 /**
- * Plays the replies that come, tells the server how much of them was heard, and cuts them off when the person
- * interrupts. Without a loudspeaker, a reply is over when it has been received.
+ * Plays incoming replies, reports to the server how much of them was heard, and cuts them off when
+ * the user interrupts. Without a loudspeaker, a reply is over once it has been received.
  */
 export class Player {
   #options;
   #heard;
   /** @type {Map<string, OpenItem>} */
   #items = new Map();
-  /** Responses cut off here while the server was still at work on them. @type {Set<string>} */
+  /** Responses that were cut off here while still active on the server. @type {Set<string>} */
   #cut = new Set();
-  /** Responses under way of which sound has come. @type {Set<string>} */
+  /** Responses in progress that have received audio. @type {Set<string>} */
   #begun = new Set();
   #interrupts = true;
-  /** A reply is being silenced for a moment. @type {Promise<void> | undefined} */
+  /** Resolves when the pause for a hold has taken effect. @type {Promise<void> | undefined} */
   #holding;
-  /** The server wants to know what was heard. */
+  /** True if the server accepts playback positions (`x_dramatis.heard`). */
   #tellsHeard = false;
   /** @type {TalkSpeaker | undefined} */
   speaker;
@@ -32,8 +34,9 @@ export class Player {
   /**
    * @param {object} options
    * @param {(event: ClientEvent) => void} options.send
-   * @param {(event: ClientEvent) => void} options.mention sends what is worth nothing later
-   * @param {(responseId: string) => boolean} options.isActive whether the server is still at work on a response
+   * @param {(event: ClientEvent) => void} options.mention sends an event now or never
+   * @param {(responseId: string) => boolean} options.isActive true while a response is active on
+   *   the server
    * @param {(event: PlaybackEvent) => void} options.onEvent
    */
   constructor(options) {
@@ -47,12 +50,12 @@ export class Player {
     });
   }
 
-  /** A reply that is held is being played, though silent. */
+  /** True while a reply is being played; a reply on hold counts, too. */
   get isPlaying() {
     return this.speaker?.isPlaying === true || [...this.#items.values()].some(({ heldMs }) => heldMs !== undefined);
   }
 
-  /** What is played can be heard. */
+  /** True if playback can be heard. */
   get isAudible() {
     return this.speaker?.isRunning ?? false;
   }
@@ -81,7 +84,7 @@ export class Player {
 
   /**
    * @param {string} responseId
-   * @param {number} samples played, by somebody else's account
+   * @param {number} samples played, as reported by an external player
    */
   heard(responseId, samples) {
     this.#heard.played(responseId, samples);
@@ -95,7 +98,8 @@ export class Player {
         this.#obey(event.session);
         break;
       case 'input_audio_buffer.speech_started':
-        // A reply of which nothing has sounded yet is the server's to cancel: there is nothing to take back.
+        // If nothing of a reply has been played yet, the server cancels it: there is nothing to
+        // truncate.
         if (this.isPlaying && this.#interrupts) void this.cut();
         break;
       case 'x_dramatis.hold':
@@ -123,10 +127,10 @@ export class Player {
   }
 
   /**
-   * Silence at once. Then tells how much of each item was heard.
+   * Stops playback at once, then reports how much of each item was heard.
    *
-   * @param {string} [underWayId] a response on which the server is at work, though nothing of it may have come
-   * @param {boolean} [tells] whether the server is told too
+   * @param {string} [underWayId] id of the active response, of which nothing may have arrived yet
+   * @param {boolean} [tells] whether to report to the server as well
    */
   async cut(underWayId, tells = true) {
     const items = [...this.#items.values()];
@@ -142,22 +146,22 @@ export class Player {
     const played = await flushing;
     for (const item of items) {
       const { itemId, responseId, receivedMs } = item;
-      // Where nothing can sound the reply was read, as far as it had come.
+      // Without audio output the user has read the reply as far as it was received.
       const heardMs = isAudible ? heardOf(item, played?.get(itemId)) : Math.floor(receivedMs);
       this.#options.onEvent({ type: 'playback.cut', responseId, itemId, heardMs });
-      // Of what is finished and had no sound, nothing is left to be cut.
+      // A finished item without audio needs no truncation.
       if (!tells || this.speaker === undefined || (receivedMs === 0 && responseId !== underWayId)) continue;
       if (receivedMs > 0) this.#heard.stopped(responseId, samplesOf(heardMs));
-      // A reply that the server has finished is cut only by this.
+      // Necessary for replies that the server has finished: no cancel will truncate those.
       this.#truncate(itemId, heardMs);
     }
-    // What is on its way will not be played either.
+    // Audio still in transit will not be played either.
     if (tells && this.speaker !== undefined && isUnheard) this.#heard.stopped(underWayId, 0);
   }
 
   /**
-   * An item of a response that was cut off before it came: nothing of it is heard. The server may have been done with it
-   * when it learned of the cut.
+   * Truncates to nothing an item that arrives after its response was cut off. The server may have
+   * finished it before it learned of the cut.
    *
    * @param {string} itemId
    * @param {string} responseId
@@ -167,7 +171,10 @@ export class Player {
     this.#truncate(itemId, 0);
   }
 
-  /** Silence for a moment: the user makes a sound, perhaps only a cough. What was received is thrown away; it comes again. */
+  /**
+   * Pauses playback: the user makes a sound, perhaps just a cough. Audio received so far is
+   * discarded; the server sends it again.
+   */
   async #hold() {
     const { isAudible } = this;
     const held = [...this.#items.values()].flatMap((item) => holdItem(item) ?? []);
@@ -175,13 +182,13 @@ export class Player {
     for (const { item, settle } of held) {
       const heardMs = settle(isAudible ? (played?.get(item.itemId) ?? 0) : Infinity);
       this.#heard.stopped(item.responseId, samplesOf(heardMs), true);
-      // What the server is done with is not said again.
+      // The server does not resend a response that it has finished.
       if (!this.#options.isActive(item.responseId)) void this.#endHeld(item);
     }
   }
 
   /**
-   * Nothing more comes of an item that is held: it ends there.
+   * Ends an item on hold that will receive no more audio.
    *
    * @param {OpenItem} item
    */
@@ -203,7 +210,7 @@ export class Player {
     this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
   }
 
-  /** The session is gone: nothing more comes of what was under way. */
+  /** Stops playback because the session is gone. */
   async abandon() {
     await this.cut(undefined, false);
     this.#cut.clear();
@@ -248,7 +255,7 @@ export class Player {
   }
 
   /**
-   * How far behind real time the server is with an item, by its own clock.
+   * Tracks how far the server is behind real time with an item, by its own clock.
    *
    * @param {string} itemId
    * @param {number | undefined} sentMs

@@ -1,11 +1,12 @@
 const ZERO_CROSSINGS = 16;
 const KAISER_BETA = 8;
-/** Of the narrower band. Leaves room for the filter's slope below half the output rate. */
+/** Fraction of the narrower band. Leaves room for the filter's slope below half the output rate. */
 const CUTOFF = 0.92;
 
 /**
- * Changes the sample rate of a stream with a windowed-sinc low-pass. Exact (the position is kept in whole numbers, so it
- * never drifts), and late by `ZERO_CROSSINGS` samples of the lower rate: 0.7 ms from 48 kHz to 24 kHz.
+ * Resamples a stream with a windowed-sinc low-pass filter. Exact (the position is kept in integers,
+ * so it never drifts), with a latency of `ZERO_CROSSINGS` samples at the lower rate: 0.7 ms from 48
+ * kHz to 24 kHz.
  */
 export class Resampler {
   #filters;
@@ -13,7 +14,7 @@ export class Resampler {
   #down;
   #half;
   #held;
-  /** Of the next output sample: index into the held samples, plus `#phase / #up`. */
+  /** Position of the next output sample: index into the held samples, plus `#phase / #up`. */
   #index = 0;
   #phase = 0;
 
@@ -32,7 +33,7 @@ export class Resampler {
 
   /**
    * @param {Float32Array} input the next samples
-   * @returns {Float32Array} what can be said by now
+   * @returns {Float32Array} output samples that can be computed so far
    */
   push(input) {
     const held = new Float32Array(this.#held.length + input.length);
@@ -58,11 +59,11 @@ export class Resampler {
 }
 
 /**
- * One filter per fractional position `phase / up`, each with a gain of exactly one at 0 Hz.
+ * Returns one filter per fractional position `phase / up`, each with a gain of exactly one at 0 Hz.
  *
  * @param {number} up
  * @param {number} half taps on each side
- * @param {number} cutoff as a share of half the input rate
+ * @param {number} cutoff as a fraction of half the input rate
  * @returns {Float32Array[]}
  */
 function polyphase(up, half, cutoff) {

@@ -5,26 +5,30 @@ import { worklet } from './worklet-scope.js';
 const REPORT_SAMPLES = 1_024;
 
 /**
- * What the page tells the speaker worklet.
+ * Messages from the page to the speaker worklet.
  *
  * @typedef {{ type: 'play', itemId: string, samples: Float32Array, sentLate: number }
- *   | { type: 'complete', itemId: string }
- *   | { type: 'flush', flushId: number }} SpeakerOrder
+ * | { type: 'complete', itemId: string }
+ * | { type: 'flush', flushId: number }} SpeakerOrder
  */
 
 /**
- * What the speaker worklet tells the page. `frame` counts samples of the audio context.
+ * Messages from the speaker worklet to the page. `frame` is a sample index of the audio context.
  *
  * @typedef {{ type: 'progress', itemId: string, played: number, level: number }
- *   | { type: 'onset', itemId: string, frame: number }
- *   | { type: 'ended', itemId: string }
- *   | { type: 'flushed', flushId: number, played: ReadonlyMap<string, number> }} SpeakerReport
+ * | { type: 'onset', itemId: string, frame: number }
+ * | { type: 'ended', itemId: string }
+ * | { type: 'flushed', flushId: number, played: ReadonlyMap<string, number> }} SpeakerReport
  */
 
-/** Plays what the page sends, and reports to the sample what has been played. */
+/** Plays audio from the page and reports, to the sample, how much has been played. */
 class SpeakerProcessor extends worklet.AudioWorkletProcessor {
   #queue = new PlaybackQueue();
-  /** Queues to fade out in the next block; what comes after the order to flush already waits in a new queue. @type {{ flushId: number, queue: PlaybackQueue }[]} */
+  /**
+   * Queues to fade out in the next block. Audio that arrives after the flush goes to a new queue.
+   *
+   * @type {{ flushId: number, queue: PlaybackQueue }[]}
+   */
   #flushes = [];
   #sinceReport = 0;
   #squares = 0;

@@ -3,11 +3,13 @@ import { WIRE_RATE } from './pcm.js';
 /** @import { SpeakerListener, TalkSpeaker } from '../types/api.d.ts' */
 /** @import { SpeakerOrder, SpeakerReport } from './speaker-worklet.js' */
 
-/** A suspended context answers nothing; then what was last reported must do. */
+/**
+ * Timeout of a flush: a suspended audio context does not answer; the last report is used instead.
+ */
 const FLUSH_PATIENCE_MS = 200;
 
 /**
- * Plays items of replies in order, and knows how much of each has been played.
+ * Plays items of replies in order and knows how much of each has been played.
  *
  * @implements {TalkSpeaker}
  */
@@ -15,7 +17,12 @@ export class Speaker {
   #context;
   #node;
   #listener;
-  /** Items with unplayed samples, or of which more may come, and the milliseconds of each last reported as played. @type {Map<string, number>} */
+  /**
+   * Items that have unplayed samples or may receive more; value: milliseconds last reported as
+   * played.
+   *
+   * @type {Map<string, number>}
+   */
   #open = new Map();
   /** @type {Map<number, (played: ReadonlyMap<string, number>) => void>} */
   #flushes = new Map();
@@ -43,7 +50,7 @@ export class Speaker {
     this.#node.connect(context.destination);
   }
 
-  /** False while the browser withholds the loudspeaker. */
+  /** False while the browser suspends audio output (no user gesture yet). */
   get isRunning() {
     return this.#context.state === 'running';
   }
@@ -55,8 +62,8 @@ export class Speaker {
 
   /**
    * @param {string} itemId
-   * @param {Float32Array<ArrayBuffer>} samples at 24 kHz; handed over, not to be used afterwards
-   * @param {number} [sentLateMs] how far behind real time the server itself was
+   * @param {Float32Array<ArrayBuffer>} samples at 24 kHz; transferred, not usable afterwards
+   * @param {number} [sentLateMs] milliseconds that the server itself was behind real time
    */
   play(itemId, samples, sentLateMs = 0) {
     if (!this.#open.has(itemId)) this.#open.set(itemId, 0);
@@ -65,7 +72,7 @@ export class Speaker {
   }
 
   /**
-   * No more samples of this item will come.
+   * Marks an item as complete: no more samples will follow.
    *
    * @param {string} itemId
    */
@@ -74,9 +81,10 @@ export class Speaker {
   }
 
   /**
-   * Silence at once (a fade of one block, 5 ms).
+   * Stops playback with a fade-out of one block (5 ms).
    *
-   * @returns {Promise<ReadonlyMap<string, number>>} milliseconds played of each item that had not ended; Infinity: all
+   * @returns {Promise<ReadonlyMap<string, number>>} milliseconds played of each item that had not
+   *   ended; Infinity if all of it was played
    */
   async flush() {
     const lastKnown = new Map(this.#open);
@@ -125,7 +133,8 @@ export class Speaker {
   }
 
   /**
-   * When a frame of the context leaves the loudspeaker: the output's own latency counts.
+   * Returns when a sample frame of the context leaves the loudspeaker, output latency included, on
+   * the clock of `performance.now()`.
    *
    * @param {number} frame
    */

@@ -1,9 +1,12 @@
 const FIRST_MS = 500;
 const MOST_MS = 8_000;
-/** Part of each wait that is left to chance, so that the clients of a restarted server do not all come at once. */
+/**
+ * Jitter as a fraction of each wait, so that the clients of a restarted server do not all reconnect
+ * at once.
+ */
 const CHANCE = 0.3;
 
-/** How long to wait before trying again: not at all after a sudden loss, then 0.5 s, doubling up to 8 s. */
+/** Exponential back-off: no wait after a sudden loss, then 0.5 s, doubling up to 8 s. */
 export class BackOff {
   #random;
   #attempts = 0;
@@ -14,13 +17,13 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** Attempts since the last that was good. */
+  /** Number of attempts since the last success. */
   get attempts() {
     return this.#attempts;
   }
 
   /**
-   * @param {boolean} isSudden a working connection broke: the next one probably works at once
+   * @param {boolean} isSudden a working connection broke; an immediate retry will probably succeed
    * @returns {number} milliseconds to wait before the next attempt
    */
   next(isSudden) {
@@ -31,7 +34,7 @@ export class BackOff {
     return Math.round(waitMs * (1 - CHANCE * this.#random()));
   }
 
-  /** An attempt was good. */
+  /** Starts over after a successful attempt. */
   reset() {
     this.#attempts = 0;
     this.#waitMs = FIRST_MS;

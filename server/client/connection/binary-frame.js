@@ -1,17 +1,19 @@
 /**
- * Binary frames, agreed by `x=binary` or `x=opus`: 12 bytes of header, little-endian, then sound, mono at 24 kHz.
+ * Binary frames, negotiated with `x=binary` or `x=opus`: a 12-byte little-endian header, then mono
+ * audio at 24 kHz.
  *
- * | byte | is |
+ * | byte | meaning |
  * |---|---|
- * | 0 | kind: 1 sound of the user, 2 sound of a reply |
- * | 1 | codec: 0 for 16-bit little-endian PCM, 1 for one Opus packet (only where `x=opus` was agreed) |
- * | 2–3 | number of the reply, as `response.created` told it (`x_dramatis.number`); 0 from the client |
- * | 4–7 | sequence number, in one row with the JSON events of the same direction |
- * | 8–11 | samples of this reply (or of the user's sound) that went before |
+ * | 0 | kind: 1 for user audio, 2 for reply audio |
+ * | 1 | codec: 0 for 16-bit little-endian PCM, 1 for one Opus packet (only with `x=opus`) |
+ * | 2–3 | number of the reply from `response.created` (`x_dramatis.number`); 0 from the client |
+ * | 4–7 | sequence number, shared with the JSON events of the same direction |
+ * | 8–11 | offset: samples of this reply (or of the user audio) before this frame |
  *
- * With Opus, 4 more bytes come before the packet: of the samples that it is decoded to at 24 kHz, how many to leave out
- * (12–13), and how many after them to take (14–15). What is taken, packet after packet, is the sound to the sample. Each
- * reply is a stream of its own, for a decoder of its own; all sound of the user is one stream.
+ * With Opus, 4 more bytes precede the packet: of the samples it decodes to at 24 kHz, how many to
+ * skip (12–13) and how many to take after those (14–15). The samples taken from all packets in
+ * order are exactly the original samples. Each reply is a stream of its own with its own decoder;
+ * all user audio is one stream.
  *
  * @typedef {object} OpusPacket
  * @property {Uint8Array} packet
@@ -35,7 +37,7 @@ const opusHeaderBytes = headerBytes + 4;
 const kinds = /** @type {const} */ (['input', 'reply']);
 
 /**
- * Writes a frame. Sequence and offset wrap at 2³².
+ * Encodes a frame. Sequence and offset wrap at 2³².
  *
  * @param {Readonly<BinaryFrame>} frame
  * @returns {Uint8Array<ArrayBuffer>}
@@ -60,8 +62,8 @@ export function encodeFrame(frame) {
 }
 
 /**
- * Reads a frame; undefined where it is none: too short, of an unknown kind or codec, or half a sample. Whether a packet is
- * Opus, only its decoder knows.
+ * Decodes a frame; undefined if it is invalid: too short, of an unknown kind or codec, or with half
+ * a sample. Opus packets are validated only by the decoder.
  *
  * @param {Uint8Array} bytes
  * @returns {BinaryFrame | undefined}

@@ -4,23 +4,26 @@ import { platformClock } from './clock.js';
 /** @import { ConnectionEvent, ServerError, TalkClock, TalkSocket } from '../types/api.d.ts' */
 
 const OPEN_PATIENCE_MS = 10_000;
-/** `WebSocket.OPEN` and `WebSocket.CLOSED`, which a class that was passed in may not have. */
+/** `WebSocket.OPEN` and `WebSocket.CLOSED`; a custom class may lack the constants. */
 const OPEN = 1;
 const CLOSED = 3;
 /** Close codes: policy violation, and the registered "unauthorized" and "forbidden". */
 const REFUSALS = new Set([1008, 3000, 3003]);
-/** The server stops, or is full: it will not be better at once. */
+/** The server is stopping or full: an immediate retry would not help. */
 const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
-/** Ours, to the server: this socket is given up, the session is not. From the server: another socket goes on with it. */
+/**
+ * Private close codes. Client to server: this socket is abandoned, the session is not. Server to
+ * client: another socket has resumed the session.
+ */
 const GIVEN_UP = 4000;
 const REPLACED = 4001;
-/** To the server: the session is over. */
+/** Client to server: the session is over. */
 const NORMAL = 1000;
 
 /**
- * A connection that comes back: a broken one is dialled again at once, then ever later. Knows nothing of what it carries,
- * except that its owner tells when the other side has answered (`establish`).
+ * A reconnecting socket: redials at once after a loss, then with exponential back-off. Knows
+ * nothing of the payload, except that its owner reports when the server has answered (`establish`).
  */
 export class Connection {
   #options;
@@ -28,29 +31,33 @@ export class Connection {
   #backOff;
   /** @type {TalkSocket | undefined} */
   #socket;
-  /** Calls off the next attempt. */
+  /** Cancels the next attempt. */
   #stay = () => {};
-  /** Goes on waiting for the attempt that is under way. */
+  /** Cancels the timeout of the current attempt. */
   #bear = () => {};
-  /** From `open` until it is closed, here or for good by the other side. */
+  /** True from `open` until closed by either side for good. */
   #isWanted = false;
-  /** The other side has answered on this socket; on any socket. */
+  /** The server has answered on this socket (`is`), on any socket (`was`). */
   #isEstablished = false;
   #wasEstablished = false;
-  /** It carries something: where it breaks, it is worth dialling again at once. */
+  /** The socket has carried data: if it breaks, an immediate retry is worthwhile. */
   #isProven = false;
-  /** Sockets given up before they had opened. The server may see one of them open after all, and take it for the latest. */
+  /**
+   * Sockets abandoned before they opened. The server may still see one of them open, and mistake it
+   * for the latest.
+   */
   #strays = 0;
-  /** The last the server said was wrong. @type {ServerError | undefined} */
+  /** Last error from the server. @type {ServerError | undefined} */
   #error;
 
   /**
    * @param {object} options
    * @param {() => TalkSocket} options.dial
-   * @param {() => Promise<'away' | 'busy' | 'well'>} options.diagnose how the server is; asked when it turns away a new
-   *   connection
+   * @param {() => Promise<'away' | 'busy' | 'well'>} options.diagnose health of the server; checked
+   *   when it rejects a new connection
    * @param {(data: string | Uint8Array<ArrayBuffer>) => void} options.onFrame
-   * @param {(event: ConnectionEvent) => void} options.onStatus anything but `connection.open`, which the owner knows
+   * @param {(event: ConnectionEvent) => void} options.onStatus every status except
+   *   `connection.open`, which the owner sends
    * @param {TalkClock} [options.clock]
    */
   constructor({ clock = platformClock, ...options }) {
@@ -65,26 +72,26 @@ export class Connection {
     this.#dial();
   }
 
-  /** The other side has answered. */
+  /** Notes that the server has answered. */
   establish() {
     this.#bear();
     this.#isEstablished = true;
     this.#wasEstablished = true;
   }
 
-  /** Something other than the answer came, or is known to have arrived. */
+  /** Notes that data other than the first answer got through, in either direction. */
   prove() {
     if (this.#isProven) return;
     this.#isProven = true;
     this.#backOff.reset();
   }
 
-  /** @param {ServerError} error what the other side says is wrong; told where it then hangs up */
+  /** @param {ServerError} error error from the server; reported if it then closes the connection */
   blame(error) {
     this.#error = error;
   }
 
-  /** Bytes that wait to leave. */
+  /** Bytes queued in the socket. */
   get bufferedBytes() {
     return this.#socket?.bufferedAmount ?? 0;
   }
@@ -94,7 +101,7 @@ export class Connection {
     if (this.#socket?.readyState === OPEN) this.#socket.send(data);
   }
 
-  /** Dials anew at once, whatever became of the socket before. */
+  /** Reconnects at once, whatever the state of the current socket. */
   redial() {
     if (!this.#isWanted) return;
     this.#drop(GIVEN_UP);
@@ -114,7 +121,7 @@ export class Connection {
     this.#options.onStatus(status);
   }
 
-  /** @param {number} code told to the other side */
+  /** @param {number} code close code for the server */
   #drop(code) {
     const socket = this.#socket;
     this.#stay();
@@ -128,7 +135,7 @@ export class Connection {
   }
 
   #dial() {
-    // Whoever was told that the connection is lost may have had enough of it.
+    // The owner may have closed it in response to `connection.lost`.
     if (!this.#isWanted) return;
     /** @type {TalkSocket} */
     let socket;
@@ -154,13 +161,13 @@ export class Connection {
       this.#options.onFrame(typeof data === 'string' ? data : new Uint8Array(data));
     };
     socket.onclose = (/** @type {{ code: number }} */ { code }) => void this.#lose(socket, code, hasOpened);
-    // What went wrong shows in the close that follows; without a listener, some sockets throw.
+    // The close event that follows has the reason; some implementations throw without a listener.
     socket.onerror = () => {};
   }
 
   /**
    * @param {TalkSocket} socket
-   * @param {number} code 0: it did not open in time
+   * @param {number} code close code; 0: it did not open in time
    * @param {boolean} hasOpened
    */
   async #lose(socket, code, hasOpened) {

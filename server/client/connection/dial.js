@@ -2,7 +2,7 @@
 
 /**
  * @param {string | URL} url of a server: http(s) or ws(s); the path may be left out
- * @returns {URL} of its realtime socket
+ * @returns {URL} URL of its realtime socket
  */
 export function socketAddress(url) {
   const address = new URL(url);
@@ -12,16 +12,18 @@ export function socketAddress(url) {
 }
 
 /**
- * Opens a socket to a server. Throws where the key holds characters that a subprotocol cannot.
+ * Opens a socket to a server. Throws if the key has characters that are not allowed in a
+ * subprotocol.
  *
  * @param {Pick<TalkOptions, 'url' | 'apiKey' | 'WebSocket'>} options
- * @param {Readonly<Record<string, string | undefined>>} query what the address asks for; undefined leaves a name out
+ * @param {Readonly<Record<string, string | undefined>>} query query parameters; undefined ones are
+ *   left out
  * @returns {TalkSocket}
  */
 export function dial({ url, apiKey = '', WebSocket = globalThis.WebSocket }, query) {
   const address = socketAddress(url);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) address.searchParams.set(name, value);
-  // A browser cannot set headers on a WebSocket, so the key travels as a subprotocol.
+  // Browsers cannot set headers on a WebSocket, so the key is sent as a subprotocol.
   const protocols = apiKey === '' ? ['realtime'] : ['realtime', `openai-insecure-api-key.${apiKey}`];
   const socket = new WebSocket(address, protocols);
   socket.binaryType = 'arraybuffer';
@@ -29,10 +31,11 @@ export function dial({ url, apiKey = '', WebSocket = globalThis.WebSocket }, que
 }
 
 /**
- * How a server is that turned away a new connection, because a browser does not say why it was.
+ * Checks the health of a server that rejected a new connection, because browsers do not tell why.
  *
  * @param {Pick<TalkOptions, 'url' | 'fetch'>} options
- * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are taken, or it is about to stop
+ * @returns {Promise<'away' | 'busy' | 'well'>} `busy`: all its sessions are in use, or it is about
+ *   to stop
  */
 export async function diagnose({ url, fetch = globalThis.fetch }) {
   const address = socketAddress(url);

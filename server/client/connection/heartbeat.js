@@ -6,22 +6,22 @@ const BEAT_MS = 2_000;
 const PATIENCE_MS = 6_000;
 
 /**
- * Notices that the other side is gone although the socket does not know it: asks every two seconds for an answer, and
- * gives up when there has been none for six. A page that slept asks again first.
+ * Detects a dead peer that the socket has not noticed: pings every two seconds and gives up after
+ * six without an answer. Counts unanswered pings, not time, so a page that slept pings again first.
  */
 export class Heartbeat {
   #options;
   #clock;
-  /** Calls off the next beat. */
+  /** Cancels the next beat. */
   #rest = () => {};
-  /** Beats that wait for an answer. */
+  /** Number of beats without an answer so far. */
   #unanswered = 0;
-  /** Some servers do not answer; then silence means nothing. */
+  /** True once the server has answered. Some servers never do; their silence means nothing. */
   #answers = false;
 
   /**
    * @param {object} options
-   * @param {() => void} options.onBeat asks
+   * @param {() => void} options.onBeat sends the ping
    * @param {() => void} options.onSilence
    * @param {TalkClock} [clock]
    */
@@ -40,12 +40,12 @@ export class Heartbeat {
     this.#unanswered = 0;
   }
 
-  /** Something came from the other side. */
+  /** Resets the count: any frame from the peer proves that it is alive. */
   heard() {
     this.#unanswered = 0;
   }
 
-  /** What came was an answer. */
+  /** Notes an answer to a ping. */
   answered() {
     this.#answers = true;
     this.heard();

@@ -1,10 +1,10 @@
-/** Does things in the order in which they are asked for, though some have to wait for what they need. */
+/** Runs actions in the order they were queued, even if some wait for a promise. */
 export class InOrder {
-  /** The last that waits, or waits for one that does. @type {Promise<void> | undefined} */
+  /** End of the queue, if anything is waiting. @type {Promise<void> | undefined} */
   #last;
 
   /**
-   * Does it at once, or behind all that waits.
+   * Runs `act` at once, or after everything queued.
    *
    * @param {() => void} act
    */
@@ -14,7 +14,7 @@ export class InOrder {
   }
 
   /**
-   * Does it when `needed` is there. Where that fails, it is left out.
+   * Runs `act` once `needed` has resolved; skips it if `needed` rejects.
    *
    * @template Needed
    * @param {Promise<Needed>} needed
@@ -41,7 +41,7 @@ export class InOrder {
     try {
       act(outcome.value);
     } catch (fault) {
-      // As loud as it would have been at once, and no obstacle to what comes behind.
+      // Rethrow as an uncaught error, as in a synchronous call, without blocking the queue.
       queueMicrotask(() => {
         throw fault;
       });

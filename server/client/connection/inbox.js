@@ -1,17 +1,19 @@
-/** The row of the server's frames: each is to be taken once, in order. */
+/** Checks the sequence numbers of server frames: each is accepted once, in order. */
 export class Inbox {
   #last = 0;
-  /** The next number may be any: the server was restarted, and left some out. */
+  /** True if the next number may be any: the server was restarted and skipped some. */
   #mayJump = false;
 
-  /** Number of the last frame that was taken. */
+  /** Sequence number of the last accepted frame. */
   get last() {
     return this.#last;
   }
 
   /**
-   * @param {number | undefined} sequence of a frame that came; undefined where the server does not number
-   * @returns {'new' | 'repeated' | 'gap'} `gap`: frames before it are missing, and it was not taken
+   * @param {number | undefined} sequence of the received frame; undefined if the server does not
+   *   number frames
+   * @returns {'new' | 'repeated' | 'gap'} `gap`: frames before it are missing, and it was not
+   *   accepted
    */
   take(sequence) {
     if (sequence === undefined) return 'new';
@@ -22,12 +24,14 @@ export class Inbox {
     return 'new';
   }
 
-  /** Another server process goes on with the session: it begins at a number that was surely not used. */
+  /**
+   * Continues with another server process, which starts at a sequence number that is safely unused.
+   */
   restart() {
     this.#mayJump = true;
   }
 
-  /** A new session begins. */
+  /** Starts over for a new session. */
   reset() {
     this.#last = 0;
     this.#mayJump = false;

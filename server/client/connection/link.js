@@ -16,19 +16,19 @@ import { parseEvent } from './wire-event.js';
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Query */
 
-/** What is asked for in the address; a server that does not know some of it leaves it out. */
+/** Protocol extensions requested in the URL; servers ignore those they do not know. */
 const EXTENSIONS = 'binary,resume,hold,nod,notice,voice,cues';
 
-/** Beyond this, frames wait here rather than in the socket, from where they cannot be called back. */
+/** Above this, frames wait in the outbox instead of the socket, where they could not be resent. */
 const MOST_BUFFERED_BYTES = 128 * 1024;
 
-/** Events that only this side of the wire knows: they are answered here, and nobody else is told. */
+/** Error codes that are handled here and not passed on. */
 const OWN_ERRORS = new Set(['session_not_resumable']);
 
 /**
- * What lies between a talk and its connection: numbers the frames of both directions, keeps those the server may not have,
- * and goes on over another socket where one broke, so that everything arrives once and in order. Where the session is
- * gone, it begins a new one.
+ * Reliable stream over reconnecting sockets: numbers frames in both directions, keeps those the
+ * server may not have, and resumes on a new socket after a loss, so that each frame arrives exactly
+ * once and in order. Starts a new session if the old one is gone.
  */
 export class Link {
   #options;
@@ -36,21 +36,21 @@ export class Link {
   #inbox = new Inbox();
   #outbox;
   #outgoing = new Outgoing((audioMs, write) => this.#push(audioMs, write));
-  /** Opus takes a moment to come out of its decoder; what came behind it is told behind it. */
+  /** Keeps events behind audio that is still being decoded: the Opus decoder is asynchronous. */
   #telling = new InOrder();
   /** @type {{ codec: OpusCodec, encoder: OpusEncoder } | undefined} */
   #opus;
   #sounds = new SoundEvents(undefined);
   #heartbeat;
-  /** Of the session that can be gone on with. @type {string | undefined} */
+  /** Resume token of the session, if it can be resumed. @type {string | undefined} */
   #token;
   /** @type {Session} */
   #session = {};
   #isOpen = false;
   #isClosed = false;
-  /** The server knows our events. */
+  /** True if the server supports the `x_dramatis` events. */
   #isOurs = false;
-  /** What both sides had when the connection was last made. */
+  /** Last frame received on each side when the connection was last resumed. */
   #had = { here: 0, there: 0 };
 
   /**
@@ -88,7 +88,10 @@ export class Link {
     this.#heartbeat = new Heartbeat(beats, clock);
   }
 
-  /** @param {{ codec: OpusCodec, encoder: OpusEncoder }} [opus] where sound is to travel as Opus */
+  /**
+   * @param {{ codec: OpusCodec, encoder: OpusEncoder }} [opus] given if audio is to be sent and
+   *   received as Opus
+   */
   open(opus) {
     this.#opus = opus;
     if (!this.#isClosed) return this.#connection.open();
@@ -106,7 +109,7 @@ export class Link {
     this.#connection.close();
   }
 
-  /** There will be no session to go on with. */
+  /** Releases the resume token and the codecs: the session will not be resumed. */
   #end() {
     this.#token = undefined;
     this.#sounds.close();
@@ -118,10 +121,10 @@ export class Link {
   }
 
   /**
-   * Sends an event: now, or when the connection is back.
+   * Sends an event, now or after reconnecting.
    *
    * @param {ClientEvent} event
-   * @returns {boolean} false where there is no session to send it to
+   * @returns {boolean} false if there is no session to send it to
    */
   send(event) {
     if (!this.#hasSession) return false;
@@ -130,7 +133,8 @@ export class Link {
   }
 
   /**
-   * Sends an event of ours that is worth nothing later: now or never. Servers that do not know our events are spared.
+   * Sends an `x_dramatis` event now or never; it would be worthless later. Not sent to servers
+   * without the extensions.
    *
    * @param {ClientEvent} event
    */
@@ -142,7 +146,7 @@ export class Link {
   }
 
   /**
-   * Sends sound of the user, like `send`.
+   * Sends user audio, like `send`.
    *
    * @param {Uint8Array<ArrayBuffer>} pcm16
    * @returns {boolean}
@@ -186,7 +190,7 @@ export class Link {
     return { x, resume: this.#token, after: String(this.#inbox.last) };
   }
 
-  /** The connection is not to be sent over for now. */
+  /** Stops sending until the next connection is open. */
   #pause() {
     this.#isOpen = false;
     this.#heartbeat.stop();
@@ -268,7 +272,8 @@ export class Link {
   }
 
   /**
-   * Whether a frame is the next one. Where some are missing, the connection is given up: they come with the next one.
+   * Returns true if a frame is the next one. Reconnects if frames are missing; the server sends
+   * them again on the next connection.
    *
    * @param {number | undefined} sequence
    */

@@ -1,18 +1,19 @@
-/** Events that are kept besides sound. Nobody types more than this while away. */
+/** Cap on buffered events other than audio; more than a user types during an outage. */
 const MOST_EVENTS = 1_000;
 
 /**
- * A frame of the client, numbered, until the server has it.
+ * A numbered client frame that the server has not acknowledged yet.
  *
  * @typedef {object} Kept
  * @property {number} sequence
- * @property {number} audioMs of sound in it; 0: an event
+ * @property {number} audioMs audio in the frame; 0: an event
  * @property {string | Uint8Array<ArrayBuffer>} data
  */
 
 /**
- * The row of the client's frames: numbers them from 1, and keeps them until the server is known to have them. Of sound,
- * only the last `keptAudioMs` are kept; what had to go and never arrived is counted as lost.
+ * Send buffer of the client: numbers frames from 1 and keeps them until the server acknowledges
+ * them. Of audio, only the last `keptAudioMs` are kept; what was dropped without having arrived is
+ * counted as lost.
  */
 export class Outbox {
   #keptAudioMs;
@@ -21,7 +22,11 @@ export class Outbox {
   #sequence = 0;
   #handed = 0;
   #audioMs = 0;
-  /** Sound that was handed to a connection and then given up, before it was known to have arrived. @type {Kept[]} */
+  /**
+   * Audio that was sent and then dropped from the buffer before it was acknowledged.
+   *
+   * @type {Kept[]}
+   */
   #doubtful = [];
   #lostMs = 0;
 
@@ -30,7 +35,7 @@ export class Outbox {
     this.#keptAudioMs = keptAudioMs;
   }
 
-  /** Number of the last frame. */
+  /** Sequence number of the last frame. */
   get sequence() {
     return this.#sequence;
   }
@@ -38,7 +43,7 @@ export class Outbox {
   /**
    * Adds a frame.
    *
-   * @param {number} audioMs of sound in it; 0: an event
+   * @param {number} audioMs audio in the frame; 0: an event
    * @param {(sequence: number) => string | Uint8Array<ArrayBuffer>} write
    */
   add(audioMs, write) {
@@ -51,9 +56,9 @@ export class Outbox {
     }
   }
 
-  /** Hands out the next frame that no connection has had, if there is one. */
+  /** Returns the next frame that was not sent yet, if any. */
   next() {
-    // Frames are in order, and nearly always the last is the one: look from the end.
+    // Frames are in order and the next one is nearly always the last: search from the end.
     let index = this.#kept.length;
     while (index > 0 && (this.#kept[index - 1]?.sequence ?? 0) > this.#handed) index -= 1;
     const frame = this.#kept[index];
@@ -62,7 +67,9 @@ export class Outbox {
     return frame.data;
   }
 
-  /** @param {number} sequence the server has every frame up to this one, or has heard that it is lost */
+  /**
+   * @param {number} sequence the server has every frame up to this one, or knows that it is lost
+   */
   acknowledge(sequence) {
     this.#kept = this.#kept.filter((frame) => {
       if (frame.sequence > sequence) return true;
@@ -73,10 +80,10 @@ export class Outbox {
   }
 
   /**
-   * Another connection goes on: what comes after `received` is to be handed out again.
+   * Continues on a new connection: frames after `received` will be sent again.
    *
-   * @param {number} received the last frame the server has taken
-   * @returns {number} milliseconds of sound that are lost
+   * @param {number} received the last frame that the server has processed
+   * @returns {number} milliseconds of audio that are lost
    */
   resume(received) {
     this.acknowledge(received);
@@ -85,10 +92,10 @@ export class Outbox {
   }
 
   /**
-   * Another server process goes on. Nobody knows what the one before had taken: what was handed out is not sent again,
-   * lest it be said twice.
+   * Continues with another server process. It is unknown what the previous one had processed, so
+   * frames that were sent are not sent again: a repeat would be said twice.
    *
-   * @returns {number} milliseconds of sound that may be lost
+   * @returns {number} milliseconds of audio that may be lost
    */
   restart() {
     for (const frame of this.#kept) if (frame.sequence <= this.#handed) this.#doubtful.push(frame);
@@ -98,9 +105,10 @@ export class Outbox {
   }
 
   /**
-   * A new session begins, and with it a new row.
+   * Starts over for a new session, with sequence numbers from 1.
    *
-   * @returns {number} milliseconds of sound that did not reach the session before, as far as is known
+   * @returns {number} milliseconds of audio that did not reach the previous session, as far as is
+   *   known
    */
   reset() {
     this.#doubtful.push(...this.#kept);
@@ -119,7 +127,7 @@ export class Outbox {
     return lostMs;
   }
 
-  /** @param {(frame: Kept) => boolean} isOfKind the oldest of which goes */
+  /** @param {(frame: Kept) => boolean} isOfKind the oldest matching frame is dropped */
   #giveUp(isOfKind) {
     const index = this.#kept.findIndex(isOfKind);
     const [frame] = this.#kept.splice(index, 1);

@@ -7,32 +7,37 @@ import { fromPcm16, toBase64, WIRE_RATE } from '../audio/pcm.js';
 /** @import { OpusPacket } from './binary-frame.js' */
 
 /**
- * Writes a frame; without a number where frames are not numbered.
+ * Serializes a frame; without a sequence number if frames are not numbered.
  *
  * @typedef {(numbers: { x_seq?: number, x_ack?: number }) => string | Uint8Array<ArrayBuffer>} Write
  */
 
-/** What the user says and sends, as frames, in its order: Opus takes a moment to come out of its encoder. */
+/**
+ * Serializes user audio and client events to frames, in order: the Opus encoder is asynchronous.
+ */
 export class Outgoing {
   #push;
   #inOrder = new InOrder();
   #isBinary = false;
-  /** Where sound leaves as Opus. @type {OpusEncoder | undefined} */
+  /** Set if audio is sent as Opus. @type {OpusEncoder | undefined} */
   #encoder;
-  /** One stream for as long as the talk lasts. @type {OpusFrames | undefined} */
+  /** One stream for the whole conversation. @type {OpusFrames | undefined} */
   #frames;
   #sentSamples = 0;
 
-  /** @param {(audioMs: number, write: Write) => void} push numbers a frame and sends it; 0 milliseconds: an event */
+  /**
+   * @param {(audioMs: number, write: Write) => void} push numbers and sends a frame; 0
+   *   milliseconds: an event
+   */
   constructor(push) {
     this.#push = push;
   }
 
   /**
-   * How sound leaves from now on.
+   * Sets how audio is sent from now on.
    *
    * @param {boolean} isBinary
-   * @param {OpusEncoder | undefined} encoder frames must be numbered then
+   * @param {OpusEncoder | undefined} encoder requires numbered frames
    */
   use(isBinary, encoder) {
     this.#isBinary = isBinary;
@@ -42,7 +47,7 @@ export class Outgoing {
 
   /** @param {ClientEvent} event */
   event(event) {
-    // What was said before it is not to be behind it.
+    // Audio from before the event must not follow it.
     if (event.type.startsWith('input_audio_buffer.')) this.#encode(this.#frames?.flush() ?? []);
     this.#inOrder.do(() => this.#push(0, (numbers) => JSON.stringify({ ...event, ...numbers })));
   }
@@ -57,7 +62,7 @@ export class Outgoing {
   #encode(frames) {
     for (const { samples, ...part } of frames) {
       const packet = this.#encoder?.encode(samples) ?? Promise.reject(new Error('no encoder'));
-      // One that breaks is done without.
+      // Stop using an encoder that fails.
       packet.catch(() => (this.#encoder = undefined));
       this.#inOrder.after(packet, (bytes) => this.#sound(part.takeSamples, { opus: { packet: bytes, ...part } }));
     }

@@ -4,30 +4,33 @@ import { bytesFromBase64, toPcm16 } from '../audio/pcm.js';
 /** @import { BinaryFrame, OpusPacket } from './binary-frame.js' */
 
 /**
- * A reply under way.
+ * A reply in progress.
  *
  * @typedef {object} Reply
  * @property {string} responseId
  * @property {string} itemId
- * @property {Promise<OpusDecoder> | undefined} decoder where its sound comes as Opus
- * @property {Promise<unknown> | undefined} last its last packet that was given to the decoder
+ * @property {Promise<OpusDecoder> | undefined} decoder set if its audio comes as Opus
+ * @property {Promise<unknown> | undefined} last the last packet given to the decoder
  */
 
-/** Makes one kind of event of sound that comes as binary frames, PCM or Opus, and of sound that comes as base64. */
+/**
+ * Converts reply audio from binary frames (PCM or Opus) and from base64 deltas to one kind of
+ * event.
+ */
 export class SoundEvents {
   #codec;
-  /** Replies by the number that binary frames have for them. @type {Map<number, Reply>} */
+  /** Replies by their number in binary frames. @type {Map<number, Reply>} */
   #replies = new Map();
   /** @type {Map<string, number>} by item */
   #receivedSamples = new Map();
 
-  /** @param {OpusCodec | undefined} codec where Opus was asked for */
+  /** @param {OpusCodec | undefined} codec given if Opus was requested */
   constructor(codec) {
     this.#codec = codec;
   }
 
   /**
-   * Takes note of what numbers stand for; gives base64 sound its bytes.
+   * Tracks which reply each number refers to; decodes base64 audio.
    *
    * @param {ServerEvent} event
    * @returns {ServerEvent}
@@ -51,7 +54,7 @@ export class SoundEvents {
     return event;
   }
 
-  /** Nothing more is asked of it. */
+  /** Closes all decoders. */
   close() {
     for (const reply of this.#replies.values()) closeDecoder(reply);
     this.#replies.clear();
@@ -59,7 +62,8 @@ export class SoundEvents {
 
   /**
    * @param {BinaryFrame} frame
-   * @returns {SoundEvent | Promise<SoundEvent> | undefined} undefined of a reply that nobody announced
+   * @returns {SoundEvent | Promise<SoundEvent> | undefined} undefined if the reply was not
+   *   announced
    */
   fromFrame(frame) {
     const reply = this.#replies.get(frame.replyNumber);
@@ -78,7 +82,8 @@ export class SoundEvents {
   }
 
   /**
-   * As many samples as the frame tells, come what may: those of a packet that cannot be decoded are silence.
+   * Decodes to exactly as many samples as the frame says; a packet that cannot be decoded becomes
+   * silence.
    *
    * @param {Reply} reply
    * @param {OpusPacket} frame
@@ -97,7 +102,7 @@ export class SoundEvents {
     return samples;
   }
 
-  /** @param {SoundEvent & { delta?: string }} event as it came, with base64 */
+  /** @param {SoundEvent & { delta?: string }} event as received, with base64 */
   #fromDelta({ delta = '', ...event }) {
     const pcm16 = bytesFromBase64(delta);
     const offset = this.#receivedSamples.get(event.item_id) ?? 0;
@@ -107,7 +112,7 @@ export class SoundEvents {
 }
 
 /**
- * When it has decoded what it was given.
+ * Closes the decoder of a reply once all its packets are decoded.
  *
  * @param {Reply} reply
  */

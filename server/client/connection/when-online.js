@@ -1,8 +1,8 @@
 /**
- * Calls back when the network is there again after it was away, where the platform tells (browsers do).
+ * Calls back when the network is available again, on platforms that report it (browsers do).
  *
  * @param {() => void} callback
- * @returns {() => void} ends it
+ * @returns {() => void} removes the listener
  */
 export function whenOnline(callback) {
   if (typeof globalThis.addEventListener !== 'function') return () => {};

@@ -1,5 +1,5 @@
 /**
- * What a link reads of an event by itself.
+ * The event fields that the link itself reads.
  *
  * @typedef {object} WireEvent
  * @property {string} type
@@ -12,8 +12,8 @@
  */
 
 /**
- * @param {string} data a frame of text
- * @returns {WireEvent | undefined} undefined where it is no event
+ * @param {string} data a text frame
+ * @returns {WireEvent | undefined} undefined if it is not an event
  */
 export function parseEvent(data) {
   /** @type {unknown} */

@@ -1,6 +1,6 @@
 /**
- * Types of `dramatis/client`. The modules beside it are plain JavaScript that browsers run as they are; `tsc` checks them
- * against this file.
+ * Types of `dramatis/client`. The modules beside it are plain JavaScript that browsers run as they
+ * are; `tsc` checks them against this file.
  */
 
 import type { Session, TalkEvent } from './events.d.ts';
@@ -13,37 +13,48 @@ export interface ClientEvent {
   readonly [field: string]: unknown;
 }
 
-/** What a loudspeaker tells of the items it plays. */
+/** Playback callbacks of a loudspeaker; all are called per item. */
 export interface SpeakerListener {
   onProgress(itemId: string, playedMs: number, level: number): void;
   onOnset(itemId: string, atMs: number): void;
   onEnded(itemId: string): void;
 }
 
-/** Plays items one after the other, and knows how much of each has been played. */
+/** Plays items one after the other and knows how much of each has been played. */
 export interface TalkSpeaker {
-  /** False while the loudspeaker is withheld: then nothing sounds. */
+  /**
+   * False while the browser suspends audio output (no user gesture yet): nothing can be heard then.
+   */
   readonly isRunning: boolean;
-  /** From the first samples of an item until it has ended or was flushed. */
+  /** True from the first samples of an item until it has ended or was flushed. */
   readonly isPlaying: boolean;
-  /** At 24 kHz; handed over. `sentLateMs`: how far behind real time the server itself was, see `jitter-buffer.js`. */
+  /**
+   * Queues samples at 24 kHz; the buffer is transferred. `sentLateMs` is how far the server itself
+   * was behind real time, see `jitter-buffer.js`.
+   */
   play(itemId: string, samples: Float32Array<ArrayBuffer>, sentLateMs: number): void;
   /** No more samples of this item will come. */
   complete(itemId: string): void;
-  /** Silence at once. Resolves to the milliseconds played of each item that had not ended; Infinity: all. */
+  /**
+   * Stops playback at once. Resolves to the milliseconds played of each item that had not ended;
+   * Infinity if all of it was played.
+   */
   flush(): Promise<ReadonlyMap<string, number>>;
   close(): void;
 }
 
-/** Timers and chance. */
+/** Timers and random numbers. */
 export interface TalkClock {
-  /** Runs `run` in `ms`, unless what this returns is called before. */
+  /** Calls `run` in `ms` milliseconds. The returned function cancels the timer. */
   after(ms: number, run: () => void): () => void;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
 }
 
-/** What this client needs of a WebSocket: the global one of browsers and Node 22, or the class of `ws`. */
+/**
+ * The subset of WebSocket that this client uses; the global one of browsers and Node 22 fits, and
+ * so does the class of the package `ws`.
+ */
 export interface TalkSocket {
   binaryType: string;
   readonly readyState: number;
@@ -59,90 +70,114 @@ export interface TalkSocket {
 /** Opus at 24 kHz, mono, 20 ms a packet; see `opus.js`. */
 export interface OpusCodec {
   openEncoder(): Promise<OpusEncoder>;
-  /** For one stream. */
+  /** Opens a decoder for one stream; decoders are stateful. */
   openDecoder(): Promise<OpusDecoder>;
 }
 
 export interface OpusEncoder {
-  /** By so many samples what a decoder gives lags behind what the encoder was given. */
+  /** Codec delay in samples: how far decoded audio lags behind what the encoder was given. */
   readonly delaySamples: number;
-  /** Takes 480 samples. Packets come in the order of the frames. */
+  /** Encodes 480 samples. Packets resolve in the order of the frames. */
   encode(frame: Float32Array<ArrayBuffer>): Promise<Uint8Array>;
   close(): void;
 }
 
 export interface OpusDecoder {
-  /** Rejects where it is no packet. Sound comes in the order of the packets. */
+  /** Decodes one packet; rejects if it is invalid. Audio resolves in the order of the packets. */
   decode(packet: Uint8Array<ArrayBuffer>): Promise<Float32Array>;
   close(): void;
 }
 
 export interface TalkOptions {
-  /** The server, such as `http://localhost:8080`; http(s) or ws(s), the path may be left out. */
+  /**
+   * URL of the server, such as `http://localhost:8080`; http(s) or ws(s), the path may be left out.
+   */
   readonly url: string | URL;
-  /** The character's id; by default the server's default character. */
+  /** Id of the character; the server's default character unless given. */
   readonly character?: string;
   readonly apiKey?: string;
-  /** Told also what characters think (`x_dramatis.cue` of kind `thought`). */
+  /** Requests the thoughts of characters too (`x_dramatis.cue` of kind `thought`). */
   readonly thoughts?: boolean;
-  /** By default the global one. */
+  /** WebSocket class; the global one unless given. */
   readonly WebSocket?: new (url: string | URL, protocols: string[]) => TalkSocket;
-  /** Asks how a server is that turned a connection away. By default the global one. */
+  /** Fetches the health of a server that rejected a connection; the global `fetch` unless given. */
   readonly fetch?: (url: URL) => Promise<Pick<Response, 'status' | 'ok' | 'json'>>;
-  /** By default the platform's; a simulation brings its own. */
+  /** Timers and random numbers; the platform's unless given. For simulations. */
   readonly clock?: TalkClock;
-  /** Browsers: opens the default microphone and sends what it hears. */
+  /** In browsers: opens the default microphone and sends its audio. */
   readonly microphone?: boolean;
-  /** Browsers: plays the replies on the loudspeaker. Anywhere: what opens a loudspeaker of your own. */
+  /**
+   * `true`, in browsers: plays the replies on the loudspeaker. A function, anywhere: opens a custom
+   * loudspeaker.
+   */
   readonly speaker?: boolean | ((listener: SpeakerListener) => Promise<TalkSpeaker>);
-  /** Browsers: what `openAudio` gave, where there is one already. Make it in the handler of a tap. */
+  /**
+   * In browsers: an existing audio context from `openAudio`. Create it in the handler of a user
+   * gesture.
+   */
   readonly audio?: AudioContext;
-  /** Told of everything at once; then `events` stays empty. */
+  /** Receives every event immediately; `events` stays empty then. */
   readonly onEvent?: (event: TalkEvent) => void;
   /**
-   * Sound travels as Opus, in an eighth of the bytes: where this runtime has it (see `opus.js`) and the server too. Elsewhere
-   * as PCM, as it does by default.
+   * Sends and receives audio as Opus, an eighth of the bytes of PCM, if both this runtime (see
+   * `opus.js`) and the server support it. Otherwise, and by default, audio travels as PCM.
    */
   readonly opus?: boolean;
-  /** The user's sound that is kept while the connection is away, in milliseconds: 30,000 unless given. */
+  /** Milliseconds of user audio buffered while the connection is lost: 30,000 unless given. */
   readonly keptAudioMs?: number;
 }
 
-/** One talk with one character. It comes back by itself when its connection is lost, and misses nothing. */
+/**
+ * A conversation with one character. Reconnects by itself when the connection is lost, without
+ * missing any events.
+ */
 export interface Talk {
-  /** Everything that happens, in order. Ends when the talk is over. For one reader. */
+  /** All events in order. Ends when the conversation is over. For a single consumer. */
   readonly events: AsyncIterable<TalkEvent>;
-  /** Resolves when the first session is open and the devices that were asked for are; rejects where none comes. */
+  /**
+   * Resolves when the first session and the requested devices are open; rejects with `TalkError` if
+   * no session can be opened.
+   */
   readonly opened: Promise<Session>;
-  /** A reply sounds, or is about to. */
+  /** True while a reply is being played or is queued for playback. */
   readonly isPlaying: boolean;
-  /** Replies can be heard: there is a loudspeaker, and it is not withheld. */
+  /** True if replies can be heard: there is a loudspeaker and it is running. */
   readonly isAudible: boolean;
-  /** The server is at work on a reply. */
+  /** True while the server has an active response. */
   readonly isAnswering: boolean;
-  /** Sends an event, now or when the connection is back. False where there is no session to send it to. */
+  /**
+   * Sends an event, now or after reconnecting. Returns false if there is no session to send it to.
+   */
   send(event: ClientEvent): boolean;
-  /** Says something in writing, and asks for an answer. It interrupts, as speech does. */
+  /** Sends a text message and requests a reply. Interrupts the current reply, as speech does. */
   say(text: string): boolean;
-  /** Sends sound of the user: 16-bit little-endian mono PCM at 24 kHz. */
+  /** Sends user audio: 16-bit little-endian mono PCM at 24 kHz. */
   sendAudio(pcm16: ArrayBuffer | ArrayBufferView<ArrayBuffer>): boolean;
-  /** Stops the reply, and tells the server how much of it was heard. */
+  /** Stops the reply and reports to the server how much of it was heard. */
   interrupt(): Promise<void>;
-  /** For those who play replies themselves: how many samples of a response have been played. */
+  /**
+   * Reports how many samples of a response have been played; for clients that do their own
+   * playback.
+   */
   heard(responseId: string, samples: number): void;
-  /** Does not wait for the back-off to end; a connection that seems open is made anew. */
+  /**
+   * Reconnects at once: skips the rest of the back-off, and replaces a connection that seems open.
+   */
   reconnect(): void;
   close(): void;
 }
 
-/** The first session could not be had; `code` is the server's, or `connection_refused`, `replaced` or `closed`. */
+/**
+ * The first session could not be opened; `code` is the server's, or `connection_refused`,
+ * `replaced` or `closed`.
+ */
 export declare class TalkError extends Error {
   readonly code: string;
   constructor(code: string, message: string);
 }
 
 /**
- * Opens a talk with a character. It comes back by itself when its connection is lost: what both sides said meanwhile is
- * delivered then, once and in order.
+ * Opens a conversation with a character. Reconnects by itself when the connection is lost: events
+ * of both sides from the meantime are then delivered exactly once and in order.
  */
 export declare function openTalk(options: TalkOptions): Talk;

@@ -1,25 +1,27 @@
-/** What happens in a talk: what the server says, and what becomes of the connection and of the sound. */
+/**
+ * Events of a conversation: server events, and those about the connection, playback and devices.
+ */
 
-/** What every event of the server carries. */
+/** Fields common to all server events. */
 interface FromServer {
   readonly event_id?: string;
-  /** Counts every frame of a session from 1, without a gap. */
+  /** Sequence number of the frame: from 1, without gaps, over the whole session. */
   readonly x_seq?: number;
   /** The server's monotonic clock in milliseconds when it made the event. */
   readonly x_ms?: number;
 }
 
-/** What went wrong, by code. */
+/** Error reported by the server. */
 export interface ServerError {
   readonly type?: string;
   readonly code?: string | null;
   readonly message?: string;
   readonly param?: string | null;
-  /** `event_id` of the client event that it answers. */
+  /** `event_id` of the client event that caused it. */
   readonly event_id?: string | null;
 }
 
-/** The session in effect. */
+/** The session as currently configured. */
 export interface Session {
   readonly id?: string;
   readonly model?: string;
@@ -27,7 +29,7 @@ export interface Session {
   readonly x_dramatis?: {
     readonly character?: { readonly id: string; readonly name: string };
     readonly greeting?: string | null;
-    /** The scene that is played, if one is. */
+    /** The scene that the session plays, if any. */
     readonly scene?: Scene;
     readonly engines?: Readonly<Record<string, string>>;
     readonly extensions?: readonly string[];
@@ -35,7 +37,10 @@ export interface Session {
   };
 }
 
-/** Milliseconds since the end of the user's turn; null where there was no such stage. */
+/**
+ * Latency of a reply in milliseconds since the end of the user's turn; null for stages that did not
+ * occur.
+ */
 export interface Latency {
   readonly basis: 'speech_end' | 'text';
   readonly endpoint_ms?: number | null;
@@ -44,12 +49,15 @@ export interface Latency {
   readonly first_phrase_ms?: number | null;
   readonly first_audio_ms?: number | null;
   readonly heard_ms?: number | null;
-  /** The whole wait, shared out: how long each was waited for; null for who had no part. Adds up to `total_ms`. */
+  /**
+   * Breakdown of the total latency by component; null for components not involved. Adds up to
+   * `total_ms`.
+   */
   readonly owners: Readonly<Record<LatencyOwner, number | null>>;
   readonly total_ms: number;
 }
 
-/** Who the wait for a reply can be owed to, in the order of their turns. */
+/** Components that a part of the latency can be attributed to, in pipeline order. */
 export type LatencyOwner =
   | 'arrival'
   | 'silence'
@@ -62,31 +70,37 @@ export type LatencyOwner =
   | 'pacing'
   | 'delivery';
 
-/** One reply of the character. */
+/** A response: one reply of the character. */
 export interface Response {
   readonly id: string;
   readonly status?: 'in_progress' | 'completed' | 'cancelled' | 'failed' | 'incomplete';
   readonly status_details?: { readonly type?: string; readonly reason?: string; readonly error?: ServerError } | null;
   readonly x_dramatis?: {
-    /** Names the reply in binary frames. */
+    /** Number that identifies the reply in binary frames. */
     readonly number?: number;
     readonly mind?: { readonly name: string; readonly because?: string } | null;
     readonly latency?: Latency;
-    /** How the character feels by then: Ekman's six and `intimacy`, each from 0 to 10. */
+    /**
+     * The character's feelings after the reply: Ekman's six basic emotions and `intimacy`, each
+     * from 0 to 10.
+     */
     readonly feelings?: Readonly<Record<string, number>>;
-    /** In a scene, how each of its characters does, by id. */
+    /** In a scene, the feelings of each of its characters, by id. */
     readonly cast_feelings?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-    /** Nobody spoke, for the scene is over. */
+    /** True if the reply is empty because the scene is over. */
     readonly scene_ended?: boolean;
-    /** Nobody spoke, for those of the scene wait for the user; `response.create` has them go on. */
+    /**
+     * True if the reply is empty because the scene waits for the user; `response.create` makes it
+     * continue.
+     */
     readonly users_turn?: boolean;
   };
 }
 
-/** How something is said, in plain words; `calm` is how one talks when nothing stirs. */
+/** Emotion of an utterance; `calm` is the neutral one. */
 export type Emotion = 'calm' | 'cheerful' | 'tender' | 'sad' | 'angry' | 'afraid' | 'surprised';
 
-/** Several characters in one session; `user`: who the user is in it. */
+/** Several characters in one session; `user` is the user's role. */
 export interface Scene {
   readonly id: string;
   readonly title: string;
@@ -94,41 +108,43 @@ export interface Scene {
   readonly cast: readonly Speaker[];
 }
 
-/** One of several who speak in a scene. */
+/** A speaking participant of a scene. */
 export interface Speaker {
   readonly id: string;
   readonly name: string;
 }
 
-/** One item of the conversation. */
+/** A conversation item. */
 export interface Item {
   readonly id: string;
   readonly type?: string;
   readonly role?: 'system' | 'user' | 'assistant';
   readonly status?: 'in_progress' | 'completed' | 'incomplete';
-  /** `emotion`: how it begins to be said, where the mind told. */
+  /** `emotion`: emotion at the start of the item, if the chat model gave one. */
   readonly x_dramatis?: { readonly emotion?: Emotion; readonly speaker?: Speaker };
   readonly content?: readonly { readonly type: string; readonly text?: string; readonly transcript?: string | null }[];
 }
 
-/** A place inside a response. */
+/** Identifies an item within a response. */
 interface InReply {
   readonly response_id: string;
   readonly item_id: string;
 }
 
-/** Sound of a reply, whether it came as a binary frame or as base64: 16-bit little-endian mono PCM at 24 kHz. */
+/**
+ * Audio of a reply, from a binary frame or from base64: 16-bit little-endian mono PCM at 24 kHz.
+ */
 export type SoundEvent = FromServer &
   InReply & {
     readonly type: 'response.output_audio.delta';
     readonly output_index: number;
     readonly content_index: number;
-    /** Samples of the item that went before. */
+    /** Number of samples of the item before this delta. */
     readonly offset_samples: number;
     readonly pcm16: Uint8Array;
   };
 
-/** An event of a response, other than its sound. */
+/** An event of a response, other than its audio. */
 export type ResponseEvent = FromServer &
   (
     | { readonly type: 'response.created' | 'response.done'; readonly response: Response }
@@ -137,11 +153,17 @@ export type ResponseEvent = FromServer &
         readonly response_id: string;
         readonly item: Item;
       }
-    /** Silence until more of it comes: the user makes a sound, perhaps only a cough. */
+    /**
+     * Pause playback until more audio of the reply arrives: the user makes a sound, perhaps just a
+     * cough.
+     */
     | { readonly type: 'x_dramatis.hold'; readonly response_id: string }
-    /** It goes on. Words that have come and were not heard sound so many milliseconds later; older servers do not say. */
+    /**
+     * The reply continues. `later_ms`: how much later the words that were received but not heard
+     * will be played; missing from older servers.
+     */
     | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
-    /** Something done beside the words, so many milliseconds into the item. */
+    /** A stage direction, thought or narration, `start_ms` into the item. */
     | {
         readonly type: 'x_dramatis.cue';
         readonly response_id: string;
@@ -156,7 +178,10 @@ export type ResponseEvent = FromServer &
     | (InReply & {
         readonly type: 'response.output_audio_transcript.delta' | 'response.output_text.delta';
         readonly delta: string;
-        /** `words`: the delta in pieces, and when each sounds within its item; `emotion`: how it is said. */
+        /**
+         * `words`: the delta split into words, each with its playback time within the item;
+         * `emotion`: the emotion it is spoken with.
+         */
         readonly x_dramatis?: {
           readonly start_ms?: number | null;
           readonly words?: readonly { readonly text: string; readonly start_ms: number; readonly end_ms: number }[];
@@ -173,7 +198,7 @@ export type ResponseEvent = FromServer &
       })
   );
 
-/** An event about what the user says. */
+/** An event about the user's speech. */
 export type SpeechEvent = FromServer &
   (
     | { readonly type: 'input_audio_buffer.speech_started'; readonly item_id: string; readonly audio_start_ms: number }
@@ -182,14 +207,14 @@ export type SpeechEvent = FromServer &
     | { readonly type: 'input_audio_buffer.cleared' }
   );
 
-/** An event about the conversation's items and their words. */
+/** An event about conversation items and transcripts, the session, or an error. */
 export type WordsEvent = FromServer &
   (
     | {
         readonly type: 'conversation.item.input_audio_transcription.delta';
         readonly item_id: string;
         readonly delta: string;
-        /** `text`: all that was understood so far. */
+        /** `text`: the complete partial transcript so far. */
         readonly x_dramatis?: { readonly text?: string };
       }
     | {
@@ -211,50 +236,62 @@ export type WordsEvent = FromServer &
     | { readonly type: 'conversation.item.deleted'; readonly item_id: string }
     | { readonly type: 'session.created' | 'session.updated'; readonly session: Session }
     | { readonly type: 'rate_limits.updated'; readonly rate_limits: readonly unknown[] }
-    /** How like itself the character sounded in a reply: a cosine, -1 to 1, to the clip that is cloned or to its first reply. */
+    /**
+     * Voice consistency of a reply: cosine similarity, -1 to 1, to the reference clip of the cloned
+     * voice or to the character's first reply.
+     */
     | {
         readonly type: 'x_dramatis.voice';
         readonly response_id: string;
         readonly similarity: number;
         readonly basis: 'reference' | 'first_reply';
       }
-    /** The session is about to reach its time limit. Then it ends, and the talk goes on in a new one. */
+    /**
+     * The session is about to reach its time limit. The conversation then continues in a new one.
+     */
     | { readonly type: 'x_dramatis.session_expiring'; readonly expires_in_s: number; readonly expires_at: number }
     | { readonly type: 'error'; readonly error: ServerError }
   );
 
-/** Whatever the server says (OpenAI Realtime, GA), in its order, each event once. */
+/** A server event (OpenAI Realtime, GA). Delivered in order, each exactly once. */
 export type ServerEvent = SoundEvent | ResponseEvent | SpeechEvent | WordsEvent;
 
-/** How the connection stands. */
+/** A change of the connection state. */
 export type ConnectionEvent =
   | { readonly type: 'connection.connecting' }
   | {
       readonly type: 'connection.open';
       readonly session: Session;
-      /** False where the session before goes on, with nothing missing but `lostMs`. */
+      /** False if the previous session was resumed; then nothing is missing except `lostMs`. */
       readonly isNew: boolean;
-      /** The server was restarted meanwhile: replies that were under way have ended. */
+      /** True if the server was restarted meanwhile; replies that were in progress have ended. */
       readonly isRestarted: boolean;
-      /** The user's sound that could not be kept until the connection was back, in milliseconds. */
+      /**
+       * Milliseconds of user audio that were dropped because the connection was lost for too long.
+       */
       readonly lostMs: number;
     }
-  /** It will be tried again in `retryInMs`, or is being tried (0). The first attempt counts as 1. */
+  /** The client reconnects in `retryInMs`; 0: it does so now. The first attempt is number 1. */
   | {
       readonly type: 'connection.lost';
       readonly attempt: number;
       readonly retryInMs: number;
       readonly isBusy: boolean;
     }
-  /** Trying again is pointless before something changes, such as the key; `error` is what the server said, if anything. */
+  /**
+   * Retrying is pointless until something changes, such as the API key; `error` is the server's, if
+   * it sent one.
+   */
   | { readonly type: 'connection.refused'; readonly error: ServerError | undefined }
-  /** Somebody else goes on with the session. */
+  /** Another client has resumed the session. */
   | { readonly type: 'connection.replaced' }
   | { readonly type: 'connection.closed' };
 
-/** How the sound of the replies is played. */
+/** An event about the playback of replies. */
 export type PlaybackEvent =
-  /** About every 40 ms while it plays; `level` is the root mean square of what sounded. */
+  /**
+   * Sent about every 40 ms during playback; `level` is the RMS of the audio played since the last.
+   */
   | {
       readonly type: 'playback.progress';
       readonly responseId: string;
@@ -262,22 +299,25 @@ export type PlaybackEvent =
       readonly playedMs: number;
       readonly level: number;
     }
-  /** The first audible sample, on the clock of `performance.now()`. */
+  /** The first audible sample of an item; `atMs` is on the clock of `performance.now()`. */
   | {
       readonly type: 'playback.onset';
       readonly responseId: string;
       readonly itemId: string;
       readonly atMs: number;
     }
-  /** Played to its end; or, where nothing can be played, received to its end. */
+  /** The item was played to its end or, without audio output, received to its end. */
   | { readonly type: 'playback.ended'; readonly responseId: string; readonly itemId: string }
-  /** Nothing more of these responses will sound. What was heard of their items follows in `playback.cut`. */
+  /**
+   * Nothing more of these responses will be played. A `playback.cut` for each of their items
+   * follows.
+   */
   | { readonly type: 'playback.stopped'; readonly responseIds: readonly string[] }
   | {
       readonly type: 'playback.cut';
       readonly responseId: string;
       readonly itemId: string;
-      /** Where nothing can be played, all that was received. */
+      /** How much of the item was heard; without audio output, all that was received. */
       readonly heardMs: number;
     };
 
@@ -287,7 +327,7 @@ export interface DeviceEvent {
   readonly error: unknown;
 }
 
-/** Everything a talk tells. */
+/** Any event of a conversation. */
 export type TalkEvent = ServerEvent | ConnectionEvent | PlaybackEvent | DeviceEvent;
 
 /** The events of one type. */

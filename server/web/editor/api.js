@@ -1,11 +1,11 @@
 import { recall } from '../parts/remember.js';
 
-/** What a card may weigh on its way to the server. */
+/** Maximum size of a card upload. */
 const MOST_BYTES = 25 * 2 ** 20;
 
 /** @typedef {{ readonly param: string, readonly message: string }} Issue */
 
-/** The server did not do what was asked; the message is its own. */
+/** The server refused a request; the message is the server's. */
 export class Refusal extends Error {
   /** @override */
   name = 'Refusal';
@@ -14,7 +14,7 @@ export class Refusal extends Error {
    * @param {number} status 0: the server did not answer
    * @param {string} code
    * @param {string} message
-   * @param {readonly Issue[]} issues what is wrong with a card, field by field
+   * @param {readonly Issue[]} issues errors of a card, by field
    */
   constructor(status, code, message, issues = []) {
     super(message);
@@ -25,7 +25,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Asks the server. Throws a {@link Refusal} where it refuses, or does not answer.
+ * Sends a request. Throws a {@link Refusal} if the server refuses it or does not answer.
  *
  * @param {string} path
  * @param {RequestInit} [options]
@@ -55,7 +55,8 @@ export async function sendJson(method, path, body, headers = {}) {
 }
 
 /**
- * Throws a {@link Refusal} for what the server would not take: it hangs up in the midst of it, and the browser does not tell why.
+ * Throws a {@link Refusal} for an upload that is too large: the server would close the connection
+ * during the upload, and browsers do not tell why.
  *
  * @param {Blob} sent
  * @param {string} name

@@ -5,15 +5,18 @@ import { newId } from './field.js';
  * @typedef {object} Question
  * @property {string} title
  * @property {string} [text]
- * @property {readonly { name: string, label: string, hint?: string, value?: string, isLong?: boolean, isNeeded?: boolean }[]} [fields]
- * @property {readonly { value: string, label: string, isMain?: boolean, isGrave?: boolean }[]} buttons
+ * @property {readonly { name: string, label: string, hint?: string, value?: string,
+ *   isLong?: boolean, isNeeded?: boolean }[]} [fields]
+ * @property {readonly { value: string, label: string, isMain?: boolean, isGrave?: boolean }[]}
+ *   buttons
  */
 
 /**
- * Asks the person, in a dialog.
+ * Asks the user in a modal dialog.
  *
  * @param {Question} question
- * @returns {Promise<{ button: string, values: Record<string, string> } | undefined>} undefined where it was closed without an answer
+ * @returns {Promise<{ button: string, values: Record<string, string> } | undefined>} undefined if
+ *   it was closed without an answer
  */
 export function askUser({ title, text, fields = [], buttons }) {
   const dialog = element('question', HTMLDialogElement);
@@ -34,7 +37,7 @@ export function askUser({ title, text, fields = [], buttons }) {
   });
   const cancel = make('button', 'plain', 'Cancel');
   cancel.type = 'button';
-  // Enter does no harm.
+  // If there is only a destructive choice, Enter cancels.
   cancel.autofocus = fields.length === 0 && !buttons.some(({ isMain }) => isMain);
   cancel.addEventListener('click', () => dialog.close());
   const form = make(

@@ -6,7 +6,7 @@ const curtain = element('drop', HTMLElement);
 const upload = element('upload', HTMLInputElement);
 
 /**
- * Takes card files that are chosen, or dropped anywhere on the page.
+ * Calls `take` with card files chosen in the file dialog or dropped anywhere on the page.
  *
  * @param {(files: readonly File[]) => void} take
  */
@@ -37,7 +37,8 @@ export function watchFiles(take) {
 /**
  * @param {Blob} file
  * @param {string} name
- * @returns {Promise<{ id: string, notes: readonly string[] } | undefined>} undefined where the person thought better of it
+ * @returns {Promise<{ id: string, notes: readonly string[] } | undefined>} undefined if the user
+ *   canceled
  */
 export async function bringIn(file, name) {
   checkSize(file, name);
@@ -66,7 +67,7 @@ async function send(file, query) {
 }
 
 /**
- * The server knows the file as "card" alone.
+ * Puts the file name into an error message: the server calls every file "card".
  *
  * @param {string} name
  * @param {string} message

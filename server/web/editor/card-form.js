@@ -14,13 +14,14 @@ import { voiceFields } from './voice-fields.js';
 const NAMES = ['Who', 'Manner', 'Lines', 'Knowledge', 'Lorebook', 'Voice', 'Source'];
 
 /**
- * The form of a whole pack. What is written goes into `pack` at once; what has no field stays as it is.
+ * Creates the form of a whole pack. Input is written to `pack` at once; keys without a field are
+ * left unchanged.
  *
  * @param {object} options
  * @param {{ card: Values, lines: Values[] }} options.pack
- * @param {Rule} options.schema of the pack
+ * @param {Rule} options.schema schema of the pack
  * @param {boolean} options.isReadOnly
- * @param {string} options.tab shown first
+ * @param {string} options.tab the tab to show first
  * @param {import('./voice-fields.js').Casting} options.casting
  * @returns {Field & { tab: () => string, mark: (paths: readonly string[][]) => void }}
  */

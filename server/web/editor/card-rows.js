@@ -8,7 +8,7 @@ import { rows } from './rows.js';
 /** @typedef {import('./field.js').Values} Values */
 
 /**
- * Texts that may have several lines, a row each.
+ * Creates rows for a list of multi-line texts.
  *
  * @param {Fields} fields
  * @param {string} key
@@ -33,7 +33,7 @@ export function textRows(fields, key, { label, one, hint }) {
 }
 
 /**
- * Whom the character knows.
+ * Creates the rows of the character's relationships.
  *
  * @param {Fields} card
  * @returns {Field}
@@ -62,7 +62,7 @@ export function peopleRows(card) {
 }
 
 /**
- * Example lines: what people say, and the answer.
+ * Creates the rows of example lines: triggers and reply.
  *
  * @param {Values[]} list
  * @param {Rule} rule
@@ -92,7 +92,7 @@ export function exampleRows(list, rule, isReadOnly) {
 }
 
 /**
- * How words are said that the voice says wrongly.
+ * Creates the rows of pronunciations, for words that the voice mispronounces.
  *
  * @param {Fields} speech
  * @returns {Field}

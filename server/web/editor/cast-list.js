@@ -9,12 +9,16 @@ const list = element('list', HTMLUListElement);
 const search = element('search', HTMLInputElement);
 const nobody = element('nobody', HTMLElement);
 
-/** The characters of the server, to search and choose among. */
+/** Searchable list of the server's characters. */
 export class CastList {
   /** @type {readonly Character[]} */
   #characters = [];
   #chosen = '';
-  /** Kept while the list is searched: a picture is fetched once. @type {Map<Character, HTMLElement>} */
+  /**
+   * Reused during a search, so that each picture is fetched once.
+   *
+   * @type {Map<Character, HTMLElement>}
+   */
   #portraits = new Map();
   #onChoose;
 
@@ -24,7 +28,7 @@ export class CastList {
     search.addEventListener('input', () => this.#render());
   }
 
-  /** @param {readonly Character[]} characters scenes among them are left out: they have no card */
+  /** @param {readonly Character[]} characters scenes are left out: they have no card */
   show(characters) {
     this.#characters = characters.filter(({ id }) => !id.startsWith('scene:'));
     const key = recall('tab', 'key');
@@ -37,7 +41,7 @@ export class CastList {
     return this.#characters.some((character) => character.id === id);
   }
 
-  /** @param {string} id the empty string: nobody */
+  /** @param {string} id the empty string selects none */
   mark(id) {
     this.#chosen = id;
     for (const button of list.querySelectorAll('button')) {
@@ -66,7 +70,7 @@ export class CastList {
       'span',
       'about',
       make('span', 'name', character.name),
-      // Two of one name are told apart by their ids.
+      // Show the id to distinguish characters of the same name.
       make('span', 'work', this.#isDouble(character) ? character.id : ''),
       make('span', 'tagline', character.tagline),
     );

@@ -1,10 +1,11 @@
 import { Refusal } from './api.js';
 
-/** The longer side, in pixels: portraits are small, and cards travel. */
+/** Maximum length of the longer side, in pixels: portraits are small, and cards are sent around. */
 const LONGEST = 1024;
 
 /**
- * A picture of any kind that the browser knows, as a PNG of a sensible size. Throws a Refusal where it is none.
+ * Converts any image that the browser can read to a PNG of limited size. Throws a Refusal if it
+ * cannot be read.
  *
  * @param {File} file
  * @returns {Promise<Blob>}

@@ -27,7 +27,7 @@ const rehearsal = new Rehearsal(async () => {
 });
 
 /**
- * Does something, and says what went wrong.
+ * Runs `work` and shows its error, if any.
  *
  * @param {() => Promise<void>} work
  */
@@ -59,10 +59,10 @@ function askForKey() {
   keyInput.focus();
 }
 
-/** @param {'cast' | 'card' | 'try'} view what a narrow screen shows */
+/** @param {'cast' | 'card' | 'try'} view view on narrow screens */
 function show(view) {
   document.documentElement.dataset.view = view;
-  // What had the focus may be hidden now.
+  // The focused element may be hidden now.
   if (view === 'card' && !element('cast', HTMLElement).checkVisibility()) element('sheet', HTMLElement).focus();
   if (view === 'cast') list.mark(sheet.id);
 }
@@ -91,7 +91,7 @@ async function open(id) {
   show('card');
 }
 
-/** @returns {Promise<boolean>} whether what is not saved may be left behind */
+/** @returns {Promise<boolean>} whether the card may be left: saved, or its changes discarded */
 async function mayLeave() {
   if (!sheet.isChanged) return true;
   const answer = await askAboutChanges(sheet.name || 'this character', sheet.isEditable);

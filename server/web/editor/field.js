@@ -1,18 +1,19 @@
 import { make } from '../parts/dom.js';
 
 /**
- * Part of a form, bound to its place in the card: what is written into it stands in the card at once.
+ * Part of a form, bound to a value in the card: input is written to the card at once.
  *
  * @typedef {object} Field
  * @property {HTMLElement} node
  * @property {string} label
- * @property {(path: readonly string[]) => Field} at the innermost field at a path below this one, brought into view
- * @property {(message: string) => void} complain says what is wrong with it, until it is changed
+ * @property {(path: readonly string[]) => Field} at returns the innermost field at a path below
+ *   this one, and makes it visible
+ * @property {(message: string) => void} complain shows an error until the field is changed
  * @property {() => void} focus
  */
 
 /**
- * What of JSON Schema a card's schema uses.
+ * The subset of JSON Schema used by the card's schema.
  *
  * @typedef {object} Rule
  * @property {string} [type]
@@ -28,18 +29,19 @@ import { make } from '../parts/dom.js';
 
 let fields = 0;
 
-/** An id that no other element has. */
+/** Returns a unique element id. */
 export function newId() {
   fields += 1;
   return `field-${fields}`;
 }
 
 /**
- * A field without parts: a label, what one writes into, a hint, and room for a complaint.
+ * Creates a field without parts: label, input, hint, and errors.
  *
  * @param {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} input
- * @param {{ label: string, hint?: string | undefined, name: string, beside?: boolean }} about `beside`: the label stands after it
- * @param {...HTMLElement} more stands after the input
+ * @param {{ label: string, hint?: string | undefined, name: string, beside?: boolean }} about
+ *   `beside`: the label follows the input
+ * @param {...HTMLElement} more placed after the input
  * @returns {Field}
  */
 export function leaf(input, { label, hint, name, beside = false }, ...more) {
@@ -67,11 +69,11 @@ export function leaf(input, { label, hint, name, beside = false }, ...more) {
 }
 
 /**
- * Shows a complaint at the end of a field; the next change takes it away.
+ * Shows an error at the end of a field; the next change removes it.
  *
  * @param {HTMLElement} node
  * @param {string} message
- * @param {HTMLElement} [input] what it is about
+ * @param {HTMLElement} [input] the invalid input
  */
 export function complainIn(node, message, input) {
   node.querySelector(':scope > .problem')?.remove();
@@ -92,12 +94,12 @@ export function complainIn(node, message, input) {
 }
 
 /**
- * Several fields under one name; `parts` are by the keys of the card.
+ * Groups several fields; `parts` are by key of the card.
  *
  * @param {HTMLElement} node
  * @param {string} label
  * @param {Readonly<Record<string, Field>>} parts
- * @param {() => void} [show] brings it into view
+ * @param {() => void} [show] makes the group visible
  * @returns {Field}
  */
 export function group(node, label, parts, show) {
@@ -119,7 +121,7 @@ export function group(node, label, parts, show) {
 }
 
 /**
- * Tells the form that something was changed by other means than writing.
+ * Notifies the form of a change other than typing.
  *
  * @param {HTMLElement} node
  */

@@ -9,13 +9,13 @@ import { leaf, newId } from './field.js';
  * @typedef {object} About
  * @property {string} label
  * @property {string} [hint]
- * @property {boolean} [optional] what is left empty is taken out of the card
+ * @property {boolean} [optional] an empty value is removed from the card
  */
 
-/** A text this near its limit shows how much of it is left. */
+/** Fraction of the length limit from which the count is shown. */
 const COUNT_FROM = 0.8;
 
-/** Makes the fields of one object of the card; limits and choices are those of the card's schema. */
+/** Creates the fields of one object of the card; limits and choices come from the card's schema. */
 export class Fields {
   #object;
   #rule;
@@ -23,7 +23,7 @@ export class Fields {
   #attach;
 
   /**
-   * @param {Values} object what is written goes into it
+   * @param {Values} object input is written to it
    * @param {Rule} rule its schema
    * @param {boolean} isReadOnly
    * @param {() => void} [attach] called before anything is written
@@ -40,7 +40,7 @@ export class Fields {
   }
 
   /**
-   * The fields of an object inside this one; where there is none, it comes into the card with the first thing written.
+   * Returns the fields of a nested object; if the card has none, it is added with the first input.
    *
    * @param {string} key
    */
@@ -61,7 +61,7 @@ export class Fields {
 
   /**
    * @param {string} key
-   * @param {unknown} value undefined takes it out
+   * @param {unknown} value undefined removes the key
    */
   set(key, value) {
     this.#attach?.();
@@ -70,7 +70,7 @@ export class Fields {
   }
 
   /**
-   * A text of one line.
+   * Creates a single-line text field.
    *
    * @param {string} key
    * @param {About} about
@@ -80,7 +80,7 @@ export class Fields {
   }
 
   /**
-   * A text of as many lines as it takes.
+   * Creates a multi-line text field.
    *
    * @param {string} key
    * @param {About} about
@@ -90,7 +90,7 @@ export class Fields {
   }
 
   /**
-   * Short texts, one a line.
+   * Creates a field for a list of short texts, one per line.
    *
    * @param {string} key
    * @param {About} about
@@ -117,7 +117,7 @@ export class Fields {
     const input = make('input', '');
     input.type = 'number';
     input.step = type === 'integer' ? '1' : 'any';
-    // Integers without bounds have those of the language in the schema: nothing to show.
+    // The schema gives unbounded integers the safe-integer limits: not worth showing.
     if (minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER) input.min = String(minimum);
     if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) input.max = String(maximum);
     input.value = String(this.valueOf(key) ?? '');
@@ -126,7 +126,7 @@ export class Fields {
 
   /**
    * @param {string} key
-   * @param {About & { usually?: boolean }} about `usually`: what counts where the card says nothing
+   * @param {About & { usually?: boolean }} about `usually`: value if the card has none
    * @returns {Field}
    */
   check(key, { usually = false, ...about }) {
@@ -139,7 +139,8 @@ export class Fields {
 
   /**
    * @param {string} key
-   * @param {About & { words?: Readonly<Record<string, string>> }} about `words`: what a choice is called, where that is not its value
+   * @param {About & { words?: Readonly<Record<string, string>> }} about `words`: labels of choices,
+   *   if different from their values
    * @returns {Field}
    */
   choice(key, { words = {}, ...about }) {
@@ -151,7 +152,7 @@ export class Fields {
   }
 
   /**
-   * A number between two ends that have words.
+   * Creates a slider with labeled ends.
    *
    * @param {string} key
    * @param {About & { ends: readonly [string, string], usually: number }} about

@@ -8,7 +8,7 @@ import { rows } from './rows.js';
 /** @typedef {import('./field.js').Values} Values */
 
 /**
- * The lorebook: how it is read, and its entries.
+ * Creates the fields of the lorebook: scan settings and entries.
  *
  * @param {Fields} card
  * @returns {Record<string, Field>}
@@ -61,7 +61,7 @@ function entries(card, list) {
 }
 
 /**
- * One entry, folded; its fields are made when it is opened.
+ * Creates one collapsed entry; its fields are created when it is opened.
  *
  * @param {Values} entry
  * @param {Fields} fields

@@ -3,7 +3,7 @@ import { askUser } from './ask-user.js';
 /**
  * @param {string} name
  * @param {boolean} isEditable
- * @returns {Promise<'save' | 'discard' | undefined>} undefined: stay
+ * @returns {Promise<'save' | 'discard' | undefined>} undefined: stay on the card
  */
 export async function askAboutChanges(name, isEditable) {
   const answer = await askUser({
@@ -18,7 +18,7 @@ export async function askAboutChanges(name, isEditable) {
 }
 
 /**
- * @param {string} text what the server says
+ * @param {string} text the server's message
  * @returns {Promise<'copy' | 'theirs' | undefined>}
  */
 export async function askAboutConflict(text) {
@@ -35,7 +35,7 @@ export async function askAboutConflict(text) {
 
 /**
  * @param {string} name
- * @returns {Promise<boolean>} whether what is in the form is to be put there again
+ * @returns {Promise<boolean>} whether to create the character again from the form
  */
 export async function askAboutDeleted(name) {
   const answer = await askUser({
@@ -48,7 +48,7 @@ export async function askAboutDeleted(name) {
 
 /**
  * @param {string} name
- * @returns {Promise<string | undefined>} the name of the copy
+ * @returns {Promise<string | undefined>} name of the copy
  */
 export async function askForCopy(name) {
   const answer = await askUser({

@@ -19,21 +19,24 @@ const page = {
 };
 
 /**
- * Talks with the character as it stands in the form, saved or not. A change of the card ends the talk; the next line begins another
- * one with the card as it is then.
+ * Test conversation with the character as it is in the form, saved or not. After a change of the
+ * card, the next message starts a new conversation with the changed card.
  */
 export class Rehearsal {
   #messages = new Messages(element('message', HTMLElement));
   #transcript = new Transcript(element('transcript', HTMLOListElement), element('announcer', HTMLElement));
   /** @type {Talk | undefined} */
   #talk;
-  /** The card was changed since the talk began. */
+  /** True if the card was changed since the conversation started. */
   #isStale = false;
   /** @type {Promise<boolean> | undefined} */
   #beginning;
   #draft;
 
-  /** @param {() => Promise<{ character: Character, secret: string } | undefined>} draft of the card as it stands; undefined where it cannot be played */
+  /**
+   * @param {() => Promise<{ character: Character, secret: string } | undefined>} draft creates a
+   *   draft of the card; undefined if the card is invalid
+   */
   constructor(draft) {
     this.#draft = draft;
     page.sayForm.addEventListener('submit', (event) => {
@@ -44,7 +47,7 @@ export class Rehearsal {
     page.again.addEventListener('click', () => this.reset());
   }
 
-  /** Another character is on the sheet, or none. */
+  /** Resets the conversation, for a different character or none. */
   reset() {
     this.#end();
     this.#isStale = false;
@@ -54,14 +57,14 @@ export class Rehearsal {
     page.again.hidden = true;
   }
 
-  /** The card was changed. */
+  /** Notes that the card was changed. */
   changed() {
     if (this.#talk === undefined || this.#isStale) return;
     this.#isStale = true;
     this.#messages.show('changed', 'The card has changed. Your next line begins anew, with the card as it is then.');
   }
 
-  /** Stops the reply that is being said. */
+  /** Stops the current reply. */
   stop() {
     this.#talk?.stop();
   }
@@ -75,7 +78,7 @@ export class Rehearsal {
 
   /**
    * @param {'voice' | 'text'} by
-   * @returns {Promise<boolean>} whether there is a talk with the card as it is now
+   * @returns {Promise<boolean>} whether there is a conversation with the current card
    */
   async #begin(by) {
     if (this.#talk !== undefined && !this.#isStale) return true;
@@ -113,7 +116,7 @@ export class Rehearsal {
         document.documentElement.style.setProperty('--voice', loudness(level).toFixed(2)),
       ),
       onMicrophone: () => undefined,
-      // A draft is one character alone, whose thoughts are their own.
+      // Thoughts are only for scenes; a draft is a single character.
       thoughts: false,
       onScene: () => undefined,
       onRefused: whileCurrent((error) => {

@@ -3,25 +3,26 @@ import { complainIn, newId, tellChange } from './field.js';
 
 /** @typedef {import('./field.js').Field} Field */
 
-/** Shown at a time: books of lore have thousands. */
+/** Rows per page: lorebooks have thousands. */
 const PAGE = 25;
-/** From so many on there is something to search in. */
+/** Minimum number of rows for the search field to appear. */
 const SEARCHABLE = 8;
 
 /**
  * @typedef {object} About
  * @property {unknown[]} list changed in place
- * @property {string} label of all of them
- * @property {string} one what one of them is called, such as "Entry"
+ * @property {string} label label of the list
+ * @property {string} one name of one row, such as "Entry"
  * @property {string} [hint]
  * @property {boolean} isReadOnly
- * @property {() => unknown} blank a new one
+ * @property {() => unknown} blank creates an empty row value
  * @property {(index: number) => Field} row
- * @property {(index: number) => string} textOf what a search looks at
+ * @property {(index: number) => string} textOf text that the search matches
  */
 
 /**
- * Rows of a list in the card, to add, take out and move: with buttons, or with Alt and the arrow keys.
+ * Creates the rows of a list in the card: added, removed and moved with buttons, or moved with Alt
+ * and the arrow keys.
  *
  * @param {About} about
  * @returns {Field}
@@ -38,7 +39,7 @@ class Rows {
   #pager = make('p', 'pager');
   #search = make('input', 'search');
   #add;
-  /** @type {Map<number, Field>} by place in the list */
+  /** @type {Map<number, Field>} by index in the list */
   #shown = new Map();
   #from = 0;
 
@@ -49,7 +50,7 @@ class Rows {
     this.label = label;
     this.#title.id = newId();
     Object.assign(this.#search, { type: 'search', placeholder: 'Search…', ariaLabel: `Search in ${label}` });
-    // What is typed to find something changes nothing.
+    // Typing in the search field is not a change of the card.
     this.#search.addEventListener('input', (event) => {
       event.stopPropagation();
       this.#turnTo(0);
@@ -87,7 +88,7 @@ class Rows {
     return `${this.#about.one} ${index + 1}`;
   }
 
-  /** @returns {number[]} places that the search finds */
+  /** @returns {number[]} indexes of the rows that match the search */
   #matches() {
     const { list, textOf } = this.#about;
     const wanted = this.#search.value.trim().toLowerCase();
@@ -170,7 +171,7 @@ class Rows {
     this.#changed(Math.min(index, list.length - 1));
   }
 
-  /** @param {number} index to go on with */
+  /** @param {number} index of the row to focus */
   #changed(index) {
     this.#render();
     this.#reveal(index);
@@ -195,7 +196,7 @@ class Rows {
 /**
  * @param {string} text
  * @param {() => void} run
- * @param {string} [name] for those who do not see it
+ * @param {string} [name] accessible name
  */
 function button(text, run, name) {
   const made = make('button', 'small', text);

@@ -22,7 +22,7 @@ const page = {
   remove: element('delete', HTMLButtonElement),
 };
 
-/** The character that is open: its form, what was written into it, and what the server has. */
+/** The open character: its form, its unsaved changes, and the saved state. */
 export class Sheet {
   /** @type {{ card: Values, lines: Values[] } | undefined} */
   #pack;
@@ -33,7 +33,7 @@ export class Sheet {
   #hasPicture = false;
   isEditable = false;
 
-  /** @param {() => void} onChange something was written */
+  /** @param {() => void} onChange called on each change */
   constructor(onChange) {
     page.form.addEventListener('input', () => {
       this.#showStanding(true);
@@ -41,7 +41,7 @@ export class Sheet {
     });
   }
 
-  /** The empty string where nobody is open. */
+  /** Id of the open character; the empty string if none is open. */
   get id() {
     return /** @type {string} */ (this.#pack?.card['id'] ?? '');
   }
@@ -50,7 +50,7 @@ export class Sheet {
     return /** @type {string} */ (this.pack.card['name']);
   }
 
-  /** The pack as it stands in the form. */
+  /** The pack with all changes of the form. Throws if no character is open. */
   get pack() {
     if (this.#pack === undefined) throw new Error('nobody is open');
     return this.#pack;
@@ -95,7 +95,7 @@ export class Sheet {
     page.welcome.hidden = false;
   }
 
-  /** Throws a Refusal; what it says of fields is shown there as well. */
+  /** Saves the pack. Throws a Refusal; issues are also shown at their fields. */
   async save() {
     const reply = await this.#checked(() =>
       sendJson('PUT', placeOf(this.id), this.pack, { 'if-match': this.#revision }),
@@ -103,20 +103,20 @@ export class Sheet {
     this.#revision = reply.headers.get('etag') ?? '';
     this.#saved = JSON.stringify(this.#pack);
     this.#showStanding(false);
-    // Its initials may be others now.
+    // The initials may have changed.
     if (!this.#hasPicture) this.#showPortrait(false);
   }
 
   /**
    * @param {string} name of the copy
-   * @returns {Promise<string>} its id
+   * @returns {Promise<string>} id of the copy
    */
   async copy(name) {
     const { card, lines } = this.pack;
     const send = (/** @type {string} */ query) =>
       this.#checked(() => sendJson('POST', `/characters${query}`, { card: { ...card, name }, lines }));
     const reply = await send(`?from=${encodeURIComponent(this.id)}`).catch((fault) => {
-      // Somebody has deleted it meanwhile: what is in the form is all there is.
+      // The original was deleted in the meantime: create one from the form alone.
       if (fault instanceof Refusal && fault.code === 'unknown_character') return send('');
       throw fault;
     });
@@ -134,14 +134,14 @@ export class Sheet {
     await ask(placeOf(this.id), { method: 'DELETE', headers: { 'if-match': this.#revision } });
   }
 
-  /** @returns {Promise<string>} a secret for talks with the card as it stands */
+  /** @returns {Promise<string>} a client secret for conversations with the unsaved card */
   async draft() {
     const reply = await this.#checked(() => sendJson('POST', '/characters/draft', this.pack));
     return (await reply.json()).value;
   }
 
   /**
-   * @param {() => Promise<Response>} request with the card
+   * @param {() => Promise<Response>} request sends the card
    */
   async #checked(request) {
     try {
@@ -160,7 +160,7 @@ export class Sheet {
     page.problems.replaceChildren();
     form?.mark(issues.map(({ param }) => param.split('.')));
     if (form === undefined || issues.length === 0) return;
-    // The first comes last, and stays in view.
+    // In reverse order, so that the tab of the first issue is the one that stays open.
     const links = issues.toReversed().map(({ param, message }) => {
       const path = param.split('.');
       const found = form.at(path);
@@ -196,7 +196,7 @@ export class Sheet {
     page.standing.classList.toggle('changed', isChanged);
   }
 
-  /** @param {boolean} picture whether there is one */
+  /** @param {boolean} picture whether the character has a picture */
   #showPortrait(picture) {
     this.#hasPicture = picture;
     const { id, name } = this.pack.card;

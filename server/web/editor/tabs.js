@@ -1,14 +1,17 @@
 import { make } from '../parts/dom.js';
 import { newId } from './field.js';
 
-/** @typedef {{ readonly label: string, readonly panel: HTMLElement, readonly show: () => void, readonly mark: (problems: number) => void }} Tab */
+/**
+ * @typedef {{ readonly label: string, readonly panel: HTMLElement, readonly show: () => void,
+ *   readonly mark: (problems: number) => void }} Tab
+ */
 
 /**
- * Parts of a form behind tabs, after the ARIA pattern: one tab stop, arrow keys go from tab to tab.
+ * Creates tabs after the ARIA pattern: one tab stop, arrow keys switch between tabs.
  *
  * @param {string} label
  * @param {readonly string[]} names
- * @param {string} [chosen] the one that is shown first
+ * @param {string} [chosen] name of the tab to show first
  * @returns {{ bar: HTMLElement, tabs: readonly Tab[], chosen: () => string }}
  */
 export function openTabs(label, names, chosen) {

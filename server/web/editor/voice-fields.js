@@ -7,7 +7,7 @@ import { section } from './section.js';
 /** @typedef {import('./fields.js').Fields} Fields */
 
 /**
- * A voice of the library, as the server lists it.
+ * A voice of the library, as listed by the server.
  *
  * @typedef {object} LibraryVoice
  * @property {string} id
@@ -18,9 +18,12 @@ import { section } from './section.js';
  * @property {number} seconds
  */
 
-/** @typedef {{ readonly voices: readonly LibraryVoice[], readonly clipOf: (id: string) => Promise<Blob> }} Casting */
+/**
+ * @typedef {{ readonly voices: readonly LibraryVoice[],
+ *   readonly clipOf: (id: string) => Promise<Blob> }} Casting
+ */
 
-/** What the voices of the engine in the server can be told. */
+/** Labels and defaults of the presets for the server's built-in TTS engines. */
 const PRESETS = {
   flite: { title: 'In English, without a speech server (Flite)', hint: 'rms, awb, slt or kal16', blank: 'rms' },
   espeak: {
@@ -31,7 +34,7 @@ const PRESETS = {
 };
 
 /**
- * How the character sounds, and how it takes turns.
+ * Creates the fields for voice, speech and turn-taking.
  *
  * @param {Fields} card
  * @param {Casting} casting
@@ -77,7 +80,8 @@ export function voiceFields(card, casting) {
 }
 
 /**
- * The clip that engines clone: chosen among the voices of the library, each shown with what it may be used for.
+ * Creates the picker of the reference clip for voice cloning: the voices of the library, each shown
+ * with its consent and licence.
  *
  * @param {Fields} voice
  * @param {Casting} casting
@@ -88,7 +92,7 @@ function clip(voice, { voices, clipOf }) {
   const chosen = voice.valueOf('reference') ?? '';
   input.append(new Option('No clip: a voice of the engine', ''));
   input.append(...voices.map(({ id, language }) => new Option(`${id} (${language})`, id)));
-  // A card may name a voice that this server does not have.
+  // The card may name a voice that is not in this server's library.
   if (chosen !== '' && !voices.some(({ id }) => id === chosen))
     input.append(new Option(`${chosen} (not in this library)`, chosen));
   input.value = chosen;
@@ -160,7 +164,7 @@ async function play(button, fetchClip) {
 }
 
 /**
- * How an engine inside the server speaks as the character; where nothing is said, it is chosen by gender.
+ * Creates the fields of a built-in engine's preset; without one, the voice is chosen by gender.
  *
  * @param {Fields} voice
  * @param {'flite' | 'espeak'} key
@@ -172,7 +176,7 @@ function preset(voice, key) {
   const own = make('input', '');
   Object.assign(own, { type: 'checkbox', checked: voice.valueOf(key) !== undefined, disabled: voice.isReadOnly });
   const toggle = leaf(own, { label: 'A voice of its own', hint: 'Else chosen by gender.', name: key, beside: true });
-  /** What was set stays at hand while the box is not ticked. */
+  /** Keeps the values while the box is not ticked. */
   let kept = voice.valueOf(key) ?? { id: blank };
   /** @type {Field[]} */
   let shown = [];

@@ -1,12 +1,13 @@
-/** From so many on there is something to search in. */
+/** Minimum list length for the search field to appear. */
 const SEARCHABLE = 12;
 
 /**
- * A search among the cast: hides those whose words do not hold what is typed. Not there while the cast is small.
+ * Sets up the search of the character list: hides entries that do not contain the typed text.
+ * Hidden while the list is short.
  *
  * @param {HTMLInputElement} input
  * @param {HTMLElement} list
- * @returns {() => void} call it when the list has changed
+ * @returns {() => void} to be called when the list has changed
  */
 export function openCastSearch(input, list) {
   const refresh = () => {

@@ -4,7 +4,7 @@ import { lazyPortrait } from './portrait.js';
 /** @import { Scene } from '../../client/types/events.d.ts' */
 
 /**
- * A character as the server lists it.
+ * A character as listed by the server.
  *
  * @typedef {object} Character
  * @property {string} id
@@ -14,12 +14,13 @@ import { lazyPortrait } from './portrait.js';
  * @property {{ title: string, author?: string | null }} [work]
  * @property {string | null} [greeting]
  * @property {Scene} [scene]
- * @property {boolean} [picture] there is one
+ * @property {boolean} [picture] whether it has a picture
  */
 
 /**
- * @param {string} key the empty string where the server needs none
- * @returns {Promise<{ status: number, characters: Character[] }>} status 0: the server did not answer
+ * @param {string} key the empty string if the server needs none
+ * @returns {Promise<{ status: number, characters: Character[] }>} status 0: the server did not
+ *   answer
  */
 export async function fetchCharacters(key) {
   try {
@@ -33,11 +34,11 @@ export async function fetchCharacters(key) {
 }
 
 /**
- * The cast: one card for each character.
+ * Renders the character list, one card per character.
  *
  * @param {HTMLElement} list
  * @param {readonly Character[]} characters
- * @param {string} key of the server; the empty string where it needs none
+ * @param {string} key API key; the empty string if the server needs none
  * @param {(character: Character) => void} onChoose
  */
 export function showCast(list, characters, key, onChoose) {
@@ -63,7 +64,7 @@ export function showCast(list, characters, key, onChoose) {
 
 /**
  * @param {HTMLElement} list
- * @param {string} id of the character that is chosen now
+ * @param {string} id of the selected character
  */
 export function markChosen(list, id) {
   for (const card of list.querySelectorAll('button')) {
@@ -80,7 +81,7 @@ export function workOf({ work }) {
 }
 
 /**
- * The language the character is written in, as a tag.
+ * Returns the language tag of the character's texts.
  *
  * @param {Character} character
  */

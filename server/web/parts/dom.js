@@ -1,5 +1,5 @@
 /**
- * The element with this id, which index.html must contain.
+ * Returns the element with this id. Throws if index.html does not contain it.
  *
  * @template {Element} T
  * @param {string} id
@@ -13,7 +13,7 @@ export function element(id, kind) {
 }
 
 /**
- * A new element. Text goes in as text, never as markup.
+ * Creates an element. Strings become text nodes, never markup.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -29,7 +29,7 @@ export function make(tag, className, ...children) {
 }
 
 /**
- * A new SVG element with attributes.
+ * Creates an SVG element with attributes.
  *
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag

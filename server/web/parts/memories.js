@@ -2,7 +2,7 @@ import { element, make } from './dom.js';
 import { recall, remember } from './remember.js';
 
 /**
- * One memory as the server tells it.
+ * One memory as returned by the server.
  *
  * @typedef {object} Memory
  * @property {string} id
@@ -15,13 +15,17 @@ import { recall, remember } from './remember.js';
 
 /**
  * @typedef {object} PanelOptions
- * @property {() => { readonly id: string, readonly name: string } | undefined} character the one that is chosen
- * @property {() => string} key of the server; the empty string where it needs none
+ * @property {() => { readonly id: string, readonly name: string } | undefined} character the
+ *   selected character
+ * @property {() => string} key API key; the empty string if the server needs none
  */
 
 const kinds = { summary: 'Your talks so far', fact: 'What you told', turn: 'What was said' };
 
-/** What the chosen character remembers of whoever sits here: to read, to correct, to delete. Nothing is kept until they want it. */
+/**
+ * Panel to read, correct and delete what the selected character remembers of the user. Memory is
+ * off until the user turns it on.
+ */
 export class MemoryPanel {
   #options;
   #dialog = element('memories', HTMLDialogElement);
@@ -46,12 +50,12 @@ export class MemoryPanel {
     void this.#offer();
   }
 
-  /** Who the server is told sits here; the empty string where nothing is to be kept. */
+  /** User id sent to the server; the empty string if memory is turned off. */
   get user() {
     return recall('visits', 'remembered') === 'yes' ? recall('visits', 'user') : '';
   }
 
-  /** The panel is there where the server can remember. */
+  /** Shows the button of the panel if the server has memory on. */
   async #offer() {
     try {
       const { memory } = await (await fetch('/healthz')).json();
@@ -72,7 +76,7 @@ export class MemoryPanel {
 
   /** @param {boolean} wanted */
   #want(wanted) {
-    // A name that nobody can guess, also where pages without TLS have no randomUUID.
+    // A random, unguessable id. Not `crypto.randomUUID`, which pages without TLS do not have.
     const random = crypto.getRandomValues(new Uint8Array(16));
     if (recall('visits', 'user') === '')
       remember('visits', 'user', Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join(''));
@@ -93,7 +97,7 @@ export class MemoryPanel {
     this.#older.hidden = answer.has_more !== true;
   }
 
-  /** What was said before the last row. */
+  /** Loads the turns before the last row. */
   async #loadOlder() {
     const last = this.#list.lastElementChild;
     const before = last instanceof HTMLElement ? last.dataset['id'] : undefined;
@@ -121,7 +125,7 @@ export class MemoryPanel {
   }
 
   /**
-   * The row while it is being corrected.
+   * Creates the correction form that replaces a row.
    *
    * @param {Memory} memory
    */
@@ -138,7 +142,7 @@ export class MemoryPanel {
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const fields = [...new FormData(form)].filter(([, given]) => typeof given === 'string' && given.trim() !== '');
-      // The turn in which it was said is set right with it.
+      // Reload everything: a correction also changes the source turn.
       void this.#ask('PATCH', `/${memory.id}`, Object.fromEntries(fields)).then((corrected) => {
         if (corrected !== undefined) void this.#load();
       });
@@ -169,12 +173,12 @@ export class MemoryPanel {
   }
 
   /**
-   * Asks the server; what is wrong is shown, and nothing comes back.
+   * Sends a request to the server. Shows errors and returns undefined then.
    *
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
-   * @param {Record<string, string>} [more] of the query
+   * @param {Record<string, string>} [more] query parameters
    * @returns {Promise<any>}
    */
   async #ask(method, path, body, more = {}) {

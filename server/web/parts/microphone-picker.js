@@ -4,7 +4,7 @@ import { recall, remember } from './remember.js';
 
 const NAME = 'microphone';
 
-/** A list of microphones that keeps itself up to date and remembers the choice. */
+/** Microphone picker that updates when devices change and remembers the choice. */
 export class MicrophonePicker {
   #select;
 

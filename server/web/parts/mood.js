@@ -1,13 +1,17 @@
 import { make } from './dom.js';
 
-/** What is not told: a character at rest is about so happy and close. @type {Readonly<Record<string, number>>} */
+/**
+ * Resting level of feelings; up to it, a feeling is not shown.
+ *
+ * @type {Readonly<Record<string, number>>}
+ */
 const REST = { happiness: 4, intimacy: 4 };
 
 const MOST = 10;
 
 /**
  * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
- * @returns {[name: string, value: number][]} those above rest, the strongest first
+ * @returns {[name: string, value: number][]} feelings above their resting level, strongest first
  */
 export function stirred(feelings = {}) {
   const above = Object.entries(feelings).filter(([name, value]) => value > (REST[name] ?? 1));
@@ -15,10 +19,11 @@ export function stirred(feelings = {}) {
 }
 
 /**
- * A chip for each feeling above rest: its name, and a bar as full as it is strong, and the number for those who do not see it.
+ * Creates a chip for each feeling above its resting level: name, a bar for the strength, and the
+ * number for screen readers.
  *
  * @param {Readonly<Record<string, number>> | undefined} feelings each from 0 to 10
- * @returns {HTMLElement[]} none where the character is calm
+ * @returns {HTMLElement[]} empty if the character is calm
  */
 export function moodChips(feelings) {
   return stirred(feelings).map(([name, value]) => {

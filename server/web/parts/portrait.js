@@ -1,9 +1,9 @@
 import { make } from './dom.js';
 
-/** @typedef {{ id: string, name: string, picture?: boolean }} Pictured whose picture there is, if any */
+/** @typedef {{ id: string, name: string, picture?: boolean }} Pictured a character's portrait */
 
 /**
- * Initials on a colour of the character's own.
+ * Creates a portrait of initials on a color derived from the id.
  *
  * @param {{ id: string, name: string }} character
  * @returns {HTMLElement}
@@ -16,10 +16,11 @@ export function portrait({ id, name }) {
 }
 
 /**
- * A place with a character's initials, and its picture as soon as the place comes into sight: a list may be long.
+ * Creates a portrait with initials and loads the picture when it scrolls into view: the list may be
+ * long.
  *
  * @param {Pictured} character
- * @param {string} key of the server; the empty string where it needs none
+ * @param {string} key API key; the empty string if the server needs none
  */
 export function lazyPortrait(character, key) {
   const place = make('span', 'portrait-place', portrait(character));
@@ -34,18 +35,18 @@ export function lazyPortrait(character, key) {
 }
 
 /**
- * Shows a character's initials, and its picture in their place as soon as that is here.
+ * Shows a character's initials, and replaces them with the picture once it is loaded.
  *
  * @param {HTMLElement} place
  * @param {Pictured} character
- * @param {string} key of the server; the empty string where it needs none
+ * @param {string} key API key; the empty string if the server needs none
  */
 export function showPortrait(place, character, key) {
   const initials = portrait(character);
   place.replaceChildren(initials);
   if (character.picture !== true) return;
   void fetchPicture(character.id, key).then((image) => {
-    // Somebody else may stand there by now.
+    // A different portrait may be shown by now.
     if (image !== undefined && initials.isConnected) initials.replaceWith(image);
   });
 }
@@ -53,7 +54,7 @@ export function showPortrait(place, character, key) {
 /**
  * @param {string} id
  * @param {string} key
- * @returns {Promise<HTMLImageElement | undefined>} undefined where it cannot be shown
+ * @returns {Promise<HTMLImageElement | undefined>} undefined if it cannot be shown
  */
 async function fetchPicture(id, key) {
   const headers = key === '' ? {} : { authorization: `Bearer ${key}` };
@@ -80,7 +81,7 @@ function initials(name) {
 }
 
 /**
- * In degrees; similar ids differ widely.
+ * Returns a hue in degrees from a hash of the id; similar ids differ widely.
  *
  * @param {string} id
  */

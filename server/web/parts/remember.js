@@ -1,6 +1,6 @@
 /**
- * What this browser remembers: `visits` until it is told otherwise, `tab` until the tab is closed. Storage may be switched
- * off; then nothing is remembered and nothing breaks.
+ * Lifetime of a stored value: `visits` is kept until removed, `tab` until the tab is closed. If
+ * storage is disabled, nothing is stored and nothing breaks.
  *
  * @typedef {'visits' | 'tab'} Span
  */
@@ -8,7 +8,7 @@
 /**
  * @param {Span} span
  * @param {string} name
- * @returns {string} the empty string where nothing is remembered
+ * @returns {string} the empty string if nothing is stored
  */
 export function recall(span, name) {
   try {
@@ -21,14 +21,14 @@ export function recall(span, name) {
 /**
  * @param {Span} span
  * @param {string} name
- * @param {string} value the empty string forgets it
+ * @param {string} value the empty string removes it
  */
 export function remember(span, name, value) {
   try {
     if (value === '') storage(span).removeItem(`dramatis.${name}`);
     else storage(span).setItem(`dramatis.${name}`, value);
   } catch {
-    // Private windows may forbid it.
+    // Storage may be forbidden in private windows.
   }
 }
 

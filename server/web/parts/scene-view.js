@@ -5,25 +5,26 @@ import { moodChips } from './mood.js';
 /** @import { Scene, Speaker } from '../../client/types/events.d.ts' */
 
 /**
- * What happens in a scene: somebody begins or stops to be heard, how all of them feel, that they wait for the person, or that it is over.
+ * A scene event: a speaker starts or stops, the feelings of all characters, the user's turn, or the
+ * end.
  *
  * @typedef {{ type: 'speaks', id: string | undefined }
- *   | { type: 'feelings', of: Readonly<Record<string, Readonly<Record<string, number>>>> }
- *   | { type: 'yours' }
- *   | { type: 'over' }} SceneNews
+ * | { type: 'feelings', of: Readonly<Record<string, Readonly<Record<string, number>>>> }
+ * | { type: 'yours' }
+ * | { type: 'over' }} SceneNews
  */
 
-/** Who plays in a scene: a portrait each, lit while they speak, with how they feel. */
+/** Cast of a scene: portrait and feelings of each character; the speaker is highlighted. */
 export class SceneView {
   #list;
   /** @type {Scene | undefined} */
   #scene;
   /** @type {Map<string, { row: HTMLElement, mood: HTMLElement }>} */
   #rows = new Map();
-  /** Who is heard now; the environment too. @type {string | undefined} */
+  /** Id of the current speaker, which can be the environment. @type {string | undefined} */
   #speaks;
   isOver = false;
-  /** They wait for the person. */
+  /** True while the scene waits for the user. */
   isYours = false;
 
   /** @param {HTMLUListElement} list */
@@ -31,19 +32,23 @@ export class SceneView {
     this.#list = list;
   }
 
-  /** Whether the person is in it: `none` where no scene is played. @returns {'none' | 'listens' | 'plays'} */
+  /**
+   * Role of the user in the scene; `none` without a scene.
+   *
+   * @returns {'none' | 'listens' | 'plays'}
+   */
   get part() {
     if (this.#scene === undefined) return 'none';
     return this.#scene.user === 'listener' ? 'listens' : 'plays';
   }
 
-  /** Who the person is in it; undefined where nobody. */
+  /** Name of the user's role; undefined if the user has none. */
   get userName() {
     const user = this.#scene?.user;
     return user === undefined || user === 'listener' ? undefined : user.name;
   }
 
-  /** The name of who speaks; empty where nobody of the cast does. */
+  /** Name of the current speaker; empty if it is no one of the cast. */
   get speaker() {
     return this.#scene?.cast.find(({ id }) => id === this.#speaks)?.name ?? '';
   }
@@ -57,7 +62,7 @@ export class SceneView {
     this.restart();
   }
 
-  /** Everybody is calm and silent again. */
+  /** Resets all characters to calm and silent. */
   restart() {
     this.isOver = false;
     this.isYours = false;

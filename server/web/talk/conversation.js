@@ -8,35 +8,37 @@ import { Replies } from './replies.js';
 /** @import { SceneNews } from '../parts/scene-view.js' */
 /** @import { TurnStart } from './turn.js' */
 
-/** After a lost session, so many utterances are told to the new one. */
+/** Latest utterances to send to the new session after one was lost. */
 const RETOLD = 40;
 
-/** The person's side: what was said, by voice or in writing, and what is expected in answer. */
-/** Silence after a reply from which on the character may speak up. */
+/** Silence after a reply, after which the character may speak on its own. */
 const SILENT_MS = 30_000;
 
+/**
+ * The user's side of the conversation: their speech and messages, and whether a reply is expected.
+ */
 export class Conversation {
   #options;
   #replies;
-  /** @type {Map<string, Entry>} by item: speech that is not yet understood */
+  /** @type {Map<string, Entry>} by item: speech without a final transcript */
   #spoken = new Map();
-  /** What the next response will answer. @type {TurnStart | undefined} */
+  /** Start of the turn that the next response answers. @type {TurnStart | undefined} */
   #start;
   #isExpecting = false;
-  /** The person stopped a reply that had not even begun. */
+  /** True if the user stopped a reply before it started. */
   #isUnwanted = false;
-  /** The person speaks. */
+  /** True while the user speaks. */
   isHearing = false;
 
   /**
    * @param {object} options
    * @param {string} options.characterName
-   * @param {string} options.language the character's, as a tag
+   * @param {string} options.language language tag of the character
    * @param {Pick<Talk, 'send' | 'say' | 'interrupt' | 'isAudible'>} options.wire
    * @param {Transcript} options.transcript
    * @param {Messages} options.messages
-   * @param {() => void} options.onChange something about who is speaking has changed
-   * @param {() => void} options.onHeard the person was heard
+   * @param {() => void} options.onChange the state of the conversation has changed
+   * @param {() => void} options.onHeard speech of the user was detected
    * @param {(news: SceneNews) => void} options.onScene
    */
   constructor(options) {
@@ -50,7 +52,7 @@ export class Conversation {
     });
   }
 
-  /** A reply is on its way. */
+  /** True while a reply is expected or in progress. */
   get isAwaiting() {
     return this.#isExpecting || this.#replies.isUnderWay;
   }
@@ -69,11 +71,13 @@ export class Conversation {
     else if (isAbout(event, 'playback.')) this.#replies.play(event);
     else if (isAbout(event, 'input_audio_buffer.')) this.#handleSpeech(event);
     else if (isAbout(event, 'conversation.item.') || event.type === 'error') this.#handleWords(event);
-    // Progress changes nothing about who is speaking.
+    // Playback progress does not change the state.
     if (event.type !== 'playback.progress') this.#options.onChange();
   }
 
-  /** @param {boolean} may whether the character may speak up, once, into a long silence of the person */
+  /**
+   * @param {boolean} may whether the character may speak, once, after a long silence of the user
+   */
   speakUp(may) {
     const detection = { type: 'semantic_vad', idle_timeout_ms: may ? SILENT_MS : null };
     this.#options.wire.send({ type: 'session.update', session: { audio: { input: { turn_detection: detection } } } });
@@ -87,10 +91,10 @@ export class Conversation {
   }
 
   /**
-   * Says something in writing. It interrupts, as speech does.
+   * Sends a text message. Interrupts the current reply, as speech does.
    *
    * @param {string} text
-   * @returns {boolean} false where it could not be sent
+   * @returns {boolean} false if it could not be sent
    */
   say(text) {
     if (!this.#options.wire.say(text)) return false;
@@ -101,7 +105,7 @@ export class Conversation {
     return true;
   }
 
-  /** Lets the next of a scene speak. */
+  /** Lets the scene continue with the next speaker. */
   goOn() {
     this.#isExpecting = this.#options.wire.send({ type: 'response.create' });
     this.#options.onChange();
@@ -113,28 +117,28 @@ export class Conversation {
     this.#options.onScene(news);
   }
 
-  /** Stops the reply, whether it is sounding or only on its way. */
+  /** Stops the reply, whether it is being played or only expected. */
   stop() {
     this.#isUnwanted = this.#isExpecting;
     this.#isExpecting = false;
     void this.#options.wire.interrupt();
   }
 
-  /** The session is gone, and with it whatever was on its way. */
+  /** Resets the state because the session is gone. */
   lose() {
     this.loseSpeech();
     this.#isExpecting = false;
     this.#replies.abandon();
   }
 
-  /** What was being said did not arrive. */
+  /** Drops speech in progress, which did not reach the server. */
   loseSpeech() {
     for (const entry of this.#spoken.values()) closeSpoken(entry);
     this.#spoken.clear();
     this.isHearing = false;
   }
 
-  /** Tells a new session what the lost one knew. */
+  /** Sends the history to a new session. */
   retell() {
     for (const { role, text } of this.#options.transcript.history().slice(-RETOLD)) {
       const isUser = role === 'user';
@@ -224,7 +228,7 @@ export class Conversation {
   }
 }
 
-/** @param {Entry} entry nothing more will be understood of it */
+/** @param {Entry} entry its transcript is final */
 function closeSpoken(entry) {
   if (entry.text.trim() === '') entry.remove();
   else entry.close('done');

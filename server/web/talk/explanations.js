@@ -26,17 +26,20 @@ const SERVER_ERRORS = {
   ENGINE_REFUSED: 'Part of the server refused to answer this.',
 };
 
-/** Errors that only say that the page and the server crossed each other on the way. */
+/** Errors from harmless races between the page and the server. */
 const HARMLESS = new Set(['response_cancel_not_active', 'conversation_already_has_active_response']);
 
-/** @returns {string | undefined} why this page can have no microphone, undefined where it can ask for one */
+/**
+ * @returns {string | undefined} why the page cannot use a microphone; undefined if it can ask for
+ *   one
+ */
 export function whyNoMicrophone() {
   if (navigator.mediaDevices?.getUserMedia !== undefined) return undefined;
   return globalThis.isSecureContext ? 'This browser offers no microphone to web pages. You can type.' : INSECURE;
 }
 
 /**
- * @param {unknown} error what `getUserMedia` threw
+ * @param {unknown} error error from `getUserMedia`
  * @returns {string}
  */
 export function explainMicrophone(error) {
@@ -46,7 +49,7 @@ export function explainMicrophone(error) {
 
 /**
  * @param {{ code?: string | null, message?: string } | undefined} error
- * @returns {string | undefined} undefined where there is nothing to tell
+ * @returns {string | undefined} undefined if there is nothing to report
  */
 export function explainServer(error) {
   const code = error?.code ?? '';
@@ -57,16 +60,16 @@ export function explainServer(error) {
   return code === '' ? message : `${message} (${code})`;
 }
 
-/** Why nothing is heard where a page may not play sound. */
+/** Message for a page that may not play audio. */
 export const NO_SPEAKER = 'This page can only play voices on localhost or over https. You can type and read meanwhile.';
 
-/** @param {number} lostMs of sound */
+/** @param {number} lostMs of user audio */
 export function explainLostSound(lostMs) {
   return `${(lostMs / 1000).toFixed(1)} s of sound did not arrive while the connection was away.`;
 }
 
 /**
- * @param {{ retryInMs: number, isBusy: boolean }} loss of the connection
+ * @param {{ retryInMs: number, isBusy: boolean }} loss a `connection.lost` event
  * @returns {string}
  */
 export function explainLoss({ retryInMs, isBusy }) {
@@ -75,7 +78,7 @@ export function explainLoss({ retryInMs, isBusy }) {
 }
 
 /**
- * @param {'flat' | 'unheard'} silence that an open microphone brings
+ * @param {'flat' | 'unheard'} silence result of `SilenceWatch.chunk`
  * @returns {string}
  */
 export function explainSilence(silence) {

@@ -1,13 +1,13 @@
 /** @import { Latency, LatencyOwner } from '../../client/types/api.d.ts' */
 
 /**
- * Where the time of one turn went: who was waited for, from when, and for how long, in milliseconds after the person finished
- * (stopped speaking, or sent a text).
+ * Part of the latency of one turn: component, start and duration, in milliseconds since the user
+ * finished (stopped speaking or sent a text).
  *
  * @typedef {{ owner: LatencyOwner, label: string, fromMs: number, ms: number }} Part
  */
 
-/** In the order in which they are waited for. @type {readonly { owner: LatencyOwner, label: string }[]} */
+/** Components in pipeline order. @type {readonly { owner: LatencyOwner, label: string }[]} */
 const OWNERS = [
   { owner: 'arrival', label: 'Your sound, under way' },
   { owner: 'silence', label: 'Silence, to be sure' },
@@ -22,14 +22,16 @@ const OWNERS = [
 ];
 
 /**
- * A ledger with this page's own figure for when the answer was heard, which outranks what the server makes of its reports.
+ * Returns the latency with this page's own measurement of when the reply was heard, which takes
+ * precedence over the server's.
  *
- * It rests on an approximation: a page cannot know when the person stopped speaking, so it takes the moment at which
- * `speech_stopped` arrived, less the server's `endpoint_ms`. That leaves out the time the event took to arrive (half a round
- * trip), and the time the speech took to reach the server.
+ * This is an approximation: a page cannot know when the user stopped speaking, so it uses the
+ * arrival of `speech_stopped` minus the server's `endpoint_ms`. That leaves out the time the event
+ * took to arrive (half a round trip) and the time the speech took to reach the server.
  *
  * @param {Latency} latency
- * @param {number | null} heardMs when the first audible sample left the loudspeaker; null where none has
+ * @param {number | null} heardMs when the first audible sample left the loudspeaker; null if none
+ *   has
  * @returns {Latency}
  */
 export function withHeard(latency, heardMs) {
@@ -42,7 +44,8 @@ export function withHeard(latency, heardMs) {
 
 /**
  * @param {Latency} latency
- * @returns {Part[]} in order, each from where the one before ends; without those who took next to no time
+ * @returns {Part[]} in order, each starting at the end of the one before; without those below 0.5
+ *   ms
  */
 export function parts(latency) {
   /** @type {Part[]} */
@@ -58,7 +61,7 @@ export function parts(latency) {
 
 /**
  * @param {readonly number[]} values
- * @returns {number | null} null of nothing
+ * @returns {number | null} null if there are no values
  */
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,12 +1,14 @@
 import { make } from '../parts/dom.js';
 
 /**
- * What the page has to say about itself, one message at a time, read out politely. A message stays until its cause is gone
- * (`clear`), or the person dismisses it; then the one below shows again.
+ * Status messages of the page, one at a time, in a polite live region. A message stays until its
+ * cause is gone (`clear`) or the user dismisses it; then the previous one is shown again.
  */
 export class Messages {
   #area;
-  /** @type {Map<string, { text: string, action?: { label: string, run: () => void } | undefined }>} */
+  /**
+   * @type {Map<string, { text: string, action?: { label: string, run: () => void } | undefined }>}
+   */
   #shown = new Map();
 
   /** @param {HTMLElement} area a live region */

@@ -8,7 +8,10 @@ import { Turn } from './turn.js';
 /** @import { Entry } from './transcript.js' */
 /** @import { TurnStart, VoiceEvent } from './turn.js' */
 
-/** The character's side: the words of responses, shown as their sound is played, and cut off with it. */
+/**
+ * The character's side of the conversation: shows the text of replies in step with playback, and
+ * truncates it with the audio.
+ */
 export class Replies {
   #options;
   /** @type {Map<string, Turn>} by response */
@@ -17,7 +20,7 @@ export class Replies {
   /**
    * @param {object} options
    * @param {(speaker: Speaker | undefined) => Entry} options.addEntry
-   * @param {() => boolean} options.isAudible false where replies are only read
+   * @param {() => boolean} options.isAudible false if replies are only read
    * @param {(error: ServerError | undefined) => void} options.onFailed
    * @param {(news: SceneNews) => void} options.onScene
    */
@@ -25,20 +28,20 @@ export class Replies {
     this.#options = options;
   }
 
-  /** The server is at work on one that is still wanted. */
+  /** True if a response is in progress that was not cut off. */
   get isUnderWay() {
     return this.#all().some((turn) => !turn.isDone && !turn.isCut);
   }
 
   /**
-   * @param {Response} response that was created
-   * @param {TurnStart | undefined} start what it answers
+   * @param {Response} response from `response.created`
+   * @param {TurnStart | undefined} start the turn that it answers
    */
   begin(response, start) {
     this.#turns.set(response.id, new Turn(start));
   }
 
-  /** @param {ResponseEvent | SoundEvent} event about a response; what was cut off is ignored */
+  /** @param {ResponseEvent | SoundEvent} event about a response; ignored if that was cut off */
   handle(event) {
     const turn = this.#turns.get('response' in event ? event.response.id : event.response_id);
     if (turn === undefined) return;
@@ -46,7 +49,7 @@ export class Replies {
     else if (!turn.isCut) this.#extend(turn, event);
   }
 
-  /** @param {VoiceEvent} event how like itself the character sounded */
+  /** @param {VoiceEvent} event voice consistency of a reply */
   hearVoice(event) {
     const turn = this.#turns.get(event.response_id);
     turn?.hearVoice(event);
@@ -82,7 +85,7 @@ export class Replies {
     }
   }
 
-  /** The session is gone: nothing more comes of what was under way. */
+  /** Marks all responses as done because the session is gone. */
   abandon() {
     for (const turn of this.#all()) turn.isDone = true;
   }
@@ -132,7 +135,8 @@ export class Replies {
 
   /**
    * @param {Reply} reply
-   * @param {Extract<ResponseEvent, { type: 'response.output_text.delta' | 'response.output_audio_transcript.delta' }>} event
+   * @param {Extract<ResponseEvent, { type: 'response.output_text.delta' |
+   *   'response.output_audio_transcript.delta' }>} event
    */
   #write(reply, { delta, x_dramatis: about }) {
     const words = about?.words ?? [];
@@ -157,7 +161,7 @@ export class Replies {
   /**
    * @param {Turn} turn
    * @param {string} itemId
-   * @param {Speaker} [speaker] who of several, in a scene
+   * @param {Speaker} [speaker] the speaker, in a scene
    */
   #replyOf(turn, itemId, speaker) {
     const known = turn.replies.find((reply) => reply.itemId === itemId);

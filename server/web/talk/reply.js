@@ -1,19 +1,23 @@
 /** @import { Entry } from './transcript.js' */
 
-/** One item of a response: words that wait for their sound. */
+/** One item of a response: text that is shown in step with playback. */
 export class Reply {
   /** @type {{ text: string, startMs: number }[]} */
   #held = [];
   #transcript = '';
-  /** What is beside the words, to be shown when it takes place. @type {{ kind: string, text: string, startMs: number }[]} */
+  /**
+   * Pending stage directions and other cues, each shown at its time.
+   *
+   * @type {{ kind: string, text: string, startMs: number }[]}
+   */
   #cues = [];
-  /** What was shown of each kind. @type {Map<string, string>} */
+  /** Cues shown so far, by kind. @type {Map<string, string>} */
   #done = new Map();
-  /** Milliseconds of sound received. */
+  /** Milliseconds of audio received. */
   receivedMs = 0;
-  /** No more will come from the server. */
+  /** True if the server will send nothing more. */
   isComplete = false;
-  /** Its end is in the transcript: nothing changes it any more. */
+  /** True if the entry is final. */
   isClosed = false;
 
   /**
@@ -26,21 +30,24 @@ export class Reply {
   }
 
   /**
-   * Words for the transcript, to be shown when the sound has come that far.
+   * Adds text, to be shown when playback has reached it.
    *
    * @param {string} text
-   * @param {number} [startMs] by default, after all the sound received so far
+   * @param {number} [startMs] by default, after all audio received so far
    */
   hold(text, startMs = this.receivedMs) {
     this.#held.push({ text, startMs });
   }
 
-  /** @param {number} ms words that wait sound so much later: the clause is said again */
+  /** @param {number} ms delay of the text not shown yet: the clause is spoken again */
   delay(ms) {
     this.#held = this.#held.map(({ text, startMs }) => ({ text, startMs: startMs + ms }));
   }
 
-  /** @param {{ kind: string, text: string, start_ms: number }} cue something beside the words */
+  /**
+   * @param {{ kind: string, text: string, start_ms: number }} cue a stage direction, thought or
+   *   narration
+   */
   cue({ kind, text, start_ms: startMs }) {
     this.#cues.push({ kind, text, startMs });
   }
@@ -72,7 +79,7 @@ export class Reply {
     }
   }
 
-  /** Heard to its end. */
+  /** Completes the text: the item was heard to its end. */
   finish() {
     if (this.isClosed) return;
     this.reveal(Infinity);
@@ -80,7 +87,7 @@ export class Reply {
     this.#close('done');
   }
 
-  /** @param {number} playedMs how much was heard; the words after it were never said */
+  /** @param {number} playedMs how much was heard; later text is dropped */
   cut(playedMs) {
     if (this.isClosed) return;
     if (playedMs > 0) this.reveal(playedMs);

@@ -1,9 +1,9 @@
 const UNHEARD_MS = 15_000;
-/** Somebody who has been heard before may well be thinking. */
+/** Limit once the user has been heard: they may just be thinking. */
 const PAUSE_MS = 60_000;
 const FLAT_MS = 5_000;
 
-/** Notices that an open microphone brings nothing. Counts audio time. */
+/** Detects that an open microphone delivers no speech. Measures audio time. */
 export class SilenceWatch {
   #quietMs = 0;
   #flatMs = 0;
@@ -12,7 +12,8 @@ export class SilenceWatch {
   /**
    * @param {number} durationMs of a chunk while the page was listening
    * @param {number} peak 0 to 1
-   * @returns {'flat' | 'unheard' | undefined} `flat`: the device delivers digital silence; said once per silence
+   * @returns {'flat' | 'unheard' | undefined} `flat`: the device delivers digital silence; returned
+   *   once per silence
    */
   chunk(durationMs, peak) {
     const quietMs = this.#quietMs;
@@ -24,13 +25,13 @@ export class SilenceWatch {
     return quietMs < limitMs && this.#quietMs >= limitMs ? 'unheard' : undefined;
   }
 
-  /** Speech was heard. */
+  /** Notes that speech was heard. */
   heard() {
     this.#hasHeard = true;
     this.rest();
   }
 
-  /** Nobody is expected to speak just now. */
+  /** Restarts the measurement: the user is not expected to speak now. */
   rest() {
     this.#quietMs = 0;
     this.#flatMs = 0;

@@ -1,14 +1,14 @@
 /** @import { TalkState } from './talk-state.js' */
 
-/** What the meter shows at its two ends, in dB of full scale. */
+/** Range of the level meter, in dBFS. */
 const QUIET_DB = -60;
 const LOUD_DB = -15;
 
 /**
- * The words beside the talk button.
+ * Texts of the talk button.
  *
  * @typedef {object} Captions
- * @property {string} action what a tap does, as the button's name
+ * @property {string} action what a tap does; the button's accessible name
  * @property {string} status
  * @property {string} hint
  */
@@ -52,8 +52,8 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
 }
 
 /**
- * What the words follow from in a scene: whether the person only listens, who speaks, whether they wait for the
- * person, and whether it is over.
+ * Scene state that the captions depend on: whether the user only listens, who speaks, whether it is
+ * the user's turn, and whether the scene is over.
  *
  * @typedef {{ listens: boolean, speaker: string, isYours: boolean, isOver: boolean }} SceneFacts
  */
@@ -62,7 +62,7 @@ export function captions(state, { name, hasMicrophone, isMuted, scene }) {
  * @param {TalkState} state
  * @param {string} name
  * @param {SceneFacts} scene
- * @returns {Captions | undefined} undefined where the usual words will do
+ * @returns {Captions | undefined} undefined if the usual captions apply
  */
 function sceneCaptions(state, name, { listens, speaker, isYours, isOver }) {
   if (isOver && (state === 'muted' || state === 'listening'))
@@ -88,10 +88,10 @@ function sceneCaptions(state, name, { listens, speaker, isYours, isOver }) {
 }
 
 /**
- * Loudness for the eye.
+ * Converts a level to the scale of the meter.
  *
  * @param {number} level root mean square, 0 to 1
- * @returns {number} 0 to 1, even in dB
+ * @returns {number} 0 to 1, linear in dB
  */
 export function loudness(level) {
   if (level <= 0) return 0;

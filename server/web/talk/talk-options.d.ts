@@ -5,24 +5,24 @@ import type { SceneNews } from '../parts/scene-view.js';
 import type { TalkState } from './talk-state.js';
 import type { Transcript } from './transcript.js';
 
-/** What one talk with one character, or one scene, is made of. */
+/** Options of a conversation with one character or scene. */
 export interface TalkOptions {
   readonly character: Character;
   readonly key: string;
-  /** Whom the character is to remember; the empty string for nobody. */
+  /** User id for memories; the empty string for none. */
   readonly user: string;
-  /** Whether what characters think is told, too. */
+  /** True to show the thoughts of characters, too. */
   readonly thoughts: boolean;
   readonly transcript: Transcript;
   readonly messages: Messages;
   readonly microphoneId: () => string;
   readonly onState: (state: TalkState) => void;
-  /** Of the microphone, root mean square. */
+  /** Reports the level of the microphone, as RMS. */
   readonly onLevel: (level: number) => void;
-  /** Of the character, root mean square. */
+  /** Reports the level of the character's voice, as RMS. */
   readonly onVoice: (level: number) => void;
   readonly onScene: (news: SceneNews) => void;
-  /** A microphone was opened: the browser now tells names. */
+  /** Called when a microphone was opened: the browser now reveals device labels. */
   readonly onMicrophone: () => void;
   readonly onRefused: (error: ServerError | undefined) => void;
 }

@@ -1,14 +1,17 @@
-/** @typedef {'idle' | 'connecting' | 'listening' | 'hearing' | 'thinking' | 'speaking' | 'muted' | 'error'} TalkState */
+/**
+ * @typedef {'idle' | 'connecting' | 'listening' | 'hearing' | 'thinking' | 'speaking' | 'muted'
+ *   | 'error'} TalkState
+ */
 
 /**
- * What the state of a talk follows from.
+ * Facts that determine the state of a conversation.
  *
  * @typedef {object} TalkFacts
  * @property {'closed' | 'connecting' | 'open' | 'lost' | 'refused'} connection
  * @property {'closed' | 'opening' | 'open' | 'muted'} microphone
- * @property {boolean} isHearing the person speaks
+ * @property {boolean} isHearing the user speaks
  * @property {boolean} isPlaying the character speaks
- * @property {boolean} isAwaiting a reply is on its way
+ * @property {boolean} isAwaiting a reply is expected or in progress
  */
 
 /**

@@ -21,12 +21,18 @@ import { talkState } from './talk-state.js';
 /** @import { TalkFacts, TalkState } from './talk-state.js' */
 
 const CHUNK_MS = 40;
-/** A muted microphone goes on sending silence this long, so that the server notices the end of what was said before. */
+/**
+ * Duration that a muted microphone keeps sending silence, so that the server detects the end of the
+ * speech before it.
+ */
 const MUTED_TAIL_MS = 2_000;
-/** Lost sound that is worth telling: less is no word. */
+/** Minimum lost audio to report: less is not even a word. */
 const TOLD_LOSS_MS = 300;
 
-/** One talk with one character, from the tap that begins it to its end. Construct it in the handler of a tap. */
+/**
+ * A conversation with one character, from the user's tap to its end. Construct it in the handler of
+ * a user gesture.
+ */
 export class Talk {
   #options;
   #audio = openAudio();
@@ -85,7 +91,7 @@ export class Talk {
     return this.#microphone !== undefined;
   }
 
-  /** The connection was lost and will be tried again. */
+  /** True if the connection was lost and will be retried. */
   get isRetrying() {
     return this.#status === 'lost';
   }
@@ -95,10 +101,10 @@ export class Talk {
   }
 
   /**
-   * Connects. By voice, or where the person only listens, the character is then asked to speak first.
+   * Connects. Unless the conversation starts by text, the character is then asked to speak first.
    *
    * @param {'voice' | 'text' | 'ear'} by
-   * @returns {Promise<boolean>} false if it ended first
+   * @returns {Promise<boolean>} false if the conversation ended first
    */
   async begin(by) {
     const opened = this.#wire.opened.catch(() => undefined);
@@ -109,7 +115,7 @@ export class Talk {
     return true;
   }
 
-  /** Asks for the microphone, or changes to another. */
+  /** Opens the microphone, or switches to a different one. */
   async openMicrophone() {
     const { messages } = this.#options;
     this.#closeMicrophone();
@@ -148,7 +154,7 @@ export class Talk {
     this.#setMicrophone(muted ? 'muted' : 'open');
   }
 
-  /** Lets the next of a scene speak. */
+  /** Lets the scene continue with the next speaker. */
   goOn() {
     this.#conversation.goOn();
   }
@@ -160,7 +166,7 @@ export class Talk {
 
   /**
    * @param {string} text
-   * @returns {boolean} false where it could not be sent
+   * @returns {boolean} false if it could not be sent
    */
   say(text) {
     return this.#status === 'open' && this.#conversation.say(text);
@@ -207,7 +213,7 @@ export class Talk {
   #take(event) {
     if (isAbout(event, 'connection.')) return this.#connectionChanged(event);
     if (event.type === 'playback.progress') this.#options.onVoice(event.level);
-    // The character is still the one who speaks: the reply may go on in a moment.
+    // The state stays `speaking`: the reply may continue in a moment.
     if (event.type === 'x_dramatis.hold') this.#options.onVoice(0);
     if (event.type === 'speaker.failed') this.#options.messages.show('speaker', NO_SPEAKER);
     this.#conversation.handle(event);
@@ -220,7 +226,7 @@ export class Talk {
         this.#opened(event);
         break;
       case 'connection.lost': {
-        // A connection that broke is made anew at once; only what lasts is worth telling.
+        // The client reconnects at once; only a longer outage is reported.
         if (this.#status === 'open' && event.retryInMs === 0 && event.attempt <= 1) return;
         this.#status = 'lost';
         const retry = { label: 'Try now', run: () => this.#wire.reconnect() };

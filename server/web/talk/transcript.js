@@ -1,10 +1,13 @@
 import { make } from '../parts/dom.js';
 import { hue, portrait } from '../parts/portrait.js';
 
-/** How near its end, in pixels, the transcript must be to follow what is added. */
+/** Distance from the end, in pixels, within which the transcript scrolls along with new entries. */
 const FOLLOW_WITHIN = 80;
 
-/** One utterance in the transcript. Its text is `partial` until it is `done`, or `interrupted` before its end. */
+/**
+ * One utterance in the transcript. Its text is `partial` until it is `done`, or `interrupted`
+ * before its end.
+ */
 export class Entry {
   #owner;
   #words = make('p', 'words');
@@ -46,7 +49,7 @@ export class Entry {
   }
 
   /**
-   * Puts a small line under the words; notes of the same kind replace each other.
+   * Shows a small line under the text; notes of the same kind replace each other.
    *
    * @param {string} kind
    * @param {...(Node | string)} content
@@ -61,7 +64,7 @@ export class Entry {
   }
 
   /**
-   * Puts an element at the end, in place of an earlier one.
+   * Appends an element, replacing an earlier one.
    *
    * @param {Element} element
    * @param {Element} [earlier]
@@ -79,13 +82,16 @@ export class Entry {
   }
 }
 
-/** What was said, as a list that follows its end. Finished utterances are also put into a live region, whole. */
+/**
+ * Transcript as a list that scrolls to its end. Finished utterances are also announced, as a whole,
+ * in a live region.
+ */
 export class Transcript {
   #list;
   #announcer;
   /** @type {Set<Entry>} */
   #entries = new Set();
-  /** The reader is at the end, and wants to stay there. */
+  /** True while the reader is at the end and wants to stay there. */
   #isFollowing = true;
 
   /**
@@ -104,8 +110,8 @@ export class Transcript {
   /**
    * @param {'user' | 'character'} role
    * @param {string} who
-   * @param {string} [lang] the language of the words, as a tag
-   * @param {string} [speaker] id of who speaks, where several do
+   * @param {string} [lang] language tag of the text
+   * @param {string} [speaker] id of the speaker, in a scene
    * @returns {Entry}
    */
   add(role, who, lang, speaker) {
@@ -121,7 +127,7 @@ export class Transcript {
     return entry;
   }
 
-  /** The scene is over. */
+  /** Marks the end of a scene. */
   dropCurtain() {
     if (this.#list.lastElementChild?.className === 'curtain') return;
     this.keepPlace(() => this.#list.append(make('li', 'curtain', 'The curtain falls.')));
@@ -134,7 +140,7 @@ export class Transcript {
   }
 
   /**
-   * What was said and heard, for a server that has lost it.
+   * Returns the history, for a server that has lost the session.
    *
    * @returns {{ role: 'user' | 'character', text: string }[]}
    */
@@ -145,7 +151,7 @@ export class Transcript {
   }
 
   /**
-   * Changes something, and stays at the end of the list if that is where the reader was.
+   * Runs `change` and keeps the list at its end if the reader was there.
    *
    * @param {() => void} change
    */

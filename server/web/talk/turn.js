@@ -7,31 +7,31 @@ import { waterfall } from './waterfall.js';
 /** @import { Reply } from './reply.js' */
 
 /**
- * What a response answers, and when that was over, on the clock of `performance.now()`. For speech, `atMs` is when the page
- * was told that it had stopped.
+ * Trigger of a response and its end on the clock of `performance.now()`. For speech, `atMs` is the
+ * arrival of `speech_stopped`.
  *
  * @typedef {{ kind: 'speech' | 'text' | 'greeting', atMs: number }} TurnStart
  */
 
 /** @typedef {Extract<WordsEvent, { type: 'x_dramatis.voice' }>} VoiceEvent */
 
-/** One response: its items, and where its time went. */
+/** One response: its items and its latency breakdown. */
 export class Turn {
   /** @type {Reply[]} */
   replies = [];
   isDone = false;
-  /** Cut off by the person; what still comes of it is ignored. */
+  /** True if the user cut it off; later events of it are ignored. */
   isCut = false;
-  /** First audible sample of the response. @type {number | undefined} */
+  /** Time of the first audible sample of the response. @type {number | undefined} */
   #heardAtMs;
   /** @type {Response['x_dramatis']} */
   #about;
   /** @type {HTMLDetailsElement | undefined} */
   #drawing;
-  /** How like itself the character sounded, where the server tells. @type {VoiceEvent | undefined} */
+  /** Voice consistency of the reply, if the server reports it. @type {VoiceEvent | undefined} */
   #voice;
 
-  /** @param {TurnStart | undefined} start undefined where the server speaks unasked */
+  /** @param {TurnStart | undefined} start undefined if the server speaks on its own */
   constructor(start) {
     this.start = start;
   }
@@ -41,7 +41,7 @@ export class Turn {
     this.#heardAtMs ??= atMs;
   }
 
-  /** @param {Response['x_dramatis']} about what the server tells at its end */
+  /** @param {Response['x_dramatis']} about from `response.done` */
   learn(about) {
     this.#about = about ?? this.#about;
   }
@@ -51,7 +51,7 @@ export class Turn {
     this.#voice = voice;
   }
 
-  /** @returns {Latency | undefined} undefined until the server has told its part */
+  /** @returns {Latency | undefined} undefined until the server has reported its part */
   get latency() {
     const latency = this.#about?.latency;
     if (latency === undefined) return undefined;
@@ -61,7 +61,7 @@ export class Turn {
   }
 
   /**
-   * Shows the timings, and whose answer it was, under the first item.
+   * Shows the timings, and the reply source, under the first item.
    *
    * @param {readonly Turn[]} session all turns so far
    */
@@ -73,7 +73,8 @@ export class Turn {
     if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
     const mood = moodChips(this.#about?.feelings);
     if (mood.length > 0) entry.note('feelings', make('span', 'unseen', 'Feels '), ...mood);
-    // Who asked for nothing waits for nothing: in a scene one turn follows the other.
+    // Within a scene, only answers to the user have a latency worth showing: its other turns just
+    // follow one another.
     const isAnswer = this.start?.kind === 'speech' || this.start?.kind === 'text';
     if (latency === undefined || (entry.isOfScene && !isAnswer)) return;
     const alike = session.flatMap((turn) =>

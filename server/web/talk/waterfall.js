@@ -7,18 +7,19 @@ import { parts, spell } from './latency.js';
 
 /** Width of a drawing in its own units. */
 const WIDTH = 1000;
-/** So that a short part can be seen. */
+/** Minimum width of a bar, so that short parts are visible. */
 const LEAST_WIDTH = 6;
 
 /**
- * Where the time of one turn went: a strip and a sentence that are always to be seen, and a table with a bar for every part
- * of it and who it was spent on.
+ * Renders the latency of one turn: a strip and a sentence that are always visible, and a table with
+ * one bar per component.
  *
  * @param {Latency} latency
  * @param {object} about
- * @param {number | null} about.medianMs of the session's turns so far that began the same way
- * @param {string | undefined} about.mind who thought of the answer
- * @param {VoiceEvent | undefined} about.voice how like itself the character sounded
+ * @param {number | null} about.medianMs median of the session's turns so far that started the same
+ *   way
+ * @param {string | undefined} about.mind name of the reply source
+ * @param {VoiceEvent | undefined} about.voice voice consistency of the reply
  * @param {boolean} about.isOpen
  * @returns {HTMLDetailsElement}
  */
@@ -39,7 +40,7 @@ export function waterfall(latency, { medianMs, mind, voice, isOpen }) {
 }
 
 /**
- * How like itself the character sounded: a meter that sinks as the voice drifts.
+ * Creates a meter of voice consistency, which falls as the voice drifts.
  *
  * @param {VoiceEvent} voice
  */
@@ -73,7 +74,7 @@ function caption(latency) {
 }
 
 /**
- * All parts in one line.
+ * Draws all parts in one line.
  *
  * @param {readonly Part[]} all
  * @param {number} totalMs
@@ -93,7 +94,7 @@ function strip(all, totalMs) {
 /**
  * @param {string} label
  * @param {number} ms
- * @param {SVGElement} [drawn] nothing where it is the whole
+ * @param {SVGElement} [drawn] undefined for the total
  */
 function row(label, ms, drawn) {
   const header = make('th', '', label);
