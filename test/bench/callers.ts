@@ -10,9 +10,7 @@ import { machineClockMs } from './machine-clock.ts';
 /** Length of one microphone frame. */
 export const frameMs = 40;
 const frameSamples = (wireSampleRate / 1000) * frameMs;
-/**
- * How far ahead of real time the server sends audio, and the length of its blocks: its defaults.
- */
+/** Lead over real time with which the server sends audio, and its block length: its defaults. */
 const aheadMs = 400;
 const pieceMs = 60;
 

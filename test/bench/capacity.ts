@@ -31,10 +31,11 @@ interface Level {
 }
 
 /**
- * How many sessions one process can serve, with microphones in real time, the real VAD and scripted
- * engines: first sessions that only listen (to a quiet room), then sessions that talk (a question
- * in a synthetic voice every eight seconds, with a reply of three). `--listening N --talking N` set
- * the number of sessions, 300 and 150 unless given; `--seconds N` the duration.
+ * Number of sessions that one process can serve, with microphones in real time, the real VAD and
+ * scripted engines: first sessions that only listen (to a quiet room), then sessions that talk (a
+ * question in a synthetic voice every eight seconds, with a reply of three).
+ * `--listening N --talking N` set the number of sessions, 300 and 150 unless given; `--seconds N`
+ * the duration.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const option = (name: string, fallback: number): number =>

@@ -9,8 +9,8 @@ const characters = join(import.meta.dirname, '../../characters');
 const ridge = 3;
 const prosodyRidge = 5;
 /**
- * How often Moonshine ends a cut sentence with a full stop, a comma, or nothing; and a cut question
- * with a question mark.
+ * Frequency with which Moonshine ends a cut sentence with a full stop, a comma, or nothing; and a
+ * cut question with a question mark.
  */
 const marks = { stop: 0.8, comma: 0.08, question: 0.25 };
 /**
