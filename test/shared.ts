@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Recordings and reference vectors that are no part of the project: `../shared`, or `DRAMATIS_SHARED_DIR`. */
+/**
+ * Folder with recordings and reference vectors that are not part of the project: `../shared`, or
+ * `DRAMATIS_SHARED_DIR`.
+ */
 const directory = process.env['DRAMATIS_SHARED_DIR'] ?? join(import.meta.dirname, '../../shared');
 
-/** Whether the folder is here; tests that need it are written `it.skipIf(!sharedAvailable)(...)`. */
+/**
+ * True if the folder exists; tests that need it are written as `it.skipIf(!sharedAvailable)(...)`.
+ */
 export const sharedAvailable = existsSync(join(directory, 'golden')) && existsSync(join(directory, 'audio'));
 
 if (!sharedAvailable) {

@@ -13,7 +13,7 @@ export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb'
 
 /**
  * Sets the execution providers for models loaded from now on. Without a setting, uses the providers
- * that were measured as good for each model.
+ * that passed the trials of each model on this machine (see `server/gpu/proofs.ts`).
  */
 export function applyExecution({ providers: entries, gpuMemoryMb, dataDir }: ExecutionSettings): void {
   const pairs = (entries ?? [])

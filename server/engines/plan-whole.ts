@@ -9,7 +9,7 @@ import { planEngines, type EnginePlan, type PlanSettings } from './engine-plan.t
 /**
  * Plans the engines so that `--auto` uses only intact models. A damaged model is skipped in favour
  * of the next best, and the plan's notes say so and how to repair it. Hashes the files that are
- * used; the engines do so too, and then find them in the file cache. The returned `settings` name
+ * used; the engines do so too, and then find them in the page cache. The returned `settings` name
  * the skipped models.
  */
 export async function planWhole<Given extends PlanSettings>(
@@ -33,7 +33,7 @@ function noteOn(id: string): string {
   return `--auto passed over ${id}, which is damaged. \`dramatis models verify ${id}\` says more; \`dramatis models pull ${id} --again\` gets it anew.`;
 }
 
-/** Ids of installed models with missing files; `--auto` ignores them. */
+/** Ids of installed models that are outdated, or whose files are missing or of the wrong size. */
 function notWhole({ dataDir = '', modelCatalogue }: PlanSettings): string[] {
   return readCatalogue(modelCatalogue)
     .filter((model) => model.auto !== undefined)

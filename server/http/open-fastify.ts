@@ -6,7 +6,7 @@ import { errorObject, type ErrorCode } from '../session/contract/errors.ts';
 import type { TlsCredentials } from '../tls/dev-certificate.ts';
 import { sendProblem } from './problem.ts';
 
-/** How the server listens, and its log stream (standard output unless given). */
+/** Listening options, and the log stream (standard output unless given). */
 export interface ListenParts {
   readonly config: Config;
   readonly tls?: TlsCredentials | undefined;

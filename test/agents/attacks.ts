@@ -1,9 +1,12 @@
-/** What people, cards and lorebooks try in order to take a character out of its part; and what a model that gave in would say. */
+/**
+ * An attempt by users, cards or lorebooks to take a character out of its role, and the reply of a
+ * model that gives in.
+ */
 export interface Attack {
-  /** Where it comes from. */
+  /** Source of the attack. */
   readonly by: 'visitor' | 'card' | 'lore' | 'scene' | 'memory';
   readonly text: string;
-  /** What must not be spoken, if the model gives in; each holds at least one sentence out of the part. */
+  /** A reply that must not be spoken; it contains at least one sentence out of character. */
   readonly yields: string;
 }
 

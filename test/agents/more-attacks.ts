@@ -1,8 +1,8 @@
 import type { Attack } from './attacks.ts';
 
 /**
- * Attacks that were written before the rules of the guard, which then caught five of them; what a model that gave in would say is
- * worded as models word it, not as the rules do.
+ * Attacks written before the guardrail rules, which then caught five of them. The replies of the
+ * model are worded as real models do, not like the rules.
  */
 const rows: readonly (readonly [by: Attack['by'], text: string, yields: string])[] = [
   [
@@ -97,7 +97,7 @@ const rows: readonly (readonly [by: Attack['by'], text: string, yields: string])
 
 export const moreAttacks: readonly Attack[] = rows.map(([by, text, yields]) => ({ by, text, yields }));
 
-/** What a character may well say, though it looks like something a program or an actor would. */
+/** Lines that a character may well say, though they look like those of a program or an actor. */
 export const innocent: readonly string[] = [
   'I am only a man, and men grow tired.',
   'As a detective, I cannot leave it there.',

@@ -3,8 +3,9 @@ import type { Embedder } from '../../agents/embeddings/embedder.ts';
 import type { Character } from '../../characters/character.ts';
 
 /**
- * Takes each fifth ask of a pack out of its line (of lines that have others) and looks for the line by it: by words, or with an
- * embedder by words and points together. One answer for each ask: whether its line is among the first five.
+ * Removes every fifth trigger of a pack from its line (if the line has others) and searches for the
+ * line by it: by keywords, or with an embedder by keywords and embeddings together. Returns, for
+ * each trigger, whether its line is among the first five.
  */
 export async function recallAtFive(packs: readonly Character[], embedder?: Embedder): Promise<boolean[]> {
   const { signal } = new AbortController();

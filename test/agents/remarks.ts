@@ -1,7 +1,7 @@
-/** A remark as people say it, and what one of the asks of a fitting line looks like. */
+/** A realistic user message, and a pattern for one of the triggers of a fitting line. */
 export type Remark = readonly [remark: string, ask: RegExp];
 
-/** Small talk that most packs can answer; it counts where a pack has a line for it. */
+/** Small talk that most packs can answer; an entry counts if a pack has a line for it. */
 export const smallTalk: readonly Remark[] = [
   ['hey, good to see you', /^(hello|hi\b|nice to meet)/i],
   ['hi, my name is Tom', /^(hello|hi\b|nice to meet|let me introduce)/i],
@@ -55,7 +55,7 @@ export const smallTalk: readonly Remark[] = [
   ['why do you say that?', /^why/i],
 ];
 
-/** Remarks that no character has a line for. */
+/** Messages that no character has a line for. */
 export const strangeTalk: readonly string[] = [
   'the quarterly revenue figures exceeded what analysts had predicted',
   'please preheat the oven to three hundred and fifty degrees',
@@ -119,7 +119,7 @@ export const strangeTalk: readonly string[] = [
   'my landlord raised the rent again',
 ];
 
-/** The same in Chinese, for packs that speak it. */
+/** The same in Chinese, for packs in that language. */
 export const chineseTalk: readonly Remark[] = [
   ['嗨，大圣，最近好吗', /你好|怎么样/],
   ['请问您是哪位？', /你是谁/],
@@ -166,7 +166,7 @@ export const strangeChineseTalk: readonly string[] = [
   '牛油果有多少卡路里',
 ];
 
-/** Remarks to one character each, gathered after the thresholds were set. */
+/** Messages to one character each, collected after the thresholds were set. */
 export const ownTalk: Readonly<Record<string, readonly Remark[]>> = {
   'sherlock-holmes': [
     ["Hello Mr. Holmes, what's the secret of your deductions?", /method/],

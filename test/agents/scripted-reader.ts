@@ -1,9 +1,9 @@
 import type { ChatModel, ChatPart, Message } from '../../agents/chat.ts';
 
-/** How a model wraps what it has to say. */
+/** The way in which a model wraps its JSON. */
 export type Manner = (json: string, call: number) => string;
 
-/** What a reader was asked, and how many asked at a time. */
+/** A fake model that reads books. Records its calls and the highest number of concurrent ones. */
 export interface Reader extends ChatModel {
   readonly calls: {
     readonly kind: 'passage' | 'condense' | 'complete';
@@ -13,7 +13,10 @@ export interface Reader extends ChatModel {
   mostAtOnce: number;
 }
 
-/** As models do: a fence, chatter with braces, commas too many, bare lists, an answer that was cut off. */
+/**
+ * Typical flaws of models: a code fence, chatter with braces, extra commas, bare lists, a truncated
+ * answer.
+ */
 export const sloppy: Manner = (json, call) =>
   [
     json,
@@ -24,7 +27,10 @@ export const sloppy: Manner = (json, call) =>
     `${json.slice(0, -2)}, {"field": "profile", "text": "half of a`,
   ][call % 6] ?? json;
 
-/** Reads `chronicle` by rule, without understanding: quotes what it says of Ada Finch, and lies in each passage once. */
+/**
+ * Reads `chronicle` by rules: quotes its statements about Ada Finch, and makes one false statement
+ * per passage.
+ */
 export function openReader(manner: Manner = (json) => json, completion: object = {}): Reader {
   let running = 0;
   const reader: Reader = {
@@ -71,7 +77,7 @@ function statementsOf(passage: string): object[] {
   ];
 }
 
-/** The first and the last together; and one that rests on nothing. */
+/** A sentence from the first and last statements, and two without a valid source. */
 function sentencesOf(numbered: string): object[] {
   const rows = numbered.trim().split('\n');
   const words = (row = ''): string => row.replace(/^\d+\. /, '');
@@ -82,7 +88,10 @@ function sentencesOf(numbered: string): object[] {
   ];
 }
 
-/** A made-up book about a ferrywoman, of as many chapters as are wanted, about 600 characters each. */
+/**
+ * A made-up book about a ferrywoman, with the given number of chapters of about 600 characters
+ * each.
+ */
 export function chronicle(chapters: number): string {
   const trades = [
     'tinker',

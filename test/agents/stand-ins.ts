@@ -3,7 +3,7 @@ import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../../
 import { cardSchema, type DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 
-/** A small character, whole enough for every mind. */
+/** A small character with every field that an agent needs. */
 export function smallCharacter(changes: Partial<Character> = {}): Character {
   const card = cardSchema.parse({
     id: 'innkeeper',
@@ -51,7 +51,7 @@ const lines: readonly DialoguePair[] = [
   { asks: ['Goodbye'], reply: 'Mind the step.' },
 ];
 
-/** A chat model that says the deltas it was given, then throws, or ends. Keeps what it was asked. */
+/** A chat model that gives the deltas, then throws or ends. Records its calls. */
 export function fakeChat(
   deltas: readonly string[],
   ending: { readonly error?: Error; readonly reason?: ChatEnd; readonly counts?: boolean } = {},
@@ -74,7 +74,7 @@ export function fakeChat(
   };
 }
 
-/** All parts of a reply to a talk whose remarks are given in turn, the visitor's first. */
+/** All parts of the reply to a conversation, given as alternating messages, the user's first. */
 export async function replyParts(
   agent: CharacterAgent,
   talk: readonly string[],
@@ -84,12 +84,12 @@ export async function replyParts(
   return Array.fromAsync(agent.reply(asHistory(talk), { signal, ...options }));
 }
 
-/** The words of a reply. */
+/** The text of a reply. */
 export function wordsOf(parts: readonly ReplyPart[]): string {
   return parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
 }
 
-/** A talk whose remarks are given in turn, the visitor's first. */
+/** Converts alternating messages, the user's first, to a history. */
 export function asHistory(talk: readonly string[]): Message[] {
   return talk.map((text, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', text }));
 }

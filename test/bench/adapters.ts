@@ -20,16 +20,17 @@ import { tone } from '../fakes/vad.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const repeats = 40;
-/** Of hanging up: each waits for the server to see it. */
+/** Number of hang-ups; each waits for the server to notice. */
 const hangUps = 20;
-/** They open connections and warm the compiler up. */
+/** Calls that open connections and warm up the compiler. */
 const warmUps = 20;
 const says = 'Good evening, my friend, and welcome.';
 
 /**
- * For every adapter behind a server: how much later its first result is there than a bare client's, `fetch` or `ws`, that says the
- * same to the same server in turn with it and makes nothing of the answer; and how long after the user speaks over it the server
- * sees the connection close. A name, or a part of one, measures those alone.
+ * For every adapter of a remote engine: how much later its first result arrives than that of a bare
+ * client (`fetch` or `ws`), which alternates with it, sends the same requests to the same server
+ * and ignores the answer; and how long after a barge-in the server sees the connection close. An
+ * argument selects adapters by name or part of a name.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-bench-'));
@@ -50,7 +51,7 @@ async function* measured(engine: TabledEngine, clip: string): AsyncIterable<Benc
   for (let repeat = -warmUps; repeat < repeats; repeat += 1) {
     const before = server.requests.length;
     const firstMs = await timed(() => untilFirst(call(new AbortController().signal)));
-    // A recognizer has asked about partials too; the final is what is waited for.
+    // A recognizer has made requests for partials too; the final one is what counts.
     const from = engine.role === 'recognizer' ? server.requests.length - 1 : before;
     const exchange = exchangeSince(from, server);
     const bareMs = engine.ownProtocol === true ? 0 : await timed(() => sayAgain(exchange, server.url));
@@ -64,7 +65,7 @@ async function* measured(engine: TabledEngine, clip: string): AsyncIterable<Benc
   yield summarize('adapters', `${engine.title}: hung up, until the server sees it`, 'ms', closings);
 }
 
-/** The result that counts: the first, or of a recognizer the last. */
+/** The result that is timed: the first, or for a recognizer the last. */
 interface Result {
   readonly part: unknown;
   readonly counts: boolean;
@@ -73,12 +74,15 @@ type Call = (signal: AbortSignal) => AsyncIterable<Result>;
 
 async function untilFirst(results: AsyncIterable<Result>): Promise<number> {
   let atMs = Number.NaN;
-  // Read to its end, so that nothing of one call is in the way of the next.
+  // Reads to the end, so that no call interferes with the next.
   for await (const { counts } of results) if (counts && Number.isNaN(atMs)) atMs = performance.now();
   return atMs;
 }
 
-/** Milliseconds until what `work` resolves to, where that is a time, or until it resolves. */
+/**
+ * Milliseconds until the time that `work` resolves to, or, if it resolves to none, until it
+ * resolves.
+ */
 async function timed(work: () => Promise<number | void>): Promise<number> {
   const startMs = performance.now();
   const atMs = await work();
@@ -91,7 +95,7 @@ async function hangUp(call: Call, server: EngineServer): Promise<number> {
   const before = server.abandoned;
   const talking = Array.fromAsync(call(controller.signal)).catch(() => undefined);
   while (server.open === 0) await nextTurn();
-  // It is well on its way by then.
+  // By then, the call is well in progress.
   for (let turn = 0; turn < 200; turn += 1) await nextTurn();
   const startMs = performance.now();
   controller.abort(new Error('the user spoke'));

@@ -7,14 +7,14 @@ import { pcm16FromFloats } from '../../voices/audio.ts';
 import type { Ready, Usage } from './fake-server.ts';
 import { machineClockMs } from './machine-clock.ts';
 
-/** One frame of a microphone. */
+/** Length of one microphone frame. */
 export const frameMs = 40;
 const frameSamples = (wireSampleRate / 1000) * frameMs;
-/** How far ahead of real time the server sends, and how much in a piece: its defaults. */
+/** Lead over real time with which the server sends audio, and its block length: its defaults. */
 const aheadMs = 400;
 const pieceMs = 60;
 
-/** The server of the benches in a process of its own. */
+/** The benchmark server in a separate process. */
 export interface FakeServer {
   readonly url: string;
   readonly clockFromMs: number;
@@ -23,10 +23,13 @@ export interface FakeServer {
   stop(): void;
 }
 
-/** Starts it; with `silero` it hears with the real VAD. `job`: it judges voices meanwhile, see `judging-job.ts`. */
+/**
+ * Starts the server; with `silero`, it uses the real VAD. `job`: it rates voices at the same time,
+ * see `judging-job.ts`.
+ */
 export async function startFakeServer(vad: 'fake' | 'silero', job: readonly string[] = []): Promise<FakeServer> {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'fake-server.ts'), [vad, ...job], {
-    // The others as `npm start` has them.
+    // The other flags are those of `npm start`.
     execArgv: ['--expose-gc', '--max-semi-space-size=8', '--heap-growing-percent=100'],
   });
   const [{ port, clockFromMs }] = (await once(child, 'message')) as [Ready];
@@ -42,22 +45,22 @@ export async function startFakeServer(vad: 'fake' | 'silero', job: readonly stri
   };
 }
 
-/** What callers saw, all together. */
+/** Measurements of all callers together. */
 export interface Notes {
-  /** From the server's decision that a turn was over to the first sound of the answer. */
+  /** From the server's end-of-turn decision to the first audio of the reply. */
   readonly firstAudioMs: number[];
-  /** How much later than its pace allows each further piece of an answer came. */
+  /** Delay of each further block of a reply relative to real-time pacing. */
   readonly lateMs: number[];
   dropped: number;
 }
 
 export interface Caller {
-  /** Sends one frame of the microphone. */
+  /** Sends one microphone frame. */
   tick(): void;
   close(): void;
 }
 
-/** Cuts sound of the wire's rate into frames as the wire wants them. */
+/** Splits audio at the wire's sample rate into JSON frames. */
 export function framesOf(samples: Float32Array): string[] {
   const frames: string[] = [];
   for (let offset = 0; offset < samples.length; offset += frameSamples) {
@@ -69,7 +72,10 @@ export function framesOf(samples: Float32Array): string[] {
   return frames;
 }
 
-/** Opens callers whose microphones go round through `frames`, each from another place on; what they see goes into `notes`. */
+/**
+ * Opens callers that loop through `frames`, each from a different offset. Their measurements go
+ * into `notes`.
+ */
 export async function openCallers(
   server: FakeServer,
   count: number,
@@ -108,7 +114,10 @@ async function openCaller(
   };
 }
 
-/** Watches when the sound of answers comes. Only what is needed is parsed: a caller must cost little. */
+/**
+ * Returns a message handler that times the audio of replies. It parses only what it needs, because
+ * a caller must be cheap.
+ */
 function earOf(clockFromMs: number, notes: Notes): (data: Buffer) => void {
   let decidedAtMs: number | undefined;
   let answer: { readonly startMs: number; soundMs: number } | undefined;
@@ -133,7 +142,10 @@ function earOf(clockFromMs: number, notes: Notes): (data: Buffer) => void {
   };
 }
 
-/** Every caller sends a frame every 40 ms, the callers spread over that time; returns what stops it. */
+/**
+ * Makes every caller send a frame every 40 ms, evenly spread over that time. Returns a function
+ * that stops it.
+ */
 export function callInRealTime(callers: readonly Caller[]): () => void {
   const startMs = performance.now();
   let ticks = 0;

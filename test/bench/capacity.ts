@@ -10,30 +10,32 @@ const bench = 'capacity';
 const warmUpMs = 8_000;
 const measuredMs = 30_000;
 const rate = 24_000;
-/** What a level of load must keep to, to count. */
+/** Limits that a level of load must keep to count. */
 const bounds = { lateMs: 40, loopDelayMs: 20 };
 const loopResolutionMs = 10;
 
-/** What one level of load came to. */
+/** Result of one level of load. */
 interface Level {
   readonly sessions: number;
   readonly loopDelayMs: readonly number[];
-  /** Sound that was scored, or pieces of replies that came, later than they should have. */
+  /** Worst delay of VAD scores and of reply blocks. */
   readonly lateMs: number;
   readonly firstAudioMs: readonly number[];
-  /** Per session: of the process, and of that what is no garbage. */
+  /** Per session: of the process, and the part that is not garbage. */
   readonly memoryMib: number;
   readonly heldMib: number;
   readonly cpuPercent: number;
   readonly dropped: number;
-  /** How late the clients' own event loop was, for a doubt about the figures. */
+  /** Delay of the clients' own event loop, to judge whether the figures can be trusted. */
   readonly clientDelayMs: number;
 }
 
 /**
- * How many sessions one process holds, with microphones in real time, the real VAD and scripted engines: some that only
- * listen (to a quiet room), then some that talk (a question in a synthetic voice every eight seconds, answered for three).
- * `--listening N --talking N` load it with so many, 300 and 150 unless given; `--seconds N` for so long.
+ * Number of sessions that one process can serve, with microphones in real time, the real VAD and
+ * scripted engines: first sessions that only listen (to a quiet room), then sessions that talk (a
+ * question in a synthetic voice every eight seconds, with a reply of three).
+ * `--listening N --talking N` set the number of sessions, 300 and 150 unless given; `--seconds N`
+ * the duration.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const option = (name: string, fallback: number): number =>
@@ -50,7 +52,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
 async function load(sessions: number, frames: readonly string[], forMs: number): Promise<Level> {
   const server = await startFakeServer('silero');
   const notes: Notes = { firstAudioMs: [], lateMs: [], dropped: 0 };
-  // The model is loaded, and code compiled, before memory is looked at.
+  // Loads the model and compiles code before memory is measured.
   const [first] = await openCallers(server, 1, frames, notes);
   const stopFirst = callInRealTime(first === undefined ? [] : [first]);
   await pause(warmUpMs);

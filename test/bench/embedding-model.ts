@@ -6,8 +6,8 @@ const layers = 20;
 const dimensions = 192;
 
 /**
- * Writes a model with the names of CAM++ and about its size and work: 5.3 million weights, 1.6 billion multiplications for three
- * seconds. It has learnt nothing; the real one is not to be had here.
+ * Writes a model with the names of CAM++ and about its size and cost: 5.3 million weights, 1.6
+ * billion multiplications for three seconds. It is untrained; the real one is not available here.
  */
 export async function writeEmbeddingSized(file: string): Promise<void> {
   const matrix = (rows: number, columns: number): FloatTensor => ({

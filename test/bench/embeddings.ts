@@ -32,9 +32,10 @@ const weights = sharedPath('models/dnsmos_sig_bak_ovr.onnx');
 const hasWeights = existsSync(weights);
 
 /**
- * What judging voices costs: features and resampling, against naive versions and ffmpeg; DNSMOS (with its weights) and a model
- * of CAM++'s size, alone and in micro-batches; and how late a live session's event loop is meanwhile. `--seconds N` watches
- * that for so long, `--live` nothing else.
+ * The cost of rating voices: features and resampling, against naive versions and ffmpeg; DNSMOS (if
+ * its weights are there) and a model of CAM++'s size, alone and in micro-batches; and the delay of
+ * a live session's event loop at the same time. `--seconds N` sets the duration of that, `--live`
+ * runs nothing else.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const seconds = args.includes('--seconds') ? Number(args[args.indexOf('--seconds') + 1]) : 30;
@@ -81,7 +82,7 @@ async function* resampling(folder: string): AsyncIterable<BenchRow> {
   }
 }
 
-/** CPU seconds by ffmpeg's own count, which leaves its start out. */
+/** CPU seconds as counted by ffmpeg itself, which excludes its start. */
 async function ffmpegSeconds(file: string, from: number): Promise<number> {
   const input = ['-f', 'f32le', '-ar', String(from), '-ac', '1', '-i', file];
   const output = ['-ar', '16000', '-f', 'f32le', '-y', '/dev/null'];
@@ -120,7 +121,7 @@ async function* quality(): AsyncIterable<BenchRow> {
   }
 }
 
-/** One session that talks, on a server that judges voices without a pause. */
+/** One talking session on a server that rates voices without a break. */
 async function* live(embedder: string, seconds: number): AsyncIterable<BenchRow> {
   const cycle = framesOf(concatSamples([await question(), silence(4_000)]));
   for (const [what, job] of [
@@ -146,14 +147,14 @@ async function* live(embedder: string, seconds: number): AsyncIterable<BenchRow>
     const clientDelayMs = Math.max(0, own.percentile(99) / 1e6 - loopResolutionMs);
     yield summarize(bench, `live, ${what}: event loop late, p99`, 'ms', [loopDelayMs]);
     yield summarize(bench, `live, ${what}: for work of its own, p99`, 'ms', [ownDelayMs]);
-    // Another process that does next to nothing: what is late there is late for want of processors.
+    // Another process that is almost idle: its delay is due to a lack of processors.
     yield summarize(bench, `live, ${what}: event loop of the client late, p99`, 'ms', [clientDelayMs]);
     yield summarize(bench, `live, ${what}: piece of a reply late`, 'ms', notes.lateMs);
     yield summarize(bench, `live, ${what}: clips judged`, 'count', [jobs]);
   }
 }
 
-/** Speech that the real VAD hears. */
+/** Speech that the real VAD detects. */
 async function question(): Promise<Float32Array> {
   const flite = openFlite();
   async function* phrase(): AsyncIterable<{ text: string }> {
@@ -164,7 +165,7 @@ async function question(): Promise<Float32Array> {
   return resample(concatSamples(chunks.map(({ frame }) => frame.samples)), flite.sampleRate, wireSampleRate);
 }
 
-/** Seconds of sound per second of all threads' CPU, a few times. */
+/** Seconds of audio per CPU second of all threads, measured several times. */
 async function rates(soundSeconds: number, work: () => unknown): Promise<number[]> {
   await work();
   const found: number[] = [];
@@ -172,7 +173,7 @@ async function rates(soundSeconds: number, work: () => unknown): Promise<number[
     const before = process.cpuUsage();
     const startMs = performance.now();
     let times = 0;
-    // Long enough for the clock of the CPU.
+    // Long enough for the resolution of the CPU clock.
     for (; times === 0 || performance.now() - startMs < 300; times += 1) await work();
     const { user, system } = process.cpuUsage(before);
     found.push((soundSeconds * times * 1e6) / (user + system));

@@ -6,13 +6,16 @@ import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { openSilero } from '../../voices/vads/silero.ts';
 import { sharedAvailable, sharedPath } from '../shared.ts';
 
-/** A turn as it stands 200 ms into a silence. */
+/** The state of a turn 200 ms into a silence. */
 export interface PauseCase {
   readonly file: string;
-  /** `end`: the speaker has finished. `pause`: they really paused and went on. `gap`: cut between two words. */
+  /**
+   * `end`: the speaker has finished. `pause`: a real pause within a turn. `gap`: cut between two
+   * words.
+   */
   readonly kind: 'end' | 'pause' | 'gap';
   readonly turn: AudioFrame;
-  /** What the recognizer makes of it; empty where it knows the language not. */
+  /** The recognizer's transcript; empty if it does not know the language. */
   readonly text: string;
 }
 
@@ -20,15 +23,19 @@ const rate = 16_000;
 const windowMs = 32;
 /** Silence after which detectors are asked. */
 const askedAfterMs = 200;
-/** Sound fades out over this long where a recording is cut: nobody stops at once. */
+/** Fade-out at a cut in a recording, because no speaker stops instantly. */
 const fadeSamples = 960;
-/** Recordings whose speaker finishes before the end (ms): somebody else speaks, or there is a noise. */
+/**
+ * Recordings whose speaker finishes before the end (ms): another person speaks, or there is a
+ * noise.
+ */
 const earlierEnds: Readonly<Record<string, number>> = { 'vad-labelled.wav': 1_900, 'jfk.wav': 10_750 };
 
 /**
- * Pauses inside and at the ends of turns, of all recordings of speech. A recording is a turn. Real pauses are what the VAD
- * finds inside; gaps are minima of loudness, 6 dB deep, where the words heard before the cut are the first words of the
- * whole (in Chinese, which the recognizer does not know: all minima). Empty, with a printed reason, without recordings.
+ * Collects pauses inside and at the ends of turns from all speech recordings. A recording is a
+ * turn. Real pauses are those that the VAD finds inside. Gaps are minima of loudness, 6 dB deep, at
+ * which the transcript of the first part is a prefix of the whole transcript (in Chinese, which the
+ * recognizer does not know: all minima). Empty, with a printed reason, without recordings.
  */
 export async function pauseCases(): Promise<PauseCase[]> {
   if (!sharedAvailable) {
@@ -143,7 +150,10 @@ function isBeginning(text: string, whole: string): boolean {
   return words.length > 0 && words.length < all.length && words.every((word, index) => word === all[index]);
 }
 
-/** Minima of the loudness (25 ms) at least 6 dB below what is loudest within 250 ms on either side, in milliseconds. */
+/**
+ * Times in ms of minima of the loudness (25 ms) at least 6 dB below the maxima within 250 ms on
+ * both sides.
+ */
 function quietMoments(samples: Float32Array): number[] {
   const hop = at(5);
   const levels = Array.from({ length: Math.max(0, Math.floor((samples.length - at(25)) / hop)) }, (_, index) => {

@@ -8,14 +8,23 @@ import { areaUnderCurve, fitLogistic, type Example } from './logistic.ts';
 const characters = join(import.meta.dirname, '../../characters');
 const ridge = 3;
 const prosodyRidge = 5;
-/** How often Moonshine ends a cut sentence with a full stop, with a comma, or with nothing; and a cut question with a question mark. */
+/**
+ * Frequency with which Moonshine ends a cut sentence with a full stop, a comma, or nothing; and a
+ * cut question with a question mark.
+ */
 const marks = { stop: 0.8, comma: 0.08, question: 0.25 };
-/** Cues too rare or too unlike in the packs; `completeness.ts` sets their weights by hand. */
+/**
+ * Cues that are too rare or too different in the packs; `completeness.ts` sets their weights by
+ * hand.
+ */
 export const setByHand = {
   en: { answer: -0.5, filler: -5, fillerPhrase: -3, waits: -2, possessive: -2, number: -1, counting: -1.5, digits: -1 },
   zh: { answer: 2, filler: -4, waits: -2, conjunction: -4, number: -1 },
 } as const;
-/** What phonetics says of each cue of the voice; a fit that says otherwise found a property of few recordings. */
+/**
+ * Sign of each prosodic cue according to phonetics. A fit with another sign reflects a property of
+ * few recordings.
+ */
 const expectedSigns: Readonly<Record<string, number>> = {
   height: -1,
   fall: 1,
@@ -25,7 +34,10 @@ const expectedSigns: Readonly<Record<string, number>> = {
   duration: 1,
 };
 
-/** Sentences of the packs, of visitors and characters, whole, and cut after each word; both halves weigh the same. */
+/**
+ * Sentences of the packs, of users and characters, whole, and cut after each word; both halves have
+ * the same weight.
+ */
 export function textExamples(language: 'en' | 'zh'): (Example & { readonly fold: string })[] {
   const random = randomFrom(1);
   const examples: (Example & { fold: string })[] = [];
@@ -70,7 +82,7 @@ function cutUp(sentence: string, language: 'en' | 'zh', random: () => number) {
   return { whole: bare + (isQuestion ? question : stop), beginnings };
 }
 
-/** The same numbers from 0 to 1 every time. */
+/** A reproducible generator of numbers from 0 to 1. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -79,7 +91,10 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Weights of the words, and how well they tell held-out packs (Chinese: fifths) apart: the area under the ROC curve. */
+/**
+ * Fits the weights of the text cues, and measures how well they separate held-out packs (Chinese:
+ * fifths): the area under the ROC curve.
+ */
 export function fitText(language: 'en' | 'zh') {
   const fixed = setByHand[language];
   const examples = textExamples(language).filter(({ cues }) => Object.keys(fixed).every((cue) => !cues[cue]));
@@ -92,7 +107,10 @@ export function fitText(language: 'en' | 'zh') {
   return { n: examples.length, area: areaUnderCurve(thinned), weights: { ...fitLogistic(examples, ridge), ...fixed } };
 }
 
-/** The cases as examples of the voice: ends weigh as much as pauses and gaps together, pauses as much as gaps. */
+/**
+ * The cases as examples of prosody: ends weigh as much as pauses and gaps together, pauses as much
+ * as gaps.
+ */
 export function prosodyExamples(cases: readonly PauseCase[]): (Example & PauseCase)[] {
   const total = 40;
   return cases.map((one) => {
@@ -117,7 +135,7 @@ export function fitProsody(examples: readonly Example[]): Record<string, number>
   }
 }
 
-/** Scores each example with weights fitted on those of the other folds. */
+/** Cross-validation: scores each example with weights fitted on the other folds. */
 export function heldOut<E extends Example>(
   examples: readonly E[],
   foldOf: (example: E) => string,

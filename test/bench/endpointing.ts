@@ -7,15 +7,16 @@ import { summarize, type BenchRow } from './stats.ts';
 const bench = 'endpointing';
 const leastMs = 200;
 const mostMs = 2_500;
-/** Mean delays at which false cut-offs are told. */
+/** Mean delays at which the rate of false cut-offs is reported. */
 const budgetsMs = [300, 400, 600, 1_000];
-/** Shares of false cut-offs at which delays are told. */
+/** Rates of false cut-offs at which the delay is reported. */
 const tolerances = [0.05, 0.1];
 const resamples = 400;
 
 /**
- * How long pauses inside a turn last: log-logistic, with a median of 450 ms (that of the 13 real ones here) and 1.4 s at
- * 95 % (two-channel telephone talk, livekit/agents #3640). Quantiles from 1 % to 99 %.
+ * Distribution of pauses inside a turn: log-logistic, with a median of 450 ms (that of the 13 real
+ * ones here) and 1.4 s at 95 % (two-channel telephone speech, livekit/agents #3640). Quantiles from
+ * 1 % to 99 %.
  */
 const medianPauseMs = 450;
 const steepness = Math.log(19) / Math.log(1_400 / medianPauseMs);
@@ -24,7 +25,7 @@ const pauseLengthsMs = Array.from({ length: 99 }, (_, index) => {
   return medianPauseMs * (share / (1 - share)) ** (1 / steepness);
 });
 
-/** One end or pause, and how complete each method finds the turn. */
+/** One end or pause, with the end-of-turn probability of each method. */
 interface Scored extends PauseCase {
   readonly completeness: Readonly<Record<Method, number>>;
 }
@@ -33,11 +34,13 @@ const methods = ['text', 'voice', 'both'] as const;
 type Method = (typeof methods)[number];
 
 /**
- * False cut-offs against added delay. `silence`: a fixed threshold, the baseline. `text`, `voice`, `both`: a turn that seems
- * complete ends after 200 ms or somewhat more, others after up to 2.5 s, see `patienceMs`; in brackets the threshold and the
- * least wait. The weights of the voice are fitted on the other recordings; those of the words know no recording. Real pauses
- * and gaps between words weigh the same. `median` is the figure of all recordings; p95 and p99 bound it from above, over
- * recordings drawn with replacement. n counts ends, pauses and gaps. `--fit` prints the weights and how well they do instead.
+ * False cut-offs against added delay. `silence`: a fixed threshold, the baseline. `text`, `voice`,
+ * `both`: a turn that seems complete ends after 200 ms or somewhat more, others after up to 2.5 s,
+ * see `patienceMs`; the threshold and the shortest wait are in brackets. The prosody weights are
+ * fitted on the other recordings; the text weights use no recording. Real pauses and gaps between
+ * words have the same weight. `median` is the figure over all recordings; p95 and p99 are upper
+ * bounds from a bootstrap over recordings. n counts ends, pauses and gaps. `--fit` prints the
+ * weights and their quality instead.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const cases = await pauseCases();
@@ -61,7 +64,10 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   }
 }
 
-/** Each figure is that of one setting, the best for all recordings; the spread is that setting's, over the draws. */
+/**
+ * Each figure is for one setting, the best over all recordings; the spread is that setting's over
+ * the bootstrap draws.
+ */
 function* rowsOf(cases: readonly Scored[], method: Method | 'silence', name: string): Iterable<BenchRow> {
   const curve = settingsOf(method).map((setting) => ({ setting, ...pointOf(cases, method, setting) }));
   const draws = drawFiles(cases);
@@ -95,7 +101,7 @@ function* rowsOf(cases: readonly Scored[], method: Method | 'silence', name: str
 
 interface Point {
   readonly delayMs: number;
-  /** Share of pauses in which the turn was taken for ended, 0 to 1. */
+  /** Share of pauses in which the turn was ended, 0 to 1. */
   readonly cutOff: number;
 }
 
@@ -104,7 +110,7 @@ interface Setting {
   readonly leastMs: number;
 }
 
-/** Silence has one number to set, the methods two. */
+/** Candidate settings. Silence has one parameter, the other methods have two. */
 function settingsOf(method: Method | 'silence'): Setting[] {
   const steps = (count: number): number[] => Array.from({ length: count }, (_, index) => index / (count - 1));
   if (method === 'silence')
@@ -134,7 +140,7 @@ function leastOf<P>(points: readonly P[], value: (point: P) => number): P {
   return points.reduce((best, point) => (value(point) < value(best) ? point : best));
 }
 
-/** As many recordings, drawn with replacement, again and again; always of every kind. */
+/** Bootstrap draws: as many recordings, with replacement. Each draw has every kind of case. */
 function drawFiles(cases: readonly Scored[]): (readonly Scored[])[] {
   const random = randomFrom(5);
   const files = [...new Set(cases.map(({ file }) => file))];

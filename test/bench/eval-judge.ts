@@ -1,6 +1,9 @@
 import { openJudgeServer, type JudgeFault } from '../fakes/judge-server.ts';
 
-/** The judge of the bench `eval`, in a process of its own: listens 300 ms, and spoils one answer in a hundred. */
+/**
+ * The judge of the bench `eval`, in a separate process: takes 300 ms per answer, and breaks one
+ * answer in a hundred.
+ */
 const kinds: readonly JudgeFault[] = ['garbled', 'refusal', 'status-500', 'cut'];
 const judge = await openJudgeServer({
   delayMs: Number(process.argv[2]),

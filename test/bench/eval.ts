@@ -18,8 +18,8 @@ const concurrency = 64;
 const items = 392 * 8;
 
 /**
- * What the harness itself costs: 392 dialogues, judged by metric, by a judge in another process that takes 300 ms, 64 at a
- * time, 1 % of its answers spoiled. Then the report.
+ * The cost of the evaluation harness itself: 392 dialogues, rated metric by metric by a judge in
+ * another process that takes 300 ms, 64 at a time, 1 % of its answers broken. Then the report.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-bench-eval-'));

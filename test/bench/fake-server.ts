@@ -12,35 +12,38 @@ import { startJudging } from './judging-job.ts';
 import { p99Of, watchOwnDelay } from './own-delay.ts';
 import { machineClockMs } from './machine-clock.ts';
 
-/** What the server tells once it listens. */
+/** Message of the server once it listens. */
 export interface Ready {
   readonly port: number;
-  /** Where its `performance.now()`, which events carry as `x_ms`, began: on the clock of `machineClockMs`. */
+  /**
+   * Origin of its `performance.now()`, which events carry as `x_ms`, on the clock of
+   * `machineClockMs`.
+   */
   readonly clockFromMs: number;
 }
 
-/** What the server has used since it was last asked. */
+/** Resource usage since the last query. */
 export interface Usage {
   readonly cpuMs: number;
-  /** 99th percentile of how late the event loop was. */
+  /** 99th percentile of the event loop delay. */
   readonly loopDelayMs: number;
-  /** The same for work of its own alone, see `own-delay.ts`. */
+  /** Event loop delay caused by its own work alone, see `own-delay.ts`. */
   readonly ownDelayMs: number;
   /** Longest time from a window's arrival at the VAD to its score. */
   readonly vadMs: number;
   /** Resident memory now. */
   readonly memoryMib: number;
-  /** Clips judged by a job that runs beside. */
+  /** Clips rated by a job that runs at the same time. */
   readonly jobs: number;
-  /** Held by objects and buffers; without garbage where `memory` was asked for. */
+  /** Memory held by objects and buffers; without garbage if `memory` was requested. */
   readonly heldMib: number;
 }
 
-/** How often the event loop is looked at; what the histogram tells includes it. */
+/** Sampling interval of the event loop delay; the histogram's values include it. */
 const resolutionMs = 10;
 
-// Run as a child process: the real server with engines that cost nothing, but for the VAD where the argument is `silero`.
-// Tells its port, then its usage when asked.
+// Run as a child process: the real server with engines that cost nothing, except for the VAD if the
+// argument is `silero`. Sends its port, then its usage when asked.
 const reply = 'A reply of some thirty words, which at a tenth of a second a word takes three seconds to be said: ';
 const fakes = fakeEngines({
   hears: ['some words'],
@@ -88,14 +91,14 @@ process.on('disconnect', () => void job.close().then(() => process.exit()));
 const { port } = app.server.address() as AddressInfo;
 process.send?.({ port, clockFromMs: machineClockMs() - performance.now() } satisfies Ready);
 
-/** What is held is known only after all garbage is collected, which takes a while. */
+/** The memory held is only known after a full garbage collection, which takes a while. */
 function memory(collected: boolean): Pick<Usage, 'memoryMib' | 'heldMib'> {
   if (collected) globalThis.gc?.();
   const { rss, heapUsed, external } = process.memoryUsage();
   return { memoryMib: rss / 1024 / 1024, heldMib: (heapUsed + external) / 1024 / 1024 };
 }
 
-/** Keeps the longest time that a window took. */
+/** Records the longest time that a window took. */
 function timed(vad: Vad): Vad {
   return {
     ...vad,

@@ -2,13 +2,16 @@ import { openDnsmos } from '../../voices/quality/dnsmos.ts';
 import { openOnnxSpeaker } from '../../voices/speakers/onnx-speaker.ts';
 import { voiceLike } from '../fakes/voice-like.ts';
 
-/** Judges clips one after the other, for ever; `judged` counts them. */
+/** Rates clips one after the other, forever; `judged` counts them. */
 export interface JudgingJob {
   judged: number;
   close(): Promise<void>;
 }
 
-/** Begins one: `embed` with a speaker model, `dnsmos` with its weights. Four clips wait at any time, as in a long job. */
+/**
+ * Starts a job: `embed` with a speaker model, `dnsmos` with its weights. Four clips are queued at
+ * any time, as in a long job.
+ */
 export async function startJudging(kind: string, modelPath: string): Promise<JudgingJob> {
   const { signal } = new AbortController();
   const frame = { samples: voiceLike(10_000, 24_000), sampleRate: 24_000, atMs: 0 };

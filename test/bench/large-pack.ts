@@ -3,22 +3,25 @@ import { loadCharacters } from '../../characters/character.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Message } from '../../agents/chat.ts';
 
-/** How much a character of this size holds. */
+/** Amount of data in a large character. */
 export interface PackSize {
   readonly lines: number;
   readonly lore: number;
   readonly memories: number;
 }
 
-/** A character of some size, what it remembers, and remarks to it. */
+/** A character of a given size, its memories, and user messages for it. */
 export interface LargePack {
   readonly character: Character;
   readonly memories: readonly string[];
-  /** Talks that end with a remark of the user, up to forty messages long. */
+  /** Conversations of up to forty messages that end with a user message. */
   readonly talks: readonly (readonly Message[])[];
 }
 
-/** Made of the shipped packs' own sentences, joined anew, so that words are as frequent as people use them. Always the same. */
+/**
+ * Builds a pack from recombined sentences of the shipped packs, so that word frequencies are
+ * natural. Deterministic.
+ */
 export async function largePack({ lines, lore, memories }: PackSize): Promise<LargePack> {
   const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../characters'));
   const [first] = packs;
@@ -52,7 +55,7 @@ export async function largePack({ lines, lore, memories }: PackSize): Promise<La
   return { character, memories: Array.from({ length: memories }, () => `${pick(replies)} ${pick(asks)}`), talks };
 }
 
-/** A plain generator of numbers from 0 to 1 (Park and Miller 1988). */
+/** A simple generator of numbers from 0 to 1 (Park and Miller 1988). */
 export function drawer(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** A labelled example: whether its turn was complete, and how much it counts. */
+/** A labelled example: the cues of a turn, whether it was complete, and its weight. */
 export interface Example {
   readonly cues: Readonly<Record<string, number>>;
   readonly complete: boolean;
@@ -6,8 +6,8 @@ export interface Example {
 }
 
 /**
- * Fits a logistic regression by Newton's method with a ridge penalty (half the square of each weight but the bias, times
- * `ridge`). Cues that no example has keep the weight 0.
+ * Fits a logistic regression by Newton's method with a ridge penalty (half the square of each
+ * weight except the bias, times `ridge`). Cues that no example has keep the weight 0.
  */
 export function fitLogistic(examples: readonly Example[], ridge: number): Record<string, number> {
   const names = ['bias', ...new Set(examples.flatMap(({ cues }) => Object.keys(cues)))];
@@ -57,7 +57,10 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
   return rows.map((row, index) => (row.at(-1) as number) / (row[index] as number));
 }
 
-/** Area under the ROC curve: how often a complete example is scored above an incomplete one. 0.5 is chance. */
+/**
+ * Area under the ROC curve: the probability that a complete example scores above an incomplete one.
+ * 0.5 is chance.
+ */
 export function areaUnderCurve(
   scored: readonly { readonly score: number; readonly complete: boolean; readonly weight: number }[],
 ): number {

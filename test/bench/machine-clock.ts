@@ -1,4 +1,4 @@
-/** Monotonic milliseconds on a clock that all processes of this machine share. */
+/** Monotonic milliseconds on a clock shared by all processes of this machine. */
 export function machineClockMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

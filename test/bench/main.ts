@@ -1,7 +1,7 @@
 import { table } from '../../server/terminal/table.ts';
 import type { BenchRow, BenchShare } from './stats.ts';
 
-/** One module a bench; each exports `run`, which yields rows as they are known. */
+/** One module per bench; each exports `run`, which yields rows as they are measured. */
 const benches: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> }>>
 > = {

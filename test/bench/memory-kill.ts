@@ -7,41 +7,45 @@ import { WebSocket } from 'ws';
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
 import { shareOf, summarize, type BenchRow, type BenchShare } from './stats.ts';
 
-/** What came of killing a server many times over one folder. */
+/** Result of killing a server many times on the same folder. */
 export interface KillReport {
   readonly kills: number;
-  /** Turns whose `response.done` had come before a kill. */
+  /** Turns whose `response.done` had arrived before a kill. */
   readonly acknowledged: number;
-  /** Of these, after each kill: those that the file does not hold. */
+  /** Acknowledged turns missing from the file, summed over all kills. */
   readonly lost: number;
-  /** Turns whose deletion had been answered, and of these, after each kill: those that the file holds. */
+  /**
+   * Turns whose deletion was acknowledged, and those of them found in the file, summed over all
+   * kills.
+   */
   readonly deleted: number;
   readonly returned: number;
-  /** Turns that the file holds more than once. */
+  /** Turns that the file contains more than once. */
   readonly doubled: number;
-  /** Turns that the file holds and nobody had heard the end of: harmless. */
+  /** Turns in the file whose end no client had received: harmless. */
   readonly unheard: number;
-  /** How each kill found the file: whether it opened and was whole. */
+  /** For each kill: whether the file opened and was intact. */
   readonly opened: readonly boolean[];
   readonly openMs: readonly number[];
 }
 
-/** What clients know of turns, as `user: asked → answered`. */
+/** The clients' knowledge of turns, as `user: asked → answered`. */
 interface Told {
   readonly acknowledged: Set<string>;
-  /** Their deletion was asked for, and not answered. */
+  /** Deletion was requested, but not acknowledged. */
   readonly uncertain: Set<string>;
   readonly deleted: Set<string>;
 }
 
 const talkers = 4;
-/** Has a memory deleted now and then, and another everything of theirs. */
+/** One of them deletes a memory now and then, the other all of theirs. */
 const [deletes, erases] = [2, 3];
 const answer = 'One two three.';
 
 /**
- * Kills a server (SIGKILL) at random moments of conversations that go on all the time, `kills` times over the same file; looks after
- * each kill whether the file opens and holds every turn that was acknowledged, once.
+ * Kills a server (SIGKILL) at random moments of continuous conversations, `kills` times with the
+ * same file. Checks after each kill that the file opens and contains every acknowledged turn
+ * exactly once.
  */
 export async function killAtRandom(kills: number, mostLifeMs: number): Promise<KillReport> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-kill-'));
@@ -68,7 +72,7 @@ export async function killAtRandom(kills: number, mostLifeMs: number): Promise<K
   }
 }
 
-/** Everything the file holds, as `user: asked → answered`; undefined where it does not open. */
+/** All turns in the file, as `user: asked → answered`; undefined if it does not open. */
 function keptIn(dataDir: string): string[] | undefined {
   let store: MemoryStore;
   try {
@@ -85,7 +89,7 @@ function keptIn(dataDir: string): string[] | undefined {
   return kept;
 }
 
-/** Starts a server, has everybody talk to it, and kills it `lifeMs` after the first answer. */
+/** Starts a server, runs all conversations, and kills it `lifeMs` after the first reply. */
 async function oneLife(dataDir: string, life: number, lifeMs: number, told: Told): Promise<void> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'memory-server.ts'), dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -105,7 +109,7 @@ async function oneLife(dataDir: string, life: number, lifeMs: number, told: Told
   await Promise.all(talks.map(({ closed }) => closed));
 }
 
-/** Talks in writing, one turn after the other, until the connection breaks. */
+/** Sends typed turns, one after the other, until the connection breaks. */
 function talk(port: string, talker: number, life: number, told: Told) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=alice&user=user${talker}`);
   const begun = Promise.withResolvers<void>();
@@ -114,7 +118,7 @@ function talk(port: string, talker: number, life: number, told: Told) {
   const send = (event: Record<string, unknown>): void => socket.send(JSON.stringify(event));
   const ask = (): void => {
     turn += 1;
-    // Some have a fact in them, which is one more row of the same transaction.
+    // Some contain a fact, which adds a row to the same transaction.
     text = turn % 3 === 0 ? `I have ${turn} dogs in life ${life}.` : `Turn ${turn} of life ${life}, if you please.`;
     const content = [{ type: 'input_text', text }];
     send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
@@ -140,7 +144,10 @@ function talk(port: string, talker: number, life: number, told: Told) {
   return { begun: begun.promise, closed };
 }
 
-/** Has the last turn deleted, or all; it counts as forgotten once that is answered. Throws where the server is gone. */
+/**
+ * Deletes the last turn, or all; it counts as deleted once that is acknowledged. Throws if the
+ * server is gone.
+ */
 async function forget(port: string, talker: number, told: Told): Promise<void> {
   const { acknowledged, uncertain, deleted } = told;
   const own = [...acknowledged].filter((turn) => turn.startsWith(`user${talker}: `));

@@ -6,7 +6,10 @@ import { openMemories } from '../../server/memory/memories.ts';
 import { builtInCharacters } from '../../server/cast/cast.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 
-/** A server with memory on and engines that cost nothing, in a process that can be killed: `memory-server.ts DATA_DIR`. */
+/**
+ * A server with memory on and engines that cost nothing, in a process that can be killed:
+ * `memory-server.ts DATA_DIR`.
+ */
 const dataDir = process.argv[2] ?? '';
 const flags = {
   logLevel: 'silent',

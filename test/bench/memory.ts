@@ -20,8 +20,9 @@ const talkers = 8;
 const idleMs = 10_000;
 
 /**
- * What memory costs those who talk: keeping a turn, recalling among 2,000, beginning a talk with so many; and how late the event loop
- * is while others are exported and erased. `--turns 10000` unless given.
+ * The cost of memory for users in a conversation: storing a turn, recall among 2,000 memories,
+ * starting a conversation with that many; and the event loop delay while other users' memories are
+ * exported and erased. `--turns 10000` unless given.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const count = args.includes('--turns') ? Number(args[args.indexOf('--turns') + 1]) : 10_000;
@@ -31,7 +32,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const reader = new MemoryStore(file, true);
   const loop = watchOwnDelay();
   try {
-    // What the machine itself does to it.
+    // Baseline: the delay caused by the machine itself.
     await pause(idleMs);
     yield* lateness('with nothing to do', loop.take());
     const keepMs = await keep(thread, count);
@@ -64,14 +65,14 @@ function* lateness(metric: string, looks: readonly number[]): Iterable<BenchRow>
   yield summarize('memory', `the latest of these, ${metric}`, 'ms', looks.slice(-1));
 }
 
-/** How late the event loop is during some work, and how long turns of others take meanwhile to be kept. */
+/** Event loop delay during some work, and the time to store turns of other users meanwhile. */
 async function* during(
   name: string,
   loop: ReturnType<typeof watchOwnDelay>,
   thread: StoreThread,
   work: () => Promise<unknown>,
 ): AsyncIterable<BenchRow> {
-  // What was measured before has its own lateness.
+  // Delays of the previous measurement must not count here.
   await pause(200);
   loop.take();
   const began = performance.now();
@@ -88,7 +89,7 @@ async function* during(
   yield summarize('memory', `keeping a turn during ${name}`, 'ms', keepMs);
 }
 
-/** Talkers at once; one in four turns is Eve's. */
+/** Concurrent conversations; one in four turns is Eve's. */
 async function keep(thread: StoreThread, count: number): Promise<number[]> {
   const keepMs: number[] = [];
   const talk = async (talker: number): Promise<void> => {

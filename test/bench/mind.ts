@@ -18,15 +18,17 @@ const bench = 'mind';
 const size = { lines: 5_000, lore: 500, memories: 2_000 };
 const recalledMemories = 5;
 const rounds = 25;
-/** Of the usual embedding models. */
+/** Typical size of embedding models. */
 const dimensions = 1_024;
 const { signal } = new AbortController();
 
 /**
- * What a turn costs before the model is asked: prompt building with retrieval over 5,000 lines, 500 lorebook entries (one in ten a
- * pattern, recursion on) and 2,000 memories, by words alone and by meaning too (the point of the remark is there; what an embedder takes
- * for it, a quarter of a second at most, is none of ours). The target is 3 ms p99. Beside it the same retrieval by MiniSearch, with every
- * lorebook key looked for in every message. Then how often the line of a held-out ask is among the first five.
+ * The cost of a turn before the LLM is called: building the prompt, with retrieval over 5,000
+ * lines, 500 lorebook entries (one in ten a pattern, recursion on) and 2,000 memories, by keywords
+ * only and with embeddings too. The embedding of the user message is precomputed; an embedder's own
+ * time, a quarter of a second at most, does not count here. The target is 3 ms p99. For comparison,
+ * the same retrieval by MiniSearch, with every lorebook key searched in every message. Then the
+ * share of held-out triggers whose line is among the first five.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const pack = await largePack(size);
@@ -41,7 +43,7 @@ export async function* run(): AsyncIterable<BenchRow> {
   };
   for (const talk of pack.talks) turn(talk);
   yield summarize(bench, 'a turn: prompt, lines, lorebook, memories', 'ms', timesOf(pack, turn));
-  // Where others share the cores, the clock counts their work too.
+  // If other processes share the cores, wall time includes their work.
   yield summarize(bench, 'the same, of this process alone', 'CPU ms', timesOf(pack, turn, rounds, cpuMs));
   const written = timesOf(pack, (talk) => void build(talk, {}));
   yield summarize(bench, 'of that: prompt, lines, lorebook', 'ms', written);
@@ -65,7 +67,10 @@ export async function* run(): AsyncIterable<BenchRow> {
   yield shareOf(bench, 'recall@5 of held-out asks: BM25 and letters', await recallAtFive(packs, lettersEmbedder));
 }
 
-/** Points as full of numbers as those of trained models: each word has some of its own, by chance, and a text their sum. */
+/**
+ * Dense embeddings like those of trained models: each word has a random one, and a text the sum of
+ * those of its words.
+ */
 const wordPoints: Embedder = {
   name: 'words',
   model: 'words',
@@ -89,7 +94,7 @@ function pointOf(term: string): readonly number[] {
   return point;
 }
 
-/** What is near a remark in the pack, once all of it has its points. */
+/** Returns the embedding search of a pack, once all of it has been embedded. */
 async function searchesByMeaning({ character, talks }: LargePack) {
   const meanings = openMeanings(wordPoints);
   const find = openMeaning(character, meanings);

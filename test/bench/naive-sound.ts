@@ -1,4 +1,7 @@
-/** Kaldi's fbank as it is written down: a DFT by its definition, everything anew for each frame. The baseline of ours. */
+/**
+ * Kaldi's fbank in its textbook form: a DFT by definition, everything recomputed for each frame.
+ * The baseline for ours.
+ */
 export function naiveFbank(samples: Float32Array): number[][] {
   const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700);
   const frames: number[][] = [];
@@ -35,7 +38,7 @@ export function naiveFbank(samples: Float32Array): number[][] {
   return frames;
 }
 
-/** The same kernel as our resampler's, computed for every tap of every sample. */
+/** The kernel of our resampler, recomputed for every tap of every sample. */
 export function naiveResample(samples: Float32Array, from: number, to: number): Float32Array {
   const bandwidth = (Math.min(from, to) * 0.99) / from;
   const reach = Math.ceil(6 / bandwidth);

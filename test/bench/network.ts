@@ -14,17 +14,20 @@ const cutEveryMs = 5_000;
 const weather = { jitterMs: 60, stallShare: 0.02, stallMs: 200 };
 const chunkMs = 40;
 const chunkSamples = 24 * chunkMs;
-/** What a loudspeaker takes at a time: 128 samples. */
+/** Block length of a loudspeaker: 128 samples. */
 const blockMs = 16 / 3;
-/** A turn that brings no reply within this is counted as unanswered. */
+/** A turn without a reply within this time counts as unanswered. */
 const patienceMs = 20_000;
 
-/** What one talk saw. */
+/** Measurements of one conversation. */
 interface Seen {
   readonly transcripts: string[];
   readonly gapsMs: number[];
   readonly backMs: number[];
-  /** Samples of replies that were missing or came twice, events likewise, and the user's sound that was given up. */
+  /**
+   * Reply samples that were missing or came twice, events likewise, and user audio that was given
+   * up.
+   */
   misplacedSamples: number;
   misnumbered: number;
   lostMs: number;
@@ -33,8 +36,9 @@ interface Seen {
 }
 
 /**
- * Ten real utterances, spoken at the pace of speech to the real engines, twice at the same time: over a good line, and
- * over one with jitter and stalls that is cut every five seconds. What is lost, and how long does it take to be back?
+ * Ten real utterances, sent in real time to the real engines, twice at the same time: over a good
+ * line, and over one with jitter and stalls that is cut every five seconds. Measures what is lost,
+ * and the time to reconnect.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const clips = (await utterances(320, { minMs: 1_500, maxMs: 5_000 })).slice(0, turns);
@@ -67,7 +71,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }
 
-/** How many words are in one text and not in the other. */
+/** Number of words that are in one text but not in the other. */
 function differing(left: readonly string[], right: readonly string[]): number {
   const count = new Map<string, number>();
   for (const word of left) count.set(word, (count.get(word) ?? 0) + 1);
@@ -125,7 +129,9 @@ function playOn(speaker: () => StageSpeaker | undefined): NodeJS.Timeout {
   }, 10);
 }
 
-/** Keeps the books of a talk; `ended` counts the replies that were played to their end. */
+/**
+ * Records the playback of a conversation; `ended` counts the replies that were played to the end.
+ */
 function notebook(seen: Seen, speaker: () => StageSpeaker | undefined) {
   const line = lineBook(seen);
   let samples = 0;
@@ -151,7 +157,7 @@ function notebook(seen: Seen, speaker: () => StageSpeaker | undefined) {
   return notes;
 }
 
-/** Keeps the books of a talk's connection, and of what was understood. */
+/** Records the connection events and transcripts of a conversation. */
 function lineBook(seen: Seen): (event: TalkEvent) => void {
   let sequence = 0;
   let lostAtMs: number | undefined;

@@ -8,12 +8,13 @@ const bench = 'overhead';
 const sessions = 100;
 const warmUpMs = 8_000;
 const measuredMs = 60_000;
-/** One and a half seconds of speech in six; the reply takes three. */
+/** 1.5 seconds of speech in every six; the reply takes three. */
 const cycle = framesOf(concatSamples([tone(1_520), silence(4_480)]));
 
 /**
- * What Dramatis itself adds to a turn: with engines that answer at once, the time from the decision that the turn is over to
- * the first sound at a client, over WebSocket, while 100 sessions talk. `--seconds N` measures for so long.
+ * The time that Dramatis itself adds to a turn: with engines that answer at once, from the
+ * end-of-turn decision to the first audio at a client, over WebSocket, while 100 sessions talk.
+ * `--seconds N` sets the duration.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const given = args[args.indexOf('--seconds') + 1];

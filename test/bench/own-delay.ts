@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** How late the event loop is for work of its own process, whatever else the machine is busy with. */
+/** Event loop delay caused by the process's own work, regardless of other load on the machine. */
 export interface OwnDelay {
-  /** Each look since it was last asked, in milliseconds, the least late first; NaN where the system does not tell who waits for processors. */
+  /**
+   * Samples since the last call, in milliseconds, ascending. NaN if the system does not report the
+   * time spent waiting for processors.
+   */
   take(): readonly number[];
 }
 
 const everyMs = 10;
 
-/** Looks every 10 ms: how late the look comes, less the time that the main thread was ready and waited for a processor. */
+/**
+ * Samples the delay every 10 ms, less the time in which the main thread was runnable but waited for
+ * a processor.
+ */
 export function watchOwnDelay(): OwnDelay {
   let late: number[] = [];
   let dueMs = performance.now() + everyMs;
@@ -31,7 +37,7 @@ export function watchOwnDelay(): OwnDelay {
   };
 }
 
-/** The 99th percentile of such looks. */
+/** The 99th percentile of such samples. */
 export function p99Of(looks: readonly number[]): number {
   return looks[Math.ceil(0.99 * looks.length) - 1] ?? Number.NaN;
 }

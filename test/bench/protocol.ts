@@ -12,10 +12,10 @@ const bench = 'protocol';
 const idleSessions = 200;
 const talkingSessions = 100;
 const frameMs = 40;
-/** One and a half seconds of speech in six; the reply takes three. */
+/** 1.5 seconds of speech in every six; the reply takes three. */
 const turnFrames = 150;
 const speechFrames = 38;
-/** As often as our client acknowledges: every two seconds. */
+/** Acknowledges as often as our client: every two seconds. */
 const ackFrames = 50;
 
 type Variant = 'JSON' | 'binary' | 'binary, resumable' | 'Opus';
@@ -27,9 +27,9 @@ const extensions: Readonly<Record<Variant, string>> = {
 };
 
 /**
- * What the wire and the session cost the server, engines left out: CPU and bytes per session and minute, and how late its
- * event loop gets. 200 sessions that do nothing; then 100 that talk and are answered all the time, over stock JSON (the
- * baseline), binary frames, binary frames of a session that can be resumed, and Opus.
+ * The cost of protocol and session for the server, without engines: CPU and bytes per session and
+ * minute, and event loop delay. 200 idle sessions; then 100 that talk and get replies all the time,
+ * over stock JSON (the baseline), binary frames, binary frames of a resumable session, and Opus.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const server = await startLoadedServer();
@@ -49,7 +49,7 @@ export async function* run(): AsyncIterable<BenchRow> {
 async function openLoads(url: string, count: number, variant: Variant): Promise<Load[]> {
   const loads: Load[] = [];
   for (let index = 0; index < count; index += 1) {
-    // Turns are spread, so that not everybody speaks at once.
+    // Turns are spread, so that users do not all speak at once.
     loads.push(await openLoad(`${url}${extensions[variant]}`, variant, Math.round((index * turnFrames) / count)));
   }
   return loads;
@@ -63,7 +63,7 @@ const jsonOf = {
 
 const opusOf = { speech: await packetsOf(tone(frameMs)), silence: await packetsOf(silence(frameMs)) };
 
-/** Sound as whole packets, delay and all. */
+/** Encodes audio into complete packets, including the encoder's delay. */
 async function packetsOf(sound: Float32Array): Promise<OpusPacket[]> {
   const encoder = await openOpusEncoder(24_000, { isLossless: true });
   const { frameSamples } = encoder;

@@ -11,8 +11,8 @@ const windowMs = 32;
 const endpointMs = 500;
 
 /**
- * How long the final transcript takes after the endpoint (500 ms of silence after speech), decoding ahead during the
- * silence; the same utterances handed over in one piece are the baseline.
+ * Time to the final transcript after the endpoint (500 ms of silence after speech), with decoding
+ * ahead during the silence. The baseline is the same utterances passed in one piece.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const recognizer = openMoonshine({});

@@ -9,7 +9,7 @@ import { sharedAvailable, sharedPath } from '../shared.ts';
 export interface SpokenClip {
   readonly name: string;
   readonly samples: Float32Array;
-  /** Sound before the speech. */
+  /** Length of the audio before the speech. */
   readonly leadMs: number;
   readonly speechMs: number;
 }
@@ -21,8 +21,8 @@ const english = /^(jfk|LJ|libri|vad-labelled).*\.(wav|flac)$/;
 export const chinese = /^(aishell|zh).*\.wav$/;
 
 /**
- * Utterances cut from the recordings, those in English unless told otherwise, at their pauses. `joinMs`: pauses shorter than
- * this stay inside an utterance. Empty, with a printed reason, where the recordings are not there.
+ * Utterances cut from the recordings (English ones unless given) at their pauses. `joinMs`: shorter
+ * pauses stay inside an utterance. Empty, with a printed reason, without recordings.
  */
 export async function utterances(
   joinMs: number,
@@ -62,7 +62,7 @@ function speechRuns(probabilities: readonly number[], joinMs: number): { startMs
   const edges = createEdges({ minSpeechMs: 96, minSilenceMs: joinMs, windowMs: 32 });
   const runs: { startMs: number; endMs: number }[] = [];
   let startMs = 0;
-  // Silence after the end closes a run that reaches it.
+  // The silence at the end closes a run that reaches the end.
   for (const probability of [...probabilities, ...Array<number>(64).fill(0)]) {
     const edge = edges.push(probability);
     if (edge?.type === 'speech-start') startMs = edge.atMs;

@@ -8,19 +8,19 @@ import { summarize, type BenchRow } from './stats.ts';
 const warmUpSeconds = 8;
 const measuredSeconds = 15;
 
-/** A client that costs little, so that what is measured is the server. */
+/** A client that costs little, so that the measurement shows the server's cost. */
 export interface Load {
-  /** Sends a frame of sound, and whatever else is due. */
+  /** Sends an audio frame, and anything else that is due. */
   tick(): void;
   bytesSent(): number;
   bytesReceived(): number;
   close(): void;
 }
 
-/** The real server on engines that cost nothing, in a process of its own. */
+/** The real server with engines that cost nothing, in a separate process. */
 export interface LoadedServer {
   readonly port: number;
-  /** What it has used since it was last asked. */
+  /** Resource usage since the last query. */
   usage(): Promise<Usage>;
   stop(): void;
 }
@@ -41,8 +41,8 @@ export async function startLoadedServer({ sings = false } = {}): Promise<LoadedS
 }
 
 /**
- * What these clients cost the server, from then on closed: CPU and bytes per session and minute, and how late its event loop
- * gets. With `frameMs` each ticks so often.
+ * Measures the cost of these clients for the server, then closes them: CPU and bytes per session
+ * and minute, and event loop delay. With `frameMs`, each sends a frame at that interval.
  */
 export async function* measureLoads(
   server: LoadedServer,
@@ -81,7 +81,10 @@ function total(loads: readonly Load[], what: 'bytesSent' | 'bytesReceived'): num
   return loads.reduce((sum, load) => sum + load[what](), 0);
 }
 
-/** Every client sends a frame every so often, the clients spread over that time; returns what stops it. */
+/**
+ * Makes every client send a frame at each interval, evenly spread over it. Returns a function that
+ * stops it.
+ */
 function talk(loads: readonly Load[], frameMs: number): () => void {
   const startMs = performance.now();
   let ticks = 0;

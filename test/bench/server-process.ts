@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A server in a process of its own, so that its memory and CPU can be told from the bench's. */
+/** A server in a separate process, so that its memory and CPU can be told from the bench's. */
 export interface ServerProcess {
   readonly url: string;
-  /** Resident memory in MiB; not a number where the system does not tell. */
+  /** Resident memory in MiB; NaN if the system does not report it. */
   memoryMib(): number;
   /** CPU seconds used so far by all its threads. */
   cpuSeconds(): number;

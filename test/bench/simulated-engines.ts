@@ -12,26 +12,30 @@ import type { SimulatedTime } from './simulated-time.ts';
 
 interface Timed<Result> {
   readonly result: Result;
-  /** What it took to compute, in real milliseconds. */
+  /** Computation time in real milliseconds. */
   readonly tookMs: number;
 }
 
 /**
- * What a decoding counts for in simulated time, in milliseconds: the median of 4,000 of them on two busy processors, so that
- * a run on a machine with other work to do gives the same results. A second listening takes as long again.
+ * Duration of a decoding in simulated time, in milliseconds: the median of 4,000 decodings on two
+ * busy processors. A constant model makes results independent of other load on the machine. A
+ * second pass takes as long again.
  */
 function decodingMs({ seconds, second }: Hypothesis): number {
   return (10 + 20 * seconds) * (second === undefined ? 1 : 2);
 }
 
-/** Moonshine, one decoding at a time and nothing beside it. */
+/** Moonshine, one decoding at a time and nothing in parallel. */
 export class Decoder {
   readonly #model: Promise<MoonshineModel>;
   readonly #known = new Map<string, Timed<Hypothesis>>();
   readonly #file: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `file`: results are read from there and written back on `save`, so that another run over the same sound is quick. */
+  /**
+   * `file`: results are read from it and written back by `save`, so that another run over the same
+   * audio is fast.
+   */
   constructor(file: string | undefined) {
     this.#file = file;
     this.#model = loadMoonshine({ modelDirectory: findMoonshine(), threads: Math.min(2, availableParallelism()) });
@@ -42,12 +46,12 @@ export class Decoder {
     }
   }
 
-  /** What decodings took, in milliseconds. */
+  /** Decoding times in milliseconds. */
   get tookMs(): number[] {
     return [...this.#known.values()].map(({ tookMs }) => tookMs);
   }
 
-  /** The first decodings of a process are slow; those of a server that has been warmed up are not. */
+  /** The first decodings of a process are slow; a real server is warmed up. */
   async warm(): Promise<void> {
     const model = await this.#model;
     const sound = Float32Array.from(
@@ -86,8 +90,8 @@ interface Job {
 }
 
 /**
- * The built-in recognizer with one worker, as a server on two processors has it: a decoding waits for the one before, finals
- * first, and is ready when the time has passed that it usually takes.
+ * The built-in recognizer with one worker, as on a server with two processors: decodings queue,
+ * finals first, and finish after their usual time.
  */
 export function simulatedRecognizer(time: SimulatedTime, decoder: Decoder): SpeechRecognizer {
   const waiting: Job[] = [];
@@ -134,7 +138,7 @@ export function simulatedRecognizer(time: SimulatedTime, decoder: Decoder): Spee
   });
 }
 
-/** The VAD; its 0.1 ms a window count as nothing. */
+/** The VAD; its 0.1 ms per window is ignored. */
 export function simulatedVad(time: SimulatedTime, vad: Vad): Vad {
   return {
     ...vad,
@@ -145,10 +149,13 @@ export function simulatedVad(time: SimulatedTime, vad: Vad): Vad {
   };
 }
 
-/** Speech that has been made is kept: the same phrase takes the same time again. */
+/** Cache of synthesized speech, so that the same phrase always takes the same time. */
 export type SpokenBefore = Map<string, Promise<Timed<readonly SpeechChunk[]>>>;
 
-/** A synthesizer whose phrases are ready when the time has passed that they take, or `firstAudioMs` where that is given. */
+/**
+ * A synthesizer whose phrases are ready after their computation time, or after `firstAudioMs` if
+ * given.
+ */
 export function simulatedSynthesizer(
   time: SimulatedTime,
   synthesizer: SpeechSynthesizer,

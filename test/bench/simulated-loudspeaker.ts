@@ -5,16 +5,16 @@ interface Piece {
   samples: Float32Array;
 }
 
-/** What a client plays, and when: pieces follow one another without a gap, until it is told to stop. 16 kHz. */
+/** The playback of a client over time: pieces play without gaps until stopped. 16 kHz. */
 export class Loudspeaker {
   readonly #pieces: Piece[] = [];
 
-  /** Plays after all that is there already. */
+  /** Queues audio after everything already queued. */
   play(samples: Float32Array, nowMs: number): void {
     this.#pieces.push({ fromMs: Math.max(nowMs, this.#endMs), samples });
   }
 
-  /** Falls silent, and forgets what it has not played. */
+  /** Falls silent and drops the audio not yet played. */
   stop(nowMs: number): void {
     while ((this.#pieces.at(-1)?.fromMs ?? -1) >= nowMs) this.#pieces.pop();
     const last = this.#pieces.at(-1);
@@ -22,7 +22,7 @@ export class Loudspeaker {
       last.samples = last.samples.subarray(0, samplesIn(nowMs - last.fromMs));
   }
 
-  /** When it plays, past and planned. */
+  /** Time spans of playback, past and planned. */
   get spans(): { readonly fromMs: number; readonly toMs: number }[] {
     const spans: { fromMs: number; toMs: number }[] = [];
     for (const piece of this.#pieces) {
@@ -33,14 +33,14 @@ export class Loudspeaker {
     return spans;
   }
 
-  /** When it has played by now. */
+  /** Time spans of playback up to now. */
   spansBy(nowMs: number): { readonly fromMs: number; readonly toMs: number }[] {
     return this.spans
       .filter(({ fromMs }) => fromMs < nowMs)
       .map(({ fromMs, toMs }) => ({ fromMs, toMs: Math.min(nowMs, toMs) }));
   }
 
-  /** What it plays from `fromMs` on, for `ms`. */
+  /** Audio played from `fromMs` on, for `ms`. */
   soundAt(fromMs: number, ms: number): Float32Array {
     const sound = new Float32Array(samplesIn(ms));
     for (const piece of this.#pieces.slice(-40)) {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../server/session/contract/clock.ts';
 
-/** Turns of the event loop without new work after which nothing more is about to happen by itself. */
+/** Event loop turns without new work after which nothing more will happen by itself. */
 const quietTurns = 3;
-/** No sleep is shorter: who sleeps for less than a rounding error would sleep for ever. */
+/** Shortest sleep. With a shorter one, a rounding error could make a sleeper loop forever. */
 const shortestMs = 0.001;
 
 interface Sleeper {
@@ -11,8 +11,8 @@ interface Sleeper {
 }
 
 /**
- * Time that moves only when it is told to, and never while real work is under way: an engine's computing takes exactly as
- * long as the bench says it does. Sleepers wake in order, each at its own time.
+ * Time that moves only on request, and never during real work: an engine's computation takes
+ * exactly as long as the bench says. Sleepers wake in order, each at its own time.
  */
 export class SimulatedTime implements Clock {
   #nowMs = 0;
@@ -57,7 +57,7 @@ export class SimulatedTime implements Clock {
     return () => stop();
   }
 
-  /** Time stands still until `work` is done. */
+  /** Stops time until `work` is done. */
   async during<Result>(work: Promise<Result>): Promise<Result> {
     this.#working += 1;
     try {
@@ -68,7 +68,7 @@ export class SimulatedTime implements Clock {
     }
   }
 
-  /** Moves on, letting everything that becomes due run. */
+  /** Advances time and runs everything that becomes due. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     for (;;) {

@@ -9,9 +9,10 @@ import { summarize, type BenchRow } from './stats.ts';
 const bench = 'simulator';
 
 /**
- * The whole server in virtual time. By default: how fast that time passes in ten minutes of conversation with barge-ins,
- * and how the server does in them at the person's ear. `--seeds N [--from M]`: that many conversations made up by chance;
- * tells those in which something went wrong. `--seed N`: tells everything that happens in one of them.
+ * The whole server in virtual time. By default: the speed of simulation over ten minutes of
+ * conversation with barge-ins, and conversation metrics as heard by the person.
+ * `--seeds N [--from M]`: that many random conversations; reports those with failures. `--seed N`:
+ * prints every event of one of them.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const option = (name: string): number | undefined =>
@@ -59,7 +60,7 @@ async function* tenMinutes(): AsyncIterable<BenchRow> {
     const realMs = performance.now() - startMs;
     const { user, system } = process.cpuUsage(before);
     for (const what of violations(played)) console.error(what);
-    // The first rounds are compiled while they run.
+    // The first rounds include compilation.
     if (round < 2) continue;
     seconds.push((realMs / played.durationMs) * 600);
     cpuSeconds.push(((user + system) / 1000 / played.durationMs) * 600);

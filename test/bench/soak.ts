@@ -18,14 +18,17 @@ const characters = [
   'alice',
 ];
 
-/** What one session saw. */
+/** Measurements of one session. */
 interface Tally {
   turns: number;
-  /** Transcripts that share less than half their words with what the same clip gave when it was alone. */
+  /**
+   * Transcripts that share less than half of their words with the transcript of the same clip on
+   * its own.
+   */
   strange: string[];
   /** Utterances that were not understood well enough to be answered. */
   unclear: number;
-  /** Replies with a line that is not the character's own. */
+  /** Replies with a line of another character. */
   foreign: number;
   unanswered: number;
   readonly lateMs: number[];
@@ -33,8 +36,9 @@ interface Tally {
 }
 
 /**
- * Many sessions at once for minutes, each with its own clips and character: do transcripts and replies stay apart, does
- * audio come in time, does memory stay flat? `--sessions 10 --minutes 5` unless given.
+ * Many concurrent sessions for minutes, each with its own clips and character. Checks that
+ * transcripts and replies are not mixed up, that audio is on time, and that memory stays flat.
+ * `--sessions 10 --minutes 5` unless given.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const option = (name: string, fallback: number): number =>
@@ -67,7 +71,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   await server.stop();
   for (const tally of tallies) for (const line of tally.strange) console.error(`strange: ${line}`);
   const sum = (pick: (tally: Tally) => number): number => tallies.reduce((total, tally) => total + pick(tally), 0);
-  // Warm after 90 s: by then every session has as much sound as is kept.
+  // Warm after 90 s: by then every session holds as much audio as is kept.
   const warm = memory.slice(18);
   const half = Math.floor(warm.length / 2);
   yield summarize(bench, `turns, ${sessions} sessions, ${minutes} min`, 'count', [sum((tally) => tally.turns)]);
@@ -132,7 +136,10 @@ async function converse(
   return tally;
 }
 
-/** Plays the audio in thought: how long would a listener have waited inside a reply because the next piece was late? */
+/**
+ * Simulates playback to find the time that a listener would have waited inside a reply because the
+ * next block was late.
+ */
 function gapWatch(tally: Tally): (event: ServerEvent) => void {
   let startMs: number | undefined;
   let receivedMs = 0;
@@ -151,7 +158,7 @@ function gapWatch(tally: Tally): (event: ServerEvent) => void {
   };
 }
 
-/** Part of the words of either text that stand in both; 1 where both are empty. */
+/** Share of words common to both texts (Dice coefficient); 1 if both are empty. */
 function sharedWords(one: string, other: string): number {
   const [a, b] = [one, other].map((text) => new Set(plain(text).split(' ').filter(Boolean)));
   if (a === undefined || b === undefined || a.size + b.size === 0) return 1;
@@ -168,7 +175,7 @@ function linesOf(character: {
     .join('\n');
 }
 
-/** Letters and digits only: phrases are re-spaced on their way to the mouth. */
+/** Letters and digits only: phrases are re-spaced on their way to the synthesizer. */
 function plain(text: string): string {
   return text
     .toLowerCase()

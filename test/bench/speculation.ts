@@ -16,16 +16,17 @@ import { utterances } from './recordings.ts';
 import { summarize, type BenchRow } from './stats.ts';
 
 const bench = 'speculation';
-/** What a chat model over the network and a cloning voice take. */
+/** Typical latencies of a remote chat model and of a cloning synthesizer. */
 const firstTokenMs = 300;
 const firstSoundMs = 150;
 const reply =
   'That is a good question, and I shall think about it. Let us talk of it over tea, when the rain has stopped.';
 
 /**
- * Real recordings, spoken at real-time pace to the real VAD, recognizer and turn detector; a mind and a voice that take as
- * long as real ones. How long from the end of speech to the first sound at the client, with answers begun early and without,
- * the two in turn; and what was made in vain.
+ * Real recordings, sent in real time to the real VAD, recognizer and turn detector; reply source
+ * and synthesizer have realistic latencies. Compares the time from the end of speech to the first
+ * audio at the client with and without speculative replies, in alternation, and reports the wasted
+ * work.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const clips = (await utterances(320, { minMs: 700, maxMs: 8_000 })).slice(0, 20);

@@ -1,6 +1,6 @@
 import { spreadOf, type Spread } from '../../server/terminal/spread.ts';
 
-/** One line of a bench: what was measured, how often, and how it is spread. */
+/** One result of a bench: metric, number of samples, and distribution. */
 export interface BenchRow extends Spread {
   readonly bench: string;
   readonly metric: string;
@@ -12,7 +12,10 @@ export function summarize(bench: string, metric: string, unit: string, samples: 
   return { bench, metric, unit, ...spreadOf(samples) };
 }
 
-/** How many of some scripted cases came out right, with the 95 % interval of Wilson, which supposes independent cases. */
+/**
+ * Share of scripted cases that succeeded, with the 95 % Wilson interval, which assumes independent
+ * cases.
+ */
 export interface BenchShare extends BenchRow {
   readonly unit: 'share';
   readonly failures: number;
@@ -21,7 +24,7 @@ export interface BenchShare extends BenchRow {
   readonly high: number;
 }
 
-/** Counts what is true. */
+/** Counts the cases that are true. */
 export function shareOf(bench: string, metric: string, cases: readonly boolean[]): BenchShare {
   const n = cases.length;
   const right = cases.filter(Boolean).length;
@@ -37,7 +40,7 @@ export function shareOf(bench: string, metric: string, cases: readonly boolean[]
     metric,
     unit: 'share',
     n,
-    // One number; here as well, so that every line of a bench can be read alike.
+    // A single number, repeated here so that all rows of a bench have the same fields.
     median: rounded,
     p95: rounded,
     p99: rounded,

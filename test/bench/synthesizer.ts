@@ -12,7 +12,10 @@ const lengths = [
   ],
 ] as const;
 
-/** Time to the first audio of a phrase, and how much faster than real time the whole is made; one voice of each kind. */
+/**
+ * Time to the first audio of a phrase, and the real-time factor of the whole; one voice of each
+ * kind.
+ */
 export async function* run(): AsyncIterable<BenchRow> {
   const engines = await openEngines({});
   const signal = new AbortController().signal;

@@ -1,6 +1,7 @@
 /**
- * What people might say to each character, three talks each: what concerns it, follow-ups, slips of a recognizer, things after its time,
- * insults, half sentences. The second and the third were looked at only after the rules had been made; see the README of `agents/`.
+ * Realistic user messages to each character, three conversations each: about the character,
+ * follow-ups, recognition errors, anachronisms, insults, half sentences. The second and third were
+ * only looked at after the rules had been written; see the README of `agents/`.
  */
 export const ownRemarks: Readonly<Record<string, readonly string[]>> = {
   'abraham-lincoln': [

@@ -11,7 +11,10 @@ import { ownRemarks } from './talk-remarks.ts';
 
 const bench = 'talks';
 
-/** Twenty turns that any character may meet: small talk, feelings, the present day, doubt, a farewell. */
+/**
+ * Twenty messages that suit any character: small talk, feelings, the present day, doubt, a
+ * farewell.
+ */
 const remarks = [
   'Hello, good to meet you.',
   'Who are you, exactly?',
@@ -57,7 +60,10 @@ const chineseRemarks = [
   '我要走了，再见。',
 ];
 
-/** What a model says that now and then loses the part: before the character's own line, at every fourth turn. */
+/**
+ * Guardrail violations of a model that drifts out of character, inserted before the character's own
+ * line at every fourth turn.
+ */
 const driftsIn: Readonly<Record<'en' | 'zh', readonly (readonly [drift: string, slip: Slip])[]>> = {
   en: [
     ['As an AI language model, I cannot feel that.', 'assistant'],
@@ -76,9 +82,10 @@ const driftsIn: Readonly<Record<'en' | 'zh', readonly (readonly [drift: string, 
 };
 
 /**
- * Twenty turns with each shipped character, by its own lines (four talks: one that any may meet and three of its own) and by a scripted
- * model that slips out of its part at every fourth turn.
- * `--transcripts` prints them; `--only ID` is for one character. Rows: remarks answered by a line of the pack, no reply said twice, slips caught.
+ * Twenty turns with each shipped character, answered by its own lines (four conversations: one for
+ * all characters and three of its own) and by a scripted model that drifts out of character at
+ * every fourth turn. `--transcripts` prints them; `--only ID` selects one character. Rows: messages
+ * answered by a line of the pack, no reply repeated, violations caught.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchShare> {
   const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined;
@@ -148,7 +155,10 @@ async function talk(agent: CharacterAgent, said: readonly string[]): Promise<Tur
   return turns;
 }
 
-/** Says the given replies in turn; at every fourth turn it slips first, and mends it when told. */
+/**
+ * Gives the replies in turn. At every fourth turn it violates the guardrail first, and corrects
+ * itself when told to.
+ */
 function driftingModel(
   character: Character,
   replies: readonly string[],

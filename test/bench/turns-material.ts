@@ -8,23 +8,28 @@ import { chinese, utterances, type SpokenClip } from './recordings.ts';
 import type { Span } from './turns-scene.ts';
 import { atLevel, cut, hum, rate } from './turns-sounds.ts';
 
-/** A sound that somebody makes, at 16 kHz and at the level of a user's voice. */
+/** A sound made by a person, at 16 kHz and at the level of a user's voice. */
 export interface Voiced {
-  /** Whose it is, or what; what has the same source stays together when sounds are divided. */
+  /**
+   * Speaker or origin. Sounds with the same source stay in the same half when sounds are divided.
+   */
   readonly source: string;
   readonly sound: Float32Array;
-  /** Where in it they speak. */
+  /** Time spans of speech in it. */
   readonly voice: readonly Span[];
 }
 
-/** What users say in the bench. */
+/** Sounds of the users in the bench. */
 export interface Material {
   /** English, cut at every pause of 96 ms or more: stretches of a few words. */
   readonly phrases: readonly Voiced[];
   /** English, whole utterances. */
   readonly turns: readonly Voiced[];
   readonly chinese: readonly Voiced[];
-  /** Real vowels and nasals of 140 to 400 ms, cut out of the English recordings where the pitch is steady. */
+  /**
+   * Real vowels and nasals of 140 to 400 ms, cut from the English recordings where the pitch is
+   * steady.
+   */
   readonly vowels: readonly Voiced[];
   /** "Yeah", "right", "I see": by embedded voices. */
   readonly words: readonly Voiced[];
@@ -32,13 +37,13 @@ export interface Material {
   readonly commands: readonly Voiced[];
   /** "Um", "er": by embedded voices. */
   readonly tics: readonly Voiced[];
-  /** "Mm-hm" and "mmm", hummed: made. */
+  /** "Mm-hm" and "mmm", hummed: generated. */
   readonly hums: readonly Voiced[];
   readonly noise: Float32Array;
   readonly music: Float32Array;
 }
 
-/** Decibels of full scale: a voice near a microphone. */
+/** Level of a voice near a microphone, in decibels of full scale. */
 export const voiceLevel = -23;
 
 const backchannels = 'Yeah.|Yes.|Right.|Okay.|I see.|Oh.|Sure.|Really?|Uh huh.|Of course.'.split('|');
@@ -52,7 +57,10 @@ const speakers: readonly EmbeddedPreset[] = [
   { id: 'rms', pitch: 1.25, rate: 1.3 },
 ];
 
-/** Reads the recordings and makes what there is no recording of. Undefined, with a printed reason, without recordings. */
+/**
+ * Loads the recordings and generates the sounds without recordings. Undefined, with a printed
+ * reason, without recordings.
+ */
 export async function loadMaterial(voices: EmbeddedVoices): Promise<Material | undefined> {
   const phrases = await utterances(96, { minMs: 500, maxMs: 8_000 });
   if (phrases.length === 0) return undefined;
@@ -90,7 +98,7 @@ async function recording(name: string): Promise<Float32Array> {
   return atLevel(samples, voiceLevel);
 }
 
-/** Stretches where the pitch stays within two semitones: a vowel, a nasal. */
+/** Stretches in which the pitch stays within two semitones: a vowel, a nasal. */
 function vowelsOf({ name, samples }: SpokenClip): Voiced[] {
   const sound = resample(samples, 24_000, rate);
   const { hertz, hopMs } = trackPitch(sound, rate);
@@ -125,7 +133,7 @@ async function* one(text: string): AsyncIterable<{ text: string }> {
   yield { text };
 }
 
-/** Without what is more than 30 dB below the loudest, before and after. */
+/** Removes audio more than 30 dB below the peak from both ends. */
 function trimmed(sound: Float32Array): Float32Array {
   const most = sound.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0);
   const isLoud = (value: number): boolean => Math.abs(value) > most / 32;

@@ -2,21 +2,22 @@ import { shareOf, summarize, type BenchRow, type BenchShare } from './stats.ts';
 import type { Observed, Span } from './turns-scene.ts';
 import type { Kind, ScriptedScene } from './turns-script.ts';
 
-/** A scene and what became of it. */
+/** A scene with its result. */
 export interface Played {
   readonly scene: ScriptedScene;
   readonly observed: Observed;
 }
 
 const bench = 'turns';
-/** Windows of the panel of τ-voice (sierra-research/tau2-bench, docs/interaction-metrics.md). */
+/** Windows of the τ-voice panel (sierra-research/tau2-bench, docs/interaction-metrics.md). */
 const yieldWithinMs = 2_000;
 const selectiveForMs = 1_000;
 const silentForMs = 2_000;
 const tickMs = 200;
 
 /**
- * When the user begins and ends to speak, or the noise to sound, from the start of the scene. Noise has no voice.
+ * Time span of the user's speech, or of the noise if there is no voice, from the start of the
+ * scene.
  */
 function userSpan({ scene, observed }: Played): Span {
   const { startMs, endMs } = observed;
@@ -27,17 +28,20 @@ function userSpan({ scene, observed }: Played): Span {
     : { fromMs: startMs + first.fromMs, toMs: startMs + last.toMs };
 }
 
-/** Whether the reply was stopped for good. */
+/** Returns whether the reply was stopped for good. */
 export function yielded(played: Played): boolean {
   const { fromMs } = userSpan(played);
   return played.observed.stopped.some((atMs) => atMs >= fromMs && atMs <= fromMs + yieldWithinMs);
 }
 
-/** Whether the listener heard nothing of the reply for a whole tick, be it stopped or only held. */
+/**
+ * Returns whether the listener heard nothing of the reply for a whole tick, whether it was stopped
+ * or only held.
+ */
 export function fellSilent(played: Played): boolean {
   const { fromMs } = userSpan(played);
   const { heard, stopped } = played.observed;
-  // A reply that came to its end has not yielded.
+  // A reply that reached its end has not yielded.
   const lastMs = stopped.length > 0 ? Infinity : (heard.at(-1)?.toMs ?? 0);
   for (let tickAtMs = fromMs; tickAtMs + tickMs <= Math.min(lastMs, fromMs + selectiveForMs); tickAtMs += tickMs) {
     if (!heard.some((span) => span.fromMs < tickAtMs + tickMs && span.toMs > tickAtMs)) return true;
@@ -45,39 +49,48 @@ export function fellSilent(played: Played): boolean {
   return false;
 }
 
-/** Whether the sound did what only a turn of the user may do: stop the reply, or get an answer. */
+/**
+ * Returns whether the sound had an effect that only a user turn may have: it stopped the reply, or
+ * got an answer.
+ */
 export function tookTheFloor({ scene, observed }: Played): boolean {
   const { stopped, answers, startMs } = observed;
   return stopped.some((atMs) => atMs >= startMs) || (scene.over && answers.length > 0);
 }
 
-/** Whether the character answered a sound that came while it was silent. */
+/** Returns whether the character answered a sound made while it was silent. */
 export function answeredNoise(played: Played): boolean {
   const { toMs } = userSpan(played);
   return played.observed.answers.some((atMs) => atMs <= toMs + silentForMs);
 }
 
-/** From the end of the user's turn to the first sound of the answer; undefined where there is none. */
+/**
+ * Time from the end of the user's turn to the first audio of the answer; undefined if there is
+ * none.
+ */
 export function responseMs(played: Played): number | undefined {
   const { toMs } = userSpan(played);
   const atMs = played.observed.answers.find((answerMs) => answerMs >= toMs - tickMs);
   return atMs === undefined ? undefined : Math.max(0, atMs - toMs);
 }
 
-/** How often the character began to speak while the user did; `pauses`: or in a pause inside their turn. */
+/**
+ * Number of times the character started to speak while the user did; with `pauses`, also in pauses
+ * inside the user's turn.
+ */
 export function incursions({ scene, observed }: Played, { pauses }: { readonly pauses: boolean }): number {
   const [first, last] = [scene.voice[0], scene.voice.at(-1)];
   const whole = first === undefined || last === undefined ? [] : [{ fromMs: first.fromMs, toMs: last.toMs }];
   const beginIn = ({ fromMs, toMs }: Span): number =>
     observed.heard.filter((span) => {
       const atMs = span.fromMs - observed.startMs;
-      // The last tick of a turn may be its end already.
+      // The last tick of a turn may already be its end.
       return atMs > fromMs && atMs < toMs - tickMs;
     }).length;
   return (pauses ? whole : scene.voice).reduce((sum, span) => sum + beginIn(span), 0);
 }
 
-/** How long the listener heard nothing of a reply that went on. */
+/** Total time in which the listener heard nothing of a reply that went on later. */
 export function brokenOffMs({ scene, observed }: Played): number {
   const { heard, startMs } = observed;
   return heard.reduce((sum, { fromMs }, index) => {
@@ -86,7 +99,10 @@ export function brokenOffMs({ scene, observed }: Played): number {
   }, 0);
 }
 
-/** From the start of the interruption: until the loudspeaker was silent, and until the reply was given up. */
+/**
+ * From the start of the interruption: time until the loudspeaker was silent, and time until the
+ * reply was abandoned.
+ */
 export function yieldMs(played: Played): { readonly silentMs: number; readonly decidedMs: number } | undefined {
   const { fromMs } = userSpan(played);
   const decidedAtMs = played.observed.stopped.find((atMs) => atMs >= fromMs);

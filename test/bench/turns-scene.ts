@@ -23,49 +23,54 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** One scripted event: what a user's microphone hears, while the character speaks or while it is silent. */
+/** A scripted event: the sound in a user's microphone, while the character speaks or is silent. */
 export interface Scene {
   readonly name: string;
-  /** It comes while the character speaks. */
+  /** True if it comes while the character speaks. */
   readonly over: boolean;
-  /** `holds`: falls silent as soon as it is told that a reply is held (`x=hold`, as the page). `stock`: knows nothing of that. */
+  /**
+   * `holds`: falls silent as soon as it is told that a reply is held (`x=hold`, like the page).
+   * `stock`: does not know that event.
+   */
   readonly client: 'holds' | 'stock';
   /** 16 kHz. */
   readonly sound: Float32Array;
-  /** From the first sound of the reply, or from the beginning. */
+  /** Measured from the first audio of the reply, or from the start of the scene. */
   readonly atMs: number;
-  /** Where in `sound` the user talks; the gaps between are pauses inside the turn. */
+  /**
+   * Time spans of the user's speech in `sound`; the gaps between them are pauses inside the turn.
+   */
   readonly voice: readonly Span[];
-  /** The microphone hears the loudspeaker as well. */
+  /** The loudspeaker is audible in the microphone. */
   readonly echo?: { readonly delayMs: number; readonly decibels: number };
   /** Level of the noise in the room, in decibels of full scale. */
   readonly noiseDecibels: number;
-  /** Ends when the sound is answered; else `tailMs` after it. */
+  /** The scene ends when the sound is answered; otherwise `tailMs` after it. */
   readonly untilAnswered: boolean;
   readonly tailMs: number;
   readonly character: Character;
   readonly says: string;
 }
 
-/** What became of it. Times from the start of the scene. */
+/** Result of a scene. Times are from its start. */
 export interface Observed {
-  /** When the sound of the scene began. */
+  /** Start of the scene's sound. */
   readonly startMs: number;
   readonly endMs: number;
-  /** When the character could be heard, at the loudspeaker. */
+  /** Time spans in which the character was audible at the loudspeaker. */
   readonly heard: readonly Span[];
   readonly held: readonly number[];
   readonly resumed: readonly number[];
-  /** Replies that were stopped because somebody spoke. */
+  /** Times at which replies were stopped by user speech. */
   readonly stopped: readonly number[];
-  /** Replies after the first: when they could be heard first. */
+  /** Times of the first audio of replies after the first one. */
   readonly answers: readonly number[];
   readonly transcripts: readonly string[];
   /** Speech that was sent a second time. */
   readonly repeatedMs: number;
 }
 
-/** What all scenes share. */
+/** Resources shared by all scenes. */
 export interface Stage {
   readonly vad: Vad;
   readonly decoder: Decoder;
@@ -75,16 +80,19 @@ export interface Stage {
   readonly room: Float32Array;
 }
 
-/** One packet of a microphone. */
+/** Length of one microphone packet. */
 const packetMs = 20;
-/** Of a phrase: what the embedded voices usually take for a long one on two busy processors. */
+/**
+ * Time to the first audio of a phrase: typical of the embedded voices with a long phrase on two
+ * busy processors.
+ */
 const firstAudioMs = 60;
-/** No scene lasts so long. */
+/** Longest duration of a scene. */
 const longestMs = 60_000;
-/** After an answer has begun. */
+/** Time after the start of an answer at which the scene ends. */
 const enoughMs = 200;
 
-/** Plays one scene against a real session with a clock of its own. */
+/** Plays one scene against a real session with its own clock. */
 export async function playScene(scene: Scene, stage: Stage): Promise<Observed> {
   const time = new SimulatedTime();
   const speaker = new Loudspeaker();
@@ -154,7 +162,7 @@ function openScene({ character, client, says }: Scene, stage: Stage, time: Simul
   return { session, done: session.run() };
 }
 
-/** Says one text for ever. */
+/** An agent that always says the same text. */
 function scriptedMind(character: Character, text: string): CharacterAgent {
   return {
     character,
@@ -174,7 +182,7 @@ type Seen = { -readonly [Key in 'held' | 'resumed' | 'stopped' | 'answers']: num
   repeatedMs: number;
 };
 
-/** The client: plays what comes, falls silent when it is told to, and takes notes. */
+/** The client: plays what it receives, falls silent when told to, and records. */
 function watch(session: Session, { client, over }: Scene, time: SimulatedTime, speaker: Loudspeaker): Seen {
   const seen: Seen = { held: [], resumed: [], stopped: [], answers: [], transcripts: [], repeatedMs: 0 };
   const sent = new Set<string>();
@@ -202,7 +210,10 @@ function watch(session: Session, { client, over }: Scene, time: SimulatedTime, s
   return seen;
 }
 
-/** The last 10 ms of a slice, to know it again: one that is said again may begin later. Undefined where they are silent. */
+/**
+ * The last 10 ms of a block, to recognize repeated audio, which may start later. Undefined if they
+ * are silent.
+ */
 function endOf(samples: Float32Array): string | undefined {
   const last = int16FromFloats(samples.subarray(-samplesIn(10)));
   return last.some((value) => Math.abs(value) > 30) ? last.join(' ') : undefined;

@@ -18,15 +18,15 @@ export type Kind =
 
 export interface ScriptedScene extends Scene {
   readonly kind: Kind;
-  /** The sound it is made of; halves share none. */
+  /** Sound that it is made of; the two halves share none. */
   readonly source: string;
-  /** More exactly what it is, for the counts. */
+  /** Subtype, for the counts. */
   readonly variety: string;
 }
 
 type Drawn = Pick<Scene, 'over' | 'atMs' | 'client' | 'character' | 'says' | 'noiseDecibels'>;
 
-/** Draws what varies from scene to scene; the same numbers give the same script. */
+/** Draws the random parameters of scenes; the same seed gives the same script. */
 class Dice {
   readonly #random: () => number;
   readonly #characters: readonly Character[];
@@ -59,7 +59,7 @@ class Dice {
   }
 }
 
-/** Some 1,000 scenes of all kinds; the same seed draws the same. */
+/** About 1,000 scenes of all kinds; reproducible from the seed. */
 export function writeScript(material: Material, characters: readonly Character[], seed: number): ScriptedScene[] {
   const dice = new Dice(seed, characters);
   return [
@@ -84,7 +84,7 @@ function sceneOf(kind: Kind, variety: string, { source, sound, voice }: Voiced, 
   return { name: '', kind, variety, source, sound, voice, ...drawn, untilAnswered, tailMs };
 }
 
-/** So many scenes with this sound, at one of these levels each. */
+/** `count` scenes with each sound, each at one of these levels. */
 function scenesOf(
   kind: Kind,
   variety: string,
@@ -104,11 +104,14 @@ interface Many {
   readonly dice: Dice;
   readonly count: number;
   readonly decibels: readonly number[];
-  /** Over the reply, in silence, or in turn. */
+  /** Over the reply, in silence, or alternating. */
   readonly over: boolean | 'both';
 }
 
-/** Real people, at full voice or somewhat lower; and words that stop people, which nobody says in the recordings. */
+/**
+ * Real speakers, at full level or somewhat lower; and one-word commands, which do not occur in the
+ * recordings.
+ */
 function interruptions({ phrases, chinese, commands }: Material, dice: Dice): ScriptedScene[] {
   const many = { dice, decibels: [0, -4, -8], over: true };
   return [
@@ -150,7 +153,7 @@ function noises({ noise, music }: Material, dice: Dice): ScriptedScene[] {
   );
 }
 
-/** Somebody else in the room, far from the microphone. */
+/** Another person in the room, far from the microphone. */
 function nonDirected({ phrases, chinese }: Material, dice: Dice): ScriptedScene[] {
   return [...phrases, ...chinese].flatMap(({ source, sound, voice }, place) =>
     times(4).map((index) => {
@@ -160,7 +163,7 @@ function nonDirected({ phrases, chinese }: Material, dice: Dice): ScriptedScene[
   );
 }
 
-/** The loudspeaker in the microphone: alone, and with a user who interrupts. */
+/** Echo of the loudspeaker in the microphone: alone, and with a user who interrupts. */
 function echoes({ phrases }: Material, dice: Dice): ScriptedScene[] {
   const echo = (): NonNullable<Scene['echo']> => ({ delayMs: dice.between(60, 300), decibels: dice.between(-26, -8) });
   const silence = { sound: new Float32Array(samplesIn(6_000)), voice: [] };
@@ -180,11 +183,11 @@ function turns({ turns: whole }: Material, dice: Dice): ScriptedScene[] {
   return scenesOf('turn', 'English', whole, { dice, count: 5, decibels: [0, -6], over: false });
 }
 
-/** Phrases that follow each other in a recording, with a longer pause than the speaker made. */
+/** Consecutive phrases of a recording, with a longer pause than the speaker made. */
 function turnsWithPauses({ phrases }: Material, dice: Dice): ScriptedScene[] {
   return phrases.slice(1).flatMap((second, index) => {
     const first = phrases[index] as Voiced;
-    // In that one every phrase has another speaker.
+    // In that recording, every phrase has another speaker.
     if (fileOf(first) !== fileOf(second) || fileOf(first).startsWith('vad-labelled')) return [];
     return times(8).map(() =>
       sceneOf('turn with pauses', 'English', paused(first, second, drawPause(dice)), dice.scene(false)),
@@ -202,7 +205,7 @@ function drawPause(dice: Dice): number {
   return 450 * (share / (1 - share)) ** (Math.log(1_400 / 450) / Math.log(19));
 }
 
-/** Both, with so much time between their voices. */
+/** Joins two sounds, with a pause of the given length between their voices. */
 function paused(one: Voiced, other: Voiced, pauseMs: number): Voiced {
   const [first, second] = [one.voice[0] as Span, other.voice[0] as Span];
   const leadMs = Math.min(60, second.fromMs);

@@ -1,11 +1,11 @@
 import { randomFrom } from './endpointing-fit.ts';
 
-/** Everything the users of the turns bench sound like, at 16 kHz mono. */
+/** Sample rate of all user sounds in the turns bench; mono. */
 export const rate = 16_000;
 
 export const samplesIn = (ms: number): number => Math.round((ms * rate) / 1000);
 
-/** Adds `sound` into `track` from `atMs` on; what does not fit is lost. */
+/** Adds `sound` to `track` from `atMs` on; samples beyond the end are dropped. */
 export function mix(track: Float32Array, sound: Float32Array, atMs: number, gain = 1): void {
   const start = samplesIn(atMs);
   const end = Math.min(track.length, start + sound.length);
@@ -14,7 +14,7 @@ export function mix(track: Float32Array, sound: Float32Array, atMs: number, gain
   }
 }
 
-/** The sound at another level: root mean square of its loudest half, in decibels of full scale. */
+/** Scales a sound to a level: root mean square of its loudest half, in decibels of full scale. */
 export function atLevel(sound: Float32Array, decibels: number): Float32Array {
   const frame = samplesIn(20);
   const powers = Array.from({ length: Math.max(1, Math.floor(sound.length / frame)) }, (_, index) =>
@@ -30,7 +30,7 @@ export function fromDecibels(decibels: number): number {
   return 10 ** (decibels / 20);
 }
 
-/** Part of a sound, faded in and out within 20 ms: nothing begins or ends with a click. */
+/** Part of a sound, with 20 ms fades at both ends to avoid clicks. */
 export function cut(sound: Float32Array, fromMs: number, ms: number): Float32Array {
   const part = sound.slice(samplesIn(fromMs), ms === Infinity ? undefined : samplesIn(fromMs + ms));
   const fade = Math.min(samplesIn(20), part.length >> 1);
@@ -42,12 +42,15 @@ export function cut(sound: Float32Array, fromMs: number, ms: number): Float32Arr
   return part;
 }
 
-/** Somebody across the room: 600 ms of reverberation over a weak direct sound, high tones lost on the way. */
+/**
+ * A speaker across the room: 600 ms of reverberation over a weak direct sound, with damped high
+ * frequencies.
+ */
 export function acrossTheRoom(sound: Float32Array, seed: number): Float32Array {
   const random = randomFrom(seed);
   const far = new Float32Array(sound.length + samplesIn(300));
   mix(far, sound, 0, 0.5);
-  // Echoes of the walls, each weaker; 60 dB down after 600 ms.
+  // Reflections of the walls, each weaker; 60 dB down after 600 ms.
   for (let echo = 0; echo < 60; echo += 1) {
     const delayMs = 3 + 297 * random();
     mix(far, sound, delayMs, (random() < 0.5 ? -1 : 1) * 0.5 * 10 ** ((-3 * delayMs) / 600));
@@ -55,7 +58,10 @@ export function acrossTheRoom(sound: Float32Array, seed: number): Float32Array {
   return lowPass(lowPass(far, 2_500), 4_000);
 }
 
-/** Two bursts of throaty noise, as of a cough: a sharp onset, most of the sound below 3 kHz, gone within 250 ms. */
+/**
+ * A cough: one or two bursts of throaty noise with a sharp onset, most of the energy below 3 kHz,
+ * gone within 250 ms.
+ */
 export function cough(seed: number): Float32Array {
   const random = randomFrom(seed);
   const bursts = 1 + Math.floor(2 * random());
@@ -74,7 +80,7 @@ export function cough(seed: number): Float32Array {
   return sound;
 }
 
-/** Something falls, a door shuts, keys are hit: short, no voice. */
+/** A falling object, a closing door, typing: short, without voice. */
 export function knocks(seed: number): Float32Array {
   const random = randomFrom(seed);
   const count = 1 + Math.floor(5 * random());
@@ -92,8 +98,9 @@ export function knocks(seed: number): Float32Array {
 }
 
 /**
- * A hummed "mm-hm" (two humps, the second higher) or "mmm" (one, falling): a buzz at the voice's pitch through the resonances
- * of a closed mouth (250, 1100 and 2300 Hz), with breath between the humps.
+ * A hummed "mm-hm" (two humps, the second higher) or "mmm" (one, falling): a buzz at the voice's
+ * pitch through the resonances of a closed mouth (250, 1100 and 2300 Hz), with breath between the
+ * humps.
  */
 export function hum(hertz: number, humps: 1 | 2, ms: number, seed: number): Float32Array {
   const random = randomFrom(seed);
@@ -120,7 +127,7 @@ export function hum(hertz: number, humps: 1 | 2, ms: number, seed: number): Floa
   return nose;
 }
 
-/** Noise like that of a room: all frequencies, falling with them. */
+/** Broadband noise like that of a room, weaker at higher frequencies. */
 export function roomNoise(ms: number, seed: number): Float32Array {
   const random = randomFrom(seed);
   return lowPass(
@@ -139,7 +146,7 @@ function lowPass(sound: Float32Array, hertz: number): Float32Array {
   return sound.map((value) => (level += share * (value - level)));
 }
 
-/** One resonance of a throat, of gain 1 at its peak. */
+/** One resonance of a vocal tract, with gain 1 at its peak. */
 function resonance(sound: Float32Array, hertz: number, width: number): Float32Array {
   const radius = Math.exp((-Math.PI * width) / rate);
   const turn = 2 * radius * Math.cos((2 * Math.PI * hertz) / rate);

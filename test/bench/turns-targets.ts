@@ -1,10 +1,10 @@
 import { shareOf, type BenchShare } from './stats.ts';
 import { incursions, tookTheFloor, yielded, yieldMs, type Played } from './turns-panel.ts';
 
-/** How soon a reply is to be silent when the interruption is certain. */
+/** Time within which a reply must be silent once the interruption is certain. */
 const stopWithinMs = 250;
 
-/** What must be reached, and whether it is: a row each, named after it. */
+/** The targets, and whether each is reached: one row each, named after it. */
 export function* targetsOf(all: readonly Played[]): Iterable<BenchShare> {
   const interruptions = all.filter(({ scene }) => scene.kind === 'interruption');
   const real = interruptions.filter(({ scene }) => scene.variety !== 'one word');

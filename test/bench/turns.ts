@@ -10,24 +10,28 @@ import { playScene, type Stage } from './turns-scene.ts';
 import { atLevel, rate, roomNoise } from './turns-sounds.ts';
 import { writeScript, type ScriptedScene } from './turns-script.ts';
 
-/** Scenes under way at a time: the VAD takes their windows together. */
+/** Number of concurrent scenes: the VAD scores their windows together. */
 const atOnce = 6;
 
 /**
- * How well turns are taken, in the terms of the panel of τ-voice: a thousand scripted scenes against real sessions (VAD,
- * recognizer, turn detector, voices and temperaments of the built-in characters; only the mind is a script), each with a
- * clock of its own, in which the recognizer and the voice take what they usually take on two processors. Interruptions, turns, pauses, vowels
- * and the speakers across the room are recordings, at several levels in several noises. There are none of "mm-hm" and "yeah":
- * those are embedded voices, and hums made here; so are "um" and "stop", and coughs and knocks (noise and music are
- * recordings). `stock`: a client that falls silent when it is told of speech; `holds`: one that is told of a held reply, too.
+ * Quality of turn-taking, in the metrics of the τ-voice panel: a thousand scripted scenes against
+ * real sessions (VAD, recognizer, turn detector, voices and turn-taking settings of the built-in
+ * characters; only the LLM is scripted). Each scene has its own clock, on which recognizer and
+ * synthesizer take their usual time on two processors. Interruptions, turns, pauses, vowels and the
+ * speakers across the room are recordings, at several levels in several noises. There are no
+ * recordings of "mm-hm" and "yeah": those are embedded voices and generated hums; so are "um" and
+ * "stop", and coughs and knocks (noise and music are recordings). `stock`: a client that falls
+ * silent when it is told of speech; `holds`: one that also falls silent when it is told of a held
+ * reply.
  *
- * "Goes on", "yields": the reply does, for good. "No silent tick": as τ-voice counts, which takes a reply that is only held
- * for 200 ms for one that yields. The rows that begin with "target" say
- * what has to be reached, and whether it is. Scenes share sounds, so that the intervals are somewhat narrower than the truth.
+ * "Goes on", "yields": the reply does, for good. "No silent tick": as counted by τ-voice, for which
+ * a reply held for just 200 ms has yielded. The rows that begin with "target" say what has to be
+ * reached, and whether it is. Scenes share sounds, so the intervals are somewhat too narrow.
  *
- * `--seed N`: other levels, rooms, characters and moments; 7 unless given. `--half held-out`: only the scenes on which no constant was tuned, `--half tuned`: the others; no sound is in both.
- * `--only KIND,KIND`: scenes of these kinds. `--heard FILE`: keeps what the recognizer made of what, and how long it took, for the
- * next run. `--list`: what became of every scene, as JSON, on stderr.
+ * `--seed N`: other levels, rooms, characters and moments; 7 unless given. `--half held-out`: only
+ * the scenes on which no constant was tuned; `--half tuned`: the others. No sound is in both.
+ * `--only KIND,KIND`: scenes of these kinds. `--heard FILE`: stores the transcripts and their
+ * decoding times for the next run. `--list`: prints the result of every scene, as JSON, on stderr.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
   const voices = openEmbeddedVoices({ sampleRate: rate });
@@ -68,7 +72,10 @@ async function playAll(script: readonly ScriptedScene[], stage: Stage): Promise<
   return played;
 }
 
-/** Constants are tuned on one half and reported on the other; sounds of one source are in one half. */
+/**
+ * Splits the scenes: constants are tuned on one half and reported on the other. Sounds of one
+ * source are in the same half.
+ */
 function halfOf(source: string): 'tuned' | 'held-out' {
   let sum = 0;
   for (const letter of source) sum = (sum * 31 + letter.charCodeAt(0)) >>> 0;

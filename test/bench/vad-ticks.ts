@@ -1,14 +1,14 @@
-/** Scores one window of each stream; settles when all are known. */
+/** Scores one window of each stream; settles when all scores are known. */
 export type Tick = (windows: readonly Float32Array[]) => Promise<unknown>;
 
-/** Ticks after which code is compiled and buffers are made. */
+/** Ticks after which code is compiled and buffers are allocated. */
 export const warmUpTicks = 40;
 
 const windowSamples = 512;
-/** Windows that one figure is the mean of. */
+/** Number of windows averaged for one figure. */
 const windowsPerBlock = 1_280;
 
-/** All streams tick together. */
+/** Makes all streams tick together. */
 export function tickOf(streams: readonly { score(window: Float32Array): Promise<number> }[]): Tick {
   return (windows) => Promise.all(streams.map((stream, index) => stream.score(windows[index] as Float32Array)));
 }

@@ -13,13 +13,16 @@ const unit = 'µs CPU';
 /** Figures per row. */
 const blocks = 25;
 
-/** LiveKit's plugin for Node: the same network, one run for each window, in the caller's thread. */
+/**
+ * LiveKit's plugin for Node: the same network, one inference per window, in the caller's thread.
+ */
 const peer = { name: '@livekit/agents-plugin-silero', version: '1.9.0' };
 
 /**
- * CPU time of all threads per stream and window of 32 ms, for streams that tick together. `peer-32` is LiveKit's plugin,
- * installed on demand; the rows that need it have no value where npm cannot install it. `ratio-32` is ours to the peer's,
- * measured by turns. `plain-32` runs the model's file as it is, in the same batches.
+ * CPU time of all threads per stream and window of 32 ms, for streams that tick together. `peer-32`
+ * is LiveKit's plugin, installed on demand; the rows that need it have no value if npm cannot
+ * install it. `ratio-32` is ours relative to the peer's, measured in alternation. `plain-32` runs
+ * the original model file, in the same batches.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const vad = openSilero();
@@ -63,8 +66,8 @@ async function byTurns(tick: Tick, child: ChildProcess): Promise<{ readonly ours
 }
 
 /**
- * Installs the peer into `folder`, without what it is not measured with, and starts the process that measures it.
- * Undefined, with a printed reason, on failure.
+ * Installs the peer into `folder`, without dependencies it does not need here, and starts the
+ * process that measures it. Undefined, with a printed reason, on failure.
  */
 async function openPeer(folder: string, count: number): Promise<ChildProcess | undefined> {
   try {
@@ -83,7 +86,7 @@ async function openPeer(folder: string, count: number): Promise<ChildProcess | u
   }
 }
 
-/** Percentiles with three digits behind the point; `summarize` keeps two. */
+/** Percentiles with three decimal places; `summarize` keeps two. */
 function thousandths(values: readonly number[]): Pick<BenchRow, 'median' | 'p95' | 'p99'> {
   const milli = values.map((value) => value * 1_000);
   const { median, p95, p99 } = summarize(bench, '', '', milli);

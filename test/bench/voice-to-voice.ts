@@ -10,8 +10,9 @@ const bench = 'voice-to-voice';
 const stages = ['endpoint_ms', 'transcript_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms'] as const;
 
 /**
- * Real recordings, spoken at real-time pace to the embedded engines over the wire with server VAD, one fresh connection
- * a turn: how long from the end of speech to the first audio, stage by stage, and how long after the endpoint decision.
+ * Real recordings, sent in real time to the embedded engines over the wire with server VAD, one new
+ * connection per turn: time from the end of speech to the first audio, stage by stage, and from the
+ * endpoint decision.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   const clips = await utterances(320, { minMs: 700, maxMs: 10_000 });

@@ -12,18 +12,18 @@ const bench = 'webrtc';
 const calls = 20;
 const sampleRate = 24_000;
 const frameTicks = 960;
-/** One and a half seconds of speech in six; the reply takes three. */
+/** 1.5 seconds of speech in every six; the reply takes three. */
 const turnFrames = 300;
 const speechFrames = 75;
-/** A silent sender that knows discontinuous transmission sends one packet in so many. */
+/** A silent sender with discontinuous transmission sends one packet in this many frames. */
 const discontinuousFrames = 20;
 /** Frames timed together: one alone is too short for the clock. */
 const blockFrames = 50;
 
 /**
- * What a call costs. Opus alone, by what is encoded and decoded; then the server, engines left out, with calls that wait,
- * that talk and are answered all the time, and that send nothing but comfort noise while they are silent (DTX). The
- * baseline is the bench `protocol`: the same talk over WebSockets.
+ * The cost of a call. Opus alone, by the kind of audio; then the server, without engines, with
+ * calls that wait, that talk and get replies all the time, and that send nothing but comfort noise
+ * while silent (DTX). The baseline is the bench `protocol`: the same conversation over WebSockets.
  */
 export async function* run(): AsyncIterable<BenchRow> {
   yield* measureOpus();
@@ -62,7 +62,7 @@ async function* measureOpus(): AsyncIterable<BenchRow> {
   yield time('encode speech', speech.length, (index) => encoder.encode(speech[index] ?? quiet[0]!));
   yield time('encode silence', quiet.length, (index) => encoder.encode(quiet[index]!));
   const quietPackets = quiet.map((frame) => encoder.encode(frame));
-  // A packet without content, as discontinuous transmission sends it, has only its first byte.
+  // A packet without content, as sent by discontinuous transmission, has only its first byte.
   const noise = packets[0]!.slice(0, 1);
   const decode = (of: readonly Uint8Array[]) => (index: number) => decoder.decode(of[index % of.length]!);
   for (const _warm of [1, 2]) for (const packet of packets) decoder.decode(packet);
@@ -99,7 +99,7 @@ async function openCalls(url: string, kind: 'continuous' | 'DTX'): Promise<Load[
   encoder.close();
   const loads: Load[] = [];
   for (let index = 0; index < calls; index += 1) {
-    // Turns are spread, so that not everybody speaks at once.
+    // Turns are spread, so that users do not all speak at once.
     loads.push(await openCall(url, payloads, kind, Math.round((index * turnFrames) / calls)));
   }
   return loads;

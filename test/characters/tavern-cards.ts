@@ -1,4 +1,4 @@
-/** Cards as programs of the field write them, each with other fields; the people are ours. */
+/** Cards as written by common programs, each with other fields; the characters are our own. */
 
 const v2 = (data: object, around: object = {}): object => ({
   spec: 'chara_card_v2',

@@ -4,7 +4,10 @@ import { PlaybackQueue } from '../../server/client/audio/playback-queue.js';
 
 const blockSamples = 128;
 
-/** A loudspeaker on the real playback queue, whose time passes when the test says so. `played` is what has sounded. */
+/**
+ * A loudspeaker with the real playback queue, whose time is advanced by the test. `played` is the
+ * audio played so far.
+ */
 export class StageSpeaker implements TalkSpeaker {
   readonly played: Float32Array[] = [];
   readonly isRunning = true;
@@ -40,7 +43,7 @@ export class StageSpeaker implements TalkSpeaker {
     this.#open.clear();
   }
 
-  /** Lets the loudspeaker play on for so long. */
+  /** Plays for this long. */
   advance(ms: number): void {
     for (let left = (ms * WIRE_RATE) / 1000; left > 0; left -= blockSamples) {
       const block = new Float32Array(blockSamples);

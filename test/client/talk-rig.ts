@@ -16,7 +16,10 @@ import { silence, tone } from '../fakes/vad.ts';
 
 const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
 
-/** The server on fake engines: what its recognizer heard and its synthesizer made is kept, as bytes. */
+/**
+ * The server on fake engines. Records, as bytes, the audio that its recognizer received and its
+ * synthesizer made.
+ */
 export async function openRig(
   options: Omit<NonNullable<Parameters<typeof fakeEngines>[0]>, 'synthesizer'> & {
     environment?: Record<string, string>;
@@ -50,9 +53,9 @@ export async function openRig(
     port,
     url: `http://127.0.0.1:${port}`,
     engines,
-    /** All sound of the replies, as it was made. */
+    /** All audio of the replies, as synthesized. */
     made: () => Buffer.concat(synthesizer.made),
-    /** Of each utterance, a digest of all its sound. */
+    /** A hash of all audio of each utterance. */
     heard,
     async activeSessions(): Promise<number> {
       const health = (await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as {
@@ -66,7 +69,7 @@ export async function openRig(
   };
 }
 
-/** A talk whose events are kept and can be waited for. */
+/** A conversation whose events are recorded and can be awaited. */
 export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
   const all: TalkEvent[] = [];
   const waiting = new Set<() => void>();
@@ -89,7 +92,7 @@ export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
     all,
     of: <Type extends TalkEvent['type']>(type: Type) =>
       all.filter((event): event is EventOf<Type> => event.type === type),
-    /** Resolves when as many events of a type have come. */
+    /** Resolves when this many events of a type have come. */
     until: <Type extends TalkEvent['type']>(type: Type, count = 1) =>
       new Promise<EventOf<Type>>((resolve) => {
         const look = (): void => {
@@ -102,17 +105,17 @@ export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
         waiting.add(look);
         look();
       }),
-    /** What the server said, in the form that the checker of its order takes. */
+    /** The server's events, in the form that the order checker takes. */
     fromServer: (): RecordedEvent[] =>
       all
         .filter((event): event is ServerEvent => !/^(connection|playback|microphone|speaker)\./.test(event.type))
         .map((event) => ({ ...event, event_id: event.event_id ?? `frame_${event.x_seq}` })),
-    /** All sound of the replies, as it came. */
+    /** All audio of the replies, as received. */
     replySound: (): Buffer => {
       const sounds = all.filter((event) => event.type === 'response.output_audio.delta');
       return Buffer.concat(sounds.map(({ pcm16 }) => pcm16));
     },
-    /** Sends sound in pieces of 40 ms, faster than real time. */
+    /** Sends audio in blocks of 40 ms, faster than real time. */
     send,
     /** Speaks for a moment and falls silent. */
     speak(ms = 600) {
@@ -122,7 +125,7 @@ export function recordTalk(options: Omit<TalkOptions, 'onEvent'>) {
   };
 }
 
-/** Speaks noise, 100 ms a word, no two words alike; `made` is all of it as 16-bit PCM. */
+/** Speaks noise, 100 ms per word, no two words alike; `made` is all of it as 16-bit PCM. */
 function noisySynthesizer(): ReturnType<typeof fakeSynthesizer> & { readonly made: Buffer[] } {
   const random = seededRandom(7);
   const made: Buffer[] = [];

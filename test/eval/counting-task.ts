@@ -15,7 +15,7 @@ export const plainHeader: RunHeader = {
   data: { hash: 'none', samples: 0 },
 };
 
-/** A benchmark that doubles numbers; each is measured twice. `calls` is everything that was done. */
+/** A benchmark that doubles numbers; each is measured twice. `calls` records everything it did. */
 export function countingTask(
   count: number,
   hooks: { solve?: (id: string) => void | Promise<void>; measure?: (what: string) => void | Promise<void> } = {},

@@ -5,7 +5,7 @@ import { seededRandom } from '../../eval/seeded-random.ts';
 import { categories } from '../../eval/speechrole/judging/metrics.ts';
 import { paperRoles } from '../../eval/speechrole/data/roles.ts';
 
-/** Half a second of a tone in noise, never the same twice. */
+/** Half a second of a tone in noise, different each time. */
 async function someSound(random: () => number, seconds = 0.5): Promise<Buffer> {
   const hertz = 100 + random() * 300;
   const samples = Float32Array.from(
@@ -16,8 +16,9 @@ async function someSound(random: () => number, seconds = 0.5): Promise<Buffer> {
 }
 
 /**
- * A whole test set, and the answers of a system to it, of short sounds: `roles` of the paper's 98, two dialogues each in single
- * and in multi (of two turns). Made in `folder`: `test_data/` and `model_output/made-up/`.
+ * Writes a complete test set, with the answers of a system, made of short sounds: `roles` of the
+ * paper's 98, two dialogues each in single and in multi (of two turns). Creates `test_data/` and
+ * `model_output/made-up/` in `folder`.
  */
 export async function makeJudgedSet(
   folder: string,

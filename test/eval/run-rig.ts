@@ -3,7 +3,7 @@ import { runEval } from '../../eval/cli/eval.ts';
 import type { EvalHost } from '../../eval/host.ts';
 import { helpText, optionProblem } from '../../server/terminal/help-text.ts';
 
-/** The harness as the command line has it, without a process: what it prints is kept. */
+/** Runs the evaluation harness like the command line, without a process; records its output. */
 export async function evaluate(
   args: readonly string[],
   host: Partial<EvalHost> = {},
@@ -25,7 +25,7 @@ export async function evaluate(
   return { status, printed: printed.join('\n') };
 }
 
-/** The arguments of a run over answers that exist. */
+/** Arguments for a run over existing answers. */
 export function runOf(
   set: { readonly data: string; readonly outputs: string },
   judge: string,

@@ -14,7 +14,7 @@ const holmes = 'I want you to act like Sherlock Holmes from Sherlock-Holmes.';
 const wukong = 'I want you to act like 孙悟空 from 西游记(Journey to the West).';
 const script = 'The character script below contains context for your answers:\n[Character script]\n\n';
 
-/** Two roles, one of each language; two dialogues each in single, one in multi. Our own words. */
+/** Two roles, one per language; two dialogues each in single, one in multi. Our own texts. */
 const roles: readonly {
   readonly role: string;
   readonly gender: 'male' | 'female';
@@ -52,7 +52,7 @@ const roles: readonly {
 
 const categories = ['Opinion and Emotion Inquiry', 'Judgment of Others and Events', 'Skills and Abilities'];
 
-/** Makes a data set in the shape of SpeechRole's, spoken by our own engines: 6 dialogues, 8 turns. */
+/** Writes a data set in SpeechRole's format, spoken by our own engines: 6 dialogues, 8 turns. */
 export async function makeSmallSet(folder: string): Promise<void> {
   const voices = openEmbeddedVoices();
   try {

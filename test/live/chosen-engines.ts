@@ -2,7 +2,7 @@ import { chatKinds } from '../../agents/actor/open.ts';
 import { embeddedKinds, type EnginePlan, type PlannedEngine } from '../../server/engines/engine-plan.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from '../../server/engines/voice-kinds.ts';
 
-/** A kind of engine, and one of them where the configuration names any. */
+/** A kind of engine, with the configured engine of that kind, if any. */
 export interface ChosenEngine {
   readonly role: 'recognizer' | 'mind' | 'synthesizer' | 'omni';
   readonly kind: string;
@@ -11,7 +11,7 @@ export interface ChosenEngine {
 
 const kinds = { recognizer: recognizerKinds, mind: chatKinds, synthesizer: synthesizerKinds, omni: omniKinds };
 
-/** Every engine of the plan that is not embedded, then every kind of which the plan has none. */
+/** Every engine of the plan that is not embedded, then every kind that the plan does not use. */
 export function chosenEngines(plan: EnginePlan): readonly ChosenEngine[] {
   const roles = Object.keys(kinds) as ChosenEngine['role'][];
   return roles.flatMap((role) => {

@@ -50,11 +50,11 @@ for (const { role, kind, planned } of chosenEngines(plan)) {
     continue;
   }
   console.log(`SKIPPED ${title}: ${whyNot}`);
-  // oxlint-disable-next-line vitest/warn-todo -- nothing is to be written: it says in the report why nothing ran
+  // oxlint-disable-next-line vitest/warn-todo -- the report shows why it was skipped
   it.todo(`${title} (skipped: ${whyNot})`);
 }
 
-/** Why an engine cannot be tried; undefined where it can. */
+/** Reason why an engine cannot be tested; undefined if it can. */
 async function fault(role: ChosenEngine['role'], planned: PlannedEngine): Promise<string | undefined> {
   const openers = { recognizer: openRecognizer, mind: openChat, synthesizer: openSynthesizer, omni: openOmni };
   try {
@@ -66,7 +66,7 @@ async function fault(role: ChosenEngine['role'], planned: PlannedEngine): Promis
   }
 }
 
-/** Opened anew for each test. */
+/** Opens the engine again for each test. */
 function each<Engine>(open: () => Promise<OpenedEngine<Engine>>) {
   return {
     open: async (): Promise<Opened<Engine>> => {
@@ -76,7 +76,7 @@ function each<Engine>(open: () => Promise<OpenedEngine<Engine>>) {
   };
 }
 
-/** A text as our own English voice says it, at 16 kHz. */
+/** Synthesizes a text with our own English voice, at 16 kHz. */
 async function said(text: string): Promise<Float32Array> {
   const flite = openFlite();
   async function* phrases(): AsyncGenerator<{ text: string }> {

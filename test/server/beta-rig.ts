@@ -5,10 +5,13 @@ import type { RecordedEvent } from '../conformance/realtime-order.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
 
-/** The first event of a transcription session, which the lists of types had forgotten. */
+/** The first event of a transcription session, which the lists of types omit. */
 const transcriptionCreated = 'transcription_session.created';
 
-/** What SDKs of the beta know; one of any other type makes them throw. Checked against OpenAI's own list of types. */
+/**
+ * The event types known to SDKs of the beta; any other type makes them throw. Checked against
+ * OpenAI's own list.
+ */
 export const betaTypes: ReadonlySet<string> = new Set([
   'error',
   'session.created',
@@ -44,7 +47,7 @@ export const betaTypes: ReadonlySet<string> = new Set([
   'rate_limits.updated',
 ] satisfies (RealtimeServerEvent['type'] | typeof transcriptionCreated)[]);
 
-/** A connection on fakes for a client of the beta. */
+/** A connection on fakes for a beta client. */
 export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { readonly intent?: 'transcription' } = {}) {
   const rig = recordConnection(options, { open: openBetaConnection, intent: options.intent });
   return {
@@ -56,7 +59,7 @@ export function connectBeta(options: Parameters<typeof fakeEngines>[0] & { reado
   };
 }
 
-/** Gives an event its name in GA, for the checks of order. */
+/** Renames an event to its GA name, for the checks of order. */
 function asGa(event: RecordedEvent): RecordedEvent {
   const type = event.type
     .replace(/^transcription_session/, 'session')

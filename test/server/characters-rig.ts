@@ -11,14 +11,14 @@ const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-characters-'));
 afterAll(() => rm(folder, { recursive: true }));
 let folders = 0;
 
-/** A pack as the server tells it. */
+/** A pack as returned by the server. */
 export interface Told {
   readonly card: Card;
   readonly lines: readonly DialoguePair[];
   readonly editable: boolean;
 }
 
-/** A server with a data folder of its own, and its characters over HTTP. */
+/** A server with its own data folder, and its character routes. */
 export async function serveCharacters(engines: Engines = fakeEngines(), dataDir?: string) {
   const home = dataDir ?? path.join(folder, String((folders += 1)));
   const server = await serve({ engines, flags: { dataDir: home } });
@@ -45,7 +45,7 @@ export async function serveCharacters(engines: Engines = fakeEngines(), dataDir?
   };
 }
 
-/** What a request was refused with. */
+/** Status, code and details of a refused request. */
 export async function refusal(reply: Promise<Response>): Promise<{
   readonly status: number;
   readonly code: string;

@@ -8,18 +8,18 @@ import { fakeEngines } from '../fakes/engines.ts';
 
 const holmes: Character = await loadCharacter('characters/sherlock-holmes');
 
-/** How a connection differs from a stock one. */
+/** Differences of a connection from a stock one. */
 export interface ConnectionKind extends Pick<
   ConnectionParts,
   'intent' | 'startWith' | 'holds' | 'cues' | 'castScene' | 'restored' | 'journal' | 'memory'
 > {
   /** Its dialect; OpenAI Realtime (GA) by default. */
   readonly open?: typeof openConnection;
-  /** Carries an event on, once it is recorded. */
+  /** Forwards an event once it is recorded. */
   readonly forward?: (event: ServerEvent) => boolean;
 }
 
-/** A connection on fakes, on a clock that the test moves; its events are recorded. */
+/** A connection on fakes with a manual clock, whose events are recorded. */
 export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}, kind: ConnectionKind = {}) {
   const { open = openConnection, forward = () => true, ...parts } = kind;
   const clock = new ManualClock();
@@ -58,7 +58,7 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
     events,
     connection,
     send,
-    /** Speaks 24 kHz PCM, in real time of the clock. */
+    /** Sends 24 kHz PCM, at the pace of the clock. */
     async stream(samples: Float32Array) {
       for (let offset = 0; offset < samples.length; offset += 960) {
         const audio = pcm16FromFloats(samples.slice(offset, offset + 960)).toString('base64');
@@ -68,7 +68,9 @@ export function recordConnection(options: Parameters<typeof fakeEngines>[0] = {}
     },
     types: () => events.map((event) => event.type),
     last: (type: string): any => events.findLast((event) => event.type === type),
-    /** Hangs up, and checks that all the events came in the order of GA; `asGa` gives them the names they have there. */
+    /**
+     * Hangs up, and checks that all events came in GA order; `asGa` renames them to their GA names.
+     */
     hangUp: async (asGa: (event: RecordedEvent) => RecordedEvent = (event) => event): Promise<void> => {
       connection.close();
       await connection.done;

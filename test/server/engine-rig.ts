@@ -22,7 +22,10 @@ export async function enginesFile(content: unknown): Promise<string> {
   return file;
 }
 
-/** Three servers that hear "hello there", answer "Good evening, traveller. Mind the step.", and speak in tones. */
+/**
+ * Three servers that transcribe "hello there", reply "Good evening, traveller. Mind the step.", and
+ * speak in tones.
+ */
 export async function openCascadeServers(): Promise<
   AsyncDisposable & {
     readonly ear: EngineServer;
@@ -64,7 +67,7 @@ export async function openCascadeServers(): Promise<
 /** A server on these engines, with a VAD that needs no model. */
 export async function serveOn(engines: Engines): Promise<Awaited<ReturnType<typeof serve>>> {
   const summary = { get: () => engines.summary };
-  // What it speaks is counted, so no greeting is prepared.
+  // Tests count the synthesized texts, so no greeting is prepared.
   const responderFor: Engines['responderFor'] = (character) => {
     const responder = engines.responderFor(character);
     return {

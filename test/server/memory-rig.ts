@@ -1,7 +1,7 @@
 import { memoryFile, MemoryStore } from '../../server/memory/store.ts';
 import type { serve } from './serve-rig.ts';
 
-/** What the file holds now, read by somebody else. */
+/** The current contents of the memory file, read by another store. */
 export function keptIn(dataDir: string, user = 'bob', owner = '') {
   const store = new MemoryStore(memoryFile(dataDir));
   const kept = store.list({ owner, user });
@@ -11,7 +11,7 @@ export function keptIn(dataDir: string, user = 'bob', owner = '') {
 
 export type Call = ReturnType<Awaited<ReturnType<typeof serve>>['call']>;
 
-/** Writes a remark, and waits for the answer to it. */
+/** Sends a typed message and waits for the reply. */
 export async function say(call: Call, text: string): Promise<void> {
   const content = [{ type: 'input_text', text }];
   call.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });

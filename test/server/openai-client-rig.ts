@@ -4,16 +4,19 @@ import { expect, vi } from 'vitest';
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { orderViolations, unfinishedResponses, type RecordedEvent } from '../conformance/realtime-order.ts';
 
-// What an event holds is for each test to say.
+// Untyped, because each test knows the fields of its events.
 type Wire = any;
 
-/** Everything a session's events must keep to, whoever was on the line. */
+/** Checks the ordering rules that all events of a session must follow. */
 export function expectOrder(events: readonly RecordedEvent[]): void {
   expect(orderViolations(events)).toEqual([]);
   expect(unfinishedResponses(events)).toEqual([]);
 }
 
-/** A client of the `openai` package, over either of its sockets, whose events and faults are kept. It closes `tunnel`. */
+/**
+ * A client of the `openai` package, over either of its sockets, that records events and faults. It
+ * closes `tunnel`.
+ */
 export function recordClient(realtime: OpenAIRealtimeWS | OpenAIRealtimeWebSocket, tunnel: AsyncDisposable) {
   const events: RecordedEvent[] = [];
   const faults: unknown[] = [];
@@ -27,7 +30,7 @@ export function recordClient(realtime: OpenAIRealtimeWS | OpenAIRealtimeWebSocke
     of,
     append: (samples: Float32Array) =>
       realtime.send({ type: 'input_audio_buffer.append', audio: pcm16FromFloats(samples).toString('base64') }),
-    /** The event of this type that makes it so many. */
+    /** Resolves with the event of this type that completes the count. */
     async until(type: string, count = 1): Promise<Wire> {
       await vi.waitUntil(() => of(type).length >= count, { timeout: 30_000, interval: 5 });
       return of(type)[count - 1];

@@ -5,10 +5,10 @@ import { OpusFrames } from '../../server/client/audio/opus-frames.js';
 import { concatSamples } from '../../voices/audio.ts';
 import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 
-// What an event holds is for each test to say.
+// Untyped, because each test knows the fields of its events.
 type Event = Record<string, any>;
 
-/** A bare client that speaks Opus: every frame that comes is kept as it came. */
+/** A bare client for Opus that records every frame as received. */
 export function openBare(url: string) {
   const socket = new WebSocket(url, { perMessageDeflate: false });
   const frames: (Buffer | Event)[] = [];
@@ -27,7 +27,7 @@ export function openBare(url: string) {
     binary: () => frames.filter((frame): frame is Buffer => Buffer.isBuffer(frame)),
     codes: () => of('error').map(({ error }) => error.code as string),
     send: (event: Event) => socket.send(JSON.stringify(event)),
-    /** Sends bytes in a numbered frame of the user's sound that says it holds Opus. */
+    /** Sends bytes in a numbered frame of user audio that is marked as Opus. */
     sendPacket(packet: Uint8Array, skipSamples = 0, takeSamples = 480) {
       sequence += 1;
       const opus = { packet, skipSamples, takeSamples };
@@ -41,7 +41,7 @@ export function openBare(url: string) {
         if (typeof outcome === 'number') throw new Error(`closed with ${outcome} before ${type}`);
       }
     },
-    /** A typed turn, from here to its end. */
+    /** Sends a typed turn and waits for the end of the reply. */
     async ask(text = 'Are you there?'): Promise<Event> {
       const before = of('response.done').length;
       const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
@@ -53,7 +53,7 @@ export function openBare(url: string) {
   return client;
 }
 
-/** Sound as Opus packets, with what to leave out and what to take of each. */
+/** Encodes audio as Opus packets, with the samples to skip and to take from each. */
 export async function packetsOf(sound: Float32Array) {
   const encoder = await openOpusEncoder(24_000, { isLossless: true });
   const cutter = new OpusFrames(encoder.delaySamples);
@@ -65,7 +65,7 @@ export async function packetsOf(sound: Float32Array) {
   return packets;
 }
 
-/** One reply as binary frames, decoded; checks on the way that it is whole and in order. */
+/** Decodes the binary frames of one reply, and checks that it is complete and in order. */
 export async function soundOf(frames: readonly Buffer[]): Promise<Float32Array> {
   const decoder = await openOpusDecoder(24_000);
   const blocks: Float32Array[] = [];

@@ -7,27 +7,32 @@ import { settle } from '../fakes/clock.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
 
-/** Twilio with a phone to it: plays what it is sent in real time, and gives marks back when told to, or never. */
+/**
+ * Twilio with a phone: plays what it gets in real time, and returns marks when told to, or never.
+ */
 export class ScriptedTwilio {
   readonly commands: TwilioCommand[] = [];
-  /** What is still to be played, oldest first. */
+  /** Commands still to be played, oldest first. */
   readonly #queue: TwilioCommand[] = [];
-  /** Marks that have been reached, and not yet given back. */
+  /** Marks that were reached but not returned yet. */
   readonly #reached: string[] = [];
   playedBytes = 0;
-  /** The same, with all that came and was never played: as far into what the session has said as was played. */
+  /**
+   * Like `playedBytes`, plus all audio that was skipped: the playback position in everything the
+   * session has said.
+   */
   reachedBytes = 0;
   #spokenBytes = 0;
   #toldBytes = 0;
-  /** Where each piece in the queue ends in what was said. */
+  /** End position of each queued piece in everything said. */
   readonly #ends = new Map<TwilioCommand, number>();
 
-  /** So much more of a reply is on its way here. */
+  /** Adds bytes of a reply that are on their way. */
   expect(bytes: number): void {
     this.#spokenBytes += bytes;
   }
 
-  /** Nothing of what was said so far will come any more. */
+  /** Marks everything said so far as never arriving. */
   skip(): void {
     this.#toldBytes = this.#spokenBytes;
   }
@@ -44,7 +49,7 @@ export class ScriptedTwilio {
     return true;
   }
 
-  /** Plays for this long, or until there is nothing left. */
+  /** Plays for this long, or until the queue is empty. */
   play(ms: number): void {
     for (let leftBytes = ms * 8; leftBytes > 0;) {
       const [next] = this.#queue;
@@ -62,7 +67,7 @@ export class ScriptedTwilio {
     }
   }
 
-  /** The marks to give back now; those reached last may be held back. */
+  /** Returns the marks to give back now, except the last `heldBack`. */
   marks(heldBack = 0): string[] {
     return this.#reached.splice(0, Math.max(0, this.#reached.length - heldBack));
   }
@@ -77,11 +82,11 @@ export class ScriptedTwilio {
   }
 }
 
-/** A phone call on fakes. `marks`: whether they come back at once, one reply piece late, or never. */
+/** A phone call on fakes. `marks`: whether they come back at once, one block late, or never. */
 export function call(
   options: Parameters<typeof fakeEngines>[0] & {
     marks?: 'prompt' | 'late' | 'never';
-    /** Whether speech stops a reply. */
+    /** False: speech does not stop a reply. */
     interrupts?: boolean;
   } = {},
 ) {
@@ -115,7 +120,7 @@ export function call(
     twilio,
     asked,
     stream,
-    /** The caller's side of some time; meanwhile Twilio plays. */
+    /** Sends the caller's audio; meanwhile Twilio plays. */
     async speak(samples: Float32Array) {
       for (let offset = 0; offset < samples.length; offset += 160) {
         const payload = Buffer.from(g711FromFloats(samples.slice(offset, offset + 160), 'mulaw')).toString('base64');

@@ -15,7 +15,7 @@ export interface Clip {
   readonly transcript: string;
 }
 
-/** What the engines hear and say next; a test writes it. */
+/** The next transcript and reply of the engines; set by a test. */
 export interface Cue {
   hears: string;
   says: string;
@@ -25,11 +25,11 @@ export interface Cue {
 export interface PresetServers {
   /** By the name of the engine in the preset. */
   readonly servers: Readonly<Record<string, EngineServer>>;
-  /** What stands in an engines file to reach them, in place of the preset's own addresses. */
+  /** Overrides for an engines file, in place of the preset's own URLs. */
   readonly changes: Readonly<Record<string, { readonly baseUrl: string }>>;
-  /** How the character's voice was asked for, and how it should have been. */
+  /** The voice parameters of the request, and their expected values. */
   voiceAsked(clip: Clip): Promise<readonly [asked: unknown, wanted: unknown]>;
-  /** The messages of every request to the model that thinks, as JSON. */
+  /** The messages of every request to the chat model, as JSON. */
   messagesAsked(): readonly string[];
 }
 
@@ -95,7 +95,7 @@ function voiced(
     return {
       servers: { whisper, llama, [name]: voice },
       changes: {
-        // What the preset's models are called there, an in-test server does not know.
+        // Only the URLs: the in-test servers ignore the preset's model names.
         whisper: { baseUrl: `${whisper.url}/v1` },
         llama: { baseUrl: `${llama.url}/v1` },
         [name]: { baseUrl: `${voice.url}${path}` },

@@ -5,13 +5,13 @@ import type { Engines } from '../../server/engines/engines.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { serve } from './serve-rig.ts';
 
-/** A stock client of the server. */
+/** A server, with a stock client. */
 export async function client(engines: Engines = fakeEngines(), flags: Record<string, string> = {}) {
   const server = await serve({ engines, flags });
   return { ...server, openai: new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 }) };
 }
 
-/** What a stock client is told of a failure. */
+/** Status, code and param of the error that a stock client gets. */
 export async function failureOf(call: Promise<unknown>): Promise<{ status: unknown; code: unknown; param: unknown }> {
   const fault = await call.then(
     () => undefined,
@@ -21,7 +21,7 @@ export async function failureOf(call: Promise<unknown>): Promise<{ status: unkno
   return { status: fault.status as unknown, code: fault.code, param: fault.param };
 }
 
-/** Sends a request by hand, waits for `begun`, hangs up, and waits for `ended`. */
+/** Sends a raw request, waits for `begun`, hangs up, and waits for `ended`. */
 export async function hangUp(
   port: number,
   path: string,

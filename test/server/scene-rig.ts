@@ -17,7 +17,7 @@ export const sceneNamed = (id: string) => {
 };
 export const garden = sceneNamed('the-locked-garden');
 
-/** A session on a scene; `model` plays everybody and chooses who speaks. */
+/** A session on a scene; `model` plays all characters and chooses the next speaker. */
 export function openScene({
   model,
   stage = garden,
@@ -45,7 +45,10 @@ export function openScene({
   return { ...rig, voices, said, begin };
 }
 
-/** Answers each question for the next speaker in turn, and each for a reply with the line of who is to speak; what throws, throws. */
+/**
+ * Answers each request for the next speaker with the next name of `speakers`, and each request for
+ * a reply with that speaker's line. An exception of `line` is passed on.
+ */
 export function actingModel(
   speakers: readonly string[],
   line: string | ((who: string) => string) = '[I know.] (nods) So it is, friends.',

@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((app) => app.close()));
 });
 
-/** The server on fake engines and a free loopback port; `log` holds what it logged. */
+/** The server on fake engines and a free loopback port; `log` records its log lines. */
 export async function serve(
   options: { flags?: Record<string, string | boolean>; engines?: Engines; voiceWatch?: VoiceWatch } = {},
 ) {
@@ -30,7 +30,7 @@ export async function serve(
   const sessions = new LiveSessions(config);
   const { chatModel } = options.engines ?? {};
   const memories = await openMemories({ config, chatModel, characters, onFault: (fault) => log.push(String(fault)) });
-  // A copy: what one test brings in is not there in the next.
+  // A copy, so that characters imported by one test do not exist in the next.
   const cast = new Map(characters);
   const app = await buildApp({
     config,
@@ -55,7 +55,7 @@ export async function serve(
     log,
     sessions,
     url: `http://${at}`,
-    /** Asks, with a JSON body where one is given. */
+    /** Sends a request, with a JSON body if given. */
     ask: async (path: string, init: { key?: string; body?: unknown; headers?: Record<string, string> } = {}) => {
       const response = await fetch(`http://${at}${path}`, {
         method: init.body === undefined ? 'GET' : 'POST',
@@ -66,7 +66,7 @@ export async function serve(
         },
         ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
       });
-      // What the body holds is for each test to say.
+      // Untyped, because each test knows the fields of its response.
       const body: any = await response.json();
       return { status: response.status, headers: response.headers, body };
     },
@@ -77,10 +77,10 @@ export async function serve(
   };
 }
 
-// What an event holds is for each test to say.
+// Untyped, because each test knows the fields of its events.
 type Event = Record<string, any>;
 
-/** A socket whose events are kept. */
+/** A socket whose events are recorded. */
 export function record(socket: WebSocket) {
   const events: Event[] = [];
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
@@ -103,10 +103,10 @@ export function record(socket: WebSocket) {
     socket,
     events,
     closed,
-    /** How the server turned it away, before it was a WebSocket. */
+    /** The HTTP refusal of the server, before the upgrade to a WebSocket. */
     refused,
     send: (event: Record<string, unknown>) => socket.send(JSON.stringify(event)),
-    /** The next event of this type that has not been waited for. */
+    /** The next event of this type after those already returned. */
     async until(type: string): Promise<Event> {
       for (;;) {
         const index = events.findIndex((event) => event['type'] === type);

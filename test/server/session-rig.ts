@@ -24,7 +24,10 @@ export const defaultSettings: SessionSettings = {
   turnDetection: { threshold: 0.5, prefixPaddingMs: 300, silenceMs: 500, createsReply: true, interruptsReply: true },
 };
 
-/** Somebody who plays what comes at once: told of each event, says how much of what was sent has been heard by then. */
+/**
+ * A listener who plays audio on arrival. Returns a function that takes each event and returns how
+ * much of the sent audio has been heard by then.
+ */
 function listener(clock: ManualClock): (event: SessionEvent) => number {
   let sentMs = 0;
   let begunMs = 0;
@@ -37,7 +40,7 @@ function listener(clock: ManualClock): (event: SessionEvent) => number {
   };
 }
 
-/** A session on fakes, with a clock that the test moves; speech is sent at the pace of that clock. */
+/** A session on fakes, with a manual clock; speech is sent at the pace of that clock. */
 export function openRig(options: {
   readonly hears?: Parameters<typeof fakeRecognizer>[0];
   readonly says?: Parameters<typeof fakeAgent>[0];
@@ -49,7 +52,7 @@ export function openRig(options: {
   readonly turnDetector?: TurnDetector;
   readonly speakerEncoder?: SpeakerEncoder;
   readonly keptAudioMs?: number;
-  /** In place of the fakes that would hear, think and speak. */
+  /** Replaces the fake recognizer, agent and synthesizer. */
   readonly responder?: Responder;
   readonly cast?: readonly Speaker[];
 }) {
@@ -98,11 +101,11 @@ export function openRig(options: {
     events,
     faults,
     send: (command: SessionCommand) => session.send(command),
-    /** Speaks, or is silent, in real time of the rig's clock. */
+    /** Speaks, or is silent, at the pace of the rig's clock. */
     async speak(ms: number) {
       await stream(tone(ms));
     },
-    /** Any sound, at 24 kHz. */
+    /** Sends any audio, at 24 kHz. */
     hear: (samples: Float32Array) => stream(samples),
     async silence(ms: number) {
       await stream(silence(ms));

@@ -18,7 +18,10 @@ const story = [
   'On the third day the wind turned, and all of us went up on deck.',
 ];
 
-/** A sentence each for our own voices that are named, a second between them; all but `rms` through a thin microphone, for small encoders hear those. */
+/**
+ * Writes a recording with a sentence by each of the named embedded voices, one second apart. All
+ * but `rms` are filtered like a thin microphone, because small encoders detect that difference.
+ */
 export async function speak(file: string, voices: readonly string[]): Promise<void> {
   const flite = openFlite();
   const { signal } = new AbortController();
@@ -40,7 +43,10 @@ function thin(sound: Float32Array): Float32Array {
   return sound.map((value, index) => 2 * (value - 0.97 * (sound[index - 1] ?? 0)));
 }
 
-/** `dramatis voices` in processes of its own, with a recording of four sentences to add; the folder goes with the tests. */
+/**
+ * Runs `dramatis voices` in separate processes, with a recording of four sentences to add. The
+ * folder is deleted after the tests.
+ */
 export async function openVoicesRig() {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-voices-command-'));
   afterAll(() => rm(folder, { recursive: true }));
@@ -67,7 +73,7 @@ export async function openVoicesRig() {
   };
 }
 
-/** What is on disk of voices, but for the moment in which consent was recorded. */
+/** Files of the voice library on disk, without the time at which consent was recorded. */
 export async function keptIn(dataDir: string): Promise<Record<string, string>> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('.locks'));

@@ -27,29 +27,29 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((caller) => caller.close()));
 });
 
-/** Engines whose voice Opus can carry. */
+/** Engines whose voice survives Opus. */
 export function singing(options: Parameters<typeof fakeEngines>[0] = {}): ReturnType<typeof fakeEngines> {
   return fakeEngines({ synthesizer: fakeSynthesizer({ sings: true }), ...options });
 }
 
-/** How loud, from 0 to 1. */
+/** Root mean square level, 0 to 1. */
 export function loudness(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }
 
-/** What goes with an offer. */
+/** Query and headers of an offer. */
 export interface Asking {
   readonly query?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** Sends an offer, alone or in a form. */
+/** Posts an offer, alone or in a form. */
 export async function offerTo(server: Server, body: string | FormData, { query = '', headers = {} }: Asking = {}) {
   const type = typeof body === 'string' ? { 'content-type': 'application/sdp' } : {};
   return fetch(`${server.url}${callsPath}${query}`, { method: 'POST', headers: { ...type, ...headers }, body });
 }
 
-/** A caller who has got through. */
+/** Connects a caller. */
 export async function dial(server: Server, asking: Asking = {}) {
   const caller = new NodeCaller();
   const response = await offerTo(server, await caller.offer(), asking);
@@ -59,7 +59,7 @@ export async function dial(server: Server, asking: Asking = {}) {
   return { caller, location: response.headers.get('location') ?? '', answer };
 }
 
-/** Address, port and type of each address in an answer. */
+/** Address, port and type of each candidate in an answer. */
 export function candidatesOf(sdp: string): { address: string; port: number; type: string }[] {
   const [audio = ''] = sdp.split(/^m=application /m);
   return [...audio.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ (\w+)/gm)].map(
@@ -67,32 +67,35 @@ export function candidatesOf(sdp: string): { address: string; port: number; type
   );
 }
 
-/** The status and code of a call that is not taken. */
+/** Status and code of a refused call. */
 export async function refusalOf(response: Response): Promise<[number, string]> {
   const { error } = (await response.json()) as { error: { code: string } };
   return [response.status, error.code];
 }
 
-/** Says something that is taken for a turn. */
+/** Says something that counts as a turn. */
 export async function ask(caller: NodeCaller): Promise<void> {
   await caller.speak(silence(200));
   await caller.speak(tone(600));
   await caller.speak(silence(1_200));
 }
 
-/** A client with a microphone and a loudspeaker, on the same library as the server. It stays on loopback. */
+/**
+ * A client with microphone and loudspeaker, on the same library as the server. It stays on
+ * loopback.
+ */
 export class NodeCaller {
   readonly events: RecordedEvent[] = [];
   readonly packets: RtpPacket[] = [];
-  /** Tells of what happens: `event`, `packet`, and states such as `open` and `closed`. */
+  /** Emits `event`, `packet`, and states such as `open` and `closed`. */
   readonly #news = new EventEmitter();
   readonly #connection = openLoopbackPeer();
   readonly #sender: RTCRtpSender;
   readonly #channel: RTCDataChannel;
-  /** Both close to where they begin anew. */
+  /** Both close to their wrap-around. */
   #sequence = 65_500;
   #timestamp = 2 ** 32 - 9_600;
-  /** How far `until` has read. */
+  /** Index of the first event that `until` has not read. */
   #read = 0;
 
   constructor() {
@@ -117,7 +120,7 @@ export class NodeCaller {
   /** The offer, with all our addresses. */
   async offer(): Promise<string> {
     const offer = await this.#connection.createOffer();
-    // Told of no STUN server, the library asks one of Google's.
+    // Without a configured STUN server, the library would use one of Google's.
     for (const { iceTransport } of this.#connection.dtlsTransports) delete iceTransport.connection.stunServer;
     await this.#connection.setLocalDescription(offer);
     return this.#connection.localDescription?.sdp ?? '';
@@ -134,7 +137,7 @@ export class NodeCaller {
     this.#channel.send(JSON.stringify(event));
   }
 
-  /** Speaks into the microphone, faster than anyone could. */
+  /** Sends speech, faster than real time. */
   async speak(samples: Float32Array): Promise<void> {
     const encoder = await openOpusEncoder(24_000);
     for (let offset = 0; offset + encoder.frameSamples <= samples.length; offset += encoder.frameSamples) {
@@ -147,7 +150,7 @@ export class NodeCaller {
     encoder.close();
   }
 
-  /** The next event of this type that has not been waited for. */
+  /** The next event of this type after those already returned. */
   async until(type: string): Promise<any> {
     for (;;) {
       const index = this.events.findIndex((event, at) => at >= this.#read && event.type === type);
@@ -164,12 +167,12 @@ export class NodeCaller {
     if (this.#connection.connectionState !== 'closed') await once(this.#news, 'closed');
   }
 
-  /** Resolves when the loudspeaker has played for so long. */
+  /** Resolves when the loudspeaker has played for this long. */
   async untilHeard(ms: number): Promise<void> {
     while (this.packets.length * opusFrameMs < ms) await once(this.#news, 'packet');
   }
 
-  /** What the loudspeaker has played. */
+  /** The audio played by the loudspeaker. */
   async heard(): Promise<Float32Array> {
     const decoder = await openOpusDecoder(24_000);
     const sound = concatSamples(this.packets.map(({ payload }) => decoder.decode(payload)));
@@ -177,13 +180,13 @@ export class NodeCaller {
     return sound;
   }
 
-  /** Checks that the events came in the order of the protocol. */
+  /** Checks that the events came in protocol order. */
   expectOrder(): void {
     expect(orderViolations(this.events.filter(({ type }) => !type.startsWith('output_audio_buffer.')))).toEqual([]);
     expect(unfinishedResponses(this.events)).toEqual([]);
   }
 
-  /** Is gone without a word, as when a battery is empty. */
+  /** Disappears without closing the connection, like a device with an empty battery. */
   async vanish(): Promise<void> {
     const sockets = this.#connection.dtlsTransports.flatMap(
       ({ iceTransport }) => (iceTransport.connection as unknown as { protocols: StunProtocol[] }).protocols,

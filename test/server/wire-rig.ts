@@ -3,7 +3,7 @@ import type { CuesTold } from '../../server/realtime/encode-response.ts';
 import type { fakeEngines } from '../fakes/engines.ts';
 import { recordConnection } from './connection-rig.ts';
 
-/** A connection on fakes; every test of it ends with a check of its events, of each alone and of their order. */
+/** A connection on fakes. Every test ends with a check of its events, each alone and in order. */
 export function connect(
   options: Parameters<typeof fakeEngines>[0] & {
     readonly intent?: 'transcription';

@@ -109,7 +109,7 @@ function ledger({ person: { record } }: PersonRun): string[] {
   });
 }
 
-/** Returns whether the shares of the owners add up to the whole wait. */
+/** Returns whether the latency components add up to the whole wait. */
 function isShared({ owners, total_ms: totalMs }: Readonly<Record<string, unknown>>): boolean {
   if (typeof totalMs !== 'number') return true;
   const shares = Object.values(owners as Readonly<Record<string, number>>);

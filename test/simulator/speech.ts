@@ -45,7 +45,7 @@ export class Vocabulary {
     return new Set(this.#words.filter(({ speaker }) => isMeant(speaker)).map(({ text }) => text));
   }
 
-  /** New words that nobody has said before, for speech that only has to be identified. */
+  /** New words, unused in this run, for speech that only has to be identified. */
   invent(count: number): string {
     return Array.from({ length: count }, () => newWord((this.#invented += 1))).join(' ');
   }

@@ -27,7 +27,7 @@ export async function clipForTests(options: { readonly ms?: number; readonly lan
   return { voice, folder, defaultClip: { wav: wavPath, transcript, language, consent } };
 }
 
-/** An engine of this kind, as the engines file would open it. */
+/** Opens an engine of this kind, as the engines file would. */
 export function openEngine<Engine, Settings>(
   adapter: Adapter<Engine, Settings>,
   given: Record<string, unknown>,
@@ -44,7 +44,7 @@ export async function opened<Settings>(
   given: Record<string, unknown>,
   { server, route, care }: { readonly server: EngineServer; readonly route: string; readonly care?: Care | undefined },
 ): Promise<Opened<SpeechSynthesizer>> {
-  // No place is kept for what the tests abandon: their servers drop it at once.
+  // Abandoned calls keep no concurrency slot, because the test servers drop them at once.
   const engine = openEngine(adapter, { baseUrl: server.url, ...given }, { graceMs: 0, ...care });
   return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
@@ -63,7 +63,7 @@ export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<{ 
   for (const text of texts) yield { text };
 }
 
-/** Sound that goes on until its listener has left. */
+/** Audio that goes on until the client has left. */
 export async function* untilLeft(server: () => EngineServer, sampleRate: number): AsyncGenerator<Buffer> {
   while (server().abandoned === 0) {
     yield pcmOf('never', sampleRate).subarray(0, 961);
@@ -72,8 +72,9 @@ export async function* untilLeft(server: () => EngineServer, sampleRate: number)
 }
 
 /**
- * The user begins to speak while the server still sends; the server must see the connection close. Resolves to how many chunks
- * come out after that. `when` the user speaks: after the first sound, or, where sound comes whole, once the server is at work.
+ * A barge-in while the server is still sending; the server must see the connection close. Resolves
+ * to the number of chunks delivered after that. `when`: barge in after the first audio, or, if
+ * audio arrives all at once, when the server has the request.
  */
 export async function chunksAfterHangUp(
   engine: SpeechSynthesizer,

@@ -6,14 +6,14 @@ export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<Ph
   for (const text of texts) yield { text };
 }
 
-/** Everything that comes out of a stream. */
+/** Collects all items of a stream. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = [];
   for await (const item of items) found.push(item);
   return found;
 }
 
-/** Speaks texts to the end. */
+/** Synthesizes texts to the end. */
 export function speakAll(
   synthesizer: SpeechSynthesizer,
   voice: Voice,
@@ -29,18 +29,20 @@ export function lengthMs(chunks: readonly SpeechChunk[]): number {
   return chunks.reduce((sum, { frame }) => sum + (frame.samples.length / frame.sampleRate) * 1000, 0);
 }
 
-/** The largest sample, by size. */
+/** Largest absolute sample value. */
 export function peakOf(chunks: readonly SpeechChunk[]): number {
   return joined(chunks).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
-/** Level in decibels below full scale, pauses included. */
+/** Level in decibels of full scale, including pauses. */
 export function levelDb(chunks: readonly SpeechChunk[]): number {
   const samples = joined(chunks);
   return 10 * Math.log10(samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
 }
 
-/** Median fundamental frequency of the voiced parts in hertz, by autocorrelation; NaN without voice. */
+/**
+ * Median fundamental frequency of the voiced parts in hertz, by autocorrelation; NaN without voice.
+ */
 export function medianPitch(chunks: readonly SpeechChunk[]): number {
   const rate = chunks[0]?.frame.sampleRate ?? 0;
   const samples = joined(chunks);
@@ -53,7 +55,7 @@ export function medianPitch(chunks: readonly SpeechChunk[]): number {
   return pitches.sort((a, b) => a - b)[pitches.length >> 1] ?? NaN;
 }
 
-/** The shortest lag that fits almost as well as the best; undefined where none fits well. */
+/** The shortest lag that fits almost as well as the best; undefined if none fits well. */
 function bestLag(samples: Float32Array, window: number, shortest: number): number | undefined {
   const fits: number[] = [];
   for (let lag = shortest; lag <= window; lag += 1) {

@@ -14,13 +14,13 @@ export const weights = weightsOf(10 * pieceBytes + 17);
 export interface ModelRig {
   readonly server: WeightsServer;
   readonly dataDir: string;
-  /** One file, its hash known. */
+  /** One file with a known hash. */
   readonly model: CatalogueModel;
-  /** Waits that were asked for, in milliseconds; none takes any time. */
+  /** Requested waits in milliseconds; none takes any time. */
   readonly waits: number[];
   readonly notes: string[];
   pull(model?: CatalogueModel, options?: Partial<PullOptions>): Promise<boolean>;
-  /** Every file in the folder of models, but for what is under way. */
+  /** Every file in the models folder, except unfinished downloads. */
   installed(): Promise<Record<string, Buffer>>;
 }
 
@@ -37,7 +37,7 @@ export function modelOf(url: string, changes: Partial<CatalogueModel['downloads'
   };
 }
 
-/** A server and a data folder that end with the test. `stallMs` is how long a silent server is borne. */
+/** A server and a data folder for one test. `stallMs`: timeout for a silent server. */
 export async function openModelRig({ stallMs = 10_000 } = {}): Promise<ModelRig> {
   const server = await openWeightsServer(weights);
   const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-models-'));
