@@ -11,11 +11,10 @@ import type { Toolbox, ToolCall } from './tools.ts';
 /**
  * One part of a streamed reply.
  *
- * `mind` comes first and names the reply source. A second one means that the first source failed
- * (`because` is an engine error code) and another takes over: drop the first source's text that was
- * not spoken yet, and its tool calls. Tool calls come after all text: the character acts on them
- * once it has spoken. `emotion` applies to its text and to all that follows, until the next
- * `emotion`.
+ * `mind` comes first and names the reply source. A second one means that the first source failed (`because` is an
+ * engine error code) and another takes over: drop the first source's text that was not spoken yet, and its tool calls.
+ * Tool calls come after all text: the character acts on them once it has spoken. `emotion` applies to its text and to
+ * all that follows, until the next `emotion`.
  */
 export type ReplyPart =
   | { readonly type: 'mind'; readonly name: string; readonly because?: string }
@@ -26,10 +25,7 @@ export type ReplyPart =
   /** `cutShort`: the reason if the reply is incomplete. */
   | ({ readonly type: 'usage'; readonly cutShort: CutShort } & Cost);
 
-/**
- * Tokens that a model has read and written for a reply: its own count, or an estimate if it reports
- * none.
- */
+/** Tokens that a model has read and written for a reply: its own count, or an estimate if it reports none. */
 export interface Cost {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -50,9 +46,7 @@ export interface Circumstance {
 
 /** Inputs of a reply. */
 export interface AgentOptions extends CallOptions {
-  /**
-   * Setting and subject of the conversation, given by the application. Never overrides the persona.
-   */
+  /** Setting and subject of the conversation, given by the application. Never overrides the persona. */
   readonly scene?: string;
   readonly maxTokens?: number;
   /** Prompt recipe; absent means the server's default. */
@@ -75,15 +69,14 @@ export interface AgentOptions extends CallOptions {
 }
 
 /**
- * A turn that does not answer the user: nobody has spoken yet (`greeting`), the user was not
- * understood (`unclear`), the user has been silent for long (`idle`), or pauses and will go on
- * (`nod`: a backchannel by the character).
+ * A turn that does not answer the user: nobody has spoken yet (`greeting`), the user was not understood (`unclear`),
+ * the user has been silent for long (`idle`), or pauses and will go on (`nod`: a backchannel by the character).
  */
 export type Situation = 'greeting' | 'unclear' | 'idle' | 'nod';
 
 /**
- * A reply source that answers as a character. Stateless: the history is an argument, oldest first,
- * and ends with the last user message.
+ * A reply source that answers as a character. Stateless: the history is an argument, oldest first, and ends with the
+ * last user message.
  */
 export interface CharacterAgent {
   readonly character: Character;

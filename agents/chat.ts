@@ -2,8 +2,8 @@ import type { CallOptions } from '../voices/engine.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
- * One message of a conversation, oldest first in a history. A message with calls is immediately
- * followed by one `tool` message for each of them; there are no other `tool` messages.
+ * One message of a conversation, oldest first in a history. A message with calls is immediately followed by one `tool`
+ * message for each of them; there are no other `tool` messages.
  */
 export type Message =
   | { readonly role: 'system' | 'user'; readonly text: string; readonly name?: undefined }
@@ -49,15 +49,14 @@ export interface ChatSettings extends Sampling {
   readonly maxTokens?: number;
   readonly toolbox?: Toolbox;
   /**
-   * Background work: waits until nobody else calls the model, and is aborted with `GaveWay` as soon
-   * as somebody does.
+   * Background work: waits until nobody else calls the model, and is aborted with `GaveWay` as soon as somebody does.
    */
   readonly background?: boolean;
 }
 
 /**
- * A language model. Streams text deltas, then tool calls, then exactly one `chat-end`. Throws
- * `EngineError`, or `signal.reason` when aborted.
+ * A language model. Streams text deltas, then tool calls, then exactly one `chat-end`. Throws `EngineError`, or
+ * `signal.reason` when aborted.
  */
 export interface ChatModel {
   readonly name: string;

@@ -7,9 +7,8 @@ const scripts: readonly (readonly [RegExp, readonly string[]])[] = [
 ];
 
 /**
- * Picks the language of a text from those offered (BCP 47 tags, at least one) by its script: the
- * script with the most characters, a Latin or Cyrillic word counting as one. Returns the first
- * offered language if none fits.
+ * Picks the language of a text from those offered (BCP 47 tags, at least one) by its script: the script with the most
+ * characters, a Latin or Cyrillic word counting as one. Returns the first offered language if none fits.
  */
 export function languageOf(text: string, offered: readonly string[]): string {
   const [most] = scripts

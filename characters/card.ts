@@ -8,10 +8,7 @@ const longText = z.string().trim().min(1).max(40_000);
 const ownText = z.string().trim().max(40_000);
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/, 'a BCP 47 tag such as "en" or "zh"');
 
-/**
- * Voice of one embedded synthesizer for this character. `pitch` and `rate` are factors, 1 = the
- * voice unchanged.
- */
+/** Voice of one embedded synthesizer for this character. `pitch` and `rate` are factors, 1 = the voice unchanged. */
 const presetVoice = z.strictObject({
   /** Voice name of that synthesizer, for example `rms` for Flite or `cmn` for eSpeak NG. */
   id: shortText,
@@ -19,10 +16,7 @@ const presetVoice = z.strictObject({
   rate: z.number().min(0.5).max(2).default(1),
 });
 
-/**
- * Lore entry: a fact that is added to the prompt if one of its keys is mentioned (Character Card V2
- * and V3).
- */
+/** Lore entry: a fact that is added to the prompt if one of its keys is mentioned (Character Card V2 and V3). */
 const loreFields = z.strictObject({
   /** May be empty only for constant entries. */
   keys: z.array(shortText).max(100),
@@ -75,8 +69,8 @@ const loreReading = z.strictObject({
 });
 
 /**
- * A character card, `characters/<id>/card.json`: everything about a character except its example
- * dialogue (`lines.jsonl`, see {@link dialoguePairSchema}).
+ * A character card, `characters/<id>/card.json`: everything about a character except its example dialogue
+ * (`lines.jsonl`, see {@link dialoguePairSchema}).
  */
 export const cardSchema = z.strictObject({
   id: z
@@ -155,9 +149,9 @@ export const cardSchema = z.strictObject({
     })
     .prefault({}),
   /**
-   * `instructions`: if a session has instructions, they are all that a model is told, verbatim, and
-   * this card only supplies name and voice. For benchmarks that bring their own prompts. `card`
-   * (default): instructions are a scene below the character.
+   * `instructions`: if a session has instructions, they are all that a model is told, verbatim, and this card only
+   * supplies name and voice. For benchmarks that bring their own prompts. `card` (default): instructions are a scene
+   * below the character.
    */
   persona: z.enum(['card', 'instructions']).optional(),
   turnTaking: z
@@ -176,9 +170,8 @@ export const cardSchema = z.strictObject({
 export type Card = z.infer<typeof cardSchema>;
 
 /**
- * One line of `characters/<id>/lines.jsonl`: one to four wordings of a user message (triggers), and
- * the character's answer. Replies are written for speech: one to three short sentences, no markup,
- * no stage directions.
+ * One line of `characters/<id>/lines.jsonl`: one to four wordings of a user message (triggers), and the character's
+ * answer. Replies are written for speech: one to three short sentences, no markup, no stage directions.
  */
 export const dialoguePairSchema = z.strictObject({
   asks: z.array(shortText).min(1).max(4),

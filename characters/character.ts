@@ -12,10 +12,7 @@ export interface Character extends Card {
   readonly stage?: Stage;
 }
 
-/**
- * Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the invalid file
- * and row.
- */
+/** Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the invalid file and row. */
 export async function loadCharacter(folder: string): Promise<Character> {
   const cardPath = path.join(folder, 'card.json');
   const card = parseFile(cardSchema, await readText(cardPath), cardPath);
@@ -31,9 +28,9 @@ export async function loadCharacter(folder: string): Promise<Character> {
 }
 
 /**
- * Reads every pack in a folder of packs, sorted by id. Skips sub-folders without a `card.json`, and
- * those that begin with a dot (packs being written). `onBroken` is called with the error of a pack
- * that cannot be read, which is left out; without it, the error is thrown.
+ * Reads every pack in a folder of packs, sorted by id. Skips sub-folders without a `card.json`, and those that begin
+ * with a dot (packs being written). `onBroken` is called with the error of a pack that cannot be read, which is left
+ * out; without it, the error is thrown.
  */
 export async function loadCharacters(
   folder: string,

@@ -4,9 +4,9 @@ import { CharacterError } from './character-error.ts';
 const slashed = /^\/(.*)\/([a-z]*)$/su;
 
 /**
- * Compiles a lorebook key that is a regular expression, bare or as `/pattern/flags` (flags i, m, s;
- * others have no effect). Matching time is linear in the text, since patterns are untrusted. Throws
- * `CharacterError` for an invalid pattern, or one with look-around or backreferences.
+ * Compiles a lorebook key that is a regular expression, bare or as `/pattern/flags` (flags i, m, s; others have no
+ * effect). Matching time is linear in the text, since patterns are untrusted. Throws `CharacterError` for an invalid
+ * pattern, or one with look-around or backreferences.
  */
 export function lorePattern(key: string, caseSensitive: boolean): (text: string) => boolean {
   const [, inside = key, letters = ''] = slashed.exec(key) ?? [];

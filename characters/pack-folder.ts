@@ -16,8 +16,8 @@ export interface PackFiles {
 }
 
 /**
- * Writes a pack as `<parent>/<id>/`, atomically: writes a temporary folder and renames it. Throws
- * `CharacterError` if the id exists and `replace` is not set.
+ * Writes a pack as `<parent>/<id>/`, atomically: writes a temporary folder and renames it. Throws `CharacterError` if
+ * the id exists and `replace` is not set.
  */
 export async function writePack(parent: string, pack: PackFiles, replace = false): Promise<string> {
   const folder = path.join(parent, pack.card.id);
@@ -81,9 +81,7 @@ const assetsName = 'assets';
 const sourceName = 'source.json';
 const pictureName = 'picture.png';
 
-/**
- * Keeps the replaced folder until the new one is complete; names with a dot are not read as packs.
- */
+/** Keeps the replaced folder until the new one is complete; names with a dot are not read as packs. */
 async function moveAside(folder: string, aside: string): Promise<void> {
   await rename(folder, aside).catch((cause: unknown) => {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause;

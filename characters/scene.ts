@@ -28,10 +28,7 @@ const spokenLine = z
     error: 'nothing in it is spoken: actions and thoughts go with a line',
   });
 
-/**
- * A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given
- * circumstance).
- */
+/** A scene file, `scenes/<id>.json`: several characters in one situation (CoSER's given circumstance). */
 export const sceneSchema = z.strictObject({
   title: z.string().trim().min(1).max(120),
   /** One line for pickers. */
@@ -59,10 +56,7 @@ export const sceneSchema = z.strictObject({
   ]),
   /** Limit of turns of characters, the narrator's included. */
   turns: z.number().int().min(1).max(20).default(20),
-  /**
-   * Lines in order, used if no model plays the characters; (actions) and [thoughts] as in any
-   * performance.
-   */
+  /** Lines in order, used if no model plays the characters; (actions) and [thoughts] as in any performance. */
   script: z
     .array(z.strictObject({ speaker: id, text: spokenLine }))
     .max(20)
@@ -83,9 +77,9 @@ export interface Stage {
 export const sceneModel = (sceneId: string): string => `scene:${sceneId}`;
 
 /**
- * Loads the scenes of a folder of packs (`scenes/*.json`), each as a character whose `stage` has
- * the participants. Throws `CharacterError` naming the invalid file or the missing character; if
- * `onBroken` is given, it is called with the error instead, and the scene is left out.
+ * Loads the scenes of a folder of packs (`scenes/*.json`), each as a character whose `stage` has the participants.
+ * Throws `CharacterError` naming the invalid file or the missing character; if `onBroken` is given, it is called with
+ * the error instead, and the scene is left out.
  */
 export async function loadStages(
   folder: string,

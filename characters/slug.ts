@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Returns an id for a name: lower-case words joined by hyphens. Names without Latin letters or
- * digits get a short hash, always the same.
+ * Returns an id for a name: lower-case words joined by hyphens. Names without Latin letters or digits get a short hash,
+ * always the same.
  */
 export function slugOf(name: string): string {
   const words = name

@@ -2,10 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/**
- * WAV files named by content hash: identical audio is stored once, and a name always matches its
- * content.
- */
+/** WAV files named by content hash: identical audio is stored once, and a name always matches its content. */
 export interface AudioStore {
   /** Stores a WAV and resolves to its name: the first 40 hex digits of its SHA-256. */
   keep(wav: Uint8Array): Promise<string>;
@@ -14,8 +11,8 @@ export interface AudioStore {
 }
 
 /**
- * Opens a store in a folder, which is created on the first write. Writes are atomic, so a killed
- * process leaves no partial file.
+ * Opens a store in a folder, which is created on the first write. Writes are atomic, so a killed process leaves no
+ * partial file.
  */
 export function openAudioStore(folder: string): AudioStore {
   const pathOf = (name: string): string => path.join(folder, `${name}.wav`);

@@ -1,6 +1,4 @@
-/**
- * Pearson's linear correlation; null if either side is constant or there are fewer than two points.
- */
+/** Pearson's linear correlation; null if either side is constant or there are fewer than two points. */
 export function pearson(xs: readonly number[], ys: readonly number[]): number | null {
   const { sxx, syy, sxy } = moments(xs, ys);
   return sxx === 0 || syy === 0 ? null : sxy / Math.sqrt(sxx * syy);
@@ -48,10 +46,7 @@ export function residualMse(xs: readonly number[], ys: readonly number[]): numbe
   return squares.reduce((sum, value) => sum + value, 0) / xs.length;
 }
 
-/**
- * Leave-one-out MSE: each point's residual about the line fitted to the others; null below three
- * points.
- */
+/** Leave-one-out MSE: each point's residual about the line fitted to the others; null below three points. */
 export function leaveOneOutMse(xs: readonly number[], ys: readonly number[]): number | null {
   let sum = 0;
   for (const [left, x] of xs.entries()) {

@@ -1,9 +1,6 @@
 import { EvalError } from './eval-error.ts';
 
-/**
- * Parses CSV (RFC 4180: quotes, doubled quotes, line breaks inside quotes) with a header row; one
- * object per row.
- */
+/** Parses CSV (RFC 4180: quotes, doubled quotes, line breaks inside quotes) with a header row; one object per row. */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = [], ...rows] = cellsOf(text.replace(/^\uFEFF/, ''));
   return rows

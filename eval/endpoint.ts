@@ -23,8 +23,8 @@ export interface Endpoint {
   /** Retries made so far, over all calls. */
   readonly retries: number;
   /**
-   * Makes a call within the limits. `mayStart` is called before each try. Transient `EngineError`s
-   * are retried; the last error is thrown.
+   * Makes a call within the limits. `mayStart` is called before each try. Transient `EngineError`s are retried; the
+   * last error is thrown.
    */
   call<Result>(
     work: (options: CallOptions) => Promise<Result>,
@@ -95,9 +95,7 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
   };
 }
 
-/**
- * Bad replies count as transient too: they may be a gateway's hiccup, and a run has time to retry.
- */
+/** Bad replies count as transient too: they may be a gateway's hiccup, and a run has time to retry. */
 function mayPass(fault: EngineError): boolean {
   return fault.retryable || fault.code === 'ENGINE_BAD_REPLY';
 }

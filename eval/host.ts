@@ -22,10 +22,7 @@ export interface EvalFlag {
   readonly value?: string;
 }
 
-/**
- * Services that the surrounding program gives to the harness, which itself reaches servers only as
- * a client.
- */
+/** Services that the surrounding program gives to the harness, which itself reaches servers only as a client. */
 export interface EvalHost {
   readonly version: string;
   /** The server's settings as command-line flags, by type. */
@@ -37,8 +34,8 @@ export interface EvalHost {
   /** Describes an error of Node's `parseArgs`. */
   optionProblem(fault: unknown): string;
   /**
-   * Starts one of our servers on a free loopback port. `flags` are command-line flags; `references`
-   * are keyed by character.
+   * Starts one of our servers on a free loopback port. `flags` are command-line flags; `references` are keyed by
+   * character.
    */
   startServer(options: {
     readonly flags: Readonly<Record<string, string | boolean>>;

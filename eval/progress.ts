@@ -1,9 +1,6 @@
 import type { RunState } from './runner.ts';
 
-/**
- * Formats a progress line of at most `width` columns: bar, rate, failures, cost so far, and time
- * left.
- */
+/** Formats a progress line of at most `width` columns: bar, rate, failures, cost so far, and time left. */
 export function progressLine(state: RunState, { elapsedMs, width }: { elapsedMs: number; width: number }): string {
   const { total, done, failed, doneNow, spentDollars } = state;
   const share = total === 0 ? 1 : Math.min(1, done / total);
@@ -37,10 +34,7 @@ export interface ProgressScreen {
   write(text: string): unknown;
 }
 
-/**
- * Shows progress: on a terminal in place, at most ten times a second; otherwise a line every ten
- * seconds.
- */
+/** Shows progress: on a terminal in place, at most ten times a second; otherwise a line every ten seconds. */
 export function openProgress(screen: ProgressScreen, now: () => number): { show(state: RunState): void; end(): void } {
   const startMs = now();
   const gapMs = screen.isTTY === true ? 100 : 10_000;

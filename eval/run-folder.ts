@@ -16,8 +16,8 @@ export function runPaths(folder: string): { readonly logFile: string; readonly a
 }
 
 /**
- * Opens and locks the folder of a run. Takes over the lock of a process that no longer runs. Throws
- * an `EvalError` if another process holds it.
+ * Opens and locks the folder of a run. Takes over the lock of a process that no longer runs. Throws an `EvalError` if
+ * another process holds it.
  */
 export async function openRunFolder(folder: string): Promise<RunFolder> {
   await mkdir(folder, { recursive: true });

@@ -11,9 +11,7 @@ const header = z.object({
   versions: z.record(z.string(), z.string()),
   /** Commit of this repository; null if there is none. */
   commit: z.string().nullable(),
-  /**
-   * Run configuration, enough to resume the run. Holds names of environment variables, never keys.
-   */
+  /** Run configuration, enough to resume the run. Holds names of environment variables, never keys. */
   config: z.record(z.string(), z.unknown()),
   models: z.record(z.string(), z.string()),
   /** SHA-256 of each prompt template. */
@@ -66,9 +64,7 @@ export interface RunRecord {
   /** Failures without a later success. */
   readonly failures: readonly FailedLine[];
   readonly spentDollars: number;
-  /**
-   * Duplicate measurements in the log; the first one counts. Always 0 unless the log was edited.
-   */
+  /** Duplicate measurements in the log; the first one counts. Always 0 unless the log was edited. */
   readonly repeated: number;
   /** Why the run's last part ended; null if it was killed or is still running. */
   readonly ended: string | null;
@@ -80,8 +76,8 @@ export function askKey(scorer: string, ask: string): string {
 }
 
 /**
- * Reads a log, line by line. Skips a last line torn by a kill; any other unreadable line is an
- * `EvalError` that names it.
+ * Reads a log, line by line. Skips a last line torn by a kill; any other unreadable line is an `EvalError` that names
+ * it.
  */
 export async function readRunLog(file: string): Promise<RunRecord> {
   const state = new RecordBuilder();
@@ -177,17 +173,14 @@ function failureKey(about: { sample: string; scorer?: string | undefined; ask?: 
 
 /** Append-only writer of a run's log. */
 export interface RunLog {
-  /**
-   * Resolves when the line is with the operating system: killing this process can no longer lose
-   * it.
-   */
+  /** Resolves when the line is with the operating system: killing this process can no longer lose it. */
   append(event: LogLine): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a log for appending, after cutting off a torn last line. With `fresh`, the log must then be
- * empty: a run killed before its first line was complete never began.
+ * Opens a log for appending, after cutting off a torn last line. With `fresh`, the log must then be empty: a run killed
+ * before its first line was complete never began.
  */
 export async function openRunLog(file: string, { fresh = false } = {}): Promise<RunLog> {
   const handle = await open(file, 'a+').catch((cause: unknown) => {

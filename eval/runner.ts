@@ -40,9 +40,9 @@ export const nothingKnown: Known = {
 };
 
 /**
- * Runs what is left of a task; known results are not computed again. Failures are logged, and the
- * rest goes on. Resolves to the reason it ended: `finished`, or the budget's message. Throws
- * `signal.reason` if aborted; work in progress is then lost, finished work is in the log.
+ * Runs what is left of a task; known results are not computed again. Failures are logged, and the rest goes on.
+ * Resolves to the reason it ended: `finished`, or the budget's message. Throws `signal.reason` if aborted; work in
+ * progress is then lost, finished work is in the log.
  */
 export async function runTask<Input, Target, Output>(
   task: Task<Input, Target, Output>,

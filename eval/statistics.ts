@@ -15,9 +15,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * Percentile bootstrap intervals by drawing whole clusters with replacement. `statistic` gets the
- * number of times each of `clusters` was drawn and returns one or more numbers, NaN if one is
- * undefined. A single cluster gives no interval.
+ * Percentile bootstrap intervals by drawing whole clusters with replacement. `statistic` gets the number of times each
+ * of `clusters` was drawn and returns one or more numbers, NaN if one is undefined. A single cluster gives no interval.
  */
 export function bootstrapIntervals(
   clusters: number,
@@ -29,10 +28,7 @@ export function bootstrapIntervals(
   return draws.map((values) => ({ low: quantile(values, tail), high: quantile(values, 1 - tail) }));
 }
 
-/**
- * Returns the draws behind `bootstrapIntervals`: for each number of the statistic, its sorted
- * values.
- */
+/** Returns the draws behind `bootstrapIntervals`: for each number of the statistic, its sorted values. */
 export function bootstrapDraws(
   clusters: number,
   statistic: (weights: Float64Array) => readonly number[],
@@ -68,10 +64,7 @@ export function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/**
- * Two-sided bootstrap p-value of a difference from 0, at least 2 / (draws + 1). Null if there are
- * no draws.
- */
+/** Two-sided bootstrap p-value of a difference from 0, at least 2 / (draws + 1). Null if there are no draws. */
 export function bootstrapP(sorted: Float64Array): number | null {
   if (sorted.length === 0) return null;
   let below = 0;

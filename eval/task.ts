@@ -4,9 +4,7 @@ import type { AudioStore } from './audio-store.ts';
 /** One item of a benchmark. `id` is unique in its task and the same in every run. */
 export interface Sample<Input, Target> {
   readonly id: string;
-  /**
-   * Cluster for the bootstrap: samples of one group resemble each other. In SpeechRole, the role.
-   */
+  /** Cluster for the bootstrap: samples of one group resemble each other. In SpeechRole, the role. */
   readonly group: string;
   readonly input: Input;
   readonly target: Target;
@@ -28,8 +26,8 @@ export interface Solved<Input, Target, Output> {
 }
 
 /**
- * Measures samples. The costly part (`measure`) runs once and its JSON result is kept in the log;
- * its interpretation (`score`) is recomputed from the log at any time and makes no calls.
+ * Measures samples. The costly part (`measure`) runs once and its JSON result is kept in the log; its interpretation
+ * (`score`) is recomputed from the log at any time and makes no calls.
  */
 export interface Scorer<Input, Target, Output> {
   readonly name: string;
@@ -45,16 +43,11 @@ export interface Task<Input, Target, Output> {
   readonly name: string;
   /** Incremented whenever scores before and after are not comparable. */
   readonly version: number;
-  /**
-   * Yields the same samples in the same order every time; samples are small, audio is read on
-   * demand.
-   */
+  /** Yields the same samples in the same order every time; samples are small, audio is read on demand. */
   samples(): AsyncIterable<Sample<Input, Target>>;
   /** Returns the facts of a sample for the log: JSON, sufficient for scoring and reports. */
   describe(sample: Sample<Input, Target>): unknown;
-  /**
-   * Runs the system under test on a sample. The result is stored in the log, so it must be JSON.
-   */
+  /** Runs the system under test on a sample. The result is stored in the log, so it must be JSON. */
   solve(sample: Sample<Input, Target>, context: EvalContext): Promise<Output>;
   readonly scorers: readonly Scorer<Input, Target, Output>[];
 }

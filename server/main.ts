@@ -22,8 +22,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(args: string[]): Pro
   eval: () => import('./cli/eval.ts'),
 };
 
-// Caches compiled code, which saves a third of the start time of most commands. An empty variable
-// counts as unset.
+// Caches compiled code, which saves a third of the start time of most commands. An empty variable counts as unset.
 enableCompileCache(path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'dramatis'));
 
 async function main(): Promise<number> {

@@ -2,14 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Folder with recordings and reference vectors that are not part of the project: `../shared`, or
- * `DRAMATIS_SHARED_DIR`.
+ * Folder with recordings and reference vectors that are not part of the project: `../shared`, or `DRAMATIS_SHARED_DIR`.
  */
 const directory = process.env['DRAMATIS_SHARED_DIR'] ?? join(import.meta.dirname, '../../shared');
 
-/**
- * True if the folder exists; tests that need it are written as `it.skipIf(!sharedAvailable)(...)`.
- */
+/** True if the folder exists; tests that need it are written as `it.skipIf(!sharedAvailable)(...)`. */
 export const sharedAvailable = existsSync(join(directory, 'golden')) && existsSync(join(directory, 'audio'));
 
 if (!sharedAvailable) {

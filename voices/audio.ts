@@ -3,8 +3,8 @@ import { endianness } from 'node:os';
 const isLittleEndian = endianness() === 'LE';
 
 /**
- * Mono PCM in [-1, 1]. `atMs` is the audio time of the first sample, i.e. the duration of all
- * samples before it, never wall-clock time.
+ * Mono PCM in [-1, 1]. `atMs` is the audio time of the first sample, i.e. the duration of all samples before it, never
+ * wall-clock time.
  */
 export interface AudioFrame {
   readonly samples: Float32Array;
@@ -20,8 +20,8 @@ export function durationMs(frame: AudioFrame): number {
 }
 
 /**
- * Little-endian signed 16-bit PCM to floats in [-1, 1). Ignores an odd last byte. If the result
- * fits into `into`, it is written there and a subarray of it is returned.
+ * Little-endian signed 16-bit PCM to floats in [-1, 1). Ignores an odd last byte. If the result fits into `into`, it is
+ * written there and a subarray of it is returned.
  */
 export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -32,9 +32,8 @@ export function floatsFromPcm16(bytes: Uint8Array, into?: Float32Array): Float32
 }
 
 /**
- * Floats to little-endian signed 16-bit PCM; clips values outside [-1, 1], NaN becomes silence. If
- * the result fits into `into`, whose byte offset must be even, it is written there and a subarray
- * of it is returned.
+ * Floats to little-endian signed 16-bit PCM; clips values outside [-1, 1], NaN becomes silence. If the result fits into
+ * `into`, whose byte offset must be even, it is written there and a subarray of it is returned.
  */
 export function pcm16FromFloats(samples: Float32Array, into?: Buffer): Buffer {
   const length = samples.length * 2;
@@ -44,9 +43,7 @@ export function pcm16FromFloats(samples: Float32Array, into?: Buffer): Buffer {
   return isLittleEndian ? bytes : bytes.swap16();
 }
 
-/**
- * Floats as 16-bit integers: half the memory, for audio that is kept. Clips like `pcm16FromFloats`.
- */
+/** Floats as 16-bit integers: half the memory, for audio that is kept. Clips like `pcm16FromFloats`. */
 export function int16FromFloats(samples: Float32Array): Int16Array {
   const integers = new Int16Array(samples.length);
   writeInt16(samples, integers, 0);
@@ -79,10 +76,7 @@ export function concatSamples(blocks: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/**
- * Cuts a stream of blocks into windows of exactly `windowSamples`; the remainder waits for the next
- * push.
- */
+/** Cuts a stream of blocks into windows of exactly `windowSamples`; the remainder waits for the next push. */
 export class Rechunker {
   readonly #windowSamples: number;
   /** The window being filled, and how many of its samples are set. */

@@ -1,18 +1,13 @@
-/**
- * Options of every engine call. Aborting is not an error: the call ends by throwing
- * `signal.reason`.
- */
+/** Options of every engine call. Aborting is not an error: the call ends by throwing `signal.reason`. */
 export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Optional lifecycle methods of an engine. The engine must work without any of them being called.
- */
+/** Optional lifecycle methods of an engine. The engine must work without any of them being called. */
 export interface EngineUpkeep {
   /**
-   * Cheap check of whether the engine could serve now. Resolves to a description of what was found;
-   * throws an `EngineError` whose detail contains the remedy.
+   * Cheap check of whether the engine could serve now. Resolves to a description of what was found; throws an
+   * `EngineError` whose detail contains the remedy.
    */
   check?(options: CallOptions): Promise<string>;
   /** Warms up, so that the first call is as fast as later ones. */
@@ -20,10 +15,7 @@ export interface EngineUpkeep {
   close?(): Promise<void>;
 }
 
-/**
- * `ENGINE_REFUSED`: the engine rejected this input. `ENGINE_MISSING`: the engine or its weights are
- * not installed.
- */
+/** `ENGINE_REFUSED`: the engine rejected this input. `ENGINE_MISSING`: the engine or its weights are not installed. */
 export type EngineErrorCode =
   | 'ENGINE_UNAVAILABLE'
   | 'ENGINE_TIMEOUT'

@@ -38,8 +38,8 @@ export interface OmniOptions extends CallOptions {
 }
 
 /**
- * A speech-to-speech model: text and audio parts, then exactly one `omni-end`. The joined text
- * deltas are the text of the reply. Throws `EngineError`, or `signal.reason` when aborted.
+ * A speech-to-speech model: text and audio parts, then exactly one `omni-end`. The joined text deltas are the text of
+ * the reply. Throws `EngineError`, or `signal.reason` when aborted.
  */
 export interface OmniModel {
   readonly name: string;

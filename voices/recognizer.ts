@@ -4,8 +4,7 @@ import type { CallOptions } from './engine.ts';
 /** Reason why a final transcript is empty although something was said. */
 export interface Unclear {
   /**
-   * `low_confidence`: recognized too poorly. `language_not_supported`: probably a language this
-   * engine does not know.
+   * `low_confidence`: recognized too poorly. `language_not_supported`: probably a language this engine does not know.
    */
   readonly code: 'low_confidence' | 'language_not_supported';
   /** Message to the user: what happened and what to do about it. */
@@ -31,9 +30,9 @@ export type TranscriptPart =
     };
 
 /**
- * Speech to text. Yields any number of partials, then exactly one final, then ends. The end of
- * `audio` is the end of the utterance. Frames arrive at `sampleRate`. They may carry `voiced`: an
- * engine may decode ahead when it turns false, and must return an empty final if it was never true.
+ * Speech to text. Yields any number of partials, then exactly one final, then ends. The end of `audio` is the end of
+ * the utterance. Frames arrive at `sampleRate`. They may carry `voiced`: an engine may decode ahead when it turns
+ * false, and must return an empty final if it was never true.
  */
 export interface SpeechRecognizer {
   readonly name: string;

@@ -2,10 +2,9 @@ import type { AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
 
 /**
- * Computes speaker embeddings: similar voices get embeddings that are close together. Embeddings
- * have length 1, so the dot product of two is their cosine. Embeddings of encoders with different
- * names must not be compared. Accepts clips of any sample rate; one under half a second throws
- * `ENGINE_REFUSED`.
+ * Computes speaker embeddings: similar voices get embeddings that are close together. Embeddings have length 1, so the
+ * dot product of two is their cosine. Embeddings of encoders with different names must not be compared. Accepts clips
+ * of any sample rate; one under half a second throws `ENGINE_REFUSED`.
  */
 export interface SpeakerEncoder {
   /** Identifies the exact weights. */
@@ -17,8 +16,8 @@ export interface SpeakerEncoder {
 }
 
 /**
- * Cosine similarity of two embeddings, -1 to 1. Throws a `RangeError` if their lengths differ, i.e.
- * they come from different encoders.
+ * Cosine similarity of two embeddings, -1 to 1. Throws a `RangeError` if their lengths differ, i.e. they come from
+ * different encoders.
  */
 export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
   if (one.length !== other.length) throw new RangeError(`${one.length} and ${other.length} numbers have no cosine`);
@@ -33,9 +32,8 @@ export function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number
 }
 
 /**
- * Mean cosine of each embedding to the others, by which SpeechRole (appendix A.2) ranks the clips
- * of a role. A single embedding gets 1. Linear in their number: each is compared with the sum of
- * all.
+ * Mean cosine of each embedding to the others, by which SpeechRole (appendix A.2) ranks the clips of a role. A single
+ * embedding gets 1. Linear in their number: each is compared with the sum of all.
  */
 export function centralities(embeddings: readonly ArrayLike<number>[]): number[] {
   if (embeddings.length < 2) return embeddings.map(() => 1);

@@ -1,10 +1,7 @@
 import type { AudioFrame } from './audio.ts';
 import type { CallOptions } from './engine.ts';
 
-/**
- * A voice that comes with the engine. `pitch` and `rate` are factors on the engine's own; 1 =
- * unchanged.
- */
+/** A voice that comes with the engine. `pitch` and `rate` are factors on the engine's own; 1 = unchanged. */
 export interface PresetVoice {
   readonly kind: 'preset';
   readonly id: string;
@@ -40,10 +37,7 @@ export interface TimedWord {
   readonly endMs: number;
 }
 
-/**
- * `text` is exactly what `frame` says, spaces included: the joined chunks of a phrase are the
- * phrase.
- */
+/** `text` is exactly what `frame` says, spaces included: the joined chunks of a phrase are the phrase. */
 export interface SpeechChunk {
   readonly frame: AudioFrame;
   readonly text: string;
@@ -51,9 +45,8 @@ export interface SpeechChunk {
 }
 
 /**
- * Text to speech. Chunks come in order, the first as early as the engine can. `frame.atMs` counts
- * from the start of the call. An unknown preset falls back to the engine's default voice; a phrase
- * with nothing to speak yields nothing.
+ * Text to speech. Chunks come in order, the first as early as the engine can. `frame.atMs` counts from the start of the
+ * call. An unknown preset falls back to the engine's default voice; a phrase with nothing to speak yields nothing.
  */
 export interface SpeechSynthesizer {
   readonly name: string;

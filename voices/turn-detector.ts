@@ -13,9 +13,9 @@ export interface TurnOptions extends CallOptions {
 export interface TurnDetector {
   readonly name: string;
   /**
-   * End-of-turn probability in [0, 1]. `turn` is all audio of the user's turn from its start until
-   * now, including the current silence, at any sample rate; detectors look at its end. Call it
-   * again in every pause. Throws an `EngineError`, or `signal.reason` when aborted.
+   * End-of-turn probability in [0, 1]. `turn` is all audio of the user's turn from its start until now, including the
+   * current silence, at any sample rate; detectors look at its end. Call it again in every pause. Throws an
+   * `EngineError`, or `signal.reason` when aborted.
    */
   completeness(turn: AudioFrame, options: TurnOptions): Promise<number>;
 }
@@ -31,8 +31,8 @@ export interface Patience {
 }
 
 /**
- * Silence in milliseconds that ends a turn with this end-of-turn probability: `leastMs` from the
- * threshold on, linearly more below it.
+ * Silence in milliseconds that ends a turn with this end-of-turn probability: `leastMs` from the threshold on, linearly
+ * more below it.
  */
 export function patienceMs(completeness: number, { leastMs, mostMs, threshold }: Patience): number {
   const lacking = Math.min(1, Math.max(0, (threshold - completeness) / threshold));

@@ -26,8 +26,8 @@ export interface ActorSettings {
 }
 
 /**
- * Token limit of a reply that may contain tool calls: arguments are never spoken, so their length
- * costs the listener no time.
+ * Token limit of a reply that may contain tool calls: arguments are never spoken, so their length costs the listener no
+ * time.
  */
 const maxTokensWithTools = 1_000;
 
@@ -106,9 +106,7 @@ function cutShortAt(part: ChatPart): CutShort {
   return part.type === 'chat-end' && part.reason !== 'stop' && part.reason;
 }
 
-/**
- * Speech and cues released by one part of the stream; any part but text flushes what was held back.
- */
+/** Speech and cues released by one part of the stream; any part but text flushes what was held back. */
 function performedIn(part: ChatPart, words: OwnWords, script: Performance): Performed[] {
   if (part.type !== 'text-delta') return [...script.add(words.rest()), ...script.rest()].map(asReplyPart);
   const performed = script.add(words.add(part.text));

@@ -3,10 +3,7 @@ import type { ChatPart, Message } from '../chat.ts';
 import { estimatePrompt } from '../prompting/talk-window.ts';
 import { estimateShare } from '../llm/token-estimate.ts';
 
-/**
- * Counts the cost of a reply part by part: an estimate, until the model reports its own count, if
- * it ever does.
- */
+/** Counts the cost of a reply part by part: an estimate, until the model reports its own count, if it ever does. */
 export function costMeter(prompt: readonly Message[]): (part: ChatPart) => Cost {
   const inputTokens = estimatePrompt(prompt);
   let written = 0;

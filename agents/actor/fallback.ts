@@ -5,10 +5,9 @@ import { languageOf } from '../language.ts';
 import { evasion } from '../retrieval/retrieval.ts';
 
 /**
- * Answers with `primary`, or with `backup` if it fails, so that the character never falls silent.
- * If `primary` fails after some of its text was output, one of the card's evasions completes the
- * turn. All agents that depend on the same engine may share a `circuit`; while it is open, `backup`
- * answers directly.
+ * Answers with `primary`, or with `backup` if it fails, so that the character never falls silent. If `primary` fails
+ * after some of its text was output, one of the card's evasions completes the turn. All agents that depend on the same
+ * engine may share a `circuit`; while it is open, `backup` answers directly.
  */
 export function withFallback(
   primary: CharacterAgent,

@@ -26,10 +26,9 @@ export interface MindModel {
 }
 
 /**
- * Creates the reply sources of a server: one agent for each character, made once. Without a model
- * they speak the lines of their packs; with models, the first plays the character, the next takes
- * over if it fails, and the pack answers if all fail. With `meanings`, prompt material is also
- * found by embedding.
+ * Creates the reply sources of a server: one agent for each character, made once. Without a model they speak the lines
+ * of their packs; with models, the first plays the character, the next takes over if it fails, and the pack answers if
+ * all fail. With `meanings`, prompt material is also found by embedding.
  */
 export function openMind(
   models: readonly MindModel[] = [],

@@ -23,9 +23,9 @@ function linesFor(
 }
 
 /**
- * Speaks canned lines of the card if no answer is needed: a greeting when a conversation opens, a
- * request to repeat if nothing was understood, a backchannel while the user talks. `random` (0 to
- * below 1) chooses the greeting, since all conversations begin alike.
+ * Speaks canned lines of the card if no answer is needed: a greeting when a conversation opens, a request to repeat if
+ * nothing was understood, a backchannel while the user talks. `random` (0 to below 1) chooses the greeting, since all
+ * conversations begin alike.
  */
 export function withScript(agent: CharacterAgent, random: () => number = Math.random): CharacterAgent {
   const { character } = agent;

@@ -6,10 +6,7 @@ import { note, type Finding } from './finding.ts';
 /** Characters that cannot be spoken: markup, links, placeholders and pictures. */
 export const unspeakable = /[*_#<>{}[\]|~`]|https?:|\p{Extended_Pictographic}/u;
 
-/**
- * Checks a card by itself: empty fields, texts that cannot be spoken, lorebook keys that cannot
- * work.
- */
+/** Checks a card by itself: empty fields, texts that cannot be spoken, lorebook keys that cannot work. */
 export function checkCard(character: Character): Finding[] {
   return [...missing(character), ...spoken(character), ...lore(character)];
 }

@@ -55,8 +55,8 @@ function languageOfLine(character: Character, { reply, language }: DialoguePair,
 }
 
 /**
- * Finds repeated triggers and replies. Only a reader can tell whether two answers to one trigger
- * contradict each other, so these are notes.
+ * Finds repeated triggers and replies. Only a reader can tell whether two answers to one trigger contradict each other,
+ * so these are notes.
  */
 function duplicates(lines: readonly DialoguePair[]): Finding[] {
   const asks = new Map<string, number>();

@@ -42,10 +42,9 @@ export interface Judged {
 }
 
 /**
- * Has a model compare each exchange with the card's traits, style, MBTI and facts, as Beyond
- * Dialogue aligns profile and dialogue (§3.2), a few exchanges a call, a few calls concurrently. A
- * finding must quote the reply it is about. Throws `EngineError` if the model returns nothing
- * usable for the first batches.
+ * Has a model compare each exchange with the card's traits, style, MBTI and facts, as Beyond Dialogue aligns profile
+ * and dialogue (§3.2), a few exchanges a call, a few calls concurrently. A finding must quote the reply it is about.
+ * Throws `EngineError` if the model returns nothing usable for the first batches.
  */
 export async function judgeLines(
   character: Character,

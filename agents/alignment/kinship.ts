@@ -1,8 +1,6 @@
 import type { Character } from '../../characters/character.ts';
 
-/**
- * Kinship terms, at most one of which applies between two people; words in one row are synonyms.
- */
+/** Kinship terms, at most one of which applies between two people; words in one row are synonyms. */
 const ties = [
   'father|dad|papa',
   'mother|mum|mama',
@@ -36,9 +34,9 @@ export interface Claim {
 }
 
 /**
- * Finds sentences that give a person of the card's relationships another kinship: "my brother John"
- * if the card says "his cousin". `isSure` if the full name is used: there may be two Johns. People
- * whose relation contains no term of the list are skipped.
+ * Finds sentences that give a person of the card's relationships another kinship: "my brother John" if the card says
+ * "his cousin". `isSure` if the full name is used: there may be two Johns. People whose relation contains no term of
+ * the list are skipped.
  */
 export function openKinship({ relationships }: Character): (text: string) => readonly Claim[] {
   const people = relationships.flatMap(({ name, relation }) => {

@@ -3,8 +3,8 @@ import type { Message } from '../chat.ts';
 import type { Toolbox } from '../tools.ts';
 
 /**
- * Converts messages to node-llama-cpp's history, in which a call and its output are part of one
- * model response that continues after it. The last item is the response to generate.
+ * Converts messages to node-llama-cpp's history, in which a call and its output are part of one model response that
+ * continues after it. The last item is the response to generate.
  */
 export function llamaHistory(messages: readonly Message[]): ChatHistoryItem[] {
   const results = new Map(
@@ -34,10 +34,7 @@ export function llamaHistory(messages: readonly Message[]): ChatHistoryItem[] {
   return history;
 }
 
-/**
- * The functions offered to the model. A choice of one function offers that alone; a call cannot be
- * forced.
- */
+/** The functions offered to the model. A choice of one function offers that alone; a call cannot be forced. */
 export function llamaFunctions(toolbox: Toolbox | undefined): ChatModelFunctions | undefined {
   if (toolbox === undefined || toolbox.choice === 'none') return undefined;
   const { choice } = toolbox;

@@ -19,10 +19,7 @@ const settings = z.strictObject({
   ),
   /** Context size of one conversation in tokens: prompt, history and reply. */
   contextSize: z.number().int().min(256).max(1_048_576).default(8_192),
-  /**
-   * Concurrent conversations. Each has its own context in memory, kept until another conversation
-   * needs it.
-   */
+  /** Concurrent conversations. Each has its own context in memory, kept until another conversation needs it. */
   talks: z.number().int().min(1).max(64).default(2),
   /** CPU threads; half of the cores by default, since recognizer and synthesizer need some too. */
   threads: z.number().int().min(1).max(256).optional(),

@@ -16,17 +16,11 @@ export interface Blamed {
   readonly settingNames?: SettingNames | undefined;
 }
 
-/**
- * Longest pause before a retry; a server that asks for more is not retried, since the user waits
- * for an answer.
- */
+/** Longest pause before a retry; a server that asks for more is not retried, since the user waits for an answer. */
 const longestPauseMs = 2_000;
 const usualPauseMs = 200;
 
-/**
- * Converts an error of a call to the chat server to an `EngineError`, without text of the
- * conversation or the key.
- */
+/** Converts an error of a call to the chat server to an `EngineError`, without text of the conversation or the key. */
 export function faultOf(cause: unknown, blamed: Blamed): EngineError {
   const { model, settingNames = environmentNames } = blamed;
   if (cause instanceof EngineError) return cause;
@@ -106,10 +100,7 @@ export function notAStream({ model, settingNames = environmentNames }: Blamed): 
   return new EngineError(model, 'ENGINE_BAD_REPLY', detail);
 }
 
-/**
- * The server's error identifier, if it is a bare word; its message may repeat the prompt or the
- * key.
- */
+/** The server's error identifier, if it is a bare word; its message may repeat the prompt or the key. */
 function kindOf(cause: APIError): string {
   const kind = [cause.code, cause.type].find((word) => typeof word === 'string' && /^[a-z][a-z_]{2,40}$/i.test(word));
   return kind === undefined ? '' : ` ${String(kind)}`;

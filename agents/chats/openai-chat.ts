@@ -71,9 +71,8 @@ const optionalParameters = [
 ] as const;
 
 /**
- * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio.
- * Streams; an abort closes the connection at once. A call that fails before its first token is
- * retried once if that may help.
+ * A chat model behind any OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio. Streams; an abort
+ * closes the connection at once. A call that fails before its first token is retried once if that may help.
  */
 export function openOpenaiChat(options: OpenaiChatOptions): ChatModel {
   const { model, firstTokenTimeoutMs = 15_000, stallTimeoutMs = 10_000 } = options;
@@ -214,9 +213,7 @@ async function* streamOnce(
   }
 }
 
-/**
- * Watchdog: aborts a request with an `EngineError` on timeout, and when nobody reads it any more.
- */
+/** Watchdog: aborts a request with an `EngineError` on timeout, and when nobody reads it any more. */
 class Watch {
   readonly #model: string;
   readonly #controller = new AbortController();

@@ -2,18 +2,15 @@
 const hiddenBlocks = ['think', 'thinking', 'thought', 'reasoning', 'analysis', 'scratchpad'];
 const hiddenOpens = hiddenBlocks.map((name) => `<${name}>`);
 /**
- * Tags dropped by themselves: the end of a reasoning block whose start the chat template swallowed,
- * and start-of-text tokens.
+ * Tags dropped by themselves: the end of a reasoning block whose start the chat template swallowed, and start-of-text
+ * tokens.
  */
 const dropped = [...hiddenBlocks.map((name) => `</${name}>`), '<s>', '<bos>'];
 /** Leaked control tokens of chat templates; the text after them is not spoken. */
 const controls = ['<|', '<｜', '</s>', '<eos>', '<<sys>>', '[inst]', '[/inst]', '<start_of_turn>', '<end_of_turn>'];
 const tags = [...hiddenOpens, ...dropped, ...controls];
 
-/**
- * Filters text deltas, leaving out reasoning and control tokens; `rest` flushes what was held back
- * at the end.
- */
+/** Filters text deltas, leaving out reasoning and control tokens; `rest` flushes what was held back at the end. */
 export interface SpokenText {
   add(delta: string): string;
   rest(): string;
@@ -22,9 +19,9 @@ export interface SpokenText {
 }
 
 /**
- * Removes `<think>…</think>` blocks and the like, also if their tags are split over deltas, and
- * everything from a leaked control token such as `<|eot_id|>` or `[/INST]` on. Text that may be the
- * start of a tag is held back until that is decided.
+ * Removes `<think>…</think>` blocks and the like, also if their tags are split over deltas, and everything from a
+ * leaked control token such as `<|eot_id|>` or `[/INST]` on. Text that may be the start of a tag is held back until
+ * that is decided.
  */
 export function spokenText(): SpokenText {
   let held = '';
@@ -61,8 +58,7 @@ export function spokenText(): SpokenText {
 }
 
 /**
- * Position of the first complete tag, otherwise of a possible partial tag at the end, otherwise the
- * end of the text.
+ * Position of the first complete tag, otherwise of a possible partial tag at the end, otherwise the end of the text.
  */
 function firstOf(text: string, wanted: readonly string[]): [at: number, tag: string | undefined] {
   for (const { index: at } of text.matchAll(/[<[]/gu)) {

@@ -19,10 +19,9 @@ interface OpenCall {
 }
 
 /**
- * Collects streamed tool calls. Servers split them differently: OpenAI and vLLM send arguments in
- * pieces that share an `index`; Ollama and Gemini send each call whole, some all under index 0,
- * some without ids. So a new index or a new id opens a new call. Calls of functions that were not
- * offered, or whose arguments are not a JSON object, are ignored.
+ * Collects streamed tool calls. Servers split them differently: OpenAI and vLLM send arguments in pieces that share an
+ * `index`; Ollama and Gemini send each call whole, some all under index 0, some without ids. So a new index or a new id
+ * opens a new call. Calls of functions that were not offered, or whose arguments are not a JSON object, are ignored.
  */
 export function callCollector(toolbox: Toolbox | undefined): CallCollector {
   const open = new Map<number, OpenCall>();
@@ -57,10 +56,7 @@ export function callCollector(toolbox: Toolbox | undefined): CallCollector {
   };
 }
 
-/**
- * Request fields that offer tools; none if the model must not call any, since not all servers know
- * `none`.
- */
+/** Request fields that offer tools; none if the model must not call any, since not all servers know `none`. */
 export function toolFields(toolbox: Toolbox | undefined): Partial<Body> {
   if (toolbox === undefined || toolbox.tools.length === 0 || toolbox.choice === 'none') return {};
   const { choice } = toolbox;

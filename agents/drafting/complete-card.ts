@@ -16,9 +16,7 @@ const texts = z
   .union([z.array(z.unknown()), z.string()])
   .transform((value) => (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string'))
   .catch([]);
-/**
- * Tolerates answers in another form than asked if the meaning is clear, and drops them otherwise.
- */
+/** Tolerates answers in another form than asked if the meaning is clear, and drops them otherwise. */
 const answer = z.object({
   tagline: text,
   identity: text,
@@ -44,9 +42,8 @@ export type Completion = Pick<
 > & { readonly gender: Card['voice']['gender'] };
 
 /**
- * Has a model add what the text does not give: tagline, description in the second person (RoleLLM),
- * MBTI (Beyond Dialogue), greetings and evasions; fills up with generic ones if it writes too few.
- * `material`: the card so far.
+ * Has a model add what the text does not give: tagline, description in the second person (RoleLLM), MBTI (Beyond
+ * Dialogue), greetings and evasions; fills up with generic ones if it writes too few. `material`: the card so far.
  */
 export async function completeCard(
   name: string,

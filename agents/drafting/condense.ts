@@ -21,9 +21,9 @@ const answer = z.preprocess(
 const sentence = z.object({ text: z.string().trim().min(1).max(1_200), from: z.array(z.number().int()).min(1) });
 
 /**
- * Summarizes many texts about a character in at most `most` sentences, in batches, repeatedly until
- * they are short enough. A sentence is kept only if it names the texts it rests on. Texts that fit
- * `characters` already stay unchanged.
+ * Summarizes many texts about a character in at most `most` sentences, in batches, repeatedly until they are short
+ * enough. A sentence is kept only if it names the texts it rests on. Texts that fit `characters` already stay
+ * unchanged.
  */
 export async function condense(
   texts: readonly string[],

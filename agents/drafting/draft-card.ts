@@ -38,11 +38,10 @@ const most = { trait: 12, catchphrase: 8, person: 30, lore: 300, profile: 8, lif
 const characters = { profile: 1_500, life: 2_500, style: 1_200 };
 
 /**
- * Drafts a card from statements: people, lore and lines as the text gave them, traits and
- * catchphrases by frequency. Profile, life and style are used as given if they are short, otherwise
- * they are summarized, each sentence with the statements it rests on; then all events become
- * experiences. One call of the model adds what the text does not give (`completeCard`). Throws
- * `CharacterError` if nothing was found, `EngineError` if the model fails.
+ * Drafts a card from statements: people, lore and lines as the text gave them, traits and catchphrases by frequency.
+ * Profile, life and style are used as given if they are short, otherwise they are summarized, each sentence with the
+ * statements it rests on; then all events become experiences. One call of the model adds what the text does not give
+ * (`completeCard`). Throws `CharacterError` if nothing was found, `EngineError` if the model fails.
  */
 export async function draftCard(
   source: DraftSource,
@@ -121,10 +120,7 @@ function byCount(texts: readonly string[]): string[] {
   return [...groups.values()].toSorted((left, right) => right.length - left.length).flatMap(([first]) => first ?? []);
 }
 
-/**
- * Catchphrases by their frequency in the whole text; those that occur once are kept only if none
- * occurs again.
- */
+/** Catchphrases by their frequency in the whole text; those that occur once are kept only if none occurs again. */
 function catchphrasesIn(found: readonly Statement[], text: string): string[] {
   const whole = comparable(text);
   const phrases = byCount(found.map((one) => one.text))

@@ -9,8 +9,7 @@ const excerptCount = 6;
 const excerptLength = 1_200;
 
 /**
- * Asks a model for the main character of a text, as the text writes the name; undefined if the name
- * is not in the text.
+ * Asks a model for the main character of a text, as the text writes the name; undefined if the name is not in the text.
  */
 export async function nameIn(text: string, model: ChatModel, options: CallOptions): Promise<string | undefined> {
   const step = Math.max(excerptLength, Math.floor(text.length / excerptCount));

@@ -6,15 +6,12 @@ export interface Passage {
 }
 
 /**
- * Longest passage in characters: long enough for a scene, short enough for models with a context of
- * 8,000 tokens, also in Chinese.
+ * Longest passage in characters: long enough for a scene, short enough for models with a context of 8,000 tokens, also
+ * in Chinese.
  */
 const longest = 5_000;
 
-/**
- * Cuts a text into passages that end with a paragraph, otherwise with a sentence, otherwise
- * anywhere.
- */
+/** Cuts a text into passages that end with a paragraph, otherwise with a sentence, otherwise anywhere. */
 export function passagesOf(text: string, most = longest): Passage[] {
   const passages: Passage[] = [];
   let offset = 0;

@@ -36,19 +36,16 @@ export interface ReadingOptions extends CallOptions {
 
 /** Concurrent passages: servers batch them, and rate limits allow it. */
 const passagesAtOnce = 4;
-/**
- * Pauses before retries. A book takes an hour, so a server that is down for two minutes must not
- * end the run.
- */
+/** Pauses before retries. A book takes an hour, so a server that is down for two minutes must not end the run. */
 const pausesMs = [2_000, 8_000, 30_000, 60_000];
 const longestPauseMs = 120_000;
 /** Number of failed passages at the start after which the model is given up. */
 const fewFailures = 3;
 
 /**
- * Reads passages concurrently. A passage for which the model returns no JSON is skipped; a busy or
- * unreachable server is waited for. Throws `EngineError` if the model returns nothing usable for
- * the first passages, or the server stays away; results so far are in the store by then.
+ * Reads passages concurrently. A passage for which the model returns no JSON is skipped; a busy or unreachable server
+ * is waited for. Throws `EngineError` if the model returns nothing usable for the first passages, or the server stays
+ * away; results so far are in the store by then.
  */
 export async function readPassages(passages: readonly Passage[], options: ReadingOptions): Promise<Read> {
   const { store, onPassage, signal } = options;

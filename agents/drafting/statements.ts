@@ -9,10 +9,7 @@ const fields = ['profile', 'life', 'trait', 'style', 'catchphrase', 'person', 'l
 /** One statement of a text about a character. */
 export const statementSchema = z.object({
   field: z.enum(fields),
-  /**
-   * Name for `person`, the words said to the character for `line`, the key for `lore`; empty for
-   * the others.
-   */
+  /** Name for `person`, the words said to the character for `line`, the key for `lore`; empty for the others. */
   about: z
     .string()
     .max(400)
@@ -25,35 +22,29 @@ export const statementSchema = z.object({
 
 export type Statement = z.infer<typeof statementSchema>;
 
-/**
- * Statements of a passage; `dropped` is the number of those not grounded in the text, or malformed.
- */
+/** Statements of a passage; `dropped` is the number of those not grounded in the text, or malformed. */
 export interface PassageResult {
   readonly statements: readonly Statement[];
   readonly dropped: number;
 }
 
 /**
- * Models often omit the object around the list. Statements are parsed one by one, so that a bad one
- * does not cost the others.
+ * Models often omit the object around the list. Statements are parsed one by one, so that a bad one does not cost the
+ * others.
  */
 const answer = z.preprocess(
   (value) => (Array.isArray(value) ? { statements: value } : value),
   z.object({ statements: z.array(z.unknown()) }),
 );
-/**
- * Least length of a quote: a shorter one is found in any text. Chinese says as much in a third of
- * the characters.
- */
+/** Least length of a quote: a shorter one is found in any text. Chinese says as much in a third of the characters. */
 const leastQuote = { letters: 12, han: 4 };
 /** Limit for one passage: more are repetitions, and cost tokens. */
 const mostStatements = 25;
 
 /**
- * Extracts what a passage says about a character, as RoleLLM builds profiles (§3.1: description,
- * catchphrases, script lines) and Beyond Dialogue aligns them (traits, style). A statement is kept
- * only if its quote is in the passage, word for word; so must a catchphrase itself, and the reply
- * of a line.
+ * Extracts what a passage says about a character, as RoleLLM builds profiles (§3.1: description, catchphrases, script
+ * lines) and Beyond Dialogue aligns them (traits, style). A statement is kept only if its quote is in the passage, word
+ * for word; so must a catchphrase itself, and the reply of a line.
  */
 export async function statementsIn(
   passage: Passage,

@@ -6,8 +6,8 @@ export interface Embedder {
   /** Model name; embeddings are comparable only within one model. */
   readonly model: string;
   /**
-   * Returns one embedding of length 1 for each text, in order, all of the same dimension. Throws
-   * `EngineError`, or `signal.reason`.
+   * Returns one embedding of length 1 for each text, in order, all of the same dimension. Throws `EngineError`, or
+   * `signal.reason`.
    */
   embed(texts: readonly string[], options: CallOptions): Promise<readonly Float32Array[]>;
 }

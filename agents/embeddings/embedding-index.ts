@@ -3,41 +3,36 @@ import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import type { Embedder } from './embedder.ts';
 
 /**
- * Shared embedder of one server: bulk embedding in the background, and embedding of user messages
- * within a deadline.
+ * Shared embedder of one server: bulk embedding in the background, and embedding of user messages within a deadline.
  */
 export interface Meanings {
   /** Model name; embeddings are comparable only within one model. */
   readonly model: string;
   /**
-   * Returns one embedding for each text, in order; callers take turns, a batch at a time. Throws as
-   * the embedder does.
+   * Returns one embedding for each text, in order; callers take turns, a batch at a time. Throws as the embedder does.
    */
   embed(texts: readonly string[], options: CallOptions): Promise<readonly Float32Array[]>;
   /**
-   * Embedding of a user message, computed once for all callers; undefined if it is late, the
-   * embedder fails, or the circuit breaker is open after failures. Throws only `signal.reason`.
+   * Embedding of a user message, computed once for all callers; undefined if it is late, the embedder fails, or the
+   * circuit breaker is open after failures. Throws only `signal.reason`.
    */
   pointOf(remark: string, options: CallOptions): Promise<Float32Array | undefined>;
   /** Aborts background work. */
   close(): void;
 }
 
-/**
- * Longest wait for the embedding of a user message: no reply is delayed by more, however many
- * callers ask for it.
- */
+/** Longest wait for the embedding of a user message: no reply is delayed by more, however many callers ask for it. */
 export const longestWaitMs = 250;
 /**
- * User messages with cached embeddings: speculative replies, corrections and the two callers in a
- * turn ask for them again.
+ * User messages with cached embeddings: speculative replies, corrections and the two callers in a turn ask for them
+ * again.
  */
 const mostKept = 256;
 const batchSize = 64;
 
 /**
- * Opens the shared embedder. `circuit`: slowness counts as failure, so a slow embedder delays only
- * two messages in half a minute.
+ * Opens the shared embedder. `circuit`: slowness counts as failure, so a slow embedder delays only two messages in half
+ * a minute.
  */
 export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit()): Meanings {
   const kept = new Map<string, Promise<Float32Array | undefined>>();
@@ -91,9 +86,7 @@ export function openMeanings(embedder: Embedder, circuit: Circuit = openCircuit(
   };
 }
 
-/**
- * An aborted caller does not cancel the call: it is short, and the next caller can use its result.
- */
+/** An aborted caller does not cancel the call: it is short, and the next caller can use its result. */
 function unlessAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise, resolve, reject } = Promise.withResolvers<Value>();
   const onAbort = (): void => reject(signal.reason);

@@ -7,21 +7,15 @@ import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
 /** Index of texts searchable by words, and by embedding once their embeddings are computed. */
 export interface Hybrid {
-  /**
-   * Computes the embedding of every text, once; rejects if the embedder fails. Searches do not wait
-   * for it.
-   */
+  /** Computes the embedding of every text, once; rejects if the embedder fails. Searches do not wait for it. */
   prepare(embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void>;
-  /**
-   * Searches by words alone until the embeddings are ready, or if `point` (the query's embedding)
-   * is absent.
-   */
+  /** Searches by words alone until the embeddings are ready, or if `point` (the query's embedding) is absent. */
   search(query: string, count: number, point?: Float32Array): readonly Ranked[];
 }
 
 /**
- * Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): the higher, the less the
- * first ranks dominate.
+ * Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): the higher, the less the first ranks
+ * dominate.
  */
 const fusionConstant = 60;
 /** Embeddings indexed in one go, about a millisecond, before yielding to other sessions. */
@@ -30,10 +24,9 @@ const placedAtOnce = 128;
 export const rankingDepth = 30;
 
 /**
- * Joins BM25 (English stemmed, Chinese as single characters and pairs) and embedding similarity by
- * reciprocal rank fusion. `byTopic`: frame words find nothing, a query without a topic finds
- * nothing at all, and embeddings only count if they stand out; for texts that must not appear
- * unless asked for.
+ * Joins BM25 (English stemmed, Chinese as single characters and pairs) and embedding similarity by reciprocal rank
+ * fusion. `byTopic`: frame words find nothing, a query without a topic finds nothing at all, and embeddings only count
+ * if they stand out; for texts that must not appear unless asked for.
  */
 export function openHybrid(texts: readonly string[], { byTopic = false }: { readonly byTopic?: boolean } = {}): Hybrid {
   const rank = openBm25(texts.map((text) => [{ terms: searchTerms(text) }]));

@@ -1,25 +1,20 @@
 import { keepBest, type Ranked } from '../retrieval/bm25.ts';
 import { likeness } from './embedder.ts';
 
-/**
- * Nearest-neighbour index of embeddings. All have the dimension of the first; others are ignored.
- */
+/** Nearest-neighbour index of embeddings. All have the dimension of the first; others are ignored. */
 export interface Nearest {
   /** Number of embeddings. */
   readonly size: number;
   /** Adds the embedding of the text with this index. */
   place(index: number, point: Float32Array): void;
   /**
-   * Returns the `count` nearest neighbours, nearest first; `score` is cosine similarity, -1 to 1.
-   * There always is a nearest one: `standingOut` returns only those more similar than random texts
-   * would be.
+   * Returns the `count` nearest neighbours, nearest first; `score` is cosine similarity, -1 to 1. There always is a
+   * nearest one: `standingOut` returns only those more similar than random texts would be.
    */
   search(point: Float32Array, count: number, standingOut?: boolean): readonly Ranked[];
 }
 
-/**
- * Up to this number all are compared exactly: a comparison of 1,000 dimensions takes a microsecond.
- */
+/** Up to this number all are compared exactly: a comparison of 1,000 dimensions takes a microsecond. */
 const fewPoints = 256;
 /** Shortlist size of larger indexes, as a multiple of `count`, and at least `leastShortlist`. */
 const shortlistShare = 3;
@@ -33,9 +28,8 @@ const sampleSize = 64;
 const deviationOfHalf = 1.4826;
 
 /**
- * Opens an index with binary quantization and rescoring: compares signs first, 32 dimensions in one
- * step, so that 5,000 embeddings of 1,024 dimensions take under a millisecond rather than seven.
- * The best of those are compared exactly.
+ * Opens an index with binary quantization and rescoring: compares signs first, 32 dimensions in one step, so that 5,000
+ * embeddings of 1,024 dimensions take under a millisecond rather than seven. The best of those are compared exactly.
  */
 export function openNearest(): Nearest {
   const points: { readonly index: number; readonly point: Float32Array }[] = [];
@@ -66,8 +60,8 @@ export function openNearest(): Nearest {
   };
 
   /**
-   * Expected maximum similarity of n random texts, n being the size of the index (maximum of n
-   * normal values; median and MAD are robust to a few true matches).
+   * Expected maximum similarity of n random texts, n being the size of the index (maximum of n normal values; median
+   * and MAD are robust to a few true matches).
    */
   const chance = (point: Float32Array): number => {
     const step = Math.ceil(points.length / sampleSize);

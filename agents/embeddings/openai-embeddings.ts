@@ -9,10 +9,7 @@ import { unitOf, type Embedder } from './embedder.ts';
 
 /** Texts in one request: the limit of small servers; OpenAI's is 2,048. */
 const batchSize = 64;
-/**
- * Input limit of small models (BGE, E5), 512 tokens, by our cautious estimate; some servers refuse
- * longer texts.
- */
+/** Input limit of small models (BGE, E5), 512 tokens, by our cautious estimate; some servers refuse longer texts. */
 const readTokens = 400;
 
 const settings = z.strictObject({
@@ -26,10 +23,7 @@ const reply = z.object({
   usage: z.object({ prompt_tokens: z.number() }).partial().nullish(),
 });
 
-/**
- * Embeddings of any OpenAI-compatible server (`POST /embeddings`): OpenAI, Ollama, vLLM, llama.cpp,
- * LM Studio.
- */
+/** Embeddings of any OpenAI-compatible server (`POST /embeddings`): OpenAI, Ollama, vLLM, llama.cpp, LM Studio. */
 export const adapter: Adapter<Embedder, z.infer<typeof settings>> = {
   settings,
   care: () => ({ concurrency: 4, retries: 1, timeouts: { firstByteMs: 15_000, betweenBytesMs: 10_000 } }),

@@ -2,10 +2,7 @@
 const programs =
   'a\\.?i\\.?|artificial intelligence|language models?|llm|neural net(?:work)?|chat ?bot|bot|software|algorithm|computer program|' +
   '(?:virtual|digital|ai) (?:assistant|character|being|companion|person)';
-/**
- * Short names of programs that also fit people: they count only if nothing follows that says
- * otherwise.
- */
+/** Short names of programs that also fit people: they count only if nothing follows that says otherwise. */
 const shortly = 'model|program|assistant|simulation|(?:fictional|virtual|imaginary) (?:character|person|being)';
 const makers =
   'open ?ai|anthropic|google|deepmind|meta|alibaba|microsoft|mistral ai|deepseek|baidu|tencent|moonshot|zhipu|nvidia|xai';

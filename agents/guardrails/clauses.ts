@@ -2,10 +2,7 @@ import { isOpener } from './assistant-phrases.ts';
 import type { Slip } from '../violation.ts';
 import type { RoleGuard } from './guardrail-rules.ts';
 
-/**
- * Longest clause that is held back, in characters; phrases for synthesis are cut at this length
- * too.
- */
+/** Longest clause that is held back, in characters; phrases for synthesis are cut at this length too. */
 const longestClause = 90;
 
 /** Text released clause by clause. */

@@ -10,10 +10,7 @@ import { openStyle } from './style-drift.ts';
 /** Checks one sentence of a reply before it is spoken; undefined if it passes. */
 export type RoleGuard = (sentence: string) => Slip | undefined;
 
-/**
- * A user who earnestly asks whether they talk to a human may be told the truth; see the rules of
- * the persona.
- */
+/** A user who earnestly asks whether they talk to a human may be told the truth; see the rules of the persona. */
 const asksForTruth =
   /\b(?:are|r) (?:you|u) (?:really |actually )?(?:an? )?(?:ai|bot|robot|machine|real|human|computer|program)\b|\b(?:am i|are we) (?:talking|speaking) (?:to|with) (?:an? )?(?:ai|bot|machine|human|real)\b|你是(?:不是)?(?:真人|机器人|人工智能|AI|程序)/iu;
 
@@ -21,11 +18,10 @@ const asksForTruth =
 const leakWordCount = 12;
 
 /**
- * Opens the guardrail of one reply for a character and conversation. Catches assistant phrases,
- * talk about the role as a role, parts of the prompt, things invented after the character's time
- * that nobody has mentioned, a language that neither side speaks or the conversation is not in, the
- * user's own words repeated, and sentences that sound far more like an assistant than like the
- * character. `secret`: text that only the character knows.
+ * Opens the guardrail of one reply for a character and conversation. Catches assistant phrases, talk about the role as
+ * a role, parts of the prompt, things invented after the character's time that nobody has mentioned, a language that
+ * neither side speaks or the conversation is not in, the user's own words repeated, and sentences that sound far more
+ * like an assistant than like the character. `secret`: text that only the character knows.
  */
 export function openGuard(character: Character, history: readonly Message[], secret = ''): RoleGuard {
   const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
@@ -72,10 +68,7 @@ function namesOf({ name }: Character): string[] {
   );
 }
 
-/**
- * Detects the prompt's own words, except those that the character says anyhow: lines and
- * catchphrases are allowed.
- */
+/** Detects the prompt's own words, except those that the character says anyhow: lines and catchphrases are allowed. */
 function leakFinder(character: Character): (sentence: string) => boolean {
   const own = new Set(runsOf(character.lines.map(({ reply }) => reply).join(' ')));
   // A prompt supplied by the application is not secret.
@@ -100,10 +93,7 @@ const scriptsOf: Readonly<Record<string, RegExp>> = {
   Latin: /\p{Script=Latin}/gu,
 };
 
-/**
- * True if a sentence is mostly in a script that nobody in the conversation writes and that the card
- * does not use.
- */
+/** True if a sentence is mostly in a script that nobody in the conversation writes and that the card does not use. */
 function isForeign(sentence: string, { languages, lines, greetings }: Character, said: readonly string[]): boolean {
   const counts = Object.entries(scriptsOf).map(([script, signs]) => ({
     script,
@@ -122,9 +112,7 @@ function isForeign(sentence: string, { languages, lines, greetings }: Character,
 const languageTalk =
   /\b(?:english|chinese|mandarin|french|german|spanish|latin|russian|japanese|languages?|translat\w*)\b|[英中法德俄日汉洋外]语|[英中汉]文|普通话|语言|翻译|洋文/iu;
 
-/**
- * True for a whole sentence in Latin letters amid Chinese, or the reverse, that nobody asked for.
- */
+/** True for a whole sentence in Latin letters amid Chinese, or the reverse, that nobody asked for. */
 function leavesLanguage(sentence: string, history: readonly Message[]): boolean {
   const remarks = history.filter(({ role }) => role !== 'assistant').map(({ text }) => text);
   const heard = history.findLast(({ role }) => role === 'user')?.text ?? '';
@@ -139,8 +127,8 @@ function leavesLanguage(sentence: string, history: readonly Message[]): boolean 
 const leastEcho = 5;
 
 /**
- * True if a sentence repeats the user's last message and is not one of the character's own: "All
- * for one, and one for all!"
+ * True if a sentence repeats the user's last message and is not one of the character's own: "All for one, and one for
+ * all!"
  */
 function echoes(sentence: string, remark: string, { catchphrases, lines }: Character): boolean {
   const said = wordsIn(sentence);

@@ -14,19 +14,18 @@ type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
 const attempts = 2;
 
 /**
- * Guardrail around an agent: releases a clause only after it was checked. A sentence with a
- * violation is not spoken; the model is told what was wrong and continues from what was said, once.
- * After a second violation one of the card's evasions completes the turn. `recipe` is the agent's
- * own; only the default recipe is guarded, and every character in a scene. Adds no latency beyond
- * the end of a clause, which the synthesizer waits for anyhow.
+ * Guardrail around an agent: releases a clause only after it was checked. A sentence with a violation is not spoken;
+ * the model is told what was wrong and continues from what was said, once. After a second violation one of the card's
+ * evasions completes the turn. `recipe` is the agent's own; only the default recipe is guarded, and every character in
+ * a scene. Adds no latency beyond the end of a clause, which the synthesizer waits for anyhow.
  */
 export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
   const { character } = agent;
   return {
     character,
     async *reply(history, options) {
-      // Recipes of others are measured as they are, and prompts that a benchmark brings are not
-      // ours to guard; scenes are.
+      // Recipes of others are measured as they are, and prompts that a benchmark brings are not ours to guard; scenes
+      // are.
       const isOurs = (options.recipe ?? recipe) === 'dramatis' && character.persona !== 'instructions';
       if (!isOurs && options.circumstance === undefined) {
         yield* agent.reply(history, options);
@@ -137,17 +136,14 @@ function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/**
- * An action is not one of the character's sentences, so violations of style and language do not
- * apply.
- */
+/** An action is not one of the character's sentences, so violations of style and language do not apply. */
 function mayBeShown(slip: Slip | undefined): boolean {
   return slip === undefined || slip === 'style' || slip === 'language';
 }
 
 /**
- * Messages for a second attempt: what was said so far, and the instruction for the rest, in the
- * language of the character's prompt.
+ * Messages for a second attempt: what was said so far, and the instruction for the rest, in the language of the
+ * character's prompt.
  */
 export function correctionOf(
   character: Pick<Character, 'languages'>,

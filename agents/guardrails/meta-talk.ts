@@ -10,10 +10,7 @@ const directing: readonly RegExp[] = [
   /系统(?:提示|指令|设定|消息)|提示词|我的(?:提示|指令|设定|人设|训练数据)|角色(?:设定|卡|描述)|人设|上下文窗口|开发者|(?:安全|内容)(?:准则|政策|规范)/u,
 ];
 
-/**
- * Phrases of prompt authors about how to answer: two of them count, or one that is stated as a
- * rule.
- */
+/** Phrases of prompt authors about how to answer: two of them count, or one that is stated as a rule. */
 const craft: readonly RegExp[] = [
   /\b(?:short|brief|concise) (?:spoken )?(?:sentences?|answers?|repl(?:y|ies)|responses?)\b|\b(?:answers?|repl(?:y|ies)|responses?|sentences) (?:short|brief|concise)\b/iu,
   /\bstage directions?\b|\bmark(?:up|down)\b|\bbullet points?\b|\bemojis?\b/iu,
@@ -42,10 +39,7 @@ const outside: readonly RegExp[] = [
   /我(?:不再|没有|只是|正|一直|是|在|刚才)*(?:在)?扮演|角色扮演|(?:跳出|脱离|退出|保持)(?:角色|人物)|虚构的?(?:人物|角色)|虚拟(?:人物|角色)/u,
 ];
 
-/**
- * Returns a check that is true if a sentence speaks of the role from outside; `names` are those of
- * the character.
- */
+/** Returns a check that is true if a sentence speaks of the role from outside; `names` are those of the character. */
 export function leavesPart(names: readonly string[]): (sentence: string) => boolean {
   const own = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)).join('|');
   if (own === '') return (sentence) => outside.some((each) => each.test(sentence));

@@ -14,9 +14,8 @@ export interface Question<Answer> extends CallOptions {
 const attempts = 3;
 
 /**
- * Asks a model for one JSON object, however it is wrapped (`jsonIn`). An answer that is no JSON or
- * does not match the schema is asked for again, with the problem stated, at most twice; then throws
- * `EngineError` with `ENGINE_BAD_REPLY`.
+ * Asks a model for one JSON object, however it is wrapped (`jsonIn`). An answer that is no JSON or does not match the
+ * schema is asked for again, with the problem stated, at most twice; then throws `EngineError` with `ENGINE_BAD_REPLY`.
  */
 export async function askForJson<Answer>(model: ChatModel, question: Question<Answer>): Promise<Answer> {
   const { system, text, schema, maxTokens = 1_500, signal } = question;

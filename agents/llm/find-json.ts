@@ -1,7 +1,7 @@
 /**
- * Extracts the JSON that a model wrote somewhere in its answer: in a code fence, after a sentence,
- * with extra commas, with line breaks inside strings, or cut off at the token limit, then without
- * its incomplete parts. Returns the longest of several values; undefined if there is none.
+ * Extracts the JSON that a model wrote somewhere in its answer: in a code fence, after a sentence, with extra commas,
+ * with line breaks inside strings, or cut off at the token limit, then without its incomplete parts. Returns the
+ * longest of several values; undefined if there is none.
  */
 export function jsonIn(text: string): unknown {
   let longest: Parsed | undefined;
@@ -88,10 +88,7 @@ function stringAt(text: string, from: number): Parsed | undefined {
   }
 }
 
-/**
- * True if a partial value runs to the end of the text: an unterminated string, half a word, or
- * nothing.
- */
+/** True if a partial value runs to the end of the text: an unterminated string, half a word, or nothing. */
 function isOpenEnded(text: string, from: number): boolean {
   const rest = text.slice(afterBlank(text, from));
   return (

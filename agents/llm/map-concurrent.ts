@@ -1,6 +1,6 @@
 /**
- * Runs `work` on items in order, at most `count` concurrently. After a failure no further item is
- * started; those already running finish, then the error is thrown.
+ * Runs `work` on items in order, at most `count` concurrently. After a failure no further item is started; those
+ * already running finish, then the error is thrown.
  */
 export async function atOnce<Item>(
   items: Iterable<Item>,

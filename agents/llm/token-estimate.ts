@@ -1,7 +1,4 @@
-/**
- * Estimated tokens of a text: one for about four letters, or for one and a half Chinese characters.
- * Rounded up.
- */
+/** Estimated tokens of a text: one for about four letters, or for one and a half Chinese characters. Rounded up. */
 export function estimateTokens(text: string): number {
   return Math.ceil(estimateShare(text));
 }

@@ -34,9 +34,8 @@ const others: readonly RegExp[] = [
 ];
 
 /**
- * Extracts statements of the user about themselves by sentence patterns, in English and Chinese: no
- * model, deterministic. Skips questions, wishes and suppositions. Other wordings are left to a
- * model.
+ * Extracts statements of the user about themselves by sentence patterns, in English and Chinese: no model,
+ * deterministic. Skips questions, wishes and suppositions. Other wordings are left to a model.
  */
 export function factsIn(text: string): StatedFact[] {
   const found = sentencesOf(text).flatMap((sentence): StatedFact[] => {

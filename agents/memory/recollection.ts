@@ -30,9 +30,8 @@ export interface Recollection {
   /** Sets the embedding of a memory that was added. */
   place(id: string, point: Float32Array): void;
   /**
-   * Returns the ids of memories that share a topic with a message, best first: by BM25, fused with
-   * embedding similarity if `point` is given; of two equally relevant ones the more recent comes
-   * first.
+   * Returns the ids of memories that share a topic with a message, best first: by BM25, fused with embedding similarity
+   * if `point` is given; of two equally relevant ones the more recent comes first.
    */
   find(remark: string, nowMs: number, point?: Float32Array): readonly string[];
 }

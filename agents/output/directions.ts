@@ -19,8 +19,8 @@ export function isPlainGesture(inside: string): boolean {
 }
 
 /**
- * A stage direction seen from outside, such as "bows deeply", "in a low voice" or "笑". The TTS text
- * filter drops some that are missed here.
+ * A stage direction seen from outside, such as "bows deeply", "in a low voice" or "笑". The TTS text filter drops some
+ * that are missed here.
  */
 export function looksLikeAction({ mark, inside }: Marked): boolean {
   const text = inside.trim();
@@ -36,9 +36,6 @@ export function looksLikeAction({ mark, inside }: Marked): boolean {
   return /^(?:(?:he|she|they|in an?|with|aside)\b|\p{L}{3,}ly\b|\p{L}{2,}[^s\P{L}]s\b|\p{L}{2,}ing\b)/u.test(lower);
 }
 
-/**
- * Verbs of emphasized first-person speech ("*I know that*"), as opposed to a direction that tells
- * an action.
- */
+/** Verbs of emphasized first-person speech ("*I know that*"), as opposed to a direction that tells an action. */
 const speechVerbs =
   /^i (?:\p{L}+ly |never |always |do |did |also |still |just )?(?:am|was|have|had|has|know|knew|mean|meant|think|thought|love|loved|hate|hated|will|would|can|could|cannot|must|should|shall|may|might|want|wanted|need|said|say|told|tell|like|hope|wish|believe|remember|saw|see|never|always|do|did|don|only)\b/u;

@@ -22,9 +22,9 @@ export function endsSentence(text: string): boolean {
 }
 
 /**
- * Removes the tag at the start of a sentence ("[sad] He is gone."). A tag that names an emotion
- * applies to what follows; any other word is dropped with its brackets. Brackets inside a sentence
- * stay. Text is held back only while it may still become a tag.
+ * Removes the tag at the start of a sentence ("[sad] He is gone."). A tag that names an emotion applies to what
+ * follows; any other word is dropped with its brackets. Brackets inside a sentence stay. Text is held back only while
+ * it may still become a tag.
  */
 export function emotionTags(): EmotionTags {
   let held = '';

@@ -19,9 +19,9 @@ export type PerformancePart =
   | ({ readonly type: 'cue' } & Cue);
 
 /**
- * Convention of the script. `marked`: the model was told to put thoughts in square brackets and
- * actions in parentheses, so every bracket counts. `spoken`: it was told to write speech alone, so
- * only brackets between sentences that look like a stage direction count.
+ * Convention of the script. `marked`: the model was told to put thoughts in square brackets and actions in parentheses,
+ * so every bracket counts. `spoken`: it was told to write speech alone, so only brackets between sentences that look
+ * like a stage direction count.
  */
 export type ScriptForm = 'marked' | 'spoken';
 
@@ -53,9 +53,7 @@ function asSpeech(felt: FeltText): PerformancePart {
   return { type: 'speech', ...felt };
 }
 
-/**
- * Parses a script as it streams: speech, (actions), [thoughts], [emotion] tags and narrator lines.
- */
+/** Parses a script as it streams: speech, (actions), [thoughts], [emotion] tags and narrator lines. */
 export function performanceScript(form: ScriptForm = 'spoken'): Performance {
   const tags = emotionTags();
   let held = '';
@@ -128,10 +126,7 @@ function plainLength(text: string): number {
   return Math.min(at < 0 ? text.length : at, lineEnd < 0 ? text.length : lineEnd + 1);
 }
 
-/**
- * Reads a narrator line at the start of a text, and what follows it; `wait` if the text may still
- * become one.
- */
+/** Reads a narrator line at the start of a text, and what follows it; `wait` if the text may still become one. */
 function narratedLine(text: string, isLast: boolean): { text: string; rest: string } | 'wait' | undefined {
   const head = text.replace(/^[\s*_]+/u, '').toLowerCase();
   const label = narrators.find((each) => head.startsWith(each));
@@ -151,8 +146,8 @@ interface Place {
 }
 
 /**
- * Reads the construct at the mark that starts the text: a cue, a tag, or plain speech; undefined if
- * more text is needed.
+ * Reads the construct at the mark that starts the text: a cue, a tag, or plain speech; undefined if more text is
+ * needed.
  */
 function bracketAt(text: string, place: Place): Found | undefined {
   const { form, isLast, isApart } = place;
@@ -176,8 +171,8 @@ function bracketAt(text: string, place: Place): Found | undefined {
 }
 
 /**
- * True for emphasis inside a sentence ("*Horses* are noble", "**Rules:**") rather than a stage
- * direction before it. Undefined if the text that follows will decide.
+ * True for emphasis inside a sentence ("*Horses* are noble", "**Rules:**") rather than a stage direction before it.
+ * Undefined if the text that follows will decide.
  */
 function stressed(inside: string, behind: string, isLast: boolean): boolean | undefined {
   if (/[:：]$/u.test(inside)) return true;
@@ -196,9 +191,7 @@ function isRun(mark: string): boolean {
   return /^[*_]/u.test(mark);
 }
 
-/**
- * An unclosed bracket: an emotion tag or short direction cut off at the end still counts as one.
- */
+/** An unclosed bracket: an emotion tag or short direction cut off at the end still counts as one. */
 function unclosed(text: string, mark: string, { form, isApart }: Place): Found {
   if (form === 'marked' && !isRun(mark)) {
     const inside = text.slice(mark.length);

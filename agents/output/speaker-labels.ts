@@ -23,9 +23,9 @@ const ownLabels = [
 ];
 
 /**
- * Filters speaker labels: removes the character's name or an alias from the start of a line
- * ("Holmes: Pray continue."), and ends the reply at a line labelled for the user or for one of the
- * `others`. The start of a line is held back only while it may still become a label.
+ * Filters speaker labels: removes the character's name or an alias from the start of a line ("Holmes: Pray continue."),
+ * and ends the reply at a line labelled for the user or for one of the `others`. The start of a line is held back only
+ * while it may still become a label.
  */
 export function ownWords(name: string, others: readonly string[] = [], aliases: readonly string[] = []): OwnWords {
   const own = [...[name, ...aliases].flatMap(labelsOf), ...ownLabels];
@@ -83,10 +83,7 @@ function colons(word: string): string[] {
   return [`${word}:`, `${word}：`];
 }
 
-/**
- * The name and those of its parts that are names; a three-character Chinese name without the family
- * name too.
- */
+/** The name and those of its parts that are names; a three-character Chinese name without the family name too. */
 function labelsOf(name: string): string[] {
   const words = name.split(/[^\p{L}\p{M}'’-]+/u).filter((word) => /^(?:\p{Lu}|\p{Script=Han}|d['’])/u.test(word));
   const given = words.filter((word) => /^\p{Script=Han}{3}$/u.test(word)).map((word) => word.slice(1));

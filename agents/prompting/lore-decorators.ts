@@ -1,6 +1,6 @@
 /**
- * Settings given by the decorator lines before a lore entry's content (Character Card V3
- * §Decorators), as far as supported here.
+ * Settings given by the decorator lines before a lore entry's content (Character Card V3 §Decorators), as far as
+ * supported here.
  */
 export interface Decorators {
   /** Triggers only after this many replies of the character. */
@@ -18,10 +18,9 @@ export interface Decorators {
 const line = /^@@(@*)\s*([a-z_]+)\s*(.*)$/u;
 
 /**
- * Splits an entry's content into decorators and text. An unknown decorator is replaced by its
- * fallback, the line with one more `@` that follows it, or dropped if there is none, as the
- * specification asks. Placement (`depth`, `role`, `position`) is decided by our prompt alone:
- * triggered entries stand in the notes before the last user message.
+ * Splits an entry's content into decorators and text. An unknown decorator is replaced by its fallback, the line with
+ * one more `@` that follows it, or dropped if there is none, as the specification asks. Placement (`depth`, `role`,
+ * `position`) is decided by our prompt alone: triggered entries stand in the notes before the last user message.
  */
 export function decoratorsOf(content: string): { readonly decorators: Decorators; readonly content: string } {
   const lines = content.split('\n');

@@ -29,9 +29,8 @@ interface Finder {
 const mostKept = 1_000;
 
 /**
- * Prepares the keys of a lorebook. Entries are indexed by a term of each key, so only possible
- * matches are checked. Results are cached, since the conversation's messages and the book's own
- * entries recur every turn.
+ * Prepares the keys of a lorebook. Entries are indexed by a term of each key, so only possible matches are checked.
+ * Results are cached, since the conversation's messages and the book's own entries recur every turn.
  */
 export function openMentions<Each extends Keyed>(entries: readonly Each[]): Mentions<Each> {
   const byTerm = new Map<string, Each[]>();
@@ -75,9 +74,7 @@ function mentionOf({ entry, decorators }: Keyed): {
   };
 }
 
-/**
- * A plain key matches if all its words occur, in any form; a case-sensitive one only as written.
- */
+/** A plain key matches if all its words occur, in any form; a case-sensitive one only as written. */
 function finderOf(key: string, entry: Keyed['entry']): Finder {
   if (entry.regex === true) {
     const matches = patternOf(key, entry.caseSensitive === true);
@@ -92,9 +89,7 @@ function finderOf(key: string, entry: Keyed['entry']): Finder {
   };
 }
 
-/**
- * The card was validated, but not the keys in its decorators: an invalid pattern matches nothing.
- */
+/** The card was validated, but not the keys in its decorators: an invalid pattern matches nothing. */
 function patternOf(key: string, caseSensitive: boolean): ((text: string) => boolean) | undefined {
   try {
     return lorePattern(key, caseSensitive);

@@ -13,10 +13,10 @@ interface Prepared extends Keyed {
 const mostRounds = 8;
 
 /**
- * Prepares a character's lorebook; the returned function gives the facts that the conversation
- * triggers. Selection prefers the latest mention; the result is in `order`, within the token
- * budget. Constant entries are part of the persona and not included, unless a decorator makes them
- * conditional. V2 §character_book, V3 §Lorebook and §Decorators.
+ * Prepares a character's lorebook; the returned function gives the facts that the conversation triggers. Selection
+ * prefers the latest mention; the result is in `order`, within the token budget. Constant entries are part of the
+ * persona and not included, unless a decorator makes them conditional. V2 §character_book, V3 §Lorebook and
+ * §Decorators.
  */
 function openLorebook({
   lorebook,
@@ -81,10 +81,7 @@ function recallFrom(
   return [...found];
 }
 
-/**
- * Returns how many messages ago an entry was mentioned, 0 for the last one; undefined if it is not
- * triggered.
- */
+/** Returns how many messages ago an entry was mentioned, 0 for the last one; undefined if it is not triggered. */
 function mentionDepth(
   each: Prepared,
   said: readonly Message[],
@@ -96,8 +93,7 @@ function mentionDepth(
   const from = decorators.afterMatch === 'keep' ? said : said.slice(0, scanDepth);
   const depth = from.findIndex(isIn);
   if (depth < 0) return undefined;
-  // An entry that rests after its first mention has already triggered if it was mentioned before
-  // the last message.
+  // An entry that rests after its first mention has already triggered if it was mentioned before the last message.
   return decorators.afterMatch === 'rest' && said.slice(1).some(isIn) ? undefined : depth;
 }
 

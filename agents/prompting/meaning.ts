@@ -16,8 +16,8 @@ export interface Near {
 }
 
 /**
- * Finds matches of a user message; undefined if the embedder is not ready, fails or is late: the
- * caller then matches by words alone.
+ * Finds matches of a user message; undefined if the embedder is not ready, fails or is late: the caller then matches by
+ * words alone.
  */
 export type FindNear = (remark: string, options: CallOptions) => Promise<Near | undefined>;
 
@@ -51,10 +51,7 @@ interface Books {
 
 const opened = new WeakMap<Character['lorebook'], Books>();
 
-/**
- * Embeds a character's lines, lorebook and experiences once, in the background, at the first user
- * message.
- */
+/** Embeds a character's lines, lorebook and experiences once, in the background, at the first user message. */
 export function openMeaning(character: Character, meanings: Meanings): FindNear {
   const books = booksOf(character);
   const hybrids = Object.values(books).map(({ hybrid }) => hybrid);

@@ -19,10 +19,7 @@ export interface OmniTurn {
   readonly sound?: OmniSound | undefined;
 }
 
-/**
- * Builds the prompt of a speech-to-speech model: the usual prompt, with the last user message as
- * audio if given.
- */
+/** Builds the prompt of a speech-to-speech model: the usual prompt, with the last user message as audio if given. */
 export function omniPrompt(character: Character, history: readonly Message[], turn: OmniTurn): OmniMessage[] {
   const { scene = '', situation, sound, memories = [], near } = turn;
   const direction = directionFor(character, situation);

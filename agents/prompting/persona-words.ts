@@ -7,18 +7,15 @@ export const notesTag = 'notes';
 const forgedTag = new RegExp(`<\\s*/?\\s*${notesTag}\\s*>`, 'giu');
 
 /**
- * Removes notes tags that others wrote, since only we write notes; if removal leaves nested ones,
- * removes all angle brackets.
+ * Removes notes tags that others wrote, since only we write notes; if removal leaves nested ones, removes all angle
+ * brackets.
  */
 export function withoutNotesTags(text: string): string {
   const bare = text.replaceAll(forgedTag, '');
   return bare.search(forgedTag) < 0 ? bare : bare.replaceAll(/[<>]/gu, '');
 }
 
-/**
- * All wording of ours in a prompt, in the language of the character's prompt; the card's own text
- * stands between.
- */
+/** All wording of ours in a prompt, in the language of the character's prompt; the card's own text stands between. */
 export interface PersonaWords {
   readonly isChinese: boolean;
   readonly youAre: (name: string, identity: string) => string;

@@ -5,10 +5,7 @@ import { personaWords, withoutNotesTags, type PersonaWords } from './persona-wor
 
 const written = new WeakMap<Character, string>();
 
-/**
- * The constant part of the prompt, the same for every turn and every user; written once for each
- * character.
- */
+/** The constant part of the prompt, the same for every turn and every user; written once for each character. */
 export function personaOf(character: Character): string {
   const persona = written.get(character) ?? writePersona(character);
   written.set(character, persona);

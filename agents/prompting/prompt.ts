@@ -29,11 +29,10 @@ export interface PromptSettings {
 }
 
 /**
- * Builds the messages for a chat model: one system message (persona, then scene), the conversation,
- * and the director's notes for this turn before the last user message. What changes from turn to
- * turn comes last, so that servers can reuse their prefix cache. There is one system message and
- * strict alternation, because many chat templates refuse anything else. Tool calls and their
- * outputs stand where they were made, after the message that led to them.
+ * Builds the messages for a chat model: one system message (persona, then scene), the conversation, and the director's
+ * notes for this turn before the last user message. What changes from turn to turn comes last, so that servers can
+ * reuse their prefix cache. There is one system message and strict alternation, because many chat templates refuse
+ * anything else. Tool calls and their outputs stand where they were made, after the message that led to them.
  */
 export function buildPrompt(
   character: Character,
@@ -70,10 +69,7 @@ export function buildPrompt(
 export const toolRules = `# What you can do
 Where one of the functions you were given helps your visitor, call it rather than guess. What it brings back you have learned in your own way: tell it as yourself, and never speak of functions.`;
 
-/**
- * The application's scene as a prompt section, with a heading in its language unless `words` is
- * given.
- */
+/** The application's scene as a prompt section, with a heading in its language unless `words` is given. */
 export function sceneOf(texts: readonly string[], words?: PersonaWords): string {
   const scene = texts.filter((text) => text.trim() !== '').join('\n');
   const { headings, sceneOnly } = words ?? personaWords({ languages: [languageOf(scene, ['en', 'zh'])] });

@@ -11,10 +11,7 @@ const experienceTokens = 400;
 
 const opened = new WeakMap<readonly string[], Hybrid>();
 
-/**
- * Search index of a character's experiences; opened once for each list. Undefined if there are
- * none.
- */
+/** Search index of a character's experiences; opened once for each list. Undefined if there are none. */
 export function experiencesOf({ experiences = [] }: Pick<Character, 'experiences'>): Hybrid | undefined {
   if (experiences.length === 0) return undefined;
   const book = opened.get(experiences) ?? openHybrid(experiences, { byTopic: true });
@@ -23,8 +20,8 @@ export function experiencesOf({ experiences = [] }: Pick<Character, 'experiences
 }
 
 /**
- * Facts for a conversation: triggered lore entries, and experiences that share a topic with the
- * last user message; with `near`, also facts and experiences matched by embedding.
+ * Facts for a conversation: triggered lore entries, and experiences that share a topic with the last user message; with
+ * `near`, also facts and experiences matched by embedding.
  */
 export function recalledOf(character: Character): (talk: readonly Message[], near?: Near) => readonly string[] {
   const { experiences = [] } = character;

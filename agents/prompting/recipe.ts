@@ -21,10 +21,7 @@ export interface RecipeSettings {
   readonly memories?: readonly string[];
   /** True if the model is offered tools. */
   readonly hasTools?: boolean;
-  /**
-   * Parts of the pack that also match the last user message by embedding; absent, words alone
-   * decide.
-   */
+  /** Parts of the pack that also match the last user message by embedding; absent, words alone decide. */
   readonly near?: Near;
   /** The character's current feelings. */
   readonly feelings?: Feelings;
@@ -34,8 +31,5 @@ export interface RecipeSettings {
   readonly others?: readonly { readonly name: string; readonly profile: string }[];
 }
 
-/**
- * Prepares a character once; the returned function builds the prompt of each reply,
- * deterministically.
- */
+/** Prepares a character once; the returned function builds the prompt of each reply, deterministically. */
 export type Recipe = (character: Character) => (history: readonly Message[], settings: RecipeSettings) => Prompted;

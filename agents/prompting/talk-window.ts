@@ -11,8 +11,8 @@ export function estimatePrompt(messages: readonly Message[]): number {
 }
 
 /**
- * Splits a conversation at the last user message if that is still being answered: only tool calls
- * and outputs, or nothing, follow it.
+ * Splits a conversation at the last user message if that is still being answered: only tool calls and outputs, or
+ * nothing, follow it.
  */
 export function atLastRemark(talk: readonly Message[]): {
   readonly before: readonly Message[];
@@ -31,17 +31,14 @@ export function directionsIn(history: readonly Message[]): string[] {
 }
 
 /**
- * The latest part of a conversation within the budget, in prompt form: neighbours of one role
- * merged, no system messages.
+ * The latest part of a conversation within the budget, in prompt form: neighbours of one role merged, no system
+ * messages.
  */
 export function talkWindow(history: readonly Message[], budgetTokens: number): readonly Message[] {
   return newest(alternating(history.filter((message) => message.role !== 'system')), budgetTokens);
 }
 
-/**
- * Merges neighbours of one role and strips notes tags from their text. Each call keeps its own
- * output.
- */
+/** Merges neighbours of one role and strips notes tags from their text. Each call keeps its own output. */
 function alternating(messages: readonly Message[]): Message[] {
   const merged: Message[] = [];
   for (const message of messages) {
@@ -55,8 +52,8 @@ function alternating(messages: readonly Message[]): Message[] {
 }
 
 /**
- * The last message, with the calls that lead up to it, and as many before as the budget allows;
- * never an output without its call.
+ * The last message, with the calls that lead up to it, and as many before as the budget allows; never an output without
+ * its call.
  */
 function newest(messages: readonly Message[], budgetTokens: number): readonly Message[] {
   const last = messages.length - 1;

@@ -5,10 +5,10 @@ import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
 /**
- * Beyond Dialogue (system prompt of its RPA, appendix F.3): name and world, traits, MBTI, manner of
- * speech, scene, six emotions from 0 to 10, and intimacy with the partner, also 0 to 10; asks for a
- * brief sentence. The original has no life story, so that part of the card is left out. The partner
- * is the user; feelings are at rest if the conversation has no state of them yet.
+ * Beyond Dialogue (system prompt of its RPA, appendix F.3): name and world, traits, MBTI, manner of speech, scene, six
+ * emotions from 0 to 10, and intimacy with the partner, also 0 to 10; asks for a brief sentence. The original has no
+ * life story, so that part of the card is left out. The partner is the user; feelings are at rest if the conversation
+ * has no state of them yet.
  */
 export const beyondDialogue: Recipe =
   (character) =>

@@ -13,11 +13,10 @@ const chunkTokens = 1_500;
 const talkTokens = 1_200;
 
 /**
- * ChatHaruhi 2.0 as coded: a system prompt, one message of classic scenes (at most the 19 nearest
- * chunks, as many as fit 1,500 tokens, in the form `Name:「…」`, `###` after each), then the
- * conversation, newest first, up to 1,200 tokens. The original finds scenes by embeddings; we use
- * BM25 and embeddings together if an embedder is configured, otherwise BM25. If the newest pair
- * alone exceeds the budget, the original sends the whole conversation; we send that pair.
+ * ChatHaruhi 2.0 as coded: a system prompt, one message of classic scenes (at most the 19 nearest chunks, as many as
+ * fit 1,500 tokens, in the form `Name:「…」`, `###` after each), then the conversation, newest first, up to 1,200 tokens.
+ * The original finds scenes by embeddings; we use BM25 and embeddings together if an embedder is configured, otherwise
+ * BM25. If the newest pair alone exceeds the budget, the original sends the whole conversation; we send that pair.
  */
 export const chatHaruhi: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
@@ -30,8 +29,7 @@ export const chatHaruhi: Recipe = (character) => {
       message.role === 'tool' ? message : quotedMessage(message, character),
     );
     const [first, ...rest] = said;
-    // The scenes are part of the first user message; many chat templates require strict
-    // alternation.
+    // The scenes are part of the first user message; many chat templates require strict alternation.
     const opening: Message[] =
       first?.role === 'user'
         ? [{ role: 'user', text: `${scenes}\n\n${first.text}` }, ...rest]

@@ -4,12 +4,11 @@ import { plainTalk } from './plain-talk.ts';
 import { isChinese } from './second-person.ts';
 
 /**
- * DITTO (Lu et al. 2024, appendix B.2): the rules first (answer by your identity; refuse in the
- * role what does not belong to it, and explain why from there; do not step out; do not restate name
- * and identity), then name and description, properties (claims) and introduction as in an
- * encyclopedia. Top-p 0.8 as in appendix C; chat servers do not offer its length penalty, and its
- * 2,048 tokens are too many for speech. A card has no claims: its fields stand for them. We add
- * what the card says that the role does not know.
+ * DITTO (Lu et al. 2024, appendix B.2): the rules first (answer by your identity; refuse in the role what does not
+ * belong to it, and explain why from there; do not step out; do not restate name and identity), then name and
+ * description, properties (claims) and introduction as in an encyclopedia. Top-p 0.8 as in appendix C; chat servers do
+ * not offer its length penalty, and its 2,048 tokens are too many for speech. A card has no claims: its fields stand
+ * for them. We add what the card says that the role does not know.
  */
 export const ditto: Recipe =
   (character) =>

@@ -8,10 +8,9 @@ const exampleCount = 3;
 const leastExampleFit = 0.3;
 
 /**
- * Our recipe: the whole card under headings, a few lines as samples of the tone, rules for speech
- * (short spoken sentences, no markup, one thought), and notes before the last user message with the
- * facts and experiences it triggers and lines that resemble it. All are found by words, and by
- * embedding too if there is an embedder.
+ * Our recipe: the whole card under headings, a few lines as samples of the tone, rules for speech (short spoken
+ * sentences, no markup, one thought), and notes before the last user message with the facts and experiences it triggers
+ * and lines that resemble it. All are found by words, and by embedding too if there is an embedder.
  */
 export const dramatis: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);

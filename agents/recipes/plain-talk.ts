@@ -15,10 +15,7 @@ interface Frame {
   readonly shotsFor?: (remark: string) => readonly Message[];
 }
 
-/**
- * Stands for a silent user: many chat templates require the user to begin and to have the last
- * message.
- */
+/** Stands for a silent user: many chat templates require the user to begin and to have the last message. */
 const silence = '...';
 
 /** Builds one system message, followed by the conversation. */

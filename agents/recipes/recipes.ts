@@ -10,9 +10,8 @@ import { roleGpt } from './role-gpt.ts';
 import { speechRole } from './speech-role.ts';
 
 /**
- * Prompt recipes: ours, and those of published work, as far as their papers and code tell (in our
- * wording). What changes from turn to turn comes as late as the paper allows, so that servers can
- * reuse their prefix cache.
+ * Prompt recipes: ours, and those of published work, as far as their papers and code tell (in our wording). What
+ * changes from turn to turn comes as late as the paper allows, so that servers can reuse their prefix cache.
  */
 export const recipes = {
   dramatis,

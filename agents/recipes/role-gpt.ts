@@ -8,10 +8,9 @@ import { describedToYou, isChinese, nameAndWork } from './second-person.ts';
 const shotCount = 5;
 
 /**
- * RoleGPT of RoleLLM (Wang et al. 2023, §3.3): a system instruction with description and
- * catchphrases, the five exchanges of the profile nearest to the user message by BM25 as earlier
- * turns, temperature 0.7, top-p 0.95, 200 tokens. BM25 alone, as in the paper, even if an embedder
- * is configured: results under this name must measure RoleGPT.
+ * RoleGPT of RoleLLM (Wang et al. 2023, §3.3): a system instruction with description and catchphrases, the five
+ * exchanges of the profile nearest to the user message by BM25 as earlier turns, temperature 0.7, top-p 0.95, 200
+ * tokens. BM25 alone, as in the paper, even if an embedder is configured: results under this name must measure RoleGPT.
  */
 export const roleGpt: Recipe = (character) => {
   const find = indexLines(character.lines, character.name);
@@ -21,8 +20,8 @@ export const roleGpt: Recipe = (character) => {
       scene,
       hasTools,
       historyTokens,
-      // The nearest comes last, next to the user message. The examples change with the message, so
-      // a prefix cache only covers the instruction before them.
+      // The nearest comes last, next to the user message. The examples change with the message, so a prefix cache only
+      // covers the instruction before them.
       shotsFor: (remark) =>
         find(remark)
           .slice(0, shotCount)

@@ -11,9 +11,8 @@ export function nameAndWork({ name, work }: Character): string {
 }
 
 /**
- * The card as one description, addressed to the model that plays the character. RoleLLM has a model
- * convert it to the second person; we keep the card's own sentences, since no rule resolves its
- * pronouns.
+ * The card as one description, addressed to the model that plays the character. RoleLLM has a model convert it to the
+ * second person; we keep the card's own sentences, since no rule resolves its pronouns.
  */
 export function describedToYou(character: Character): string {
   const { name, identity, profile, background, style, temperament, catchphrases } = character;

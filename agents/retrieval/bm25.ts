@@ -11,15 +11,12 @@ export interface Ranked {
   readonly score: number;
 }
 
-/**
- * Returns the `count` best documents, best first. `weightOf` is the weight of a query term, 1 by
- * default.
- */
+/** Returns the `count` best documents, best first. `weightOf` is the weight of a query term, 1 by default. */
 export type Rank = (terms: readonly string[], count: number, weightOf?: (term: string) => number) => readonly Ranked[];
 
 /**
- * Lucene's k1 for short texts, b for length normalization, and the delta of BM25+ (Lv and Zhai
- * 2011): MiniSearch's values.
+ * Lucene's k1 for short texts, b for length normalization, and the delta of BM25+ (Lv and Zhai 2011): MiniSearch's
+ * values.
  */
 const saturation = 1.2;
 const lengthShare = 0.7;
@@ -32,9 +29,9 @@ interface Postings {
 }
 
 /**
- * Builds a BM25+ index. All documents have the same number and order of fields. Scores of matches
- * are computed once, so a query only adds; a document that matches more of the query's terms has
- * its score multiplied by their number. Ranks thousands of documents in well under a millisecond.
+ * Builds a BM25+ index. All documents have the same number and order of fields. Scores of matches are computed once, so
+ * a query only adds; a document that matches more of the query's terms has its score multiplied by their number. Ranks
+ * thousands of documents in well under a millisecond.
  */
 export function openBm25(documents: readonly (readonly Field[])[]): Rank {
   const postings = postingsOf(documents);

@@ -10,9 +10,9 @@ export function hashOf(text: string): number {
 }
 
 /**
- * Picks one of the lines by a hash of the user message and the length of the conversation, so the
- * same history always gets the same line. Skips lines that the character has already said, until
- * all are used; then repeats the one said longest ago.
+ * Picks one of the lines by a hash of the user message and the length of the conversation, so the same history always
+ * gets the same line. Skips lines that the character has already said, until all are used; then repeats the one said
+ * longest ago.
  */
 export function chooseLine(lines: readonly string[], history: readonly Message[]): string {
   const said = history.filter((message) => message.role === 'assistant').map((message) => message.text);

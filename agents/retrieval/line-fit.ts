@@ -1,9 +1,6 @@
 import { isFrame } from './words.ts';
 
-/**
- * Terms of a line: those of each trigger and of its paraphrases, of the pack's own triggers, and of
- * the reply.
- */
+/** Terms of a line: those of each trigger and of its paraphrases, of the pack's own triggers, and of the reply. */
 export interface LineTerms {
   readonly askTerms: readonly (readonly string[])[];
   /** Number of triggers that are the pack's own; they come first. */
@@ -19,10 +16,7 @@ export interface Fitter {
   readonly weightOf: (term: string) => number;
 }
 
-/**
- * Weight of a word found only in another trigger of the same line, relative to 1 for a word of the
- * trigger itself.
- */
+/** Weight of a word found only in another trigger of the same line, relative to 1 for a word of the trigger itself. */
 const rowShare = 0.7;
 /** Weight of a word found only in the reply. */
 const replyShare = 0.35;
@@ -31,8 +25,8 @@ const frameShare = 0.4;
 /** Least coverage of both the message and the trigger. */
 const leastCover = 0.3;
 /**
- * Least coverage for a paraphrase: common phrases are said as a whole, or are part of something
- * else ("keep talking", "keep bees").
+ * Least coverage for a paraphrase: common phrases are said as a whole, or are part of something else ("keep talking",
+ * "keep bees").
  */
 const leastParaphraseCover = 0.62;
 /** Least coverage for a message without a topic. */
@@ -76,9 +70,8 @@ class Marks {
 }
 
 /**
- * Prepares lines: terms become ids, and the total weight of a trigger is summed once. Rare words
- * weigh more than common ones; the character's own name is not a topic, since it is mostly an
- * address.
+ * Prepares lines: terms become ids, and the total weight of a trigger is summed once. Rare words weigh more than common
+ * ones; the character's own name is not a topic, since it is mostly an address.
  */
 export function fitter(lines: readonly LineTerms[], name: readonly string[]): Fitter {
   const ids = new Map<string, number>();

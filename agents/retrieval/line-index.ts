@@ -5,8 +5,8 @@ import { paraphrasesOfKey, remarkKey } from './paraphrases.ts';
 import { searchTerms } from './words.ts';
 
 /**
- * A line that may answer a user message, and its fit: 1 if the message is a trigger word for word,
- * 0 if they have nothing in common.
+ * A line that may answer a user message, and its fit: 1 if the message is a trigger word for word, 0 if they have
+ * nothing in common.
  */
 export interface LineHit {
   readonly pair: DialoguePair;
@@ -22,9 +22,9 @@ const replyBoost = 0.2;
 const opened = new WeakMap<readonly DialoguePair[], Map<string, FindLines>>();
 
 /**
- * Indexes the triggers of a character's lines; `name` is the character's. BM25 picks candidates;
- * their fit is the share of the message and of the trigger that they have in common, words weighted
- * by rarity, so that one threshold serves every pack. The index of a list of lines is built once.
+ * Indexes the triggers of a character's lines; `name` is the character's. BM25 picks candidates; their fit is the share
+ * of the message and of the trigger that they have in common, words weighted by rarity, so that one threshold serves
+ * every pack. The index of a list of lines is built once.
  */
 export function indexLines(pairs: readonly DialoguePair[], name: string): FindLines {
   const known = opened.get(pairs) ?? new Map<string, FindLines>();
@@ -60,10 +60,7 @@ interface Ask {
   readonly terms: readonly string[];
 }
 
-/**
- * The triggers of each line with their paraphrases, except those that another line has as its own
- * trigger.
- */
+/** The triggers of each line with their paraphrases, except those that another line has as its own trigger. */
 function withParaphrases(pairs: readonly DialoguePair[]): Ask[][] {
   const asks = pairs.map((pair) =>
     pair.asks.map((text): Ask => {

@@ -1,8 +1,8 @@
 import { searchTerms } from './words.ts';
 
 /**
- * Paraphrases of common user messages. A pack with a line for one of a group answers them all, so
- * its author need not think of every "how are you". One group per row, separated by `|`.
+ * Paraphrases of common user messages. A pack with a line for one of a group answers them all, so its author need not
+ * think of every "how are you". One group per row, separated by `|`.
  */
 const groups = `
 hello | hi there | hey | hello there | good day | hi it is me | good to see you | nice to see you | hello again | welcome | good day to you | bonjour | hiya | greetings | how do you do

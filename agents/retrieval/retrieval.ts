@@ -12,16 +12,10 @@ import { isFrame, searchTerms } from './words.ts';
 const leastFit = 0.46;
 /** A reply is not repeated within this many replies. */
 const restReplies = 8;
-/**
- * Base factor on the fit of the last part of a message, and of earlier parts; longer parts count
- * more.
- */
+/** Base factor on the fit of the last part of a message, and of earlier parts; longer parts count more. */
 const lastPartShare = 0.7;
 const earlierPartShare = 0.45;
-/**
- * Factor for a greeting before something else, or trailing words after it: answered only if nothing
- * else matches.
- */
+/** Factor for a greeting before something else, or trailing words after it: answered only if nothing else matches. */
 const besideShare = 0.47;
 const trailing =
   /^\s*(?:i (?:do not|don['’]t) know(?: why| what| how)?|you know(?: that)?|i (?:think|guess|suppose)|和?不知道为(?:什么|啥))\s*$/iu;
@@ -33,9 +27,8 @@ const wholeShare = 0.85;
 const echoShare = 0.75;
 
 /**
- * Answers with the character's own lines: no model, no network, deterministic. Uses one of the
- * card's evasions if no line fits the last user message, or if the user has been silent for long.
- * Calls no tools.
+ * Answers with the character's own lines: no model, no network, deterministic. Uses one of the card's evasions if no
+ * line fits the last user message, or if the user has been silent for long. Calls no tools.
  */
 export function retrievalAgent(character: Character): CharacterAgent {
   const ofLanguage = Map.groupBy(character.lines, (pair) => pair.language ?? character.languages[0] ?? 'en');
@@ -77,10 +70,7 @@ function* performed(line: string): Generator<ReplyPart> {
   yield { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false };
 }
 
-/**
- * Picks an evasion, in the given language if the card has one, that was not used before in this
- * conversation.
- */
+/** Picks an evasion, in the given language if the card has one, that was not used before in this conversation. */
 export function evasion(character: Character, history: readonly Message[], language: string): string {
   const inLanguage = character.evasions.filter((line) => languageOf(line, character.languages) === language);
   return chooseLine(inLanguage.length > 0 ? inLanguage : character.evasions, history);
@@ -130,8 +120,8 @@ function hitsOf(find: FindLines, remark: string): LineHit[] {
 }
 
 /**
- * Splits into sentences and clauses; a last clause of one or two words is an address ("..., my
- * queen") and stays attached.
+ * Splits into sentences and clauses; a last clause of one or two words is an address ("..., my queen") and stays
+ * attached.
  */
 function partsOf(remark: string): string[] {
   const joined = remark.replace(/,(?=\s*[\p{L}'’]+(?:\s+[\p{L}'’]+)?[.!?\s]*$)/u, ' ');

@@ -1,7 +1,6 @@
 /**
- * Splits a text into search terms: lower-case, contractions expanded, endings stemmed, plain
- * synonyms merged, fillers ("well", "um") left out. Chinese has no spaces, so its terms are single
- * characters and pairs of neighbours.
+ * Splits a text into search terms: lower-case, contractions expanded, endings stemmed, plain synonyms merged, fillers
+ * ("well", "um") left out. Chinese has no spaces, so its terms are single characters and pairs of neighbours.
  */
 export function searchTerms(text: string): string[] {
   const runs = [...plainText(text).matchAll(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}'])+/gu)].map(
@@ -13,9 +12,7 @@ export function searchTerms(text: string): string[] {
   );
 }
 
-/**
- * True for terms that frame a message ("tell me about", "do you") and say nothing about its topic.
- */
+/** True for terms that frame a message ("tell me about", "do you") and say nothing about its topic. */
 export function isFrame(term: string): boolean {
   return (
     frames.has(term) || (/\p{Script=Han}/u.test(term) && Array.from(term).some((character) => hanFrames.has(character)))
@@ -178,10 +175,7 @@ function rootOf(word: string): string {
   return synonyms.get(stem) ?? stem;
 }
 
-/**
- * Strips one common English ending; crude on purpose, since both sides of a comparison are stemmed
- * alike.
- */
+/** Strips one common English ending; crude on purpose, since both sides of a comparison are stemmed alike. */
 function stemOf(word: string): string {
   if (word.length < 4 || unstemmed.has(word)) return word;
   let stem = word.replace(/our$/, 'or').replace(/ies$/, 'y');

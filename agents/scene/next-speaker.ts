@@ -54,9 +54,9 @@ function callsOf(name: string): string[] {
 }
 
 /**
- * Chooses the next speaker without a model: the candidate named last in the last message;
- * otherwise, if the user has spoken, the candidate who spoke before them; otherwise the one silent
- * longest. Deterministic; undefined if the only candidate is the one who just spoke.
+ * Chooses the next speaker without a model: the candidate named last in the last message; otherwise, if the user has
+ * spoken, the candidate who spoke before them; otherwise the one silent longest. Deterministic; undefined if the only
+ * candidate is the one who just spoke.
  */
 export function nextByAddress<Who extends Candidate>({
   candidates,
@@ -75,9 +75,8 @@ export function nextByAddress<Who extends Candidate>({
 }
 
 /**
- * Asks a model for the next speaker. Falls back to `nextByAddress` if it names nobody who may
- * speak, names the last speaker, fails, or takes longer than `longestMs`. `end`: the scene is over;
- * `user`: wait for the user.
+ * Asks a model for the next speaker. Falls back to `nextByAddress` if it names nobody who may speak, names the last
+ * speaker, fails, or takes longer than `longestMs`. `end`: the scene is over; `user`: wait for the user.
  */
 export async function nextSpeaker<Who extends Candidate>(
   choice: Choice<Who>,

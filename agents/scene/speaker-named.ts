@@ -19,10 +19,9 @@ export interface Alias {
 }
 
 /**
- * Finds the name of a list that a model's answer means: `end` for "<END CHAT>" and the like,
- * undefined if it names nobody. Ignores Markdown, quotes, labels and reasoning before it. A line
- * "Next Speaker: X" takes precedence, then the last line, then the name mentioned last; an alias or
- * part of a name counts if it is unambiguous.
+ * Finds the name of a list that a model's answer means: `end` for "<END CHAT>" and the like, undefined if it names
+ * nobody. Ignores Markdown, quotes, labels and reasoning before it. A line "Next Speaker: X" takes precedence, then the
+ * last line, then the name mentioned last; an alias or part of a name counts if it is unambiguous.
  */
 export function speakerNamed(
   answer: string,
@@ -69,10 +68,7 @@ interface Place {
   readonly at: number;
 }
 
-/**
- * Positions of names, in order; of two at one position, such as "Anne" and "Anne Elliot", the
- * longer one.
- */
+/** Positions of names, in order; of two at one position, such as "Anne" and "Anne Elliot", the longer one. */
 function placesOf(said: string, wanted: readonly { readonly name: string; readonly word: string }[]): Place[] {
   const found = wanted.flatMap(({ name, word }) => occurrences(said, word).map((at) => ({ name, word, at })));
   const longestFirst = found.toSorted((left, right) => left.at - right.at || right.word.length - left.word.length);

@@ -22,8 +22,8 @@ const mbtiType = /^[EI][NS][FT][JP]$/u;
 const emotionCount = 6;
 
 /**
- * Imports roles of Beyond Dialogue (`AutoRPEval/data/roles*.json`): traits, manner of speech, MBTI,
- * world, and partners.
+ * Imports roles of Beyond Dialogue (`AutoRPEval/data/roles*.json`): traits, manner of speech, MBTI, world, and
+ * partners.
  */
 export async function importBeyondDialogue(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -78,8 +78,8 @@ function listOf(text: string): string[] {
 }
 
 /**
- * The prompt as a description, without sentences that have slots for scene, emotion or partner:
- * those are filled for each conversation.
+ * The prompt as a description, without sentences that have slots for scene, emotion or partner: those are filled for
+ * each conversation.
  */
 function withoutSlots(prompt: string): string {
   return prompt

@@ -16,10 +16,9 @@ interface Story {
 }
 
 /**
- * Imports ChatHaruhi roles: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages,
- * one or a folder of them (`text` or base64 `enc_text`, and an embedding as big-endian float32 in
- * base64; the row whose embedding reads "system_prompt" is the prompt, "config" is skipped).
- * Embeddings are checked and not imported: we find scenes by BM25.
+ * Imports ChatHaruhi roles: folders with `system_prompt.txt` and `texts/*.txt`, or JSONL packages, one or a folder of
+ * them (`text` or base64 `enc_text`, and an embedding as big-endian float32 in base64; the row whose embedding reads
+ * "system_prompt" is the prompt, "config" is skipped). Embeddings are checked and not imported: we find scenes by BM25.
  */
 export async function importChatHaruhi(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];

@@ -26,9 +26,9 @@ type Conversation = z.infer<typeof conversation>;
 const fewestLines = 5;
 
 /**
- * Imports a book of CoSER (`data/final/<book>.json`): each character with a profile and a part in
- * the conversations. Messages hold `[thoughts]`, `(actions)` and speech; only speech becomes lines.
- * Plots in which a character took part become its experiences.
+ * Imports a book of CoSER (`data/final/<book>.json`): each character with a profile and a part in the conversations.
+ * Messages hold `[thoughts]`, `(actions)` and speech; only speech becomes lines. Plots in which a character took part
+ * become its experiences.
  */
 export async function importCoser(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];

@@ -49,9 +49,7 @@ const longest = { text: 40_000, short: 400, tagline: 120, reply: 320, traits: 40
 /** Limits: more cost a second at every server start, and are hardly ever used. */
 const most = { lines: 20_000, experiences: 5_000 };
 
-/**
- * Converts a draft to a pack; adds problems to the list. Undefined if it cannot be played at all.
- */
+/** Converts a draft to a pack; adds problems to the list. Undefined if it cannot be played at all. */
 export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<ImportedPack, 'voice'> | undefined {
   const told = [draft.profile, draft.background, ...(draft.exchanges ?? []).slice(0, 20).map(({ reply }) => reply)];
   const language = languageOfText(told.join(' '));

@@ -11,10 +11,7 @@ const mostBytes = 256 * 2 ** 20;
 const longestRow = 16 * 2 ** 20;
 const notUtf8 = 'is no text in UTF-8 (GBK? UTF-16?); convert it first';
 
-/**
- * Reads a text file; undefined if there is none. Throws `CharacterError` if it is not UTF-8, or too
- * long.
- */
+/** Reads a text file; undefined if there is none. Throws `CharacterError` if it is not UTF-8, or too long. */
 export async function textOf(file: string): Promise<string | undefined> {
   const facts = await stat(file).catch(() => undefined);
   if (facts?.isFile() !== true) return undefined;
@@ -56,8 +53,8 @@ export async function jsonOf(file: string, problems: Problem[]): Promise<unknown
 }
 
 /**
- * Streams the rows of a JSONL file with their numbers, from 1. Adds rows that are not JSON, and a
- * file that is not UTF-8 from some row on, to the problems.
+ * Streams the rows of a JSONL file with their numbers, from 1. Adds rows that are not JSON, and a file that is not
+ * UTF-8 from some row on, to the problems.
  */
 export async function* jsonRows(
   file: string,
@@ -101,8 +98,8 @@ async function* linesOf(file: string, problems: Problem[]): AsyncGenerator<strin
 }
 
 /**
- * Lists the files in a folder with one of the endings, sorted, or the file itself. Throws
- * `CharacterError` if there are none.
+ * Lists the files in a folder with one of the endings, sorted, or the file itself. Throws `CharacterError` if there are
+ * none.
  */
 export async function filesEnding(place: string, ...endings: readonly string[]): Promise<string[]> {
   const facts = await stat(place).catch(() => undefined);

@@ -12,16 +12,13 @@ const row = z.looseObject({
 });
 const descriptions = z.record(z.string(), z.string());
 
-/**
- * Only rows about the role itself become lines; answers to general questions say nothing about it.
- */
+/** Only rows about the role itself become lines; answers to general questions say nothing about it. */
 const isGeneral = /[/\\]general[/\\]|[/\\]general\.jsonl$/u;
 
 /**
- * Imports RoleBench: rows `{role, question, generated[]}` in any of its JSONL files, with the
- * descriptions of `profiles-eng/desc.json` or `profiles-zh/desc.json` if they are below the same
- * folder. Questions become triggers, the first answer the reply. Baseline files contain RoleGPT's
- * output, not the role's, and are skipped.
+ * Imports RoleBench: rows `{role, question, generated[]}` in any of its JSONL files, with the descriptions of
+ * `profiles-eng/desc.json` or `profiles-zh/desc.json` if they are below the same folder. Questions become triggers, the
+ * first answer the reply. Baseline files contain RoleGPT's output, not the role's, and are skipped.
  */
 export async function importRoleBench(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];

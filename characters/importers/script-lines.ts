@@ -10,8 +10,8 @@ const spoken = /^\s*([^:：「」\n]{1,80})\s*[:：]\s*(.+)$/u;
 const narrators = new Set(['旁白', 'scene', 'narrator', 'environment']);
 
 /**
- * Parses a script in ChatHaruhi's form: a line for each speech, `Name:「text」`, with optional
- * brackets; `旁白:` and `scene:` narrate. Lines of another form continue the speech before.
+ * Parses a script in ChatHaruhi's form: a line for each speech, `Name:「text」`, with optional brackets; `旁白:` and
+ * `scene:` narrate. Lines of another form continue the speech before.
  */
 export function scriptLines(script: string): ScriptLine[] {
   const lines: ScriptLine[] = [];
@@ -38,8 +38,8 @@ export function exchangesOf(lines: readonly ScriptLine[], speaker: string): { as
 }
 
 /**
- * Finds the speaker meant by a name: of the same words, otherwise sharing one, otherwise the one
- * who speaks most. Undefined in an empty script.
+ * Finds the speaker meant by a name: of the same words, otherwise sharing one, otherwise the one who speaks most.
+ * Undefined in an empty script.
  */
 export function speakerNamed(lines: readonly ScriptLine[], name: string): string | undefined {
   const counts = new Map<string, number>();
@@ -60,10 +60,7 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word.length > 1 && !['the', 'of', 'dr', 'mr', 'mrs', 'prof', 'professor', 'de'].includes(word));
 }
 
-/**
- * True if two names may be of one person: they share a word, or have the same letters
- * ("D_Artagnan", "D'Artagnan").
- */
+/** True if two names may be of one person: they share a word, or have the same letters ("D_Artagnan", "D'Artagnan"). */
 export function isSameName(left: string, right: string): boolean {
   const letters = (name: string): string => plain(name).replaceAll(' ', '');
   return letters(left) === letters(right) || wordsOf(left).some((word) => wordsOf(right).includes(word));

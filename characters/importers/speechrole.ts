@@ -10,11 +10,10 @@ import { exchangesOf, isSameName, scriptLines, speakerNamed, wordsOf } from './s
 const rights = 'SpeechRole (research data, derived from RoleLLM and film scripts); do not publish';
 
 /**
- * Imports SpeechRole's role metadata: `role_profiles/<key>_profile.txt`,
- * `scripts/<key>_scripts.txt`, `role_voices/<key>.wav` and the transcripts in `audios_text.json`,
- * in any of its past layouts. The keys are those of `audios_text.json` and of the profiles (they
- * contain dots, blanks and underscores, so file names are not split). Test dialogues are checked,
- * but not imported as lines: they are what the role is evaluated with.
+ * Imports SpeechRole's role metadata: `role_profiles/<key>_profile.txt`, `scripts/<key>_scripts.txt`,
+ * `role_voices/<key>.wav` and the transcripts in `audios_text.json`, in any of its past layouts. The keys are those of
+ * `audios_text.json` and of the profiles (they contain dots, blanks and underscores, so file names are not split). Test
+ * dialogues are checked, but not imported as lines: they are what the role is evaluated with.
  */
 export async function importSpeechRole(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -89,10 +88,7 @@ async function importRole(key: string, home: Home, problems: Problem[]): Promise
 }
 
 const opening = /^I want you to act like (.+?)\.?\s*$/u;
-/**
- * Parses name, work and description of a profile; if its first line has another form, the key is
- * the name.
- */
+/** Parses name, work and description of a profile; if its first line has another form, the key is the name. */
 function readProfile(profile: string, key: string): { name: string; work?: string; description: string } {
   const [first = '', ...rest] = profile.split(/\r?\n/u);
   const description = withoutFrame(rest.join('\n'));
@@ -104,8 +100,8 @@ function readProfile(profile: string, key: string): { name: string; work?: strin
 }
 
 /**
- * Position of " from " in "Name from Work": names and works may contain "from" too, so the name is
- * the longest part made of words of the key.
+ * Position of " from " in "Name from Work": names and works may contain "from" too, so the name is the longest part
+ * made of words of the key.
  */
 function nameEnd(about: string, key: string): number {
   const cuts = [...about.matchAll(/ from /gu)].map(({ index }) => index);

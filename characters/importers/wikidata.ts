@@ -72,10 +72,9 @@ type Entity = z.infer<typeof entity>;
 const rights = 'Wikidata, CC0; texts of Wikipedia CC BY-SA 4.0';
 
 /**
- * Imports encyclopedia entities: Wikidata's JSON (`Special:EntityData`, `wbgetentities`; the first
- * entity of a file is the character, the others name the entities it refers to; or bare entities,
- * as in the dumps), the rows of DITTO (label, description, claims, summary), or pages of Wikipedia
- * (title, extract).
+ * Imports encyclopedia entities: Wikidata's JSON (`Special:EntityData`, `wbgetentities`; the first entity of a file is
+ * the character, the others name the entities it refers to; or bare entities, as in the dumps), the rows of DITTO
+ * (label, description, claims, summary), or pages of Wikipedia (title, extract).
  */
 export async function importWikidata(place: string): Promise<ImportReport> {
   const problems: Problem[] = [];
@@ -201,9 +200,7 @@ function draftOf(
   };
 }
 
-/**
- * A claim's value as text: a name, a year, a string. Undefined for entities without a known name.
- */
+/** A claim's value as text: a name, a year, a string. Undefined for entities without a known name. */
 function valueOf(value: unknown, nameOf: (id: string) => string | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -13,8 +13,8 @@ const textsOrNothing = texts.nullish().transform((value) => value ?? []);
 
 /**
  * Fields of all versions of a Character Card, under the names of the specifications
- * (malfoyslastname/character-card-spec-v2, kwaroran/character-card-spec-v3). Unknown keys are kept.
- * Texts absent from old cards are read as empty.
+ * (malfoyslastname/character-card-spec-v2, kwaroran/character-card-spec-v3). Unknown keys are kept. Texts absent from
+ * old cards are read as empty.
  */
 const dataSchema = z.looseObject({
   name: text,
@@ -86,9 +86,8 @@ export function readCard(value: unknown, where: string): TavernCard {
 }
 
 /**
- * Converts the card to JSON of the requested version. A card of that version is returned unchanged;
- * keys that a version does not know are kept, because both specifications ask readers to keep
- * unknown keys.
+ * Converts the card to JSON of the requested version. A card of that version is returned unchanged; keys that a version
+ * does not know are kept, because both specifications ask readers to keep unknown keys.
  */
 export function cardJson(card: TavernCard, spec: 'v2' | 'v3'): JsonObject {
   if (card.spec === spec) return card.whole;

@@ -1,9 +1,7 @@
 import { strFromU8, strToU8, unzipSync, zipSync, type UnzipFileInfo } from 'fflate';
 import { CharacterError } from '../character-error.ts';
 
-/**
- * A CHARX file: the card's JSON and the files its assets refer to (`embeded://path`). V3 §CHARX.
- */
+/** A CHARX file: the card's JSON and the files its assets refer to (`embeded://path`). V3 §CHARX. */
 export interface Charx {
   readonly json: string;
   /** By path inside the archive. */
@@ -21,8 +19,7 @@ export function isZip(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads an archive. Throws `CharacterError` if it has no `card.json`, is truncated, or unpacks to
- * more than the limits.
+ * Reads an archive. Throws `CharacterError` if it has no `card.json`, is truncated, or unpacks to more than the limits.
  */
 export function readCharx(archive: Uint8Array, where: string): Charx {
   let count = 0;
@@ -52,9 +49,7 @@ export function readCharx(archive: Uint8Array, where: string): Charx {
   return { json: strFromU8(card), files: new Map(Object.entries(files)) };
 }
 
-/**
- * Packs a card and its files. Pictures and audio are compressed already, so they are only stored.
- */
+/** Packs a card and its files. Pictures and audio are compressed already, so they are only stored. */
 export function writeCharx({ json, files }: Charx): Uint8Array {
   const entries = [...files].map(([name, body]) => [name, [body, { level: 0 }]] as const);
   return zipSync({ 'card.json': [strToU8(json), { level: 6 }], ...Object.fromEntries(entries) });

@@ -13,8 +13,8 @@ const longestReply = 320;
 const longestAsk = 400;
 
 /**
- * Extracts the exchanges of `mes_example`: blocks begin with `<START>`, messages with `{{user}}:`
- * or `{{char}}:`. An exchange is a user message and the answer that follows; only speech counts.
+ * Extracts the exchanges of `mes_example`: blocks begin with `<START>`, messages with `{{user}}:` or `{{char}}:`. An
+ * exchange is a user message and the answer that follows; only speech counts.
  */
 export function exchangesOf(data: Pick<TavernData, 'name' | 'nickname' | 'mes_example'>): DialoguePair[] {
   const names = [data.name, data.nickname ?? ''].map((name) => name.trim()).filter((name) => name !== '');

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from './card-file.ts';
 
 /**
- * Hash for detecting edits of a card since it was written: covers all contents but the extensions.
- * Empty fields are ignored, since writers add those that a version of the specification requires.
+ * Hash for detecting edits of a card since it was written: covers all contents but the extensions. Empty fields are
+ * ignored, since writers add those that a version of the specification requires.
  */
 export function fingerprintOf(data: JsonObject): string {
   const { extensions: _, ...rest } = data;

@@ -14,10 +14,7 @@ export interface PackContents {
   readonly clip?: ClipFacts | undefined;
 }
 
-/**
- * Facts exported with the name of a clip, so that anyone who has the clip knows what it may be used
- * for.
- */
+/** Facts exported with the name of a clip, so that anyone who has the clip knows what it may be used for. */
 export interface ClipFacts {
   readonly transcript: string;
   readonly language: string;
@@ -27,10 +24,9 @@ export interface ClipFacts {
 }
 
 /**
- * Exports a pack as a card. A pack that was imported and not changed since returns its original
- * card, key for key; a changed one returns that card with the changed fields; one of ours becomes a
- * new V3 card. Data without a field in the specifications is stored in `extensions.x_voice`,
- * `x_speech` and `x_dramatis`.
+ * Exports a pack as a card. A pack that was imported and not changed since returns its original card, key for key; a
+ * changed one returns that card with the changed fields; one of ours becomes a new V3 card. Data without a field in the
+ * specifications is stored in `extensions.x_voice`, `x_speech` and `x_dramatis`.
  */
 export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
   const data = dataOf(pack);

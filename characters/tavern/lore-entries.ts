@@ -6,10 +6,7 @@ type Lore = Card['lorebook'][number];
 
 const longestContent = 20_000;
 
-/**
- * Converts the entries of a card's book to ours; reports unusable ones in `notes`. `say` fills in
- * macros.
- */
+/** Converts the entries of a card's book to ours; reports unusable ones in `notes`. `say` fills in macros. */
 export function loreOf(
   book: Lorebook | undefined,
   say: (text: string) => string,

@@ -16,10 +16,9 @@ const macro = /\{\{([^{}]{0,2000})\}\}|<(user|bot|char)>/giu;
 const deepestNesting = 4;
 
 /**
- * Fills in the macros of the Character Card V3 specification (§Curly Braced Syntaxes): `char`,
- * `user`, `random`, `pick`, `roll`, `reverse`, and the silent `//`, `comment` and `hidden_key`.
- * Macros of other programs stay unchanged. Macros in the result are filled in as well, a few levels
- * deep.
+ * Fills in the macros of the Character Card V3 specification (§Curly Braced Syntaxes): `char`, `user`, `random`,
+ * `pick`, `roll`, `reverse`, and the silent `//`, `comment` and `hidden_key`. Macros of other programs stay unchanged.
+ * Macros in the result are filled in as well, a few levels deep.
  */
 export function fillMacros(text: string, names: MacroNames, lot: MacroLot): string {
   let filled = text;

@@ -46,9 +46,7 @@ export function mergeEntries(
   return [...edited, ...imported.flatMap(({ entry, lore }) => (lore === undefined ? [entry] : []))];
 }
 
-/**
- * Match keys that an edit may leave unchanged, the most reliable first; undefined if not usable.
- */
+/** Match keys that an edit may leave unchanged, the most reliable first; undefined if not usable. */
 const marks: readonly ((lore: Lore) => string | undefined)[] = [
   (lore) => JSON.stringify(Object.entries(lore).toSorted(([left], [right]) => (left < right ? -1 : 1))),
   ({ content }) => content,

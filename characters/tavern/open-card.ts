@@ -19,8 +19,7 @@ export type CardFormat = (typeof cardFormats)[number];
 const largestFileBytes = 256 * 1024 * 1024;
 
 /**
- * Reads a card from a JSON, PNG or CHARX file, detected by its contents. Throws `CharacterError`
- * that names the file.
+ * Reads a card from a JSON, PNG or CHARX file, detected by its contents. Throws `CharacterError` that names the file.
  */
 export async function openCard(file: string): Promise<CardFile> {
   let bytes: Uint8Array;
@@ -65,8 +64,8 @@ export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
 }
 
 /**
- * Serializes a card. A PNG carries V2 under `chara`, which every program reads, and with `v3` that
- * version under `ccv3` too.
+ * Serializes a card. A PNG carries V2 under `chara`, which every program reads, and with `v3` that version under `ccv3`
+ * too.
  */
 export function writeCardBytes({ card, picture, files }: CardFile, format: CardFormat, spec: 'v2' | 'v3'): Uint8Array {
   const json = (version: 'v2' | 'v3'): string => JSON.stringify(cardJson(card, version));

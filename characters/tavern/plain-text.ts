@@ -13,9 +13,9 @@ export function firstSentence(text: string): string {
 }
 
 /**
- * Returns the spoken part of a written message: drops actions between asterisks, links, headings
- * and the like; if speech is in quotation marks and actions around it, only the speech stays. Whole
- * sentences, `longest` characters at most.
+ * Returns the spoken part of a written message: drops actions between asterisks, links, headings and the like; if
+ * speech is in quotation marks and actions around it, only the speech stays. Whole sentences, `longest` characters at
+ * most.
  */
 export function aloudOf(message: string, longest: number): string {
   const withoutActs = message.replaceAll(/(?<!\*)\*(?!\*)[^*\n]{1,4000}\*(?!\*)/g, '\n');
@@ -39,10 +39,7 @@ function withoutMarkup(text: string): string {
     .replaceAll(/[*_~`]+/g, '');
 }
 
-/**
- * Returns as many whole sentences from the start as fit; a first one that is too long is cut at a
- * word.
- */
+/** Returns as many whole sentences from the start as fit; a first one that is too long is cut at a word. */
 export function wholeSentences(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const head = text.slice(0, longest);

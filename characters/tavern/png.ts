@@ -18,8 +18,8 @@ export function isPng(bytes: Uint8Array): boolean {
 }
 
 /**
- * Returns the texts of a PNG by keyword (tEXt chunks, Latin-1). Of a repeated keyword the last
- * counts, as later writers append. Throws `CharacterError` for an incomplete PNG.
+ * Returns the texts of a PNG by keyword (tEXt chunks, Latin-1). Of a repeated keyword the last counts, as later writers
+ * append. Throws `CharacterError` for an incomplete PNG.
  */
 export function readPngTexts(png: Uint8Array, where: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -34,8 +34,8 @@ export function readPngTexts(png: Uint8Array, where: string): ReadonlyMap<string
 }
 
 /**
- * Returns the picture with these texts: replaces texts of the same keywords (undefined removes
- * them) and keeps all other chunks.
+ * Returns the picture with these texts: replaces texts of the same keywords (undefined removes them) and keeps all
+ * other chunks.
  */
 export function writePngTexts(
   png: Uint8Array,
@@ -53,9 +53,7 @@ export function writePngTexts(
   return join([...kept.slice(0, -1), ...added, ...kept.slice(-1)]);
 }
 
-/**
- * A plain picture, 400 × 600, for a character that has none; its colour is derived from the name.
- */
+/** A plain picture, 400 × 600, for a character that has none; its colour is derived from the name. */
 export function blankPng(name: string): Uint8Array {
   const [width, height] = [400, 600];
   const hash = crc32(name);
@@ -91,8 +89,7 @@ function chunksOf(png: Uint8Array, where: string): Chunk[] {
     const end = at + 12 + length;
     if (end > png.length) break;
     const type = Buffer.from(png.subarray(at + 4, at + 8)).toString('latin1');
-    // Only texts are verified; pictures that other programs show despite a wrong checksum are
-    // accepted.
+    // Only texts are verified; pictures that other programs show despite a wrong checksum are accepted.
     if (type === 'tEXt' && crc32(png.subarray(at + 4, end - 4)) !== view.getUint32(end - 4))
       throw new CharacterError(`${where}: the card in this picture is damaged (wrong checksum); download it again`);
     chunks.push({ type, body: png.subarray(at + 8, end - 4) });

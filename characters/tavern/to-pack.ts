@@ -31,9 +31,8 @@ const xSpeech = z
   .partial();
 
 /**
- * Converts a card to a pack: derives what our prompts, voices and turn-taking need. A card that
- * Dramatis wrote (`extensions.x_dramatis`) returns its original pack. Throws `CharacterError` if
- * the card cannot be played.
+ * Converts a card to a pack: derives what our prompts, voices and turn-taking need. A card that Dramatis wrote
+ * (`extensions.x_dramatis`) returns its original pack. Throws `CharacterError` if the card cannot be played.
  */
 export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
   const notes: string[] = [];
@@ -118,9 +117,7 @@ function withoutOriginal(text: string): string {
   return text.replaceAll(/\{\{original\}\}/giu, '');
 }
 
-/**
- * Splits a list of traits such as "shy, kind, stubborn"; anything longer is prose about the person.
- */
+/** Splits a list of traits such as "shy, kind, stubborn"; anything longer is prose about the person. */
 function traitsOf(personality: string): string[] {
   const parts = personality.split(/\s*[,;，；、\n]\s*/).filter((part) => part !== '');
   return parts.length >= 2 && parts.length <= 40 && parts.every((part) => part.length <= 60) ? parts : [];

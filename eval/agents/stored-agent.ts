@@ -28,10 +28,7 @@ export function storedAgent(name: string, outputs: StoredOutputs): DialogueAgent
   };
 }
 
-/**
- * Returns the file's bytes unchanged if it is a readable WAV, otherwise the recording converted to
- * WAV.
- */
+/** Returns the file's bytes unchanged if it is a readable WAV, otherwise the recording converted to WAV. */
 async function wavOf(file: string, signal: AbortSignal): Promise<Buffer> {
   if (/\.wav$/i.test(file)) {
     const bytes = await readFile(file);

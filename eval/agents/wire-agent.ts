@@ -29,10 +29,7 @@ export interface WireAgentSettings {
   readonly speed: number;
 }
 
-/**
- * A system that speaks OpenAI Realtime (GA), this project's server or another, used as an ordinary
- * client.
- */
+/** A system that speaks OpenAI Realtime (GA), this project's server or another, used as an ordinary client. */
 export function wireAgent(settings: WireAgentSettings, endpoint: Endpoint, clock: EvalClock): DialogueAgent {
   return {
     name: settings.name,

@@ -28,9 +28,7 @@ export interface WireOptions extends CallOptions {
   readonly model: string;
   readonly apiKey?: string | undefined;
   readonly clock: EvalClock;
-  /**
-   * Longest wait for the server's next event before `ENGINE_TIMEOUT`, in ms; 120 000 by default.
-   */
+  /** Longest wait for the server's next event before `ENGINE_TIMEOUT`, in ms; 120 000 by default. */
   readonly patienceMs?: number;
 }
 
@@ -38,16 +36,13 @@ export interface WireOptions extends CallOptions {
 const chunkBytes = (wireSampleRate / 1000) * 40 * 2;
 
 /**
- * A conversation over OpenAI Realtime (GA) with turn detection off: the client commits each turn.
- * Throws `EngineError`.
+ * A conversation over OpenAI Realtime (GA) with turn detection off: the client commits each turn. Throws `EngineError`.
  */
 export class WireConversation implements AsyncDisposable {
   readonly #client: RealtimeClient;
   readonly #options: WireOptions;
   readonly #events: AsyncIterator<ServerEvent>;
-  /**
-   * Server's description of itself: model and voice, plus the engines if it is a Dramatis server.
-   */
+  /** Server's description of itself: model and voice, plus the engines if it is a Dramatis server. */
   about: unknown = null;
   readonly #fail: (detail: string, code?: EngineError['code']) => EngineError;
 
@@ -94,10 +89,7 @@ export class WireConversation implements AsyncDisposable {
     return conversation;
   }
 
-  /**
-   * Streams the audio (16-bit PCM at `wireSampleRate`) at `speed` times real time, then waits for
-   * the whole reply.
-   */
+  /** Streams the audio (16-bit PCM at `wireSampleRate`) at `speed` times real time, then waits for the whole reply. */
   async speak(pcm16: Buffer, speed: number): Promise<WireReply> {
     const { clock, signal } = this.#options;
     const startMs = clock.now();
@@ -216,10 +208,7 @@ function connectionFault(fault: unknown, model: string): unknown {
   return new EngineError(`agent ${model}`, isFinal ? 'ENGINE_REFUSED' : 'ENGINE_UNAVAILABLE', message, fault);
 }
 
-/**
- * Maps server error codes: transient ones are retryable; a rejected request would be rejected
- * again.
- */
+/** Maps server error codes: transient ones are retryable; a rejected request would be rejected again. */
 function codeOf(code: string): EngineError['code'] {
   const passes =
     /^(ENGINE_UNAVAILABLE|ENGINE_TIMEOUT|server_error|rate_limit_exceeded|server_busy|server_draining|internal_error|)$/;

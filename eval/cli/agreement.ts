@@ -40,8 +40,8 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
 const verdictValues: Readonly<Record<string, number>> = { win: 1, tie: 0.5, lose: 0, '1': 1, '0.5': 0.5, '0': 0 };
 
 /**
- * Reads human verdicts. Two system pairs on the same dialogue are separate items, so an item's name
- * holds dialogue and both systems.
+ * Reads human verdicts. Two system pairs on the same dialogue are separate items, so an item's name holds dialogue and
+ * both systems.
  */
 async function readVerdicts(file: string): Promise<HumanVerdict[]> {
   return parseCsv(await readText(file)).map((row) => {

@@ -1,10 +1,7 @@
 import { EvalError } from '../eval-error.ts';
 import type { EvalHost } from '../host.ts';
 
-/**
- * One module per command, with its usage line. Each exports `run(args, host)`, which resolves to
- * the exit status.
- */
+/** One module per command, with its usage line. Each exports `run(args, host)`, which resolves to the exit status. */
 const commands = {
   run: { help: 'replay dialogues through a system, have them judged', load: () => import('./run.ts') },
   resume: { help: 'go on with a run that was stopped or killed', load: () => import('./resume.ts') },

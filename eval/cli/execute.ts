@@ -25,8 +25,7 @@ export interface ExecuteOptions {
 }
 
 /**
- * Performs a run, or the rest of one, and prints its scores. Resolves to the exit status: 0 if
- * nothing is left to do.
+ * Performs a run, or the rest of one, and prints its scores. Resolves to the exit status: 0 if nothing is left to do.
  */
 export async function execute(options: ExecuteOptions, host: EvalHost): Promise<number> {
   const { config, resume } = options;

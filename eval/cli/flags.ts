@@ -11,8 +11,7 @@ export interface EvalArguments<Name extends string> {
 }
 
 /**
- * Parses the flags of `dramatis eval NAME`. Returns undefined if help was requested (and printed).
- * Throws `EvalError`.
+ * Parses the flags of `dramatis eval NAME`. Returns undefined if help was requested (and printed). Throws `EvalError`.
  */
 export function parseFlags<Name extends string>(
   name: string,

@@ -23,9 +23,7 @@ import { numberOf, parseFlags, textOf } from './flags.ts';
 import { given, judgeFlags, judgeOf } from './judge-flags.ts';
 import { checked } from './run.ts';
 
-/**
- * `dramatis eval judge-check`: tests a judge on altered references before its scores are trusted.
- */
+/** `dramatis eval judge-check`: tests a judge on altered references before its scores are trusted. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = {
     data: { type: 'string', value: 'DIR', help: 'the test data, whose references are altered' },

@@ -29,10 +29,7 @@ export function readWith(
   });
 }
 
-/**
- * `dramatis eval rescore RUN`: recomputes scores from the judge's replies in the log; makes no
- * calls.
- */
+/** `dramatis eval rescore RUN`: recomputes scores from the judge's replies in the log; makes no calls. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
   const flags = { ...readingFlags, json: { type: 'boolean', help: 'print all that was worked out' } } as const;
   const parsed = parseFlags('rescore', 'RUN [--parser WHICH] [--aggregation HOW] [--json]', args, flags, host);

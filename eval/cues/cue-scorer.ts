@@ -33,8 +33,8 @@ export interface CueSettings {
 }
 
 /**
- * Opens the requested paralinguistic cues. A cue whose model is not installed stays in the list and
- * reports why it has no value.
+ * Opens the requested paralinguistic cues. A cue whose model is not installed stays in the list and reports why it has
+ * no value.
  */
 export async function openCues(
   settings: CueSettings,

@@ -29,8 +29,8 @@ export interface Cue {
 }
 
 /**
- * Returns a placeholder for a cue whose model is not installed: every measurement reports `why`, so
- * none is silently missing.
+ * Returns a placeholder for a cue whose model is not installed: every measurement reports `why`, so none is silently
+ * missing.
  */
 export function missingCue(name: string, units: Cue['units'], why: string): Cue {
   const values = Object.fromEntries(Object.keys(units).map((key) => [key, null]));

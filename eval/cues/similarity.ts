@@ -9,9 +9,8 @@ import { mean } from '../statistics.ts';
 import type { Cue } from './cue.ts';
 
 /**
- * Speaker similarity of the replies to the role's reference clip: cosine of two whole-clip
- * embeddings, −1 to 1, as in Seed-TTS-eval. Scores of different encoders are not comparable.
- * `voices` is the folder with `<role>.wav`.
+ * Speaker similarity of the replies to the role's reference clip: cosine of two whole-clip embeddings, −1 to 1, as in
+ * Seed-TTS-eval. Scores of different encoders are not comparable. `voices` is the folder with `<role>.wav`.
  */
 export function similarityCue(encoder: SpeakerEncoder, voices: string): Cue {
   const references = new Map<string, Promise<Float32Array | null>>();

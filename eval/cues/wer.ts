@@ -7,8 +7,8 @@ import type { Cue, CueReply } from './cue.ts';
 import { wordErrors } from './word-errors.ts';
 
 /**
- * Word error rate of an ASR transcript against the reply's text (character error rate in Chinese):
- * does the audio say what the text says?
+ * Word error rate of an ASR transcript against the reply's text (character error rate in Chinese): does the audio say
+ * what the text says?
  */
 export function werCue(recognizer: SpeechRecognizer): Cue {
   return {

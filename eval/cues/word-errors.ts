@@ -6,9 +6,9 @@ export interface WordErrors {
 }
 
 /**
- * Counts errors as Seed-TTS-eval does: removes punctuation except the apostrophe; English in lower
- * case, by words; Chinese by characters. (Seed-TTS-eval also maps traditional characters to
- * simplified ones first, which is not done here.)
+ * Counts errors as Seed-TTS-eval does: removes punctuation except the apostrophe; English in lower case, by words;
+ * Chinese by characters. (Seed-TTS-eval also maps traditional characters to simplified ones first, which is not done
+ * here.)
  */
 export function wordErrors(said: string, heard: string, language: 'en' | 'zh'): WordErrors {
   const [wanted, found] = [unitsOf(said, language), unitsOf(heard, language)];

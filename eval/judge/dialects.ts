@@ -4,10 +4,7 @@ import type { PromptPiece } from './template.ts';
 export interface JudgeDialect {
   /** Builds the message part for one WAV in base64. */
   audioPart(base64: string): object;
-  /**
-   * True if the API takes one recording per request: all are joined, and the text gives the time
-   * range of each.
-   */
+  /** True if the API takes one recording per request: all are joined, and the text gives the time range of each. */
   readonly oneRecording: boolean;
   /** True if the API answers only as a stream. */
   readonly streamOnly: boolean;
@@ -18,8 +15,8 @@ export interface JudgeDialect {
 const inputAudio = (data: string): object => ({ type: 'input_audio', input_audio: { data, format: 'wav' } });
 
 /**
- * Known dialects. `data-url` is what the reference implementation sends (Gemini behind
- * OpenAI-compatible gateways); `openai` sends bare base64, as strict servers require.
+ * Known dialects. `data-url` is what the reference implementation sends (Gemini behind OpenAI-compatible gateways);
+ * `openai` sends bare base64, as strict servers require.
  */
 export const judgeDialects = {
   openai: { audioPart: inputAudio, oneRecording: false, streamOnly: false, structured: 'json_schema' },
@@ -58,8 +55,8 @@ export interface JudgeClip {
 }
 
 /**
- * Builds the content of a user message: texts and recordings in the order of the prompt. `join`
- * concatenates several clips into one WAV.
+ * Builds the content of a user message: texts and recordings in the order of the prompt. `join` concatenates several
+ * clips into one WAV.
  */
 export async function messageContent(
   pieces: readonly PromptPiece[],

@@ -9,10 +9,7 @@ import { judgeDialects, type JudgeDialectName } from './dialects.ts';
 
 /** Address, model and credentials of a judge. */
 export interface JudgeSettings {
-  /**
-   * Base URL including the version, such as
-   * `https://generativelanguage.googleapis.com/v1beta/openai`.
-   */
+  /** Base URL including the version, such as `https://generativelanguage.googleapis.com/v1beta/openai`. */
   readonly baseUrl: string;
   readonly model: string;
   readonly dialect: JudgeDialectName;
@@ -67,10 +64,7 @@ interface Completion {
   } | null;
 }
 
-/**
- * Opens a judge behind any OpenAI-compatible server with audio input. Reports the cost of each call
- * to `spend`.
- */
+/** Opens a judge behind any OpenAI-compatible server with audio input. Reports the cost of each call to `spend`. */
 export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
   const upstream = openContext('judge', {
     key: settings.key,
@@ -116,8 +110,7 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
             } catch (fault) {
               const refused = refusedReply(fault);
               if (refused !== undefined) return refused;
-              // Audio models often reject JSON schemas, and reasoning models `temperature`; both
-              // answer 400 or 422.
+              // Audio models often reject JSON schemas, and reasoning models `temperature`; both answer 400 or 422.
               const last = kept.at(-1)?.[0];
               const isDeclined = fault instanceof EngineError && (fault.status === 400 || fault.status === 422);
               if (!isDeclined || last === undefined) throw fault;
@@ -154,10 +147,7 @@ function replyIn(completion: Completion, upstream: EngineContext, without: reado
   };
 }
 
-/**
- * Returns a refusal if a content filter in front of the model rejected the request; undefined for
- * any other error.
- */
+/** Returns a refusal if a content filter in front of the model rejected the request; undefined for any other error. */
 function refusedReply(fault: unknown): JudgeReply | undefined {
   const word =
     fault instanceof EngineError ? /\b(content_filter|content_policy\w*)\b/.exec(fault.detail)?.[0] : undefined;

@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EvalError } from '../eval-error.ts';
 
-/**
- * A prompt file: a system message, and a user message with placeholders for texts and recordings.
- */
+/** A prompt file: a system message, and a user message with placeholders for texts and recordings. */
 export interface PromptTemplate {
   readonly file: string;
   /** SHA-256 of the file. */
@@ -35,8 +33,8 @@ export function readPromptFile(
 }
 
 /**
- * Reads a template: system text, a line `=== user ===`, then user text that contains
- * `{{first_audio}}` and `{{second_audio}}`.
+ * Reads a template: system text, a line `=== user ===`, then user text that contains `{{first_audio}}` and
+ * `{{second_audio}}`.
  */
 export function readTemplate(name: string, folder?: string): PromptTemplate {
   const { text, hash } = readPromptFile(name, folder);
@@ -50,10 +48,7 @@ export function readTemplate(name: string, folder?: string): PromptTemplate {
   return { file: name, hash, system: (system ?? '').trimEnd(), user: user.trimEnd() };
 }
 
-/**
- * Fills a template's placeholders. Throws an `EvalError` for one without a value, so that the judge
- * never sees it.
- */
+/** Fills a template's placeholders. Throws an `EvalError` for one without a value, so that the judge never sees it. */
 export function fillTemplate(template: PromptTemplate, values: Readonly<Record<string, string>>): PromptPiece[] {
   // A single pass over the template, because inserted text may itself contain double braces.
   return template.user.split(/(\{\{[a-z_]+\}\})/).reduce<PromptPiece[]>((pieces, part) => {

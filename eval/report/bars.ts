@@ -13,9 +13,7 @@ export interface BarSeries {
 const height = 320;
 const margin = { top: 14, right: 12, bottom: 34, left: 40 };
 
-/**
- * Grouped bar plot with confidence intervals, one group per name; the line at 1 is the reference.
- */
+/** Grouped bar plot with confidence intervals, one group per name; the line at 1 is the reference. */
 export function bars(names: readonly string[], series: readonly BarSeries[], width = 640): string {
   const highest = Math.max(
     1,

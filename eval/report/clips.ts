@@ -10,9 +10,7 @@ export interface ClipEmbedder {
   player(file: string | null): Promise<string>;
 }
 
-/**
- * Opens an embedder: MP3 at 32 kbit/s if ffmpeg is installed (a tenth of the size), otherwise WAV.
- */
+/** Opens an embedder: MP3 at 32 kbit/s if ffmpeg is installed (a tenth of the size), otherwise WAV. */
 export function openEmbedder(): ClipEmbedder {
   const made = new Map<string, Promise<string>>();
   const places = openLimiter(4);

@@ -7,10 +7,7 @@ export interface HeatRow {
   readonly values: readonly (number | null)[];
 }
 
-/**
- * Renders a table whose cells are coloured by their ratio to the reference, with a heading per
- * group.
- */
+/** Renders a table whose cells are coloured by their ratio to the reference, with a heading per group. */
 export function heatMap(
   columns: readonly string[],
   groups: readonly { readonly heading: string; readonly rows: readonly HeatRow[] }[],

@@ -4,10 +4,7 @@ import { svg, svgText } from './html.ts';
 const size = { width: 640, height: 240 };
 const margin = { top: 26, right: 16, bottom: 40, left: 40 };
 
-/**
- * Histogram of durations in milliseconds, with median and 95th percentile. `sorted` must not be
- * empty.
- */
+/** Histogram of durations in milliseconds, with median and 95th percentile. `sorted` must not be empty. */
 export function histogram(sorted: readonly number[], what: string): string {
   const end = niceEnd(quantile(sorted, 0.99) ?? 1);
   const count = 32;

@@ -39,10 +39,7 @@ export interface OpenOptions {
   readonly outputs?: ReadonlyMap<string, unknown>;
 }
 
-/**
- * Reads the data, opens the judge, and starts or connects to the system under test. Throws
- * `EvalError`.
- */
+/** Reads the data, opens the judge, and starts or connects to the system under test. Throws `EvalError`. */
 export async function openRun(
   config: RunConfig,
   folder: string,
@@ -59,8 +56,8 @@ export async function openRun(
   return {
     task: speechRoleTask(samples, agent.agent, scorers),
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
-    // Enough questions for twice the judge's concurrency; no more, because each dialogue in
-    // progress holds its recordings in memory.
+    // Enough questions for twice the judge's concurrency; no more, because each dialogue in progress holds its
+    // recordings in memory.
     concurrency: config.agentConcurrency + Math.ceil((2 * (config.judge?.concurrency ?? 0)) / protocol.asks.length),
     problems: data.problems,
     async [Symbol.asyncDispose]() {
@@ -195,9 +192,7 @@ async function startOurs(
   });
 }
 
-/**
- * Returns the roles' reference clips by character. Throws an `EvalError` without consent to clone.
- */
+/** Returns the roles' reference clips by character. Throws an `EvalError` without consent to clone. */
 async function referencesOf(
   { roleVoices, roleVoicesConsent: consent }: RunConfig,
   samples: readonly DialogueSample[],
@@ -212,10 +207,7 @@ async function referencesOf(
   return Object.fromEntries([...clips].map(([role, clip]) => [characterIdOf(role), { ...clip, consent }]));
 }
 
-/**
- * Reads a key from an environment variable. Throws an `EvalError` if the variable is named but not
- * set.
- */
+/** Reads a key from an environment variable. Throws an `EvalError` if the variable is named but not set. */
 export function keyIn(variable: string | undefined, host: Pick<EvalHost, 'environment'>): string | undefined {
   if (variable === undefined) return undefined;
   const key = host.environment[variable];

@@ -5,10 +5,7 @@ import { protocolNames } from './judging/protocols.ts';
 const dialectNames = Object.keys(judgeDialects) as [JudgeDialectName, ...JudgeDialectName[]];
 const share = z.number().min(0);
 
-/**
- * Configuration of a SpeechRole-Eval run, stored in its log. Keys are given as names of environment
- * variables.
- */
+/** Configuration of a SpeechRole-Eval run, stored in its log. Keys are given as names of environment variables. */
 export const runConfigSchema = z.strictObject({
   /** Absolute path of the test data. */
   data: z.string(),

@@ -58,10 +58,7 @@ export async function readRun(
   };
 }
 
-/**
- * Returns a run's display name: the configured name, otherwise the agent, or the folder's name for
- * `ours`.
- */
+/** Returns a run's display name: the configured name, otherwise the agent, or the folder's name for `ours`. */
 export function runName({ config, folder }: Pick<RunView, 'config' | 'folder'>): string {
   return config.name !== '' ? config.name : config.agent === 'ours' ? path.basename(folder) : config.agent;
 }

@@ -58,8 +58,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
     options: {
-      // Twice the limit, so that a frame slightly too large gets a coded error and the session
-      // survives.
+      // Twice the limit, so that a frame slightly too large gets a coded error and the session survives.
       maxPayload: 2 * limits.frameBytes,
       perMessageDeflate: false,
       handleProtocols: (offered: Set<string>) => (offered.has('realtime') ? 'realtime' : false),

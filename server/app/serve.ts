@@ -24,10 +24,7 @@ export interface RunningServer {
   readonly app: FastifyInstance;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
-  /**
-   * Stops accepting clients, lets replies finish, notifies the clients, then releases the port and
-   * the engines.
-   */
+  /** Stops accepting clients, lets replies finish, notifies the clients, then releases the port and the engines. */
   close(): Promise<void>;
 }
 
@@ -101,8 +98,8 @@ function hostOf({ server }: FastifyInstance): string {
 }
 
 /**
- * Runs `proveProviders` in the background; its module is loaded only if there is a GPU. Returns a
- * function that stops it.
+ * Runs `proveProviders` in the background; its module is loaded only if there is a GPU. Returns a function that stops
+ * it.
  */
 function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void> {
   const proving = new AbortController();

@@ -15,9 +15,9 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
 }
 
 /**
- * Loads the characters: built-in packs, then imported ones, then those of the operator's own
- * folder. A later pack replaces an earlier one with the same id. A user's pack that cannot be read
- * is skipped and reported in one line, so that one broken file does not block the rest.
+ * Loads the characters: built-in packs, then imported ones, then those of the operator's own folder. A later pack
+ * replaces an earlier one with the same id. A user's pack that cannot be read is skipped and reported in one line, so
+ * that one broken file does not block the rest.
  */
 export async function readCharacters(
   config: CharacterPlaces,
@@ -29,10 +29,7 @@ export async function readCharacters(
   return new Map(found.flat().map((pack) => [pack.id, pack]));
 }
 
-/**
- * Loads all characters, followed by the scenes that they play in. Broken packs are skipped as in
- * `readCharacters`.
- */
+/** Loads all characters, followed by the scenes that they play in. Broken packs are skipped as in `readCharacters`. */
 export async function readCast(
   config: CharacterPlaces,
   onLeftOut: LeftOut = tellLeftOut,
@@ -54,10 +51,7 @@ function tellLeftOut(line: string): void {
 /** A card that is wrong throughout has an error for each field; the first ones are enough. */
 const longestLine = 400;
 
-/**
- * Returns an error handler that skips a pack. Undefined for built-in packs, whose errors are
- * thrown.
- */
+/** Returns an error handler that skips a pack. Undefined for built-in packs, whose errors are thrown. */
 function leaveOut(folder: string, onLeftOut: LeftOut): ((fault: unknown) => void) | undefined {
   if (folder === builtInCharacters) return undefined;
   return (fault) => {

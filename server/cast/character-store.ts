@@ -18,8 +18,8 @@ import { makeDataDir } from '../config/data-dir.ts';
 import type { Problem } from '../session/contract/events.ts';
 
 /**
- * Thrown by the character store if it refuses an operation. The message is shown to the user as it
- * stands, in a response or on the terminal.
+ * Thrown by the character store if it refuses an operation. The message is shown to the user as it stands, in a
+ * response or on the terminal.
  */
 export class ShelfError extends Error {
   readonly status: 403 | 404 | 409 | 412;
@@ -40,10 +40,9 @@ export class ShelfError extends Error {
 const builtIn = path.join(import.meta.dirname, '../../characters');
 
 /**
- * The characters of a server, to read and change. Only imported ones, in the data folder, can be
- * changed; shipped packs and those of the operator's own folder are read-only. A change takes
- * effect with the next conversation. Changes run one after the other, so that a revision check
- * still holds when the change is made.
+ * The characters of a server, to read and change. Only imported ones, in the data folder, can be changed; shipped packs
+ * and those of the operator's own folder are read-only. A change takes effect with the next conversation. Changes run
+ * one after the other, so that a revision check still holds when the change is made.
  */
 export class Shelf {
   readonly #characters: Map<string, Character>;
@@ -78,10 +77,7 @@ export class Shelf {
     return { files, ...(source === undefined ? {} : { source }), ...(picture === undefined ? {} : { picture }) };
   }
 
-  /**
-   * Adds a new pack. If the id is taken, `beside` picks a free one; otherwise `character_exists` is
-   * thrown.
-   */
+  /** Adds a new pack. If the id is taken, `beside` picks a free one; otherwise `character_exists` is thrown. */
   async add(pack: PackFiles, beside = false): Promise<Character> {
     return this.#inTurn(async () => {
       // A pack that cannot be read still occupies its folder.
@@ -96,8 +92,8 @@ export class Shelf {
   }
 
   /**
-   * Saves an edited character. Throws `character_changed` if `revisions` is given and does not
-   * contain the current revision.
+   * Saves an edited character. Throws `character_changed` if `revisions` is given and does not contain the current
+   * revision.
    */
   async replace({ card, lines }: Pick<PackFiles, 'card' | 'lines'>, revisions: string | undefined): Promise<Character> {
     return this.#inTurn(async () => {
@@ -114,10 +110,7 @@ export class Shelf {
     });
   }
 
-  /**
-   * Deletes an imported character. Throws like `replace`. A shipped character that it had replaced
-   * comes back.
-   */
+  /** Deletes an imported character. Throws like `replace`. A shipped character that it had replaced comes back. */
   async remove(id: string, revisions: string | undefined): Promise<void> {
     await this.#inTurn(async () => {
       const { name } = this.#editable(id, revisions);

@@ -9,9 +9,7 @@ import { flagOf, readConfig, settingFacts } from '../config/config.ts';
 import { helpText, optionProblem } from '../terminal/help-text.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 
-/**
- * `dramatis eval …`: gives the harness a terminal, and starts our own servers for it to measure.
- */
+/** `dramatis eval …`: gives the harness a terminal, and starts our own servers for it to measure. */
 export async function run(args: string[]): Promise<number> {
   const host: EvalHost = {
     version: versionOf(),
@@ -35,10 +33,7 @@ export async function run(args: string[]): Promise<number> {
   return runEval(args, host);
 }
 
-/**
- * Starts a server on a free loopback port, with the roles as characters and their clips as voice
- * references.
- */
+/** Starts a server on a free loopback port, with the roles as characters and their clips as voice references. */
 async function startMeasured(options: Parameters<EvalHost['startServer']>[0]): ReturnType<EvalHost['startServer']> {
   const { flags, charactersDir, references, sessions, audioRate } = options;
   // Imported lazily: most commands start no server.

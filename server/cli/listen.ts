@@ -84,10 +84,7 @@ function print(
   if (final.confidence !== null) console.log(`  confidence  ${final.confidence.toFixed(2)}`);
 }
 
-/**
- * Renders the probabilities as one line of `columns` blocks, each as high as the maximum of its
- * range.
- */
+/** Renders the probabilities as one line of `columns` blocks, each as high as the maximum of its range. */
 function sparkline(values: readonly number[], columns: number): string {
   const blocks = ' ▁▂▃▄▅▆▇█';
   const width = Math.min(columns, values.length);

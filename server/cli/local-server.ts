@@ -10,9 +10,7 @@ export interface ReachedServer {
   close(): Promise<void>;
 }
 
-/**
- * Uses the server at `url` if given; otherwise starts one in this process on a free loopback port.
- */
+/** Uses the server at `url` if given; otherwise starts one in this process on a free loopback port. */
 export async function reachServer(url: string | undefined, config: Config): Promise<ReachedServer> {
   const [entry] = config.apiKeys;
   const access = entry === undefined ? {} : { apiKey: keyIn(entry).key };

@@ -45,10 +45,7 @@ const actions: Readonly<Record<string, (command: MemoryCommand) => void | Promis
   },
 };
 
-/**
- * `dramatis memory`: inspects and edits the characters' memories of users, also while a server
- * runs.
- */
+/** `dramatis memory`: inspects and edits the characters' memories of users, also while a server runs. */
 export async function run(args: string[]): Promise<number> {
   const synopsis = 'list [--user NAME] | show ID | correct ID | delete ID | export | erase | move, with --user NAME';
   const parsed = parseCommand('memory', synopsis, args, flags);
@@ -111,10 +108,7 @@ async function exportAll({ store, values }: MemoryCommand): Promise<void> {
   }
 }
 
-/**
- * Moves one user to another name or key; without a name, all users of a key, for example after a
- * key change.
- */
+/** Moves one user to another name or key; without a name, all users of a key, for example after a key change. */
 function moveAll({ store, values }: MemoryCommand): void {
   const [toUser, toKey] = [textOf(values['to-user']), textOf(values['to-key'])];
   const hasUser = textOf(values.user) !== '';

@@ -10,9 +10,7 @@ import { printable } from '../terminal/printable.ts';
 import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
 import { waterfall } from '../terminal/waterfall.ts';
 
-/**
- * `dramatis replay`: streams recordings to a server as a client does, and prints the conversation.
- */
+/** `dramatis replay`: streams recordings to a server as a client does, and prints the conversation. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('replay', 'FILE… --character ID [--out reply.wav] [--json]', args, {
     character: { type: 'string', value: 'ID', help: 'who to talk to' },

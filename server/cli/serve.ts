@@ -6,8 +6,8 @@ import { wrapped } from '../terminal/help-text.ts';
 import { parseCommand, requireNone } from '../terminal/usage.ts';
 
 /**
- * `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients disconnect;
- * a second signal ends it at once.
+ * `dramatis serve`: runs until SIGINT or SIGTERM, then lets replies finish and clients disconnect; a second signal ends
+ * it at once.
  */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('serve', '[--print-config]', args, {

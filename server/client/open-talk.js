@@ -11,10 +11,7 @@ import { whenOnline } from './connection/when-online.js';
 
 const KEPT_AUDIO_MS = 30_000;
 
-/**
- * The first session could not be opened; `code` is the server's, or `connection_refused`,
- * `replaced` or `closed`.
- */
+/** The first session could not be opened; `code` is the server's, or `connection_refused`, `replaced` or `closed`. */
 export class TalkError extends Error {
   /** @override */
   name = 'TalkError';

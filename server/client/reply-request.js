@@ -5,10 +5,7 @@ import { UNASKED } from './audio/player.js';
 /** `event_id` of the `response.create` events sent here. */
 const ASKED = 'asked';
 
-/**
- * Requests a reply to a text message as soon as the server has no active response: it handles one
- * at a time.
- */
+/** Requests a reply to a text message as soon as the server has no active response: it handles one at a time. */
 export class ReplyRequest {
   #send;
   #isOwed = false;
@@ -54,8 +51,7 @@ export class ReplyRequest {
       const { event_id: ref, code } = event.error;
       if (ref === UNASKED) return true;
       if (ref !== ASKED || code !== 'conversation_already_has_active_response') return false;
-      // The request was too early: a different reply started in the meantime. Ask again when it is
-      // done.
+      // The request was too early: a different reply started in the meantime. Ask again when it is done.
       this.#isOwed = true;
       return true;
     }

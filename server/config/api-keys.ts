@@ -1,26 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/**
- * Parses an entry of `DRAMATIS_API_KEYS`: the key alone, or `NAME:KEY`. Keys with the same name
- * share one account.
- */
+/** Parses an entry of `DRAMATIS_API_KEYS`: the key alone, or `NAME:KEY`. Keys with the same name share one account. */
 export function keyIn(entry: string): { readonly name: string | undefined; readonly key: string } {
   const [, name, key] = /^([\w-]{1,64}):(.+)$/.exec(entry) ?? [];
   return key === undefined ? { name: undefined, key: entry } : { name, key };
 }
 
-/**
- * Returns the account of a key: its name, or a hash of the key. Undefined if the key is not one of
- * the entries.
- */
+/** Returns the account of a key: its name, or a hash of the key. Undefined if the key is not one of the entries. */
 export function accountOf(key: string, entries: readonly string[]): string | undefined {
   const known = entries.map(keyIn).find((one) => sameSecret(one.key, key));
   return known === undefined ? undefined : (known.name ?? digestOf(key).toString('base64url').slice(0, 16));
 }
 
-/**
- * Compares two secrets by their hashes, so that the time taken reveals neither length nor content.
- */
+/** Compares two secrets by their hashes, so that the time taken reveals neither length nor content. */
 export function sameSecret(known: string, given: string): boolean {
   return timingSafeEqual(digestOf(known), digestOf(given));
 }

@@ -56,9 +56,7 @@ interface CallSettings {
   readonly turnCredential?: string | undefined;
 }
 
-/**
- * Describes a contradiction between these settings and how to fix it. Undefined if there is none.
- */
+/** Describes a contradiction between these settings and how to fix it. Undefined if there is none. */
 export function callProblemOf(config: CallSettings): string | undefined {
   const { webrtcHost, webrtcAddress, stunUrl, turnUrl, turnUser, turnCredential } = config;
   if (turnUrl !== undefined && (turnUser === undefined || turnCredential === undefined)) {

@@ -11,10 +11,7 @@ interface Settings {
   readonly tlsDev: boolean;
 }
 
-/**
- * Describes a contradiction between settings that are each valid, and how to fix it. Undefined if
- * there is none.
- */
+/** Describes a contradiction between settings that are each valid, and how to fix it. Undefined if there is none. */
 export function problemOf(settings: Settings): string | undefined {
   return exposureProblemOf(settings) ?? tlsProblemOf(settings) ?? llmProblemOf(settings);
 }

@@ -35,10 +35,7 @@ const flag = z.preprocess(
 const count = z.number().int().min(1);
 const defaultDataDir = path.join(process.env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share'), 'dramatis');
 
-/**
- * Every setting: type, range and default. A test checks the table in `SETTINGS.md` against this
- * one.
- */
+/** Every setting: type, range and default. A test checks the table in `SETTINGS.md` against this one. */
 const schema = z.strictObject({
   host: z.string().min(1).transform(withoutBrackets).default('127.0.0.1'),
   port: numeric(z.number().int().min(0).max(65_535)).default(8080),
@@ -207,9 +204,9 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Reads the configuration. `flags` (by setting name) override `environment`, which overrides the
- * file, which overrides the defaults. Throws `ConfigError` on an invalid value, on an unknown key
- * in the file, and if the server would be reachable by others without a key.
+ * Reads the configuration. `flags` (by setting name) override `environment`, which overrides the file, which overrides
+ * the defaults. Throws `ConfigError` on an invalid value, on an unknown key in the file, and if the server would be
+ * reachable by others without a key.
  */
 export function readConfig(sources: {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;

@@ -29,9 +29,8 @@ interface Found {
 const behind = { recognizer: 'moonshine', mind: 'retrieval', synthesizer: 'embedded' } as const;
 
 /**
- * Picks the best installed model for each stage, by the order in the catalogue; undefined without
- * `--auto`. The engine verifies the hash again when it loads the model, and the embedded engine
- * takes over if that fails; see `planWhole`.
+ * Picks the best installed model for each stage, by the order in the catalogue; undefined without `--auto`. The engine
+ * verifies the hash again when it loads the model, and the embedded engine takes over if that fails; see `planWhole`.
  */
 export function autoEngines(settings: InstalledSettings): AutoEngines | undefined {
   if (settings.auto !== true) return undefined;
@@ -52,10 +51,7 @@ export function autoEngines(settings: InstalledSettings): AutoEngines | undefine
   };
 }
 
-/**
- * Adds the installed speaker encoder and quality models to the settings, if `--auto` is on and the
- * user named none.
- */
+/** Adds the installed speaker encoder and quality models to the settings, if `--auto` is on and the user named none. */
 export function withInstalledJudges<
   Settings extends InstalledSettings &
     Partial<Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808'>>,

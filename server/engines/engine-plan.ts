@@ -43,8 +43,8 @@ export interface EnginePlan {
   readonly mind: readonly PlannedEngine[];
   readonly synthesizer: readonly PlannedEngine[];
   /**
-   * Speech-to-speech models that replace reply source and synthesizer, which are the fallback if
-   * all of these fail. Usually empty.
+   * Speech-to-speech models that replace reply source and synthesizer, which are the fallback if all of these fail.
+   * Usually empty.
    */
   readonly omni: readonly PlannedEngine[];
   readonly turns: Turns;
@@ -89,8 +89,8 @@ const kindsOf: Readonly<Record<Role, Readonly<Record<string, unknown>>>> = {
 };
 
 /**
- * Builds the plan. Settings override the engines file, which overrides the preset; stages that none
- * of them configures get the embedded engines. Throws `ConfigError`.
+ * Builds the plan. Settings override the engines file, which overrides the preset; stages that none of them configures
+ * get the embedded engines. Throws `ConfigError`.
  */
 export function planEngines(settings: PlanSettings, environment: Environment = process.env): EnginePlan {
   const file = settings.engines === undefined ? undefined : readEnginesFile(settings.engines);
@@ -154,8 +154,8 @@ function turnsOf(
 type Engines = Readonly<Record<string, EngineSettings & { readonly kind: string }>>;
 
 /**
- * Merges the engines of two sources. An entry in the file without a `kind` overrides single
- * settings of the preset's engine.
+ * Merges the engines of two sources. An entry in the file without a `kind` overrides single settings of the preset's
+ * engine.
  */
 function changed(
   base: Readonly<Record<string, EngineSettings>> = {},

@@ -71,10 +71,7 @@ const referenceSchema = z
 export const turnKinds = turnsSchema.options.map(({ shape }) => shape.kind.value);
 
 const stages = {
-  /**
-   * Engine names in the order in which they are tried: of `engines`, or `moonshine`, `retrieval`,
-   * `embedded`.
-   */
+  /** Engine names in the order in which they are tried: of `engines`, or `moonshine`, `retrieval`, `embedded`. */
   recognizer: chain.optional(),
   mind: chain.optional(),
   synthesizer: chain.optional(),
@@ -161,8 +158,7 @@ function withPlaces(settings: object, folder: string): object {
 }
 
 /**
- * Reads a preset shipped with Dramatis. Throws a `ConfigError` that lists the presets if there is
- * none with this id.
+ * Reads a preset shipped with Dramatis. Throws a `ConfigError` that lists the presets if there is none with this id.
  */
 export function readPreset(id: string): Preset {
   if (!(presetIds as readonly string[]).includes(id)) {

@@ -37,10 +37,7 @@ export interface Engines {
   readonly speakerEncoder?: SpeakerEncoder;
   /** The synthesizer and voice of a character. */
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
-  /**
-   * First chat model, for background work such as memory. Absent if replies come from retrieval
-   * only.
-   */
+  /** First chat model, for background work such as memory. Absent if replies come from retrieval only. */
   readonly chatModel?: ChatModel | undefined;
   /** Embedding index of memories and lines. Absent if no embedder is configured. */
   readonly meanings?: Meanings | undefined;
@@ -53,8 +50,8 @@ export interface Engines {
   /** Execution provider of each loaded local model. */
   readonly providers: Readonly<Record<string, string>>;
   /**
-   * Loads the local models, so that the first turn is as fast as the next. Remote servers are
-   * contacted but not waited for: they may be down and come back.
+   * Loads the local models, so that the first turn is as fast as the next. Remote servers are contacted but not waited
+   * for: they may be down and come back.
    */
   warm(signal: AbortSignal, characters?: Iterable<Character>): Promise<void>;
   close(): Promise<void>;
@@ -77,8 +74,8 @@ type EngineSettings = PlanSettings &
   Partial<Pick<Config, 'workers' | 'recipe'>>;
 
 /**
- * Opens the configured engines; the embedded ones if none is configured. Throws `ConfigError`.
- * `log` receives the cost of each call, `onExecution` the execution provider of each model.
+ * Opens the configured engines; the embedded ones if none is configured. Throws `ConfigError`. `log` receives the cost
+ * of each call, `onExecution` the execution provider of each model.
  */
 export async function openEngines(
   config: EngineSettings,
@@ -121,12 +118,10 @@ export async function openEngines(
       return summaryOf({ vad, turnDetector, ear, mind, omnis, mouth }, serving);
     },
     async warm(signal, characters = []) {
-      // An agent indexes its character's lines when it is created. Doing it here keeps it out of
-      // the first turn.
+      // An agent indexes its character's lines when it is created. Doing it here keeps it out of the first turn.
       for (const character of characters) thinkAs(character);
       const stream = vad.open();
-      // Waits for all of them even if one fails: terminating a thread that is in native code kills
-      // the whole process.
+      // Waits for all of them even if one fails: terminating a thread that is in native code kills the whole process.
       const warmed = await Promise.allSettled([
         stream.score(new Float32Array(vad.windowSamples)),
         turnDetector.warm?.(signal),
@@ -145,8 +140,7 @@ export async function openEngines(
 
 /** Opens the engines of all stages. */
 async function openStages(plan: EnginePlan, config: EngineSettings, workers: number, log: CostLog | undefined) {
-  // Synthesizers come last: they start their threads at once, and these would leak if a later step
-  // failed.
+  // Synthesizers come last: they start their threads at once, and these would leak if a later step failed.
   const ear = await openEar(plan, workers, log);
   const mind = await openModels(plan, log);
   const omnis = await openOmnis(plan, log);
@@ -159,9 +153,9 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
 }
 
 /**
- * Returns the function that makes the responder of a character. A responder is created on first use
- * and cached by the character object, so an edited character gets a new one. An omni model keeps
- * the user's audio, so each session gets its own omni responder.
+ * Returns the function that makes the responder of a character. A responder is created on first use and cached by the
+ * character object, so an edited character gets a new one. An omni model keeps the user's audio, so each session gets
+ * its own omni responder.
  */
 function respondersOf(
   { ear, mind, omnis, mouth }: Pick<OpenedStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,

@@ -12,8 +12,8 @@ import { openProofs } from './gpu-proofs.ts';
 export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb' | 'dataDir'>>;
 
 /**
- * Sets the execution providers for models loaded from now on. Without a setting, uses the providers
- * that passed the trials of each model on this machine (see `server/gpu/proofs.ts`).
+ * Sets the execution providers for models loaded from now on. Without a setting, uses the providers that passed the
+ * trials of each model on this machine (see `server/gpu/proofs.ts`).
  */
 export function applyExecution({ providers: entries, gpuMemoryMb, dataDir }: ExecutionSettings): void {
   const pairs = (entries ?? [])

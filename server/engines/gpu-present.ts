@@ -16,9 +16,9 @@ export interface Machine {
 export const thisMachine: Machine = { platform: process.platform, arch: process.arch, root: '/' };
 
 /**
- * Returns the GPU providers worth trying, in preference order, from what the system lists: takes
- * under a millisecond and calls no driver. Empty means that no GPU is tried. On Linux device files
- * decide; Macs with Apple silicon and Windows always have WebGPU.
+ * Returns the GPU providers worth trying, in preference order, from what the system lists: takes under a millisecond
+ * and calls no driver. Empty means that no GPU is tried. On Linux device files decide; Macs with Apple silicon and
+ * Windows always have WebGPU.
  */
 export function candidateProviders({ platform, arch, root }: Machine): readonly Provider[] {
   if (platform === 'win32' || (platform === 'darwin' && arch === 'arm64')) return ['webgpu'];
@@ -32,8 +32,8 @@ export function candidateProviders({ platform, arch, root }: Machine): readonly 
 }
 
 /**
- * Returns a fingerprint that changes with the GPU, its driver, the ONNX runtime or its CUDA
- * library, so that earlier trial results are discarded.
+ * Returns a fingerprint that changes with the GPU, its driver, the ONNX runtime or its CUDA library, so that earlier
+ * trial results are discarded.
  */
 export function machineIdentity({ platform, arch, root }: Machine): string {
   const read = (name: string): string => {

@@ -23,10 +23,7 @@ export interface Proofs {
   readonly proven: Readonly<Record<string, readonly Provider[]>>;
   /** Returns true if the provider has been tried for this file. */
   knows(file: string, provider: Provider): boolean;
-  /**
-   * Stores a result, unless there is no GPU or no such file. Not persisted if the folder is not
-   * writable.
-   */
+  /** Stores a result, unless there is no GPU or no such file. Not persisted if the folder is not writable. */
   note(file: string, provider: Provider, serves: boolean): void;
   /** Forgets a result, as if it had not been tried. */
   forget(file: string, provider: Provider): void;

@@ -2,10 +2,7 @@ import type { ClipFacts } from '../../characters/tavern/from-pack.ts';
 import { VoiceError, type VoiceRecord } from '../../voices/library/record.ts';
 import { openVoiceStore, type VoiceStore } from '../../voices/library/store.ts';
 
-/**
- * Reads a voice of the library that has a clip to clone. Undefined if it is unknown or invalid, or
- * has no clip yet.
- */
+/** Reads a voice of the library that has a clip to clone. Undefined if it is unknown or invalid, or has no clip yet. */
 export async function readyVoice(
   store: VoiceStore,
   id: string,
@@ -19,10 +16,7 @@ export async function readyVoice(
   }
 }
 
-/**
- * Facts about the clip that a card refers to, for the exported card. Undefined if there is no such
- * clip here.
- */
+/** Facts about the clip that a card refers to, for the exported card. Undefined if there is no such clip here. */
 export async function clipFacts(dataDir: string, id: string | undefined): Promise<ClipFacts | undefined> {
   const voice = id === undefined ? undefined : await readyVoice(openVoiceStore(dataDir), id);
   if (voice === undefined) return undefined;

@@ -4,10 +4,7 @@ import type { Character } from '../../characters/character.ts';
 import { VoiceError, voiceIdSchema, voiceSchema } from '../../voices/library/record.ts';
 import type { Reference } from './engines-file.ts';
 
-/**
- * Reference clip of a library voice, for engines that clone. Throws a `VoiceError` if it may not be
- * cloned.
- */
+/** Reference clip of a library voice, for engines that clone. Throws a `VoiceError` if it may not be cloned. */
 export function libraryReference(dataDir: string, id: string): Reference {
   if (!voiceIdSchema.safeParse(id).success) {
     throw new VoiceError('voice_invalid', `"${id}" cannot be a voice: its name is lower-case words joined by hyphens.`);
@@ -25,8 +22,8 @@ export function libraryReference(dataDir: string, id: string): Reference {
 }
 
 /**
- * Returns a line for each character whose card names a voice that cannot be cloned here. Such a
- * character speaks as if its card named none.
+ * Returns a line for each character whose card names a voice that cannot be cloned here. Such a character speaks as if
+ * its card named none.
  */
 export function missingVoices(characters: Iterable<Character>, dataDir: string): string[] {
   return [...characters].flatMap(({ id, voice }) => {

@@ -38,10 +38,7 @@ export function openOmni(planned: PlannedEngine, log?: CostLog): Promise<OpenedE
   return open(planned, omniKinds, log);
 }
 
-/**
- * Opens a chat model. Its circuit breaker is checked by the agent that calls it, not by the call
- * itself.
- */
+/** Opens a chat model. Its circuit breaker is checked by the agent that calls it, not by the call itself. */
 export function openChat(planned: PlannedEngine, log?: CostLog): Promise<OpenedEngine<ChatModel>> {
   return open(planned, chatKinds, log, false);
 }

@@ -108,8 +108,8 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
 }
 
 /**
- * Wraps the lookup so that a missing voice yields undefined. A card may name a voice that does not
- * exist here; the character then speaks as if it named none.
+ * Wraps the lookup so that a missing voice yields undefined. A card may name a voice that does not exist here; the
+ * character then speaks as if it named none.
  */
 function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Reference | undefined {
   return (id) => {

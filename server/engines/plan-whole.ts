@@ -7,10 +7,9 @@ import { withInstalledJudges } from './auto-engines.ts';
 import { planEngines, type EnginePlan, type PlanSettings } from './engine-plan.ts';
 
 /**
- * Plans the engines so that `--auto` uses only intact models. A damaged model is skipped in favour
- * of the next best, and the plan's notes say so and how to repair it. Hashes the files that are
- * used; the engines do so too, and then find them in the page cache. The returned `settings` name
- * the skipped models.
+ * Plans the engines so that `--auto` uses only intact models. A damaged model is skipped in favour of the next best,
+ * and the plan's notes say so and how to repair it. Hashes the files that are used; the engines do so too, and then
+ * find them in the page cache. The returned `settings` name the skipped models.
  */
 export async function planWhole<Given extends PlanSettings>(
   given: Given,

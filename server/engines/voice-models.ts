@@ -10,10 +10,7 @@ export type VoiceModelSettings = InstalledSettings &
   ExecutionSettings &
   Partial<Pick<Config, 'speakerEncoder' | 'speakerEncoderHash' | 'dnsmos' | 'dnsmosP808' | 'workers'>>;
 
-/**
- * Opens the configured speaker encoder, if any. Throws `ENGINE_MISSING` if its file is not as
- * expected.
- */
+/** Opens the configured speaker encoder, if any. Throws `ENGINE_MISSING` if its file is not as expected. */
 export async function openEncoder(
   config: VoiceModelSettings,
   { signal }: CallOptions,
@@ -25,10 +22,7 @@ export async function openEncoder(
     : openOnnxSpeaker({ modelPath, signal, ...(sha256 !== undefined && { sha256 }) });
 }
 
-/**
- * Opens the configured DNSMOS quality meter, if any. Throws `ENGINE_MISSING` if its files are not
- * as expected.
- */
+/** Opens the configured DNSMOS quality meter, if any. Throws `ENGINE_MISSING` if its files are not as expected. */
 export async function openMeter(
   config: VoiceModelSettings,
   options: CallOptions,

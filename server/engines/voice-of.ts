@@ -14,9 +14,9 @@ export interface Casting {
 }
 
 /**
- * Picks the voice in which an engine speaks as a character: configured for the character (its card
- * may name a library voice), otherwise for its gender, otherwise for all. A voice of the engine
- * comes before a clip. Without any, the voice id is the character's id.
+ * Picks the voice in which an engine speaks as a character: configured for the character (its card may name a library
+ * voice), otherwise for its gender, otherwise for all. A voice of the engine comes before a clip. Without any, the
+ * voice id is the character's id.
  */
 export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: Casting): Voice {
   const { voices, references, clones, libraryVoice } = casting;

@@ -5,9 +5,8 @@ import { openProofs } from '../engines/gpu-proofs.ts';
 import { findingOf, trialsOf, tryOut, type GpuFinding, type Trial } from './trials.ts';
 
 /**
- * Models that may gain from a GPU. A Silero window takes 0.1 ms on a CPU, less than a GPU dispatch.
- * Moonshine's matrix products are all 8-bit, which WebGPU does not support: each would be copied to
- * the CPU and back.
+ * Models that may gain from a GPU. A Silero window takes 0.1 ms on a CPU, less than a GPU dispatch. Moonshine's matrix
+ * products are all 8-bit, which WebGPU does not support: each would be copied to the CPU and back.
  */
 const following: readonly ExecutedModel[] = ['smart-turn', 'dnsmos', 'speakers'];
 
@@ -30,10 +29,9 @@ export function follows(trial: Trial): boolean {
 }
 
 /**
- * Finds out which providers serve each model not yet tried here, in separate processes, unless the
- * user chose the providers or there is no GPU. Takes seconds to minutes, so do not await it before
- * serving; results are kept in the data folder and apply to models loaded afterwards. Returns
- * quietly if aborted.
+ * Finds out which providers serve each model not yet tried here, in separate processes, unless the user chose the
+ * providers or there is no GPU. Takes seconds to minutes, so do not await it before serving; results are kept in the
+ * data folder and apply to models loaded afterwards. Returns quietly if aborted.
  */
 export async function proveProviders(config: Config, options: ProveOptions): Promise<void> {
   const { signal, machine = thisMachine, tryModel = tryOut } = options;

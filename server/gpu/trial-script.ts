@@ -6,16 +6,15 @@ import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
 import { sileroGraph } from '../../voices/vads/silero-graph.ts';
 
 /**
- * One trial: a model on a provider, in a separate process because native code may crash it. The
- * process prints a `TrialResult` as JSON.
+ * One trial: a model on a provider, in a separate process because native code may crash it. The process prints a
+ * `TrialResult` as JSON.
  */
 export interface TrialOrder {
   readonly model: ExecutedModel;
   readonly file: string;
   readonly provider: Provider;
   /**
-   * Sizes of each input; inputs that the model lacks are ignored; a number is a 64-bit integer
-   * scalar of that value.
+   * Sizes of each input; inputs that the model lacks are ignored; a number is a 64-bit integer scalar of that value.
    */
   readonly inputs: Readonly<Record<string, readonly number[] | number>>;
   /** Number of timed runs. */

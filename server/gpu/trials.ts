@@ -23,10 +23,7 @@ export interface GpuFinding {
   readonly ok: boolean;
   /** Median time of a run; null if it does not run. */
   readonly medianMs: number | null;
-  /**
-   * Largest difference from the CPU's output, relative to that output's largest value; null if it
-   * does not run.
-   */
+  /** Largest difference from the CPU's output, relative to that output's largest value; null if it does not run. */
   readonly difference: number | null;
   readonly says: string;
 }
@@ -38,8 +35,7 @@ const run = promisify(execFile);
 const require = createRequire(import.meta.url);
 
 /**
- * Three seconds of input, under the names used by exports of CAM++ and WavLM-large SV; a model
- * takes the one it knows.
+ * Three seconds of input, under the names used by exports of CAM++ and WavLM-large SV; a model takes the one it knows.
  */
 const speakerInputs = { x: [1, 300, 80], feature: [1, 300, 80], wav: [1, 48_000] };
 

@@ -10,8 +10,8 @@ type Rules = Pick<Config, 'apiKeys' | 'allowedOrigins'>;
 /** The account that a request is made on, and the credential it was made with. */
 export interface Access {
   /**
-   * Key of the account: one server key, or all server keys that share a name. A client secret
-   * counts as the key that made it. Undefined if the server needs no keys.
+   * Key of the account: one server key, or all server keys that share a name. A client secret counts as the key that
+   * made it. Undefined if the server needs no keys.
    */
   readonly owner: string | undefined;
   /** Set if the client sent a client secret instead of a server key. */
@@ -21,8 +21,8 @@ export interface Access {
 const keyProtocol = 'openai-insecure-api-key.';
 
 /**
- * Authenticates a request by server key or client secret. Returns a `Refusal` if it is not allowed.
- * A client secret is checked even if the server needs no keys.
+ * Authenticates a request by server key or client secret. Returns a `Refusal` if it is not allowed. A client secret is
+ * checked even if the server needs no keys.
  */
 export function accessOf(headers: IncomingHttpHeaders, config: Rules, secrets: ClientSecrets): Access | Refusal {
   const key = keyOf(headers);
@@ -37,10 +37,7 @@ export function accessOf(headers: IncomingHttpHeaders, config: Rules, secrets: C
   return { status: 401, problem: { code: 'client_secret_expired', message } };
 }
 
-/**
- * Returns a `Refusal` unless the request may be served. Checks the origin of a web page first, then
- * the server key.
- */
+/** Returns a `Refusal` unless the request may be served. Checks the origin of a web page first, then the server key. */
 export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal | undefined {
   const refusal = originRefusal(headers, config);
   if (refusal !== undefined || config.apiKeys.length === 0) return refusal;
@@ -54,8 +51,8 @@ export function refusalOf(headers: IncomingHttpHeaders, config: Rules): Refusal 
 }
 
 /**
- * The key that a client sent: as a bearer token, as Azure's `api-key` header, or as a WebSocket
- * subprotocol (browsers cannot set headers there).
+ * The key that a client sent: as a bearer token, as Azure's `api-key` header, or as a WebSocket subprotocol (browsers
+ * cannot set headers there).
  */
 function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -73,9 +70,9 @@ export function originRefusal({ origin, host }: IncomingHttpHeaders, rules: Rule
 }
 
 /**
- * Our own page has the same host as the server; any other origin must be in the list of allowed
- * origins. Without keys, our own host must be loopback: any other name means that a page had its
- * domain resolved to our address (DNS rebinding).
+ * Our own page has the same host as the server; any other origin must be in the list of allowed origins. Without keys,
+ * our own host must be loopback: any other name means that a page had its domain resolved to our address (DNS
+ * rebinding).
  */
 function originAllowed(origin: string, host: string | undefined, { apiKeys, allowedOrigins }: Rules): boolean {
   if (allowedOrigins.includes(origin) || allowedOrigins.includes('*')) return true;

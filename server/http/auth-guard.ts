@@ -11,8 +11,8 @@ import { TokenBucket } from './token-bucket.ts';
 export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
- * Authentication, rate limit and capacity checks by kind of route. All are `onRequest` hooks, so
- * the body of a refused request is never read.
+ * Authentication, rate limit and capacity checks by kind of route. All are `onRequest` hooks, so the body of a refused
+ * request is never read.
  */
 export interface Door {
   /** For listings and for issuing client secrets: requires a server key, if the server has keys. */
@@ -20,21 +20,17 @@ export interface Door {
   /** For data of one user: requires a server key or a client secret. */
   readonly member: Check;
   /**
-   * For requests that run engines: requires a server key and free capacity. The slot is released
-   * when the response closes.
+   * For requests that run engines: requires a server key and free capacity. The slot is released when the response
+   * closes.
    */
   readonly work: Check;
   /**
-   * For requests that start a conversation: requires a server key or a client secret, the rate
-   * limit and free capacity.
+   * For requests that start a conversation: requires a server key or a client secret, the rate limit and free capacity.
    */
   readonly session: Check;
   /** For a phone call, which sends its key only after the handshake: the rate limit. */
   readonly call: Check;
-  /**
-   * Authenticates a caller by the key it has sent, or by its headers. Returns a `Refusal` if it is
-   * not allowed.
-   */
+  /** Authenticates a caller by the key it has sent, or by its headers. Returns a `Refusal` if it is not allowed. */
   callerOf(request: FastifyRequest, key: string | undefined): (Visitor & Access) | Refusal;
   /** The caller that `serverKey`, `member`, `work` or `session` has authenticated. */
   visitorOf(request: FastifyRequest): Visitor & Access;
@@ -107,8 +103,8 @@ function isReturning(request: FastifyRequest): boolean {
 }
 
 /**
- * Groups client addresses for the limits: an IPv4 address counts by itself, an IPv6 address by its
- * /64, which is what one customer is assigned.
+ * Groups client addresses for the limits: an IPv4 address counts by itself, an IPv6 address by its /64, which is what
+ * one customer is assigned.
  */
 export function addressOf(ip: string | undefined): string {
   if (ip === undefined) return 'gone';
@@ -128,9 +124,7 @@ function newBucket(perMinute: number): TokenBucket {
   return new TokenBucket({ burst: perMinute, perSecond: perMinute / 60, now: () => performance.now() });
 }
 
-/**
- * Drops addresses with a full bucket, which equals a new one. If none is full, drops the oldest.
- */
+/** Drops addresses with a full bucket, which equals a new one. If none is full, drops the oldest. */
 function forgetQuiet(knocks: Map<string, TokenBucket>): void {
   for (const [address, bucket] of knocks) if (bucket.full) knocks.delete(address);
   const [oldest] = knocks.keys();

@@ -8,10 +8,7 @@ export interface ClientSecret {
   readonly character: Character;
   /** Initial session settings; the client may change them. */
   readonly startWith: SessionPatch | undefined;
-  /**
-   * Account that issued the secret (see `Visitor`). Its sessions count against that account's
-   * limits.
-   */
+  /** Account that issued the secret (see `Visitor`). Its sessions count against that account's limits. */
   readonly owner: string | undefined;
   /** Unix time in milliseconds. */
   readonly expiresAtMs: number;
@@ -21,8 +18,7 @@ export interface ClientSecret {
 export const secretPrefix = 'ek_';
 
 /**
- * Most secrets kept; the oldest are dropped first. Allows more than one per second at the longest
- * lifetime (two hours).
+ * Most secrets kept; the oldest are dropped first. Allows more than one per second at the longest lifetime (two hours).
  */
 const mostSecrets = 10_000;
 const sweepEveryMs = 1_000;

@@ -10,8 +10,8 @@ const readableHeaders = 'etag, location, retry-after, x-dramatis-unclear';
 const rememberSeconds = 600;
 
 /**
- * Lets pages of the allowed origins call the REST API too (CORS protocol of the Fetch standard,
- * §3.2) and read error responses. Keys travel with each request; cookies are never used.
+ * Lets pages of the allowed origins call the REST API too (CORS protocol of the Fetch standard, §3.2) and read error
+ * responses. Keys travel with each request; cookies are never used.
  */
 export function addCors(app: FastifyInstance, config: Config): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -11,9 +11,7 @@ export interface Visitor {
 
 /** A slot of the server's capacity, held by a conversation until it calls `leave`. */
 export interface Place {
-  /**
-   * Counts replies by the events sent to the client, so that a draining server can wait for them.
-   */
+  /** Counts replies by the events sent to the client, so that a draining server can wait for them. */
   note(eventType: string): void;
   leave(): void;
 }
@@ -94,10 +92,7 @@ export class LiveSessions {
     return undefined;
   }
 
-  /**
-   * Takes a slot for a conversation. `end` is called when the server stops; it must lead to
-   * `leave`.
-   */
+  /** Takes a slot for a conversation. `end` is called when the server stops; it must lead to `leave`. */
   enter(visitor: Visitor | undefined, end: () => void): Place {
     const held: Held = { visitor, end, replies: 0 };
     this.#opened += 1;
@@ -131,8 +126,7 @@ export class LiveSessions {
   }
 
   /**
-   * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`,
-   * then ends the rest.
+   * Refuses new conversations and requests, lets running replies and requests finish for `graceMs`, then ends the rest.
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;

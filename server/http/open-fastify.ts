@@ -14,8 +14,8 @@ export interface ListenParts {
 }
 
 /**
- * Only our own files, no inline code, no frames. WebSockets may go to any host, because our page
- * can connect to other servers.
+ * Only our own files, no inline code, no frames. WebSockets may go to any host, because our page can connect to other
+ * servers.
  */
 const contentSecurityPolicy =
   "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'";
@@ -31,8 +31,8 @@ const securityHeaders = {
 } as const;
 
 /**
- * Creates a server without routes: TLS, timeouts, a log without secrets, security headers, and
- * errors in OpenAI's format.
+ * Creates a server without routes: TLS, timeouts, a log without secrets, security headers, and errors in OpenAI's
+ * format.
  */
 export function openFastify({ config, tls, log }: ListenParts): FastifyInstance {
   const { handshakeTimeoutMs, trustProxy } = config;
@@ -44,8 +44,8 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
     ...(tls === undefined
       ? { http: timeouts }
       : { https: { ...tls, ...timeouts, handshakeTimeout: handshakeTimeoutMs } }),
-    // Counts hops from the nearest proxy; addresses that a client wrote into the header itself lie
-    // beyond the trusted hops.
+    // Counts hops from the nearest proxy; addresses that a client wrote into the header itself lie beyond the trusted
+    // hops.
     trustProxy: trustProxy === 0 ? false : (_address: string, hop: number) => hop < trustProxy,
     logger: {
       level: config.logLevel,
@@ -63,8 +63,8 @@ export function openFastify({ config, tls, log }: ListenParts): FastifyInstance 
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     const code: ErrorCode = status === 413 ? 'message_too_large' : status < 500 ? 'invalid_event' : 'internal_error';
-    // The message of a client error may quote what the client sent, so it is not logged. Our own
-    // faults are logged with their stack.
+    // The message of a client error may quote what the client sent, so it is not logged. Our own faults are logged with
+    // their stack.
     if (status < 500) request.log.info({ code: error.code, status }, 'request failed');
     else request.log.error({ code: error.code, fault: error.stack }, 'request failed');
     const message = status < 500 ? error.message : 'The request could not be served.';
@@ -84,9 +84,7 @@ function describeRequest(request: { method: string; url: string }): Record<strin
   return { method: request.method, path: request.url.split('?')[0] };
 }
 
-/**
- * Answers a request that is not HTTP, is too long, or arrived too slowly, and closes the socket.
- */
+/** Answers a request that is not HTTP, is too long, or arrived too slowly, and closes the socket. */
 function answerBrokenRequest(fault: Error & { readonly code?: string }, socket: Socket): void {
   if (socket.destroyed || fault.code === 'ECONNRESET') return;
   const [status, message] =

@@ -1,6 +1,6 @@
 /**
- * Rate limiter with bursts. A request of any size passes while one whole token is left, so that one
- * big piece gets through; the resulting debt delays the next ones.
+ * Rate limiter with bursts. A request of any size passes while one whole token is left, so that one big piece gets
+ * through; the resulting debt delays the next ones.
  */
 export class TokenBucket {
   readonly #capacity: number;

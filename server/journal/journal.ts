@@ -89,8 +89,8 @@ export type KeptMessage = z.infer<typeof keptMessage>;
 const sequenceBlock = 1_000;
 
 /**
- * Write-ahead journal of one session. Each line is appended with a single write, so a kill at any
- * moment loses at most the last line.
+ * Write-ahead journal of one session. Each line is appended with a single write, so a kill at any moment loses at most
+ * the last line.
  */
 export class Journal {
   readonly #file: string;
@@ -143,8 +143,8 @@ export class Journal {
 }
 
 /**
- * Reads a journal; undefined if there is none. Lines that do not parse, such as a last line cut
- * short by a kill, are skipped.
+ * Reads a journal; undefined if there is none. Lines that do not parse, such as a last line cut short by a kill, are
+ * skipped.
  */
 export function readJournal(file: string): JournalLine[] | undefined {
   let text: string;
@@ -236,10 +236,7 @@ export function keptMessageOf(item: MessageItem): KeptMessage {
   return { ...item, content };
 }
 
-/**
- * The item of a reply as it was when its first audio went out; its words follow in lines of their
- * own.
- */
+/** The item of a reply as it was when its first audio went out; its words follow in lines of their own. */
 function emptied(item: MessageItem): KeptMessage {
   const kept = keptMessageOf(item);
   const content = kept.content.map((part) => {

@@ -28,9 +28,9 @@ export interface RestoredSession {
 }
 
 /**
- * Rebuilds a session from its journal. A reply in progress is truncated to what was heard: the
- * playback position that the client last reported. Without a report, the position is what must have
- * been played when the last block was sent, which was `aheadMs` before it was due.
+ * Rebuilds a session from its journal. A reply in progress is truncated to what was heard: the playback position that
+ * the client last reported. Without a report, the position is what must have been played when the last block was sent,
+ * which was `aheadMs` before it was due.
  */
 export function restore(lines: readonly JournalLine[], aheadMs: number): RestoredSession | undefined {
   const open = lines.find((line) => line.type === 'open');

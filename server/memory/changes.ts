@@ -2,15 +2,12 @@ import type { Database } from './database.ts';
 import { MemoryError, type Bond, type Correction, type MemoryRecord, type Person } from './record.ts';
 import { ofBond, ofPerson, partsOf } from './rows.ts';
 
-/**
- * Latest turns to summarize again after a summary was dropped; each hundred costs a call of the
- * LLM.
- */
+/** Latest turns to summarize again after a summary was dropped; each hundred costs a call of the LLM. */
 const mostSummedAnew = 300;
 
 /**
- * Corrects a memory and everything derived from it: the text of a fact also in its source turn; the
- * summary of that turn is dropped.
+ * Corrects a memory and everything derived from it: the text of a fact also in its source turn; the summary of that
+ * turn is dropped.
  */
 export function correctIn(database: Database, person: Person, memory: MemoryRecord, correction: Correction): void {
   const { table, number } = partsOf(memory.id);
@@ -35,8 +32,8 @@ export function correctIn(database: Database, person: Person, memory: MemoryReco
 }
 
 /**
- * Deletes a memory with its sources and everything derived from it: a fact with the turns that
- * mention it, a turn with its facts and its summary, which is made again from what is left.
+ * Deletes a memory with its sources and everything derived from it: a fact with the turns that mention it, a turn with
+ * its facts and its summary, which is made again from what is left.
  */
 export function removeFrom(database: Database, person: Person, memory: MemoryRecord): void {
   const { table, number } = partsOf(memory.id);
@@ -60,8 +57,7 @@ export function forgetTurn(database: Database, bond: Bond, turn: number): void {
 }
 
 /**
- * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0
- * when none are left.
+ * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0 when none are left.
  */
 export function eraseFrom(database: Database, { owner, user }: Person, character: string, most: number): number {
   let count = 0;
@@ -79,10 +75,7 @@ export function eraseFrom(database: Database, { owner, user }: Person, character
 /** Key of the memories of one user, or of all users of a key. */
 export type Whose = Person | { readonly owner: string; readonly user?: undefined };
 
-/**
- * Moves the memories of one user, or of all users of a key, to another. Returns the number of
- * memories moved.
- */
+/** Moves the memories of one user, or of all users of a key, to another. Returns the number of memories moved. */
 export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whose): number {
   const where = "owner = ? AND (? = '' OR user = ?)";
   const whose = [owner, user, user];
@@ -115,8 +108,8 @@ function owe(database: Database): void {
 }
 
 /**
- * Deletes the summary that covers a turn, since a single turn cannot be removed from it. Its turns
- * will be summarized again, unless the user had corrected the summary.
+ * Deletes the summary that covers a turn, since a single turn cannot be removed from it. Its turns will be summarized
+ * again, unless the user had corrected the summary.
  */
 function dropSummary(database: Database, { owner, user, character }: Bond, turn: number): void {
   const held = database.get('SELECT id FROM turns WHERE id = ? AND summarised = 1', turn);

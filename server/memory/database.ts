@@ -17,9 +17,9 @@ export class Database {
   readonly #statements = new Map<string, StatementSync>();
 
   /**
-   * Opens or creates the file, readable by its owner only, and migrates it. Throws `MemoryError` if
-   * it cannot be read. `isBeside`: a secondary connection; the main one of this process migrates
-   * and checkpoints the file, and this one hardly waits for locks.
+   * Opens or creates the file, readable by its owner only, and migrates it. Throws `MemoryError` if it cannot be read.
+   * `isBeside`: a secondary connection; the main one of this process migrates and checkpoints the file, and this one
+   * hardly waits for locks.
    */
   constructor(file: string, isBeside = false) {
     let database: DatabaseSync | undefined;
@@ -52,9 +52,8 @@ export class Database {
   }
 
   /**
-   * Rewrites the whole file and truncates the log: even with `secure_delete`, copies of deleted
-   * data can remain in unused parts of the file. Returns false if another process is reading and it
-   * has to be repeated.
+   * Rewrites the whole file and truncates the log: even with `secure_delete`, copies of deleted data can remain in
+   * unused parts of the file. Returns false if another process is reading and it has to be repeated.
    */
   vacuum(): boolean {
     this.#database.exec('VACUUM');

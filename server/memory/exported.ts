@@ -28,8 +28,8 @@ const recordOf = {
 const order = ['turns', 'facts', 'summaries'] as const;
 
 /**
- * Returns a page of a user's memories, after the id `after` or from the start: turns, facts and
- * summaries, each oldest first.
+ * Returns a page of a user's memories, after the id `after` or from the start: turns, facts and summaries, each oldest
+ * first.
  */
 export function pageIn(database: Database, { owner, user }: Person, character: string, after = 't0'): ExportPage {
   const begin = partsOf(after);

@@ -22,8 +22,8 @@ export interface KeeperParts {
   readonly session: string;
   readonly conversation: Pick<Conversation, 'get' | 'items'>;
   /**
-   * In a resumed session, the replies that the previous server process did not finish. Absent if
-   * the user was named later or other characters were speaking.
+   * In a resumed session, the replies that the previous server process did not finish. Absent if the user was named
+   * later or other characters were speaking.
    */
   readonly openReplies?: readonly MessageItem[] | undefined;
   /** Unix time in milliseconds. */
@@ -34,18 +34,15 @@ export interface KeeperParts {
   readonly onTurn?: () => void;
 }
 
-/**
- * Latest turns for which the client may still report how much was heard; see
- * `session/ended-replies.ts`.
- */
+/** Latest turns for which the client may still report how much was heard; see `session/ended-replies.ts`. */
 const openTurns = 8;
 /** Streaming events, which change no turn. */
 const passing: ReadonlySet<SessionEvent['type']> = new Set(['reply-audio', 'reply-text', 'transcript-partial']);
 
 /**
- * Writes the turns of a session to the store as they were heard. Receives each event before the
- * client does, so that no client learns of the end of a turn that is not stored. Later truncations
- * and deletions are written with the next event.
+ * Writes the turns of a session to the store as they were heard. Receives each event before the client does, so that no
+ * client learns of the end of a turn that is not stored. Later truncations and deletions are written with the next
+ * event.
  */
 export class Keeper {
   readonly #parts: KeeperParts;
@@ -55,8 +52,7 @@ export class Keeper {
   constructor(parts: KeeperParts) {
     this.#parts = parts;
     const { conversation, openReplies } = parts;
-    // Nothing said before the user was named is stored; in a resumed session, finished turns are
-    // already stored.
+    // Nothing said before the user was named is stored; in a resumed session, finished turns are already stored.
     const isKept = (item: Item): boolean =>
       openReplies === undefined || (isReply(item) && openReplies.every(({ id }) => id !== item.id));
     for (const item of conversation.items.slice(0, conversation.items.findLastIndex(isKept) + 1))
@@ -65,9 +61,8 @@ export class Keeper {
   }
 
   /**
-   * Writes what an event changes. Settles when everything possible is written; undefined if there
-   * is nothing to write. Items from while other characters are `onStage` never become turns of this
-   * character.
+   * Writes what an event changes. Settles when everything possible is written; undefined if there is nothing to write.
+   * Items from while other characters are `onStage` never become turns of this character.
    */
   note(event: SessionEvent, onStage = false): Promise<void> | undefined {
     if (passing.has(event.type)) return undefined;

@@ -13,9 +13,7 @@ export interface Memories {
   readonly state: 'on' | 'off' | 'unavailable';
   /** The store; access throws `MemoryError` if memory is off or its file cannot be read. */
   readonly store: StoreThread;
-  /**
-   * Opens the memory of a session with this character; undefined if memory is off or unavailable.
-   */
+  /** Opens the memory of a session with this character; undefined if memory is off or unavailable. */
   follow(owner: Person['owner'], character: Character, onFault: (fault: unknown) => void): SessionMemory | undefined;
   /** Stores the open turns, aborts running summaries, and closes the file. */
   close(): Promise<void>;
@@ -32,8 +30,8 @@ export interface MemoriesParts {
 }
 
 /**
- * Opens the memories if the configuration enables them. If the file cannot be read, reports it and
- * continues without memories.
+ * Opens the memories if the configuration enables them. If the file cannot be read, reports it and continues without
+ * memories.
  */
 export async function openMemories(parts: MemoriesParts): Promise<Memories> {
   const { config, chatModel, meanings, characters, onFault } = parts;

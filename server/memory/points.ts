@@ -20,8 +20,8 @@ export function pointsIn(database: Database, model: string, ids: readonly string
 }
 
 /**
- * Stores the embedding of a memory, for one model at a time. It is deleted with its memory, and
- * when that is corrected (`schema.ts`). Not stored if the memory's text has changed.
+ * Stores the embedding of a memory, for one model at a time. It is deleted with its memory, and when that is corrected
+ * (`schema.ts`). Not stored if the memory's text has changed.
  */
 export function keepPointIn(database: Database, model: string, { id, text }: PointedMemory, point: Float32Array): void {
   const bytes = new Uint8Array(point.buffer, point.byteOffset, point.byteLength);

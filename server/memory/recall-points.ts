@@ -17,9 +17,8 @@ export interface RecallPointsParts {
 }
 
 /**
- * Adds embeddings to indexed memories: stored ones at once, the others in the background as the
- * embedder returns them; those are then stored. Memories without an embedding are found by keywords
- * and embedded in the next conversation.
+ * Adds embeddings to indexed memories: stored ones at once, the others in the background as the embedder returns them;
+ * those are then stored. Memories without an embedding are found by keywords and embedded in the next conversation.
  */
 export function openRecallPoints({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
   const { model } = meanings;

@@ -21,8 +21,8 @@ const budgetTokens = 400;
 type Fact = Extract<MemoryRecord, { kind: 'fact' }>;
 
 /**
- * Returns the memories relevant to a conversation, one line each: the summary, matches for the last
- * user message, and the latest facts.
+ * Returns the memories relevant to a conversation, one line each: the summary, matches for the last user message, and
+ * the latest facts.
  */
 export interface Recall {
   /** `point`: embedding of the last user message, if available. */
@@ -40,8 +40,8 @@ export interface ByMeaning {
 }
 
 /**
- * Opens recall for one user and character. Each line is read from the store when it is used, so
- * that deleted memories never appear.
+ * Opens recall for one user and character. Each line is read from the store when it is used, so that deleted memories
+ * never appear.
  */
 export function openRecall(store: MemoryStore, bond: Bond, now: () => number, byMeaning?: ByMeaning): Recall {
   const index = openRecollection();
@@ -63,8 +63,7 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number, by
       read[kind] = Math.max(read[kind], Number(id.slice(1)));
       if (kind === 'fact') facts.push(id);
     }
-    // Indexes the latest at once and older ones in the background, because the conversation has
-    // just started.
+    // Indexes the latest at once and older ones in the background, because the conversation has just started.
     addLater(fresh.map((memory) => ({ id: memory.id, text: wordsOf(memory), atMs: Date.parse(memory.at) })));
   };
 

@@ -1,6 +1,6 @@
 /**
- * Key of a user's memories: `owner` identifies the API key, empty if the server needs none; `user`
- * is the client's id for the user.
+ * Key of a user's memories: `owner` identifies the API key, empty if the server needs none; `user` is the client's id
+ * for the user.
  */
 export interface Person {
   readonly owner: string;
@@ -22,25 +22,21 @@ export interface Turn {
   /** The part of the reply that was heard; may be empty. */
   readonly answered: string;
   /**
-   * True if the turn was stored before. If it is missing from the store then, it was deleted and is
-   * not stored again.
+   * True if the turn was stored before. If it is missing from the store then, it was deleted and is not stored again.
    */
   readonly isKnown?: boolean;
 }
 
 /** A fact about the user, extracted from a turn. */
 export interface FoundFact {
-  /**
-   * Topic with a single value per user: a new fact replaces the old one. Absent if there may be
-   * several.
-   */
+  /** Topic with a single value per user: a new fact replaces the old one. Absent if there may be several. */
   readonly topic?: string;
   readonly text: string;
 }
 
 /**
- * One memory, as shown to its user. `id`: `t…` for a turn, `f…` for a fact, `s…` for the summary of
- * earlier conversations.
+ * One memory, as shown to its user. `id`: `t…` for a turn, `f…` for a fact, `s…` for the summary of earlier
+ * conversations.
  */
 export type MemoryRecord = {
   readonly id: string;

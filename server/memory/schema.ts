@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Migrations, each applied once, in order; `user_version` of the file counts them. Released steps
- * are never changed.
+ * Migrations, each applied once, in order; `user_version` of the file counts them. Released steps are never changed.
  */
 const migrations: readonly string[] = [
   `
@@ -49,8 +48,8 @@ const migrations: readonly string[] = [
   CREATE TRIGGER facts_corrected AFTER UPDATE OF text ON facts WHEN old.text <> new.text
     BEGIN DELETE FROM points WHERE fact = old.id; END;
   `,
-  // `corrected`: keep corrections. `extracted`: extract facts from each turn only once. `chores`:
-  // pending purge of deleted data.
+  // `corrected`: keep corrections. `extracted`: extract facts from each turn only once. `chores`: pending purge of
+  // deleted data.
   `
   ALTER TABLE turns ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE turns ADD COLUMN extracted INTEGER NOT NULL DEFAULT 0;

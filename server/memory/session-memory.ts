@@ -35,15 +35,15 @@ interface Begun {
 interface Beginning extends Begun {
   readonly user: string | undefined;
   /**
-   * In a resumed session, the replies that the previous server process did not finish; absent if
-   * characters other than this one spoke them.
+   * In a resumed session, the replies that the previous server process did not finish; absent if characters other than
+   * this one spoke them.
    */
   readonly openReplies: readonly MessageItem[] | undefined;
 }
 
 /**
- * Memory of one session; inactive until the user is named. Never throws: a failing store costs
- * memories, not the conversation.
+ * Memory of one session; inactive until the user is named. Never throws: a failing store costs memories, not the
+ * conversation.
  */
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
@@ -90,17 +90,14 @@ export class SessionMemory {
     onTurn(bond);
   }
 
-  /**
-   * Stores what an event changes. `onStage`: characters other than the one with these memories are
-   * speaking.
-   */
+  /** Stores what an event changes. `onStage`: characters other than the one with these memories are speaking. */
   note(event: SessionEvent, onStage: boolean): Promise<void> | undefined {
     return this.#guarded(() => this.#keeper?.note(event, onStage));
   }
 
   /**
-   * Returns the memories relevant to the conversation. Waits for embeddings for `longestWaitMs` at
-   * most; throws only `signal.reason`.
+   * Returns the memories relevant to the conversation. Waits for embeddings for `longestWaitMs` at most; throws only
+   * `signal.reason`.
    */
   async recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]> {
     const remark = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';

@@ -18,9 +18,9 @@ export type StoreAnswer =
   | { readonly fault: { readonly code: MemoryError['code']; readonly message: string } };
 
 /**
- * The store on a worker thread, so that audio never waits for the disk: writes, checkpoints of the
- * log and bulk reads. Runs one job at a time, with `record` at higher priority. Each throws
- * `MemoryError`; a settled promise gives the same guarantees as the store's method.
+ * The store on a worker thread, so that audio never waits for the disk: writes, checkpoints of the log and bulk reads.
+ * Runs one job at a time, with `record` at higher priority. Each throws `MemoryError`; a settled promise gives the same
+ * guarantees as the store's method.
  */
 export type StoreThread = {
   readonly [Name in Reading | Writing]: (
@@ -28,8 +28,8 @@ export type StoreThread = {
   ) => Promise<ReturnType<MemoryStore[Name]>>;
 } & {
   /**
-   * Deletes all memories of a user, or those of one character, and settles when no trace is left on
-   * disk. Returns the number of memories deleted.
+   * Deletes all memories of a user, or those of one character, and settles when no trace is left on disk. Returns the
+   * number of memories deleted.
    */
   erase(...args: [person: Parameters<MemoryStore['erase']>[0], character?: string]): Promise<number>;
   /** Finishes pending jobs, purges deleted data from the file, and closes it. */
@@ -38,10 +38,7 @@ export type StoreThread = {
 
 /** Memories erased per job; other sessions wait for one such batch at most. */
 const eraseCount = 500;
-/**
- * Timeout of a write, so that a hanging disk does not block a session; what may not be stored yet
- * is written again.
- */
+/** Timeout of a write, so that a hanging disk does not block a session; what may not be stored yet is written again. */
 const longestRecordMs = 30_000;
 /** Delay of the purge after a deletion: more deletions are likely to follow. */
 const tidyAfterMs = 5_000;
@@ -121,8 +118,8 @@ function startThread(file: string) {
 }
 
 /**
- * Schedules the purge of deleted data: now, or once nothing was deleted for a while. A failed purge
- * is retried later; the store keeps track of it.
+ * Schedules the purge of deleted data: now, or once nothing was deleted for a while. A failed purge is retried later;
+ * the store keeps track of it.
  */
 function openTidier(tidy: () => Promise<boolean>) {
   let timer: NodeJS.Timeout | undefined;

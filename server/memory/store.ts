@@ -32,18 +32,15 @@ export function memoryFile(dataDir: string): string {
 }
 
 /**
- * Turns, facts and summaries in one SQLite file. Every method is one transaction, committed when it
- * returns, and survives a kill of the process at any moment. A power failure may lose the last
- * moments but never corrupts the file (WAL, `synchronous` NORMAL, so that a turn does not wait for
- * the disk). Deleted data is overwritten and leaves no trace after `tidy`.
+ * Turns, facts and summaries in one SQLite file. Every method is one transaction, committed when it returns, and
+ * survives a kill of the process at any moment. A power failure may lose the last moments but never corrupts the file
+ * (WAL, `synchronous` NORMAL, so that a turn does not wait for the disk). Deleted data is overwritten and leaves no
+ * trace after `tidy`.
  */
 export class MemoryStore {
   readonly #database: Database;
 
-  /**
-   * Opens or creates the file. Throws `MemoryError` if it cannot be read. `isBeside`: see
-   * `Database`.
-   */
+  /** Opens or creates the file. Throws `MemoryError` if it cannot be read. `isBeside`: see `Database`. */
   constructor(file: string, isBeside = false) {
     this.#database = new Database(file, isBeside);
   }
@@ -81,8 +78,8 @@ export class MemoryStore {
   }
 
   /**
-   * Returns the memories with ids after those in `read`, facts then turns, each oldest first; the
-   * latest `most` of each kind.
+   * Returns the memories with ids after those in `read`, facts then turns, each oldest first; the latest `most` of each
+   * kind.
    */
   recall(
     { owner, user, character }: Bond,
@@ -121,8 +118,8 @@ export class MemoryStore {
   }
 
   /**
-   * Returns all memories of a user, newest first, of one character or all; of turns, the latest
-   * `most` before the turn `before`. With `before`, turns only.
+   * Returns all memories of a user, newest first, of one character or all; of turns, the latest `most` before the turn
+   * `before`. With `before`, turns only.
    */
   list(
     person: Person,
@@ -162,10 +159,7 @@ export class MemoryStore {
     return table === 'facts' ? factRecord(row as unknown as FactRow) : summaryRecord(row as unknown as SummaryRow);
   }
 
-  /**
-   * Returns a page of the memories of a user, of one character or all, from after the memory
-   * `after`.
-   */
+  /** Returns a page of the memories of a user, of one character or all, from after the memory `after`. */
   page(person: Person, character = '', after?: string): ExportPage {
     return pageIn(this.#database, person, character, after);
   }
@@ -184,8 +178,7 @@ export class MemoryStore {
   }
 
   /**
-   * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0
-   * when none are left.
+   * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0 when none are left.
    */
   erase(person: Person, character = '', most = Number.MAX_SAFE_INTEGER): number {
     let count = 0;
@@ -193,20 +186,14 @@ export class MemoryStore {
     return count;
   }
 
-  /**
-   * Moves the memories of one user, or of all users of a key, to another. Returns the number of
-   * memories moved.
-   */
+  /** Moves the memories of one user, or of all users of a key, to another. Returns the number of memories moved. */
   move(from: Whose, to: Whose): number {
     let count = 0;
     this.#database.transaction(() => (count = moveIn(this.#database, from, to)));
     return count;
   }
 
-  /**
-   * Purges deleted data from the file and its log, if there is any. Returns false if it has to be
-   * retried.
-   */
+  /** Purges deleted data from the file and its log, if there is any. Returns false if it has to be retried. */
   tidy(): boolean {
     if (this.#database.get('SELECT 1 FROM chores') === undefined) return true;
     if (!this.#database.vacuum()) return false;
@@ -236,8 +223,8 @@ export class MemoryStore {
   }
 
   /**
-   * Replaces the summary and adds the facts found with it. Returns false without changes if
-   * anything the summary was made of was corrected or deleted since.
+   * Replaces the summary and adds the facts found with it. Returns false without changes if anything the summary was
+   * made of was corrected or deleted since.
    */
   summarise({ owner, user, character }: Bond, made: MadeSummary): boolean {
     let isDone = false;

@@ -9,8 +9,8 @@ import type { Outgrown } from './summing.ts';
 export interface SummariesParts {
   readonly store: Pick<StoreThread, 'outgrown' | 'summarise'>;
   /**
-   * LLM that writes summaries, at background priority; without one, summaries are extractive, from
-   * the user's own sentences.
+   * LLM that writes summaries, at background priority; without one, summaries are extractive, from the user's own
+   * sentences.
    */
   readonly chatModel: ChatModel | undefined;
   /** Returns the name of a character. */
@@ -23,9 +23,8 @@ export interface SummariesParts {
 /** Summarizes the conversations of each user and character, one summary at a time for each pair. */
 export interface Summaries {
   /**
-   * Summarizes, in the background, the older half of the turns once they no longer fit in a prompt.
-   * If the LLM fails or is busy with replies, retries after a minute at the earliest, or at once
-   * when a conversation has ended.
+   * Summarizes, in the background, the older half of the turns once they no longer fit in a prompt. If the LLM fails or
+   * is busy with replies, retries after a minute at the earliest, or at once when a conversation has ended.
    */
   consider(bond: Bond, hasEnded?: boolean): void;
   /** Settles when all running summaries are done. */

@@ -39,8 +39,8 @@ export function summaryIn(database: Database, { owner, user, character }: Bond):
 }
 
 /**
- * Returns the older half of the turns not summarized yet, once together they no longer fit in a
- * prompt; undefined until then.
+ * Returns the older half of the turns not summarized yet, once together they no longer fit in a prompt; undefined until
+ * then.
  */
 export function outgrownIn(database: Database, bond: Bond): Outgrown | undefined {
   const waiting = unsummarisedIn(database, bond);
@@ -71,8 +71,8 @@ export function isCurrentIn(database: Database, bond: Bond, { before, turns }: M
 }
 
 /**
- * Returns the found facts of turns that had no fact extraction before, so that deleted or corrected
- * facts do not come back.
+ * Returns the found facts of turns that had no fact extraction before, so that deleted or corrected facts do not come
+ * back.
  */
 export function freshFactsIn(database: Database, { facts, turns }: MadeSummary): MadeSummary['facts'] {
   const fresh = new Set(

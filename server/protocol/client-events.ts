@@ -69,8 +69,8 @@ const turnDetection = z.looseObject({
 });
 
 /**
- * Session settings as a client may send them. Unknown names (models, voices, transcription models,
- * tracing) are accepted: standard clients always send some and must not break.
+ * Session settings as a client may send them. Unknown names (models, voices, transcription models, tracing) are
+ * accepted: standard clients always send some and must not break.
  */
 export const sessionPatchSchema = z.looseObject({
   type: z.enum(['realtime', 'transcription']).optional(),
@@ -102,10 +102,7 @@ export const sessionPatchSchema = z.looseObject({
         .optional(),
     })
     .optional(),
-  /**
-   * Extension: the prompt recipe, the user whose memories are kept, and the scene to play (null:
-   * none).
-   */
+  /** Extension: the prompt recipe, the user whose memories are kept, and the scene to play (null: none). */
   x_dramatis: z
     .looseObject({
       recipe: z.enum(recipeNames).optional(),

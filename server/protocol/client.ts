@@ -1,10 +1,7 @@
 import { WebSocket } from 'ws';
 import { Queue } from '../../voices/runtime/queue.ts';
 
-/**
- * A server event as received: `type` and its fields. `atMs` is the arrival on the client's
- * monotonic clock.
- */
+/** A server event as received: `type` and its fields. `atMs` is the arrival on the client's monotonic clock. */
 export interface ServerEvent extends Record<string, unknown> {
   readonly type: string;
   readonly atMs: number;

@@ -1,10 +1,7 @@
 /** Maximum nesting: deeper than any tool schema needs, far less than would overflow the stack. */
 const deepest = 64;
 
-/**
- * Returns the approximate length of a value as JSON, without punctuation; Infinity if it is nested
- * too deep.
- */
+/** Returns the approximate length of a value as JSON, without punctuation; Infinity if it is nested too deep. */
 export function jsonWeight(value: unknown, depth = 0): number {
   if (depth > deepest) return Infinity;
   if (typeof value === 'string') return value.length;

@@ -1,8 +1,6 @@
 /** Limits on client input; beyond them the client gets an error with a code. */
 export const limits = {
-  /**
-   * One WebSocket frame. OpenAI allows 15 MiB of audio in one append, which is 20 MiB of base64.
-   */
+  /** One WebSocket frame. OpenAI allows 15 MiB of audio in one append, which is 20 MiB of base64. */
   frameBytes: 21 * 1024 * 1024,
   /** Nesting depth of objects and arrays in one event. */
   nestingLevels: 64,
@@ -24,13 +22,10 @@ export const limits = {
   listLength: 256,
   /** Input audio that may be queued for processing, in milliseconds. */
   waitingAudioMs: 600_000,
-  /**
-   * Bytes of sent frames kept for a client that may reconnect: two minutes of reply audio in JSON.
-   */
+  /** Bytes of sent frames kept for a client that may reconnect: two minutes of reply audio in JSON. */
   keptBytes: 8 * 1024 * 1024,
   /**
-   * Bytes that may be queued for a client that does not read: twice the largest frame, an item with
-   * a minute of audio.
+   * Bytes that may be queued for a client that does not read: twice the largest frame, an item with a minute of audio.
    */
   unsentBytes: 8 * 1024 * 1024,
 } as const;

@@ -27,10 +27,7 @@ export interface ReplayedTurn {
   latency: Latency | null;
   /** Speculative replies before the end of the turn; null if the server reported none. */
   speculation: SpeculationTold | null;
-  /**
-   * Time from the end of the user's speech to the first reply audio, on the client's clock; null if
-   * there was none.
-   */
+  /** Time from the end of the user's speech to the first reply audio, on the client's clock; null if there was none. */
   firstAudioMs: number | null;
 }
 
@@ -42,8 +39,8 @@ export interface ReplayResult {
 export interface ReplayOptions {
   readonly signal: AbortSignal;
   /**
-   * True: the server detects the turns, as with an open microphone. False: the recording is one
-   * turn, committed at its end.
+   * True: the server detects the turns, as with an open microphone. False: the recording is one turn, committed at its
+   * end.
    */
   readonly serverVad: boolean;
   /** Cancels each reply after its first audio; for measuring latency only. */
@@ -60,10 +57,7 @@ const quietMs = 1_500;
 /** Timeout without any event; a reply that never ends is a fault of the server. */
 const patienceMs = 120_000;
 
-/**
- * Streams recordings to a server in real time and collects the replies. One instance per
- * connection.
- */
+/** Streams recordings to a server in real time and collects the replies. One instance per connection. */
 export class Replayer {
   readonly #client: RealtimeClient;
   readonly #options: ReplayOptions;
@@ -208,8 +202,7 @@ export class Replayer {
     turn.latency = response.x_dramatis?.latency ?? null;
     turn.speculation = response.x_dramatis?.speculation ?? null;
     const endpointMs = turn.latency?.endpoint_ms;
-    // Our clock starts at `speech_stopped`; the server reports how long that was after the end of
-    // speech.
+    // Our clock starts at `speech_stopped`; the server reports how long that was after the end of speech.
     if (turn.firstAudioMs !== null && typeof endpointMs === 'number') turn.firstAudioMs += endpointMs;
     if (response.status === 'failed' && response.status_details?.error !== undefined) {
       this.#errors.push(response.status_details.error);

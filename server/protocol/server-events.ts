@@ -38,9 +38,8 @@ const word = z.object({ text: z.string(), start_ms: z.number(), end_ms: z.number
 const ms = z.number().nullable();
 
 /**
- * Latency breakdown of a turn, in milliseconds since the end of speech (or since the request, for a
- * typed turn). `owners` is the time attributed to each component (null: not involved) and adds up
- * to `total_ms`.
+ * Latency breakdown of a turn, in milliseconds since the end of speech (or since the request, for a typed turn).
+ * `owners` is the time attributed to each component (null: not involved) and adds up to `total_ms`.
  */
 const latency = z.looseObject({
   basis: z.enum(['speech_end', 'text']),
@@ -81,8 +80,8 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
   z.looseObject({ type: z.literal(type), ...common, ...shape });
 
 /**
- * All server events: those of OpenAI Realtime (GA) that a speech server sends, and the
- * `x_dramatis.…` extensions, sent only to clients that requested them. Events may have more fields.
+ * All server events: those of OpenAI Realtime (GA) that a speech server sends, and the `x_dramatis.…` extensions, sent
+ * only to clients that requested them. Events may have more fields.
  */
 export const serverEventSchema = z.discriminatedUnion('type', [
   event('session.created', { session }),

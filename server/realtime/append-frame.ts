@@ -1,9 +1,6 @@
 import { samplesFromBytes, type AudioFormat } from './audio-format.ts';
 
-/**
- * Usual text of the event that carries audio: its type and its audio, in this order and nothing
- * else.
- */
+/** Usual text of the event that carries audio: its type and its audio, in this order and nothing else. */
 const heads = [
   '{"type":"input_audio_buffer.append","audio":"',
   // As written by Python's `json.dumps`.
@@ -16,9 +13,9 @@ const bytes = Buffer.allocUnsafeSlow(64 * 1024);
 const floats = new Float32Array(32 * 1024);
 
 /**
- * Returns the audio of an `input_audio_buffer.append`, without allocating a string and an object
- * for each of 25 frames a second of every client. The next call overwrites it. Undefined if the
- * frame has another form or is invalid: then it must be parsed.
+ * Returns the audio of an `input_audio_buffer.append`, without allocating a string and an object for each of 25 frames
+ * a second of every client. The next call overwrites it. Undefined if the frame has another form or is invalid: then it
+ * must be parsed.
  */
 export function soundOfAppend(frame: Buffer, format: AudioFormat): Float32Array | undefined {
   if (frame.length > bytes.length || !holds(frame, tail, frame.length - tail.length)) return undefined;
@@ -35,8 +32,8 @@ function holds(frame: Buffer, part: Buffer, offset: number): boolean {
 }
 
 /**
- * Returns true for valid, padded base64. Node skips invalid characters, so that fewer bytes come
- * out; but it also accepts the two characters of base64url (RFC 4648 §5).
+ * Returns true for valid, padded base64. Node skips invalid characters, so that fewer bytes come out; but it also
+ * accepts the two characters of base64url (RFC 4648 §5).
  */
 function isBase64(audio: string, decodedBytes: number): boolean {
   const isWhole = audio.length % 4 === 0 && decodedBytes === Buffer.byteLength(audio, 'base64');

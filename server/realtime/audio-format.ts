@@ -28,10 +28,7 @@ export function sampleRateOf(format: AudioFormat): number {
   return format.type === 'audio/pcm' ? format.rate : g711SampleRate;
 }
 
-/**
- * Converts bytes of a format to floats at its rate, in `into` if they fit; undefined if they end in
- * half a sample.
- */
+/** Converts bytes of a format to floats at its rate, in `into` if they fit; undefined if they end in half a sample. */
 export function samplesFromBytes(
   bytes: Uint8Array,
   format: AudioFormat,

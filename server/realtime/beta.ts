@@ -17,8 +17,8 @@ const formats: ReadonlyMap<string, AudioFormat> = new Map([
 const temperature = 0.8;
 
 /**
- * Every server event that a beta client knows, by its name in GA. Other events would throw in its
- * SDK, so they are not sent.
+ * Every server event that a beta client knows, by its name in GA. Other events would throw in its SDK, so they are not
+ * sent.
  */
 const eventTypes: Readonly<Record<string, string>> = {
   'conversation.item.added': 'conversation.item.created',
@@ -143,8 +143,8 @@ function betaTranscription(session: Fields): Fields {
 }
 
 /**
- * Translates a client's frame to GA. What means the same in both stays as it is, and so does what
- * is invalid in both: the session reports that.
+ * Translates a client's frame to GA. What means the same in both stays as it is, and so does what is invalid in both:
+ * the session reports that.
  */
 export function frameFromBeta(frame: string): string {
   // Audio, which makes up nearly all frames, is not parsed twice.
@@ -165,8 +165,7 @@ export function frameFromBeta(frame: string): string {
 }
 
 /**
- * Translates a beta client's session to GA; unchecked. Fields that GA does not have, such as
- * temperature, are left out.
+ * Translates a beta client's session to GA; unchecked. Fields that GA does not have, such as temperature, are left out.
  */
 export function sessionFromBeta(session: Fields): Fields {
   const { input_audio_format: inputFormat, output_audio_format: outputFormat, audio, ...rest } = session;
@@ -195,8 +194,8 @@ function transcriptionFromBeta(session: Fields): Fields {
 }
 
 /**
- * Translates the body of `POST /v1/realtime/transcription_sessions` like that of `sessions`; it
- * names the expiry of the secret differently.
+ * Translates the body of `POST /v1/realtime/transcription_sessions` like that of `sessions`; it names the expiry of the
+ * secret differently.
  */
 export function transcriptionSecretFromBeta(body: unknown): unknown {
   if (!isFields(body)) return body ?? { session: { type: 'transcription' } };
@@ -205,8 +204,8 @@ export function transcriptionSecretFromBeta(body: unknown): unknown {
 }
 
 /**
- * Translates the body of `POST /v1/realtime/sessions`, a session, to that of `POST
- * /v1/realtime/client_secrets`; unchecked.
+ * Translates the body of `POST /v1/realtime/sessions`, a session, to that of `POST /v1/realtime/client_secrets`;
+ * unchecked.
  */
 export function clientSecretFromBeta(body: unknown): unknown {
   if (!isFields(body)) return body ?? {};
@@ -247,10 +246,7 @@ function betaItem(item: Fields): Fields {
   return { ...item, content };
 }
 
-/**
- * Translates modalities: GA's audio is audio and text in the beta, which never has one without the
- * other.
- */
+/** Translates modalities: GA's audio is audio and text in the beta, which never has one without the other. */
 function betaModalities(modalities: unknown): readonly string[] | undefined {
   if (!Array.isArray(modalities)) return undefined;
   return modalities.includes('audio') ? ['audio', 'text'] : ['text'];

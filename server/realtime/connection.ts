@@ -29,17 +29,15 @@ import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } fr
 
 /** The other end of a connection, on any transport. */
 export interface Peer {
-  /**
-   * Sends one server event. Returns false if the client stopped reading and must be disconnected.
-   */
+  /** Sends one server event. Returns false if the client stopped reading and must be disconnected. */
   send(event: ServerEvent): boolean;
   /** If given, takes the audio of replies instead of `response.output_audio.delta`. */
   sendAudio?(audio: OutgoingAudio): boolean;
   /** If given, is awaited before the first event of a reply. */
   beforeReply?(replyId: string): Promise<void>;
   /**
-   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing
-   * can be stuck on its way.
+   * Asks for a sign of life, which arrives after all that the client has sent; absent if nothing can be stuck on its
+   * way.
    */
   readonly probe?: ProbeLine;
 }
@@ -93,8 +91,8 @@ export interface ConnectionParts {
   /** Casts the scenes that the client may choose; without it there are none. */
   readonly castScene?: CastScene;
   /**
-   * Called for every message before it is taken; returns true if the message is new and meant for
-   * the session. All are by default.
+   * Called for every message before it is taken; returns true if the message is new and meant for the session. All are
+   * by default.
    */
   readonly admit?: (message: unknown) => boolean;
   /** Rate limit on what the client sends; without it there is none. */

@@ -31,9 +31,7 @@ export interface DecodeContext {
   readonly onFault: (fault: unknown) => void;
 }
 
-/**
- * The command in a frame, and the session after it. Without a command: the frame was not admitted.
- */
+/** The command in a frame, and the session after it. Without a command: the frame was not admitted. */
 export interface Decoded {
   readonly command?: SessionCommand;
   readonly session: WireSession;
@@ -42,8 +40,8 @@ export interface Decoded {
 }
 
 /**
- * Decodes one text frame, given as a string or, which is faster for audio, as its bytes. An invalid
- * frame becomes a `reject` command, which is answered in its place.
+ * Decodes one text frame, given as a string or, which is faster for audio, as its bytes. An invalid frame becomes a
+ * `reject` command, which is answered in its place.
  */
 export function decode(frame: string | Buffer, context: DecodeContext): Decoded {
   try {
@@ -253,8 +251,8 @@ function eventIdOf(message: unknown): string | undefined {
 }
 
 /**
- * Returns true for values that would exhaust the stack of anything that walks through them: checks,
- * and JSON on its way back.
+ * Returns true for values that would exhaust the stack of anything that walks through them: checks, and JSON on its way
+ * back.
  */
 function isNestedOver(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

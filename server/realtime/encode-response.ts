@@ -23,9 +23,7 @@ export interface OpenResponse {
   items: number;
 }
 
-/**
- * Settings of one response that the session does not need; the session returns them in its events.
- */
+/** Settings of one response that the session does not need; the session returns them in its events. */
 export interface ResponseEcho {
   readonly metadata: unknown;
   /** Undefined: the session's. */
@@ -48,8 +46,8 @@ export interface EncodedSession {
 export type CuesTold = 'none' | 'visible' | 'all';
 
 /**
- * Returns the wire events of one response, in the order of the protocol: brackets open once and
- * close once, and `done` comes last.
+ * Returns the wire events of one response, in the order of the protocol: brackets open once and close once, and `done`
+ * comes last.
  */
 export function responseEvents(
   event: ReplyEvent,
@@ -132,9 +130,7 @@ function openItem(
   ];
 }
 
-/**
- * Returns the event, unless the response is out of band: no event of the conversation mentions it.
- */
+/** Returns the event, unless the response is out of band: no event of the conversation mentions it. */
 function inConversation(open: OpenResponse, event: WireEvent): WireEvent[] {
   return open.conversationId === null ? [] : [event];
 }
@@ -229,8 +225,7 @@ function closeResponse(
       ...(end.slips === undefined ? {} : { slips: end.slips }),
     },
   };
-  // Requests and tokens are not limited here, so the list is empty; clients that wait for the event
-  // get it.
+  // Requests and tokens are not limited here, so the list is empty; clients that wait for the event get it.
   return [
     { type: 'response.done', response },
     { type: 'rate_limits.updated', rate_limits: [] },

@@ -7,9 +7,8 @@ import { wireItem } from './wire-items.ts';
 import { echoOf, type WireSession } from './wire-session.ts';
 
 /**
- * Returns an encoder to the GA dialect for one session: each session event becomes the wire events
- * that the protocol requires. `holds`: the client wants to be told when a reply is held; `cues`:
- * stage directions that it is told of.
+ * Returns an encoder to the GA dialect for one session: each session event becomes the wire events that the protocol
+ * requires. `holds`: the client wants to be told when a reply is held; `cues`: stage directions that it is told of.
  */
 export function createEncoder(
   opened: WireSession,

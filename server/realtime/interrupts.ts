@@ -1,8 +1,8 @@
 import type { WireEvent } from './wire-event.ts';
 
 /**
- * Returns true if speech over a reply stops it, according to the session that a client is sent.
- * Undefined for other events.
+ * Returns true if speech over a reply stops it, according to the session that a client is sent. Undefined for other
+ * events.
  */
 export function interruptsIn(event: WireEvent): boolean | undefined {
   if (event.type !== 'session.created' && event.type !== 'session.updated') return undefined;

@@ -5,10 +5,7 @@ import type { OutgoingAudio } from './wire-event.ts';
 
 type Piece = Pick<OutgoingAudio, 'samples' | 'offsetSamples' | 'encoded'>;
 
-/**
- * Converts the audio of one reply to the wire's rate, and to the client's format if that is not the
- * wire's PCM.
- */
+/** Converts the audio of one reply to the wire's rate, and to the client's format if that is not the wire's PCM. */
 export class ReplySound {
   readonly #format: AudioFormat;
   readonly #toFormat: Resampler | undefined;

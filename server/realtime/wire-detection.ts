@@ -7,10 +7,7 @@ export type WireTurnDetection = Record<string, unknown> & { readonly type: 'serv
 
 type WantedDetection = NonNullable<NonNullable<SessionPatch['audio']>['input']>['turn_detection'];
 
-/**
- * Longest timeout for each eagerness of `semantic_vad` (OpenAI's guide to VAD); for `auto` the
- * character's own.
- */
+/** Longest timeout for each eagerness of `semantic_vad` (OpenAI's guide to VAD); for `auto` the character's own. */
 const eagernessMostMs = { low: 8_000, medium: 4_000, high: 2_000 } as const;
 
 /** Initial turn detection of a session: the character's own patience, with a turn detector. */

@@ -6,9 +6,7 @@ export interface WireEvent extends Record<string, unknown> {
   readonly type: string;
 }
 
-/**
- * Audio of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz.
- */
+/** Audio of a reply on its way out, before it takes a wire form: mono at the wire's rate of 24 kHz. */
 export interface OutgoingAudio {
   readonly responseId: string;
   readonly itemId: string;
@@ -25,8 +23,8 @@ export function isAudio(out: WireEvent | OutgoingAudio): out is OutgoingAudio {
 }
 
 /**
- * Returns the token counts that OpenAI's clients expect. Audio is counted as they count it: 10
- * tokens a second in, 20 out.
+ * Returns the token counts that OpenAI's clients expect. Audio is counted as they count it: 10 tokens a second in, 20
+ * out.
  */
 export function usageOf(usage: ReplyEnd['usage']): Record<string, unknown> {
   const audioTokens = Math.round(usage.audioMs / 50);

@@ -8,8 +8,8 @@ export function playsFor({ stage }: Character): boolean {
 }
 
 /**
- * Turns replies and interruptions off for a user who only listens to a scene; the client is told
- * so, so that it does not fall silent by itself.
+ * Turns replies and interruptions off for a user who only listens to a scene; the client is told so, so that it does
+ * not fall silent by itself.
  */
 export function onFloor(detection: WireTurnDetection | null, character: Character): WireTurnDetection | null {
   const floor = { holder: 'character', userPlays: playsFor(character) } as const;

@@ -61,10 +61,7 @@ function contentFromWire(parts: WireMessage['content'], settings: ItemSettings):
   return content;
 }
 
-/**
- * Converts an item to its wire form; with its audio and pictures only if a format is given for the
- * audio.
- */
+/** Converts an item to its wire form; with its audio and pictures only if a format is given for the audio. */
 export function wireItem(item: Item, soundFormat?: AudioFormat): Record<string, unknown> {
   const base = { id: item.id, object: 'realtime.item', status: item.status };
   switch (item.type) {

@@ -15,16 +15,10 @@ export interface Casting {
   readonly about: object;
 }
 
-/**
- * Casts a scene by its id or, for null, the character without a scene; returns the error if that is
- * not possible.
- */
+/** Casts a scene by its id or, for null, the character without a scene; returns the error if that is not possible. */
 export type CastScene = (sceneId: string | null) => Casting | Problem;
 
-/**
- * Converts to the session engine's participants; `nods`: the client plays backchannels while the
- * user talks.
- */
+/** Converts to the session engine's participants; `nods`: the client plays backchannels while the user talks. */
 export function playersOf({ character, responder }: Pick<Casting, 'character' | 'responder'>, nods: boolean): Players {
   const everyMs = nods ? nodEveryMs(character.turnTaking) : undefined;
   const cast = character.stage?.cast.map(({ id, name }) => ({ id, name }));
@@ -48,9 +42,7 @@ export function recast(session: WireSession, patch: SessionPatch, cast: CastScen
   return cast(wanted?.id ?? null);
 }
 
-/**
- * Returns the session with the new participants: their voice, and the turn detection for the user.
- */
+/** Returns the session with the new participants: their voice, and the turn detection for the user. */
 export function recastSession(session: WireSession, { character, about }: Casting, before: Character): WireSession {
   const { scene: _left, ...ours } = session.x_dramatis;
   const { input, output } = session.audio;
@@ -97,8 +89,8 @@ export const noScenes: CastScene = () => ({
 });
 
 /**
- * Tracks if the participants are others than those the session was opened for: what they say does
- * not become memories of its character.
+ * Tracks if the participants are others than those the session was opened for: what they say does not become memories
+ * of its character.
  */
 export function stagedBy({ about }: { readonly about: object }, now: WireSession): Staged {
   const opened = sceneIdOf({ x_dramatis: about });

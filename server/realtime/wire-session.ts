@@ -8,10 +8,7 @@ import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } f
 import { onFloor } from './wire-floor.ts';
 import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
-/**
- * The full effective session; `echoOf` returns the part that the client is told (OpenAI Realtime,
- * GA).
- */
+/** The full effective session; `echoOf` returns the part that the client is told (OpenAI Realtime, GA). */
 export interface WireSession extends WireTools {
   /** A `transcription` session only transcribes; it never replies. */
   readonly type: 'realtime' | 'transcription';
@@ -48,10 +45,7 @@ interface Ours {
   /** The scene that is played; see `wire-scene.ts` for how it changes. */
   readonly scene?: { readonly id: string };
   readonly recipe?: RecipeName;
-  /**
-   * The user whose memories are kept; null: no memories, whatever the client asks. Cannot change
-   * once set.
-   */
+  /** The user whose memories are kept; null: no memories, whatever the client asks. Cannot change once set. */
   readonly user?: string | null;
 }
 
@@ -103,10 +97,7 @@ export function echoOf(session: WireSession): Record<string, unknown> {
   return { type, object, id, expires_at, include, audio: { input: audio.input }, x_dramatis };
 }
 
-/**
- * Merges the client's settings; null and empty values clear. Returns an error if they are not
- * possible.
- */
+/** Merges the client's settings; null and empty values clear. Returns an error if they are not possible. */
 export function mergeSession(session: WireSession, patch: SessionPatch, character: Character): WireSession | Problem {
   if (patch.type !== undefined && patch.type !== session.type) {
     const message = `This is a ${session.type} session; its type cannot change. Open a transcription session with ?intent=transcription.`;

@@ -21,8 +21,8 @@ export function mergeTools(before: WireTools, wanted: WantedTools): WireTools {
 }
 
 /**
- * Returns the tools that the LLM may call: the functions. Tools of other kinds (MCP) are kept for
- * the client, and never called.
+ * Returns the tools that the LLM may call: the functions. Tools of other kinds (MCP) are kept for the client, and never
+ * called.
  */
 export function toolboxOf(wire: WireTools): Toolbox {
   const tools = wire.tools.flatMap((tool): Tool[] => {
@@ -33,9 +33,7 @@ export function toolboxOf(wire: WireTools): Toolbox {
   return { tools, choice: choiceOf(wire.tool_choice, tools), parallel: wire.parallel_tool_calls };
 }
 
-/**
- * Converts the tool choice; one that is not possible, such as of an MCP tool, leaves it to the LLM.
- */
+/** Converts the tool choice; one that is not possible, such as of an MCP tool, leaves it to the LLM. */
 function choiceOf(wanted: WireToolChoice, tools: readonly Tool[]): ToolChoice {
   if (typeof wanted === 'string') return wanted;
   const tool = wanted.type === 'function' ? tools.find(({ name }) => name === wanted.name) : undefined;

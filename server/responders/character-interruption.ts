@@ -9,9 +9,9 @@ const leastOfPhraseMs = 300;
 const fadeMs = 10;
 
 /**
- * Yields the parts of a turn until another character interrupts: then it ends after the present
- * word, and its text with a dash. `mayHoldMs` returns how much audio the turn may have, given what
- * has been said so far; speech without word timings is not cut.
+ * Yields the parts of a turn until another character interrupts: then it ends after the present word, and its text with
+ * a dash. `mayHoldMs` returns how much audio the turn may have, given what has been said so far; speech without word
+ * timings is not cut.
  */
 export async function* untilBreakIn(
   parts: AsyncIterable<SpokenPart>,
@@ -38,8 +38,7 @@ export async function* untilBreakIn(
 }
 
 /**
- * Returns the chunk up to the end of the word that is said at `ms`; undefined if it need not or
- * cannot be cut there.
+ * Returns the chunk up to the end of the word that is said at `ms`; undefined if it need not or cannot be cut there.
  */
 function cutAfter(chunk: SpeechChunk, ms: number): SpeechChunk | undefined {
   const { frame, words = [] } = chunk;

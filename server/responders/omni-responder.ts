@@ -19,10 +19,7 @@ export interface OmniResponderParts {
   /** One of the model's own; absent: its default. */
   readonly voice?: string | undefined;
   readonly character: Character;
-  /**
-   * Transcribes the user for the client, the turns and the history; the model takes the audio
-   * itself.
-   */
+  /** Transcribes the user for the client, the turns and the history; the model takes the audio itself. */
   readonly recognizer: SpeechRecognizer;
   /** Makes the reply if the model fails before any of its reply is heard. */
   readonly backup: Pick<Responder, 'reply'>;
@@ -38,10 +35,9 @@ const keptMs = 60_000;
 const attempts = 2;
 
 /**
- * An omni model in place of LLM and TTS: the user's audio in, the model's audio out. Made for one
- * session. At a violation the reply stops before it, unless it was already heard, and the model
- * continues from there, corrected; at a second violation the reply ends or, if nothing was heard
- * yet, the backup makes it.
+ * An omni model in place of LLM and TTS: the user's audio in, the model's audio out. Made for one session. At a
+ * violation the reply stops before it, unless it was already heard, and the model continues from there, corrected; at a
+ * second violation the reply ends or, if nothing was heard yet, the backup makes it.
  */
 export function omniResponder({ model, voice, character, recognizer, backup, meaning }: OmniResponderParts): Responder {
   const heard: Utterance[] = [];

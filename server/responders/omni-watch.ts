@@ -17,11 +17,10 @@ export interface WatchedReply {
 }
 
 /**
- * Checks the words of an omni model clause by clause, as soon as they come: they are read ahead of
- * their audio, which is paced. At a violation reading stops; audio already read may be played up to
- * the clause before. Audio sent before its words came, or before their clause was complete, cannot
- * be taken back: waiting for that would add a clause of silence to every reply. Text-only replies
- * (`speaks` false) wait for each clause.
+ * Checks the words of an omni model clause by clause, as soon as they come: they are read ahead of their audio, which
+ * is paced. At a violation reading stops; audio already read may be played up to the clause before. Audio sent before
+ * its words came, or before their clause was complete, cannot be taken back: waiting for that would add a clause of
+ * silence to every reply. Text-only replies (`speaks` false) wait for each clause.
  */
 export function watchOmni(parts: AsyncIterable<OmniPart>, guard: RoleGuard, speaks: boolean): WatchedReply {
   const read = new Queue<OmniPart>();

@@ -6,8 +6,8 @@ export interface PhraseFollower {
   /** Notes a phrase that goes to the synthesizer. */
   handed(phrase: FeltPhrase): void;
   /**
-   * Returns the emotion of the next piece of speech; pieces come in order, and those of a phrase,
-   * joined, give the phrase.
+   * Returns the emotion of the next piece of speech; pieces come in order, and those of a phrase, joined, give the
+   * phrase.
    */
   emotionOf(text: string): Emotion | undefined;
 }

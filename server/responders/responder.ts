@@ -48,8 +48,7 @@ export function cascade(parts: {
           yield { type: 'speech', chunk, emotion: follower.emotionOf(chunk.text) };
         }
       }
-      // Tools are called only after everything is said: a user who interrupts the character
-      // prevents the call.
+      // Tools are called only after everything is said: a user who interrupts the character prevents the call.
       yield* aside.calls;
       yield* aside.notes;
     },
@@ -90,8 +89,8 @@ interface Run {
   ended: boolean;
   minds: number;
   /**
-   * `letters`: letters written by the present source, after those of earlier phrases; `phrased`:
-   * letters of all phrases so far.
+   * `letters`: letters written by the present source, after those of earlier phrases; `phrased`: letters of all phrases
+   * so far.
    */
   letters: number;
   phrased: number;
@@ -102,8 +101,8 @@ interface Run {
 }
 
 /**
- * Yields the phrases of a reply, each with the emotion at its beginning. If another source takes
- * over, the unfinished phrase of the first is dropped, and so are its tool calls.
+ * Yields the phrases of a reply, each with the emotion at its beginning. If another source takes over, the unfinished
+ * phrase of the first is dropped, and so are its tool calls.
  */
 async function* speakable(
   parts: AsyncIterable<ReplyPart>,

@@ -12,9 +12,7 @@ export interface ScenePlayers {
   readonly stage: Stage;
   /** Makes the responder of one of the cast, with its own voice. */
   readonly responderOf: (character: Character) => Responder;
-  /**
-   * Chooses the next speaker; without one the script decides, then the addressee of the last words.
-   */
+  /** Chooses the next speaker; without one the script decides, then the addressee of the last words. */
   readonly model?: ChatModel | undefined;
 }
 
@@ -27,10 +25,10 @@ interface Player extends Character {
 const mostSilentTurns = 3;
 
 /**
- * Several characters as one responder: each reply is the turn of one of them, who is named before
- * it speaks. A character that only acts has had its turn, and the next one speaks. When the scene
- * is over, or it is the user's turn, the reply says so, without words. The history tells the
- * characters apart by `name`; a line that breaks off was interrupted by the next speaker.
+ * Several characters as one responder: each reply is the turn of one of them, who is named before it speaks. A
+ * character that only acts has had its turn, and the next one speaks. When the scene is over, or it is the user's turn,
+ * the reply says so, without words. The history tells the characters apart by `name`; a line that breaks off was
+ * interrupted by the next speaker.
  */
 export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Responder {
   const players = playersOf(stage);
@@ -159,10 +157,7 @@ function spokenWords(text: string): string {
     .toLowerCase();
 }
 
-/**
- * Returns the conversation from one character's view: own words as said, those of others with their
- * names.
- */
+/** Returns the conversation from one character's view: own words as said, those of others with their names. */
 function seenBy({ name }: Player, history: readonly Message[], scene: Scene): Message[] {
   return history.map((message) => {
     if (message.role === 'assistant') {
@@ -222,8 +217,8 @@ function environmentPrompt(
 }
 
 /**
- * Returns how long a turn may last, given what has been said of it: the addressee may interrupt,
- * but not a character that has just interrupted, nor the environment.
+ * Returns how long a turn may last, given what has been said of it: the addressee may interrupt, but not a character
+ * that has just interrupted, nor the environment.
  */
 function floorOf(player: Player, players: readonly Player[], history: readonly Message[]): (said: string) => number {
   const candidates = players.filter(({ id }) => id !== environmentId);
@@ -248,8 +243,8 @@ function narrated(text: string): CuePart {
 }
 
 /**
- * Yields the parts of a turn, with `before` in front of the first word; if there is no word,
- * returns the actions instead.
+ * Yields the parts of a turn, with `before` in front of the first word; if there is no word, returns the actions
+ * instead.
  */
 async function* untilSpoken(
   parts: AsyncIterable<SpokenPart>,

@@ -10,10 +10,9 @@ export interface Floor {
 }
 
 /**
- * Returns when a participant may begin to speak: over the present speaker (`now`), after it
- * (`after`), or not at all. A user with a role speaks over anyone, as people do, and no one speaks
- * over the user; a listening user is not part of the scene. Everyone except the user lets the
- * environment finish; characters do as `holdsFloorMs` says.
+ * Returns when a participant may begin to speak: over the present speaker (`now`), after it (`after`), or not at all. A
+ * user with a role speaks over anyone, as people do, and no one speaks over the user; a listening user is not part of
+ * the scene. Everyone except the user lets the environment finish; characters do as `holdsFloorMs` says.
  */
 export function mayTakeFloor({ holder, userPlays }: Floor, claimant: Part): 'now' | 'after' | 'never' {
   if (claimant === 'user') return userPlays ? 'now' : 'never';
@@ -39,10 +38,9 @@ const mostMs = 12_000;
 const eagerFrom = 0.3;
 
 /**
- * Returns how long a character may speak, in milliseconds of its audio, before another one
- * interrupts: the sooner, the less patient the other is and the more readily the first yields;
- * Infinity: to its end. An interrupted character stops after the present word: a response carries
- * one voice, so two are never heard at once.
+ * Returns how long a character may speak, in milliseconds of its audio, before another one interrupts: the sooner, the
+ * less patient the other is and the more readily the first yields; Infinity: to its end. An interrupted character stops
+ * after the present word: a response carries one voice, so two are never heard at once.
  */
 export function holdsFloorMs(holder: Temper, claimant: Temper): number {
   const eagerness = (1 - claimant.patience) * holder.interruptibility;

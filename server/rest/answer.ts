@@ -11,9 +11,9 @@ const statusOf: Readonly<Record<EngineErrorCode, number>> = {
 };
 
 /**
- * Answers a request with the result of `work`. Its signal aborts when the client hangs up, so that
- * no engine works for a client that is gone. An `EngineError` becomes an error response with its
- * code; `work` may also send an error response itself.
+ * Answers a request with the result of `work`. Its signal aborts when the client hangs up, so that no engine works for
+ * a client that is gone. An `EngineError` becomes an error response with its code; `work` may also send an error
+ * response itself.
  */
 export async function answer(
   request: FastifyRequest,
@@ -37,9 +37,7 @@ export async function answer(
   }
 }
 
-/**
- * Waits for the first item, so that a failure before it can still be answered with a status code.
- */
+/** Waits for the first item, so that a failure before it can still be answered with a status code. */
 export async function begun<Item>(items: AsyncIterable<Item>): Promise<AsyncGenerator<Item>> {
   const iterator = items[Symbol.asyncIterator]();
   const first = await iterator.next();

@@ -9,9 +9,8 @@ const draftSeconds = 600;
 const mostDrafts = 16;
 
 /**
- * `POST /characters/draft`: a client secret for conversations with the character in the request
- * body, saved or not. Nothing is written to disk; like any client secret, it is dropped when it
- * expires.
+ * `POST /characters/draft`: a client secret for conversations with the character in the request body, saved or not.
+ * Nothing is written to disk; like any client secret, it is dropped when it expires.
  */
 export function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: Door): void {
   const drafts: string[] = [];

@@ -159,8 +159,8 @@ function addImport(scope: FastifyInstance, shelf: Shelf): void {
 }
 
 /**
- * Turns errors of the character store and of card parsing into responses. Their messages name the
- * field of the card, never a path on disk.
+ * Turns errors of the character store and of card parsing into responses. Their messages name the field of the card,
+ * never a path on disk.
  */
 async function told(reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
   try {

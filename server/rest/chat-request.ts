@@ -10,9 +10,7 @@ const stop = z.preprocess(
 
 const text = z.string().max(limits.textCharacters);
 
-/**
- * The fields of `POST /v1/chat/completions` that are used. Other fields are accepted and ignored.
- */
+/** The fields of `POST /v1/chat/completions` that are used. Other fields are accepted and ignored. */
 export const chatSchema = z.looseObject({
   model: z.string().max(256).optional(),
   messages: z
@@ -49,10 +47,7 @@ export function samplingOf({ temperature, top_p: topP, seed, stop }: ChatRequest
   };
 }
 
-/**
- * Splits the messages into the conversation and the system prompts. The latter follow the persona
- * as its scene.
- */
+/** Splits the messages into the conversation and the system prompts. The latter follow the persona as its scene. */
 export function talkOf(messages: ChatRequest['messages']): { history: readonly Message[]; scene: string } {
   const history: Message[] = [];
   const scene: string[] = [];

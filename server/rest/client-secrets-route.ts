@@ -33,8 +33,7 @@ interface Deps {
 
 /**
  * Adds `POST /v1/realtime/client_secrets`, and for pre-GA clients `POST /v1/realtime/sessions` and
- * `…/transcription_sessions`. Each issues a short-lived key for a browser or a game, bound to one
- * character.
+ * `…/transcription_sessions`. Each issues a short-lived key for a browser or a game, bound to one character.
  */
 export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: Door): void {
   const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {

@@ -25,8 +25,7 @@ const encoders: Readonly<Record<Exclude<SpeechFormat, 'wav' | 'pcm'>, readonly s
 };
 
 /**
- * Encodes blocks of speech at the wire's sample rate as they arrive. Throws what the source throws,
- * and `EngineError`.
+ * Encodes blocks of speech at the wire's sample rate as they arrive. Throws what the source throws, and `EngineError`.
  */
 export async function* encodeSpeech(
   blocks: AsyncIterable<Float32Array>,

@@ -32,9 +32,8 @@ const moveSchema = z.strictObject({ to: userName });
 const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 404, invalid_value: 400 } as const;
 
 /**
- * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them.
- * With a server key, the request names the user. A client secret gives access only to the user and
- * the character it was made for.
+ * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them. With a server key, the
+ * request names the user. A client secret gives access only to the user and the character it was made for.
  */
 export function addMemories(app: FastifyInstance, memories: Memories, door: Door): void {
   const guard = { onRequest: door.member };
@@ -170,8 +169,8 @@ function askedIn(request: FastifyRequest, door: Door): Asked {
 }
 
 /**
- * Loads the memory named in the URL. Throws `memory_not_found` unless it belongs to the user and,
- * if a character is named, to that character.
+ * Loads the memory named in the URL. Throws `memory_not_found` unless it belongs to the user and, if a character is
+ * named, to that character.
  */
 async function memoryIn(
   request: FastifyRequest,

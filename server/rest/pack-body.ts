@@ -21,10 +21,7 @@ interface PackIssue {
 /** Most issues reported in one response. */
 const mostIssues = 100;
 
-/**
- * Parses the pack in a request. If it is invalid, sends a response with all issues and returns
- * undefined.
- */
+/** Parses the pack in a request. If it is invalid, sends a response with all issues and returns undefined. */
 export function packIn(body: unknown, reply: FastifyReply): PackBody | undefined {
   const parsed = packSchema.safeParse(body);
   if (parsed.success) return parsed.data;

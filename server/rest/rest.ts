@@ -23,8 +23,8 @@ export interface RestParts {
 }
 
 /**
- * Adds the REST endpoints: OpenAI's chat, speech and transcription APIs, and the routes for
- * characters, voices and memories.
+ * Adds the REST endpoints: OpenAI's chat, speech and transcription APIs, and the routes for characters, voices and
+ * memories.
  */
 export async function addRest(
   app: FastifyInstance,

@@ -26,10 +26,7 @@ const schema = z.looseObject({
 /** OpenAI's voice names, which stock clients send. They map to the default character. */
 const foreignVoices = new Set('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '));
 
-/**
- * `POST /v1/audio/speech`: speaks a text in a character's voice. The response is streamed during
- * synthesis.
- */
+/** `POST /v1/audio/speech`: speaks a text in a character's voice. The response is streamed during synthesis. */
 export function addSpeech(app: FastifyInstance, parts: RestParts, door: Door): void {
   app.post('/v1/audio/speech', { onRequest: door.work }, async (request, reply) => {
     const parsed = parseBody(schema, request.body);

@@ -17,9 +17,7 @@ const threshold = 0.5;
 /** VAD windows scored at a time: two seconds of audio. */
 const batchWindows = 64;
 
-/**
- * Transcribes a recording as one utterance. The recording must have the recognizer's sample rate.
- */
+/** Transcribes a recording as one utterance. The recording must have the recognizer's sample rate. */
 export async function transcribe(
   recording: AudioFrame,
   engines: Pick<Engines, 'vad' | 'recognizer'>,

@@ -27,9 +27,8 @@ const schema = z.looseObject({
 });
 
 /**
- * `POST /v1/audio/transcriptions`: transcribes a recording. Unintelligible speech is not an error:
- * the text is empty, and `x_dramatis.unclear` gives the reason (with `text`, the header
- * `x-dramatis-unclear`).
+ * `POST /v1/audio/transcriptions`: transcribes a recording. Unintelligible speech is not an error: the text is empty,
+ * and `x_dramatis.unclear` gives the reason (with `text`, the header `x-dramatis-unclear`).
  */
 export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: Door): void {
   app.post('/v1/audio/transcriptions', { onRequest: door.work }, async (request, reply) => {

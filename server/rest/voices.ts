@@ -7,9 +7,8 @@ import type { Door } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 
 /**
- * `GET /voices`: lists the voices of the library that can be assigned to a character. Voices
- * without a clip, or with an invalid record, are left out. `GET /voices/ID/clip`: the reference
- * clip of a voice, as WAV.
+ * `GET /voices`: lists the voices of the library that can be assigned to a character. Voices without a clip, or with an
+ * invalid record, are left out. `GET /voices/ID/clip`: the reference clip of a voice, as WAV.
  */
 export function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataDir'>, door: Door): void {
   const store = openVoiceStore(dataDir);

@@ -32,20 +32,12 @@ export interface SessionParts
     Players,
     Pick<SessionContext, 'clock' | 'draftsPerTurn' | 'aheadMs' | 'newId' | 'turnDetector' | 'recall' | 'onFault'> {
   readonly vad: Vad;
-  /**
-   * The client falls silent as soon as it is told that a reply is held, and discards what it has
-   * not played.
-   */
+  /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
   readonly stopsAtOnce?: boolean;
-  /**
-   * Tests whether what the client sends gets through; absent if nothing can be stuck on its way.
-   */
+  /** Tests whether what the client sends gets through; absent if nothing can be stuck on its way. */
   readonly probeLine?: ProbeLine;
   readonly settings: SessionSettings;
-  /**
-   * Embeds voices to tell them apart; without one, the character's own voice is recognized by its
-   * words alone.
-   */
+  /** Embeds voices to tell them apart; without one, the character's own voice is recognized by its words alone. */
   readonly speakerEncoder?: SpeakerEncoder;
   /** Audio kept for `retrieve`, in total. */
   readonly keptAudioMs: number;

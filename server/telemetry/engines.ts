@@ -2,10 +2,7 @@ import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
 import type { Owner } from '../session/contract/latency-breakdown.ts';
 
-/**
- * Engine stage behind each latency component; the other components are our own time or the
- * client's.
- */
+/** Engine stage behind each latency component; the other components are our own time or the client's. */
 const stages: Readonly<Partial<Record<Owner, EngineSummary['stage']>>> = {
   vad: 'vad',
   recognizer: 'recognizer',
@@ -14,10 +11,7 @@ const stages: Readonly<Partial<Record<Owner, EngineSummary['stage']>>> = {
   synthesizer: 'synthesizer',
 };
 
-/**
- * Returns a function that names the engine behind a latency component of a turn; empty if there is
- * none.
- */
+/** Returns a function that names the engine behind a latency component of a turn; empty if there is none. */
 export function engineNames(engines: readonly EngineSummary[]): (owner: Owner, end: ReplyEnd) => string {
   const names = new Map(engines.map(({ stage, name }) => [stage, name]));
   return (owner, { mind }) => {

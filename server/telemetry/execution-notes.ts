@@ -3,8 +3,8 @@ import type { ExecutionReport } from '../../voices/onnx/execution.ts';
 type Tell = (facts: object, text: string) => void;
 
 /**
- * Reports once, across threads, each model that does not run on the preferred provider; lines are
- * held until `tellTo` sets a target.
+ * Reports once, across threads, each model that does not run on the preferred provider; lines are held until `tellTo`
+ * sets a target.
  */
 export function executionNotes(): { readonly take: (report: ExecutionReport) => void; tellTo(tell: Tell): void } {
   const told = new Set<string>();

@@ -9,10 +9,7 @@ import type { Likeness } from './voice-watch.ts';
 /** Metrics of one server, for Prometheus. */
 export interface Metrics extends Telemetry {
   readonly contentType: string;
-  /**
-   * Returns all metrics in Prometheus' text format, including those of the process and its event
-   * loop.
-   */
+  /** Returns all metrics in Prometheus' text format, including those of the process and its event loop. */
   text(): Promise<string>;
 }
 
@@ -22,15 +19,12 @@ interface SessionCounts {
   readonly opened: number;
 }
 
-/**
- * Upper bounds in seconds: fine in the range of normal turns, coarse where something has gone
- * wrong.
- */
+/** Upper bounds in seconds: fine in the range of normal turns, coarse where something has gone wrong. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10];
 
 /**
- * Opens the metrics; labels have few values: latency components, engines, statuses, codes.
- * `watchesVoices`: a speaker encoder is available, so voice similarity is measured.
+ * Opens the metrics; labels have few values: latency components, engines, statuses, codes. `watchesVoices`: a speaker
+ * encoder is available, so voice similarity is measured.
  */
 export function openMetrics(
   engines: readonly EngineSummary[],
@@ -86,9 +80,7 @@ export function openMetrics(
   };
 }
 
-/**
- * Registers the latency histograms, total and by component. Turns without reply audio are skipped.
- */
+/** Registers the latency histograms, total and by component. Turns without reply audio are skipped. */
 function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (end: ReplyEnd) => void {
   const registers = [registry];
   const ownerSeconds = new Histogram({
@@ -117,10 +109,7 @@ function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (en
   };
 }
 
-/**
- * Registers the voice similarity histogram: a drifting voice shows as a growing share of low
- * values.
- */
+/** Registers the voice similarity histogram: a drifting voice shows as a growing share of low values. */
 function likenessFigure(registry: Registry): (likeness: Likeness) => void {
   const likeness = new Histogram({
     name: 'dramatis_voice_similarity',

@@ -19,10 +19,10 @@ export interface Tracing extends Telemetry {
 }
 
 /**
- * Sends a span for every turn, with a child per latency component, to the OTLP/HTTP collector at
- * `endpoint`. Headers, timeouts and resource attributes come from the standard OpenTelemetry
- * environment variables; the service is `dramatis` unless `OTEL_SERVICE_NAME` is set. Spans hold
- * nothing of what is said. If the collector is unreachable, only the spans are lost.
+ * Sends a span for every turn, with a child per latency component, to the OTLP/HTTP collector at `endpoint`. Headers,
+ * timeouts and resource attributes come from the standard OpenTelemetry environment variables; the service is
+ * `dramatis` unless `OTEL_SERVICE_NAME` is set. Spans hold nothing of what is said. If the collector is unreachable,
+ * only the spans are lost.
  */
 export function openTracing(endpoint: string, version: string, engines: readonly EngineSummary[]): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });

@@ -10,18 +10,15 @@ export interface Likeness {
   readonly replyId: string;
   /** Cosine of the speaker embeddings, -1 to 1; comparable only for the same encoder and basis. */
   readonly similarity: number;
-  /**
-   * Basis of the comparison: the reference clip or, without one, the character's first reply on
-   * this server.
-   */
+  /** Basis of the comparison: the reference clip or, without one, the character's first reply on this server. */
   readonly basis: 'reference' | 'first_reply';
 }
 
 /** Measures how similar each reply's voice is to the character's own. */
 export interface VoiceWatch {
   /**
-   * Follows one session: pass every event to the returned function. `tell` is called at most once
-   * per reply, some time after its audio.
+   * Follows one session: pass every event to the returned function. `tell` is called at most once per reply, some time
+   * after its audio.
    */
   follow(character: Character, tell: (likeness: Likeness) => void): (event: SessionEvent) => void;
   close(): void;
@@ -34,30 +31,21 @@ export interface VoiceWatchParts {
   readonly onFault: (fault: unknown) => void;
 }
 
-/**
- * Audio taken from the start of each reply; equal lengths let samples of several sessions share a
- * batch.
- */
+/** Audio taken from the start of each reply; equal lengths let samples of several sessions share a batch. */
 const heardMs = 3_000;
 /** Minimum duration: shorter replies give unreliable embeddings. */
 const leastMs = 1_500;
 /**
- * Maximum samples waiting for the encoder; further replies are skipped rather than queued for an
- * encoder that is too slow.
+ * Maximum samples waiting for the encoder; further replies are skipped rather than queued for an encoder that is too
+ * slow.
  */
 const mostAtOnce = 4;
 
-/**
- * Opens the voice watch for all sessions of a server. It costs a session only a copy of three
- * seconds of audio.
- */
+/** Opens the voice watch for all sessions of a server. It costs a session only a copy of three seconds of audio. */
 export function openVoiceWatch({ encoder, voiceOf, onFault }: VoiceWatchParts): VoiceWatch {
   const gone = new AbortController();
   const { signal } = gone;
-  /**
-   * Embeddings of the clips by character; undefined without a clip, in which case the first reply
-   * is used.
-   */
+  /** Embeddings of the clips by character; undefined without a clip, in which case the first reply is used. */
   const clips = new Map<string, Promise<Float32Array | undefined>>();
   const firstReplies = new Map<string, Float32Array>();
   let underway = 0;

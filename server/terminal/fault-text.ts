@@ -5,8 +5,7 @@ import { Interrupted } from './interrupt.ts';
 import { UsageError } from './usage.ts';
 
 /**
- * Returns the message and exit status of a failed command: 2 for an invalid command line, 130 for
- * Ctrl-C, otherwise 1.
+ * Returns the message and exit status of a failed command: 2 for an invalid command line, 130 for Ctrl-C, otherwise 1.
  */
 export function faultText(fault: unknown): { readonly text: string; readonly status: number } {
   if (!(fault instanceof Error)) return { text: String(fault), status: 1 };

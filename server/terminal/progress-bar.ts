@@ -1,7 +1,4 @@
-/**
- * Progress of a long job on standard error: on a terminal one line drawn in place, otherwise a line
- * per step.
- */
+/** Progress of a long job on standard error: on a terminal one line drawn in place, otherwise a line per step. */
 export interface ProgressBar {
   /** Shows `done` of `of` units, with a label. */
   show(done: number, of: number, label: string): void;
@@ -12,8 +9,8 @@ export interface ProgressBar {
 const barColumns = 24;
 
 /**
- * Opens a bar that measures its rate from now. `now` is in milliseconds; `already` units were done
- * before; `unit` is such as `s of speech`.
+ * Opens a bar that measures its rate from now. `now` is in milliseconds; `already` units were done before; `unit` is
+ * such as `s of speech`.
  */
 export function openProgressBar(
   unit: string,

@@ -24,8 +24,8 @@ export function displayWidth(text: string): number {
 }
 
 /**
- * Wraps text to the terminal's width with indented continuation lines; breaks at spaces, or
- * anywhere in a text without any.
+ * Wraps text to the terminal's width with indented continuation lines; breaks at spaces, or anywhere in a text without
+ * any.
  */
 export function wrapped(text: string, indent: number, width = process.stdout.columns ?? 100): string {
   const clean = printable(text);

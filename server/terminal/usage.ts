@@ -41,8 +41,8 @@ export interface ParsedCommand<Flags extends string> {
 }
 
 /**
- * Parses a command's own flags and every setting's flag. Prints the help and returns undefined for
- * `--help`. Throws `UsageError` on unknown flags.
+ * Parses a command's own flags and every setting's flag. Prints the help and returns undefined for `--help`. Throws
+ * `UsageError` on unknown flags.
  */
 export function parseCommand<Flags extends string>(
   name: CommandName,

@@ -16,8 +16,8 @@ export const ownerNames: Readonly<Record<Owner, string>> = {
 };
 
 /**
- * Renders a latency breakdown as a waterfall: each component starts where the previous one ended,
- * with its milliseconds; the total is below.
+ * Renders a latency breakdown as a waterfall: each component starts where the previous one ended, with its
+ * milliseconds; the total is below.
  */
 export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width = 40): string {
   const scale = width / Math.max(1, totalMs);

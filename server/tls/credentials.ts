@@ -3,10 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError, type Config } from '../config/config.ts';
 import { devCertificate, devCertificatePaths, type TlsCredentials } from './dev-certificate.ts';
 
-/**
- * Opens the server's certificate; undefined for plain HTTP. Throws a `ConfigError` on unusable
- * files.
- */
+/** Opens the server's certificate; undefined for plain HTTP. Throws a `ConfigError` on unusable files. */
 export async function openTls(
   config: Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsDev' | 'dataDir'>,
 ): Promise<TlsCredentials | undefined> {

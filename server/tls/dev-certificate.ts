@@ -12,10 +12,7 @@ export interface TlsCredentials {
 const dayMs = 24 * 60 * 60 * 1000;
 /** Browsers reject certificates with a much longer lifetime. */
 const lifetimeMs = 365 * dayMs;
-/**
- * A certificate that expires sooner is replaced, so that a server started today still works next
- * week.
- */
+/** A certificate that expires sooner is replaced, so that a server started today still works next week. */
 const spareMs = 14 * dayMs;
 
 /** Returns the paths of the development certificate and its key. */
@@ -25,9 +22,8 @@ export function devCertificatePaths(dataDir: string): { readonly cert: string; r
 }
 
 /**
- * Returns the self-signed certificate for localhost, 127.0.0.1 and ::1 kept under `dataDir`.
- * Created on first use, and again if it is about to expire or unreadable. The key is readable only
- * by its owner.
+ * Returns the self-signed certificate for localhost, 127.0.0.1 and ::1 kept under `dataDir`. Created on first use, and
+ * again if it is about to expire or unreadable. The key is readable only by its owner.
  */
 export async function devCertificate(dataDir: string): Promise<TlsCredentials> {
   const paths = devCertificatePaths(dataDir);

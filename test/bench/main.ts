@@ -1,32 +1,32 @@
 import { table } from '../../server/terminal/table.ts';
-import type { BenchRow, BenchShare } from './stats.ts';
+import type { BenchRow, BenchShare } from './kit/stats.ts';
 
 /** One module per bench; each exports `run`, which yields rows as they are measured. */
 const benches: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> }>>
 > = {
-  'voice-to-voice': () => import('./voice-to-voice.ts'),
-  vad: () => import('./vad.ts'),
-  endpointing: () => import('./endpointing.ts'),
-  turns: () => import('./turns.ts'),
-  recognizer: () => import('./recognizer.ts'),
-  synthesizer: () => import('./synthesizer.ts'),
-  soak: () => import('./soak.ts'),
-  network: () => import('./network.ts'),
-  protocol: () => import('./protocol.ts'),
-  speculation: () => import('./speculation.ts'),
+  'voice-to-voice': () => import('./load/voice-to-voice.ts'),
+  vad: () => import('./engines/vad.ts'),
+  endpointing: () => import('./endpointing/endpointing.ts'),
+  turns: () => import('./turns/turns.ts'),
+  recognizer: () => import('./engines/recognizer.ts'),
+  synthesizer: () => import('./engines/synthesizer.ts'),
+  soak: () => import('./load/soak.ts'),
+  network: () => import('./load/network.ts'),
+  protocol: () => import('./load/protocol.ts'),
+  speculation: () => import('./agents/speculation.ts'),
   simulator: () => import('./simulator.ts'),
   oracle: () => import('./oracle.ts'),
-  overhead: () => import('./overhead.ts'),
-  capacity: () => import('./capacity.ts'),
-  webrtc: () => import('./webrtc.ts'),
-  embeddings: () => import('./embeddings.ts'),
-  adapters: () => import('./adapters.ts'),
-  eval: () => import('./eval.ts'),
-  memory: () => import('./memory.ts'),
-  'memory-kill': () => import('./memory-kill.ts'),
-  mind: () => import('./mind.ts'),
-  talks: () => import('./talks.ts'),
+  overhead: () => import('./load/overhead.ts'),
+  capacity: () => import('./load/capacity.ts'),
+  webrtc: () => import('./load/webrtc.ts'),
+  embeddings: () => import('./engines/embeddings.ts'),
+  adapters: () => import('./engines/adapters.ts'),
+  eval: () => import('./engines/eval.ts'),
+  memory: () => import('./agents/memory.ts'),
+  'memory-kill': () => import('./agents/memory-kill.ts'),
+  mind: () => import('./agents/mind.ts'),
+  talks: () => import('./agents/talks.ts'),
 };
 
 const args = process.argv.slice(2);

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as fc from 'fast-check';
-import { action, engineScript, performAll } from '../conformance/random-client.ts';
-import { connect } from '../server/wire-rig.ts';
+import { action, engineScript, performAll } from '../rigs/random-client.ts';
+import { connect } from '../rigs/wire-rig.ts';
 import { randomScenario } from '../simulator/random-scenario.ts';
 import { play } from '../simulator/world.ts';
-import { summarize, type BenchRow } from './stats.ts';
+import { summarize, type BenchRow } from './kit/stats.ts';
 
 const bench = 'oracle';
 const stored = path.join(import.meta.dirname, '../simulator/oracle.json');
@@ -23,9 +23,10 @@ interface Oracle {
 }
 
 /**
- * Hashes every wire event of 20,000 simulator seeds and of the order suite, and compares with `test/simulator/oracle.json`:
- * a refactoring is right if nothing differs. `--seeds N` checks the first N only; `--update` stores what was found;
- * `--seed N` prints the hash of one conversation. Ids, tokens and wall-clock dates are normalized, all else counts.
+ * Hashes every wire event of 20,000 simulator seeds and of the order suite, and compares with
+ * `test/simulator/oracle.json`: a refactoring is right if nothing differs. `--seeds N` checks the first N only;
+ * `--update` stores what was found; `--seed N` prints the hash of one conversation. Ids, tokens and wall-clock dates
+ * are normalized, all else counts.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const option = (name: string): number | undefined =>

@@ -1,18 +1,17 @@
-import { violations } from '../simulator/invariants.ts';
-import { measuresOf, type Measures } from '../simulator/measures.ts';
+import { violations } from '../simulator/checks/invariants.ts';
+import { measuresOf, type Measures } from '../simulator/checks/measures.ts';
 import { randomScenario } from '../simulator/random-scenario.ts';
 import { babble, hear, hearOut, type Step } from '../simulator/step.ts';
 import { traceOf } from '../simulator/trace.ts';
 import { play } from '../simulator/world.ts';
-import { summarize, type BenchRow } from './stats.ts';
+import { summarize, type BenchRow } from './kit/stats.ts';
 
 const bench = 'simulator';
 
 /**
- * The whole server in virtual time. By default: the speed of simulation over ten minutes of
- * conversation with barge-ins, and conversation metrics as heard by the person.
- * `--seeds N [--from M]`: that many random conversations; reports those with failures. `--seed N`:
- * prints every event of one of them.
+ * The whole server in virtual time. By default: the speed of simulation over ten minutes of conversation with
+ * barge-ins, and conversation metrics as heard by the person. `--seeds N [--from M]`: that many random conversations;
+ * reports those with failures. `--seed N`: prints every event of one of them.
  */
 export async function* run(args: readonly string[]): AsyncIterable<BenchRow> {
   const option = (name: string): number | undefined =>

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { passagesOf } from '../../agents/drafting/passages.ts';
 import { loadCharacter } from '../../characters/character.ts';
-import { fails, openChatServer, says, type ChatServer, type Exchange } from '../fakes/chat-server.ts';
+import { fails, openChatServer, says, type ChatServer, type Exchange } from '../fakes/servers/chat-server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-characters-new-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { orderViolations, unfinishedResponses } from '../conformance/realtime-order.ts';
-import { openFlakyProxy, type FlakyProxy } from '../fakes/flaky-proxy.ts';
-import { openRig, recordTalk } from './talk-rig.ts';
+import { openFlakyProxy, type FlakyProxy } from '../fakes/network/flaky-proxy.ts';
+import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 const turns = 10;
 const hears = Array.from({ length: turns }, (_, turn) => `question number ${turn}`);

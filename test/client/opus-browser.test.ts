@@ -5,7 +5,7 @@ import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { fakeEngines } from '../fakes/engines.ts';
 import { signalToNoise } from '../fakes/voice-like.ts';
 import { voicedSynthesizer } from '../fakes/voiced-synthesizer.ts';
-import { serve } from '../server/serve-rig.ts';
+import { serve } from '../rigs/serve-rig.ts';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const available = existsSync(executablePath);

@@ -5,11 +5,11 @@ import { openTalk } from '../../server/client/open-talk.js';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
 import { orderViolations } from '../conformance/realtime-order.ts';
 import { fakeEngines } from '../fakes/engines.ts';
-import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { signalToNoise } from '../fakes/voice-like.ts';
 import { voicedSynthesizer } from '../fakes/voiced-synthesizer.ts';
-import { serve } from '../server/serve-rig.ts';
-import { openRig, recordTalk } from './talk-rig.ts';
+import { serve } from '../rigs/serve-rig.ts';
+import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 const long = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasBrowser, openBrowser } from '../fakes/browser.ts';
-import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
-import { openRig } from './talk-rig.ts';
+import { hasBrowser, openBrowser } from '../fakes/network/browser.ts';
+import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
+import { openRig } from '../rigs/talk-rig.ts';
 
 describe.skipIf(!hasBrowser('a cut of the page’s connection'))('the page, in a real browser', () => {
   it('goes on after its connection was cut as if nothing had been, and begins anew where the session is gone', async () => {

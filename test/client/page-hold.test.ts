@@ -4,8 +4,8 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { writeWav } from '../../voices/dsp/wav.ts';
-import { hasBrowser, openBrowser } from '../fakes/browser.ts';
-import { openRig } from './talk-rig.ts';
+import { hasBrowser, openBrowser } from '../fakes/network/browser.ts';
+import { openRig } from '../rigs/talk-rig.ts';
 
 /** Where to leave screenshots, for a person to look at; nowhere unless asked. */
 const screenshots = process.env['DRAMATIS_SCREENSHOTS'];

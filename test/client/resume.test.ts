@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { describe, expect, it } from 'vitest';
 import { orderViolations } from '../conformance/realtime-order.ts';
-import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
-import { openRig, recordTalk } from './talk-rig.ts';
+import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
+import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 /** A bare socket that asks to go on with a session; resolves to the first event, and to the close code. */
 async function resumeBare(url: string, query: string) {

@@ -5,8 +5,7 @@ import { PlaybackQueue } from '../../server/client/audio/playback-queue.js';
 const blockSamples = 128;
 
 /**
- * A loudspeaker with the real playback queue, whose time is advanced by the test. `played` is the
- * audio played so far.
+ * A loudspeaker with the real playback queue, whose time is advanced by the test. `played` is the audio played so far.
  */
 export class StageSpeaker implements TalkSpeaker {
   readonly played: Float32Array[] = [];

@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { SpeakerListener, TalkOptions } from '../../server/client/types/api.d.ts';
 import * as client from '../../server/client/open-talk.js';
-import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
+import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
 import { silence, tone } from '../fakes/vad.ts';
 import { StageSpeaker } from './stage-speaker.ts';
-import { openRig, recordTalk } from './talk-rig.ts';
+import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 const long = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openFlakyProxy } from '../fakes/flaky-proxy.ts';
-import { openRig, recordTalk } from './talk-rig.ts';
+import { openFlakyProxy } from '../fakes/network/flaky-proxy.ts';
+import { openRig, recordTalk } from '../rigs/talk-rig.ts';
 
 describe('a slow connection with jitter and stalls', () => {
   it('delivers every sample of both sides in the end', async () => {

@@ -15,9 +15,7 @@ const messages: readonly Message[] = [
   { role: 'user', text: remark },
 ];
 
-/**
- * Requirements on every `ChatModel`. A model behind a server must also survive the server's faults.
- */
+/** Requirements on every `ChatModel`. A model behind a server must also survive the server's faults. */
 export function chatConformance(subject: ChatSubject): void {
   const { title, says } = subject;
 

@@ -16,9 +16,7 @@ const messages: readonly OmniMessage[] = [
   { role: 'user', text: '', sound: { samples: tone(800, 16_000), sampleRate: 16_000 } },
 ];
 
-/**
- * Requirements on every `OmniModel`. A model behind a server must also survive the server's faults.
- */
+/** Requirements on every `OmniModel`. A model behind a server must also survive the server's faults. */
 export function omniConformance(subject: OmniSubject): void {
   const { title, says } = subject;
 

@@ -27,17 +27,15 @@ interface Ledger {
   readonly items: Map<string, ItemState>;
   readonly transcribed: Set<string>;
   /**
-   * State that an item must reach before its response is done. The pre-GA dialect does not report
-   * the end of an item.
+   * State that an item must reach before its response is done. The pre-GA dialect does not report the end of an item.
    */
   readonly lastOfItem: ItemState;
   readonly say: (event: RecordedEvent, what: string) => void;
 }
 
 /**
- * Checks a recorded stream of server events against the ordering rules of OpenAI Realtime (GA):
- * what must come first, how events nest, and that every response ends exactly once. Returns the
- * violations in words; empty if there are none.
+ * Checks a recorded stream of server events against the ordering rules of OpenAI Realtime (GA): what must come first,
+ * how events nest, and that every response ends exactly once. Returns the violations in words; empty if there are none.
  */
 export function orderViolations(events: readonly RecordedEvent[]): string[] {
   const wrong: string[] = [];
@@ -182,9 +180,7 @@ function checkCall(event: RecordedEvent, item: OpenItem, say: Ledger['say']): vo
   if (call['status'] !== 'completed' || call['arguments'] !== item.arguments) say(event, 'is of an unfinished call');
 }
 
-/**
- * Allowed states of an item before each event, and its state after it. `undefined`: unknown item.
- */
+/** Allowed states of an item before each event, and its state after it. `undefined`: unknown item. */
 const steps: Readonly<Record<string, { readonly from: readonly (ItemState | undefined)[]; readonly to: ItemState }>> = {
   'input_audio_buffer.speech_started': { from: [undefined], to: 'started' },
   'input_audio_buffer.speech_stopped': { from: ['started'], to: 'stopped' },

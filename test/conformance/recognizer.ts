@@ -16,8 +16,8 @@ export interface RecognizerSubject extends Subject<SpeechRecognizer> {
 }
 
 /**
- * Requirements on every `SpeechRecognizer`. One behind a server must also make no needless
- * requests, and survive the server's faults.
+ * Requirements on every `SpeechRecognizer`. One behind a server must also make no needless requests, and survive the
+ * server's faults.
  */
 export function recognizerConformance(subject: RecognizerSubject): void {
   const { title, speech, says } = subject;

@@ -13,10 +13,7 @@ export interface SynthesizerSubject extends Subject<SpeechSynthesizer> {
 
 const usualPhrases = ['Good evening, my friend. ', 'What brings you here so late at night?'] as const;
 
-/**
- * Requirements on every `SpeechSynthesizer`. One behind a server must also survive the server's
- * faults.
- */
+/** Requirements on every `SpeechSynthesizer`. One behind a server must also survive the server's faults. */
 export function synthesizerConformance(subject: SynthesizerSubject): void {
   const { title, voice } = subject;
   const texts = subject.phrases ?? usualPhrases;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Care } from '../../voices/calls/call-policy.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { EngineServer } from '../fakes/engine-server.ts';
-import { faultCatalogue } from '../fakes/faults.ts';
+import type { EngineServer } from '../fakes/servers/engine-server.ts';
+import { faultCatalogue } from '../fakes/servers/faults.ts';
 
 /** The key that tests open engines with: it must not appear in any error. */
 export const secretKey = 'sk-very-secret';
@@ -24,10 +24,7 @@ export interface Opened<Engine> extends AsyncDisposable {
   readonly upstream?: Upstream;
 }
 
-/**
- * The engine under test, opened again for each test; `care` is given if a test needs short
- * timeouts.
- */
+/** The engine under test, opened again for each test; `care` is given if a test needs short timeouts. */
 export interface Subject<Engine> {
   readonly title: string;
   open(care?: Care): Promise<Opened<Engine>>;
@@ -45,9 +42,8 @@ export interface Outcome {
 }
 
 /**
- * Runs every fault of the catalogue over the engine's true protocol. A fault must be reported with
- * one of our error codes and without secrets, close the connection, be retried only if allowed, and
- * be gone once the server is repaired.
+ * Runs every fault of the catalogue over the engine's true protocol. A fault must be reported with one of our error
+ * codes and without secrets, close the connection, be retried only if allowed, and be gone once the server is repaired.
  */
 export function itSurvivesFaults<Engine>(
   subject: Subject<Engine>,
@@ -56,8 +52,8 @@ export function itSurvivesFaults<Engine>(
 ): void {
   for (const { name, fault, times, codes, again, care } of faultCatalogue) {
     const why = subject.undetectable?.[name];
-    // Most tests spend their time waiting, each with its own engine and server, so they run
-    // concurrently. Tests with short timeouts need the processor to themselves.
+    // Most tests spend their time waiting, each with its own engine and server, so they run concurrently. Tests with
+    // short timeouts need the processor to themselves.
     const runs = why !== undefined ? it.skip : care === undefined ? it.concurrent : it;
     runs(`survives a server that ${name}${why === undefined ? '' : ` (${why})`}`, async ({ expect }) => {
       await using opened = await subject.open(care);
@@ -96,8 +92,8 @@ export function itSurvivesFaults<Engine>(
 export const reason = new Error('the user spoke');
 
 /**
- * Aborts a call while its server is silent, `after` a part of the answer. Returns the error of the
- * call once the connection is closed.
+ * Aborts a call while its server is silent, `after` a part of the answer. Returns the error of the call once the
+ * connection is closed.
  */
 export async function abortInSilence<Engine>(
   subject: Subject<Engine>,

@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCsv } from '../../eval/csv.ts';
-import { openJudgeServer } from '../fakes/judge-server.ts';
+import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { v1ResultFile } from './golden-coriolanus.ts';
 import { makeJudgedSet } from './judged-set.ts';
-import { evaluate, runOf } from './run-rig.ts';
+import { evaluate, runOf } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 describe('dramatis eval', () => {

@@ -12,7 +12,7 @@ import { summarizeRun } from '../../eval/speechrole/summary/summary.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
 import { makeJudgedSet } from './judged-set.ts';
-import { evaluate } from './run-rig.ts';
+import { evaluate } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 const options = { signal: new AbortController().signal };

@@ -1,8 +1,6 @@
 import { metricKeys } from '../../eval/speechrole/judging/metrics.ts';
 
-/**
- * The scores of Coriolanus, multi, in the paper's repository: of the first judge and of the second.
- */
+/** The scores of Coriolanus, multi, in the paper's repository: of the first judge and of the second. */
 export const goldenScores = {
   v1: ['10/8 6/9 10/7 8/9 4/9 10/6 10/8 10/7', '9/10 7/9 9/10 4/9 5/9 3/9 9/10 8/10'],
   v2: ['10/10 8/9 9/10 7/9 9/9 9/9 9/10 9/10', '10/10 8/9 10/10 7/9 7/9 6/9 7/10 9/10'],
@@ -12,10 +10,7 @@ function pairs(line: string): [number, number][] {
   return line.split(' ').map((each) => each.split('/').map(Number) as [number, number]);
 }
 
-/**
- * The scores in the format of the first judge's code: lists of one, every `idx` 0, the whole text
- * as reason.
- */
+/** The scores in the format of the first judge's code: lists of one, every `idx` 0, the whole text as reason. */
 export function v1ResultFile(): string {
   const dialogues = goldenScores.v1.map((line) => [
     {

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { readTestData } from '../../eval/speechrole/data/test-data.ts';
 import type { ProbeResult } from '../../eval/speechrole/judging/judge-check.ts';
 import { readWav } from '../../voices/dsp/wav.ts';
-import { openJudgeServer, type JudgeServerOptions } from '../fakes/judge-server.ts';
+import { openJudgeServer, type JudgeServerOptions } from '../fakes/servers/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
-import { evaluate } from './run-rig.ts';
+import { evaluate } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 async function check(

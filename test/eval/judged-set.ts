@@ -16,9 +16,8 @@ async function someSound(random: () => number, seconds = 0.5): Promise<Buffer> {
 }
 
 /**
- * Writes a complete test set, with the answers of a system, made of short sounds: `roles` of the
- * paper's 98, two dialogues each in single and in multi (of two turns). Creates `test_data/` and
- * `model_output/made-up/` in `folder`.
+ * Writes a complete test set, with the answers of a system, made of short sounds: `roles` of the paper's 98, two
+ * dialogues each in single and in multi (of two turns). Creates `test_data/` and `model_output/made-up/` in `folder`.
  */
 export async function makeJudgedSet(
   folder: string,

@@ -6,9 +6,9 @@ import { readTemplate, fillTemplate } from '../../eval/judge/template.ts';
 import { readResults } from '../../eval/speechrole/summary/results.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
 import { summarizeRun } from '../../eval/speechrole/summary/summary.ts';
-import { openJudgeServer, type JudgeFault } from '../fakes/judge-server.ts';
+import { openJudgeServer, type JudgeFault } from '../fakes/servers/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
-import { evaluate, runOf } from './run-rig.ts';
+import { evaluate, runOf } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 const dialects = Object.keys(judgeDialects) as JudgeDialectName[];

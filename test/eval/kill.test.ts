@@ -9,7 +9,7 @@ import { writePacks } from '../../eval/speechrole/data/character-packs.ts';
 import { readTestData } from '../../eval/speechrole/data/test-data.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { startServer } from '../../server/app/serve.ts';
-import { openJudgeServer } from '../fakes/judge-server.ts';
+import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { openScratch } from './scratch.ts';
 import { makeSmallSet } from './small-set.ts';
 

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { heatColors } from '../../eval/report/heat-colors.ts';
 import { reportHtml } from '../../eval/report/report.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
-import { hasBrowser, openBrowser } from '../fakes/browser.ts';
-import { openJudgeServer } from '../fakes/judge-server.ts';
+import { hasBrowser, openBrowser } from '../fakes/network/browser.ts';
+import { openJudgeServer } from '../fakes/servers/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
-import { evaluate, runOf } from './run-rig.ts';
+import { evaluate, runOf } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 describe('the report', () => {

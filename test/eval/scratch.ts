@@ -2,9 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/**
- * A temporary folder that is deleted after the test: `await using scratch = await openScratch()`.
- */
+/** A temporary folder that is deleted after the test: `await using scratch = await openScratch()`. */
 export async function openScratch(): Promise<{ readonly path: string } & AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-eval-'));
   return {

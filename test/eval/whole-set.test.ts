@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import type { LogLine } from '../../eval/run-log.ts';
 import { readRun } from '../../eval/speechrole/run-view.ts';
 import { summarizeRun } from '../../eval/speechrole/summary/summary.ts';
-import { openJudgeServer, type JudgeFault } from '../fakes/judge-server.ts';
+import { openJudgeServer, type JudgeFault } from '../fakes/servers/judge-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
-import { evaluate, runOf } from './run-rig.ts';
+import { evaluate, runOf } from '../rigs/eval-rig.ts';
 import { openScratch } from './scratch.ts';
 
 const kinds: readonly JudgeFault[] = ['garbled', 'refusal', 'filter', 'status-500', 'status-429', 'cut'];

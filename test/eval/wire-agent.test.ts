@@ -10,8 +10,8 @@ import type { DialogueOutput } from '../../eval/speechrole/data/answers.ts';
 import { readTestData, type DialogueSample } from '../../eval/speechrole/data/test-data.ts';
 import { loadCharacters } from '../../characters/character.ts';
 import { readWav } from '../../voices/dsp/wav.ts';
-import { openRig } from '../client/talk-rig.ts';
-import { openRealtimeServer } from '../fakes/realtime-server.ts';
+import { openRig } from '../rigs/talk-rig.ts';
+import { openRealtimeServer } from '../fakes/servers/realtime-server.ts';
 import { makeJudgedSet } from './judged-set.ts';
 import { openScratch } from './scratch.ts';
 

@@ -4,8 +4,8 @@ import { performanceScript } from '../../agents/output/performance.ts';
 import type { Character } from '../../characters/character.ts';
 
 /**
- * A scripted line with tool calls. The calls are made only if tools are offered. Set `callId` only
- * if the test checks it.
+ * A scripted line with tool calls. The calls are made only if tools are offered. Set `callId` only if the test checks
+ * it.
  */
 export interface CallingLine {
   readonly text?: string;
@@ -19,8 +19,8 @@ export interface CutLine {
 }
 
 /**
- * Answers with the lines of the script in turn; they may contain emotion tags. An `Error` in the
- * script is thrown. `histories` and `asked` record the arguments.
+ * Answers with the lines of the script in turn; they may contain emotion tags. An `Error` in the script is thrown.
+ * `histories` and `asked` record the arguments.
  */
 export function fakeAgent(script: readonly (string | CallingLine | CutLine | Error)[]): CharacterAgent & {
   readonly histories: (readonly Message[])[];

@@ -4,9 +4,9 @@ import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.t
 type Final = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
 /**
- * Returns the lines of the script for the utterances in turn: the first word as a partial at speech
- * start, the whole line at its first pause. An utterance without voiced frames is empty and uses up
- * no line. A scripted error is thrown at the end. `heardMs` records the length of each utterance.
+ * Returns the lines of the script for the utterances in turn: the first word as a partial at speech start, the whole
+ * line at its first pause. An utterance without voiced frames is empty and uses up no line. A scripted error is thrown
+ * at the end. `heardMs` records the length of each utterance.
  */
 export function fakeRecognizer(script: readonly (string | Omit<Final, 'type'> | Error)[]): SpeechRecognizer & {
   readonly heardMs: number[];

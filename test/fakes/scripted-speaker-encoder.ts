@@ -3,8 +3,8 @@ import { EngineError } from '../../voices/engine.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 
 /**
- * Returns embeddings with the script's angles in turn, repeating the last; an `Error` in it is
- * thrown. `heardMs` records the length of each clip.
+ * Returns embeddings with the script's angles in turn, repeating the last; an `Error` in it is thrown. `heardMs`
+ * records the length of each clip.
  */
 export function scriptedSpeakerEncoder(script: readonly (number | Error)[] = [0]): SpeakerEncoder & {
   readonly heardMs: number[];

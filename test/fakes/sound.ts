@@ -1,16 +1,14 @@
 import { pcm16FromFloats } from '../../voices/audio.ts';
 import { tone } from './vad.ts';
 
-/**
- * Audio for a text, as sent by an in-test server: 60 ms of a tone per word, 16-bit little-endian.
- */
+/** Audio for a text, as sent by an in-test server: 60 ms of a tone per word, 16-bit little-endian. */
 export function pcmOf(text: string, sampleRate: number): Buffer {
   return pcm16FromFloats(tone(60 * text.split(/\s+/).length + 60, sampleRate));
 }
 
 /**
- * A WAV header as servers write it: with the true length, none (0), or all ones; optionally with a
- * LIST chunk before the data.
+ * A WAV header as servers write it: with the true length, none (0), or all ones; optionally with a LIST chunk before
+ * the data.
  */
 export function wavHeader(
   sampleRate: number,

@@ -5,8 +5,8 @@ import { Resampler } from '../../voices/dsp/resampler.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 
 /**
- * Embeds a voice by the shape of its mean spectrum. `fails`: every call fails. `clips` records the
- * length of each clip in ms.
+ * Embeds a voice by the shape of its mean spectrum. `fails`: every call fails. `clips` records the length of each clip
+ * in ms.
  */
 export function fakeSpeakerEncoder(options: { readonly fails?: boolean } = {}): SpeakerEncoder & { clips: number[] } {
   const clips: number[] = [];
@@ -32,10 +32,7 @@ export function fakeSpeakerEncoder(options: { readonly fails?: boolean } = {}): 
   };
 }
 
-/**
- * A synthetic voice at 24 kHz: a buzz whose harmonics peak around two formants, like those of a
- * vowel.
- */
+/** A synthetic voice at 24 kHz: a buzz whose harmonics peak around two formants, like those of a vowel. */
 export function buzz(
   ms: number,
   { pitch, formants }: { readonly pitch: number; readonly formants: readonly number[] },
@@ -54,9 +51,7 @@ export function buzz(
   });
 }
 
-/**
- * The audio as picked up through a room and a cheap microphone: duller, softer, with reflections.
- */
+/** The audio as picked up through a room and a cheap microphone: duller, softer, with reflections. */
 export function inRoom(samples: Float32Array): Float32Array {
   let dull = 0;
   return samples.map((value, at) => {

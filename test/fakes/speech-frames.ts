@@ -1,8 +1,8 @@
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
 
 /**
- * Yields speech in windows of 32 ms, as a session passes it to a recognizer, followed by silence.
- * `flagged` false: without VAD flags.
+ * Yields speech in windows of 32 ms, as a session passes it to a recognizer, followed by silence. `flagged` false:
+ * without VAD flags.
  */
 export function* asHeard(speech: Float32Array, sampleRate: number, flagged = true): Generator<AudioFrame> {
   const windowSamples = Math.round(sampleRate * 0.032);

@@ -3,9 +3,8 @@ import { silence } from './vad.ts';
 import { untilAborted } from '../../voices/runtime/until-aborted.ts';
 
 /**
- * Speaks at 100 ms per word, with word timings. The audio is a constant, or a tone if `sings` is
- * set, for codecs that drop constants (DC). `spoken` records the phrases; `failOn` makes one of
- * them fail.
+ * Speaks at 100 ms per word, with word timings. The audio is a constant, or a tone if `sings` is set, for codecs that
+ * drop constants (DC). `spoken` records the phrases; `failOn` makes one of them fail.
  */
 export function fakeSynthesizer(
   options: { failOn?: string; error?: Error; sings?: boolean } = {},
@@ -48,8 +47,7 @@ function pressure(ms: number): Float32Array {
 }
 
 /**
- * A tone different from that of test users: audio that sounds like the character and repeats its
- * words counts as echo.
+ * A tone different from that of test users: audio that sounds like the character and repeats its words counts as echo.
  */
 function song(ms: number): Float32Array {
   return Float32Array.from({ length: ms * 24 }, (_, index) => 0.4 * Math.sin(index / 12 + Math.sin(index / 1_500)));

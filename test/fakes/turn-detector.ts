@@ -2,8 +2,8 @@ import type { AudioFrame } from '../../voices/audio.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 
 /**
- * Returns the script's probabilities in turn, repeating the last; an `Error` in it is thrown.
- * `asked` records the texts, `heardMs` the length of the audio of each call.
+ * Returns the script's probabilities in turn, repeating the last; an `Error` in it is thrown. `asked` records the
+ * texts, `heardMs` the length of the audio of each call.
  */
 export function fakeTurnDetector(script: readonly (number | Error)[] = [1]): TurnDetector & {
   readonly asked: (string | undefined)[];

@@ -2,8 +2,7 @@ import { EngineError } from '../../voices/engine.ts';
 import type { Vad } from '../../voices/vad.ts';
 
 /**
- * Detects speech if the mean level is above 0.05. `openStreams` counts streams; `failNext` makes
- * the next score fail.
+ * Detects speech if the mean level is above 0.05. `openStreams` counts streams; `failNext` makes the next score fail.
  */
 export function fakeVad(): Vad & { openStreams: number; failNext: boolean; close(): Promise<void> } {
   const vad = {

@@ -10,9 +10,7 @@ export function voiceLike(ms: number, sampleRate: number): Float32Array {
   });
 }
 
-/**
- * Signal-to-noise ratio in decibels, at the delay with the best match: a codec delays the signal.
- */
+/** Signal-to-noise ratio in decibels, at the delay with the best match: a codec delays the signal. */
 export function signalToNoise(original: Float32Array, decoded: Float32Array, mostDelay: number): number {
   let best = -Infinity;
   const length = original.length - mostDelay;

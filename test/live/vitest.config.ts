@@ -1,10 +1,7 @@
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/**
- * `npm run test:live`: the conformance suites against the engines in the user's own configuration,
- * one at a time.
- */
+/** `npm run test:live`: the conformance suites against the engines in the user's own configuration, one at a time. */
 export default defineConfig({
   test: {
     root: path.resolve(import.meta.dirname, '../..'),

@@ -13,10 +13,7 @@ export interface Hearing {
 
 /** Behaviour of the reply source in one reply. */
 export interface Thinking {
-  /**
-   * Text of the reply. By default, two sentences of new words, with `words` words each: 6 unless
-   * given.
-   */
+  /** Text of the reply. By default, two sentences of new words, with `words` words each: 6 unless given. */
   readonly says?: string;
   readonly words?: number;
   /** 120 and 15 unless given. */
@@ -38,10 +35,7 @@ export interface Thinking {
 export interface Speaking {
   /** From a phrase to its first audio; 90 unless given. */
   readonly firstMs?: number;
-  /**
-   * Real-time factor: processing time per duration of speech; 0.1 unless given. Over 1, it cannot
-   * keep up.
-   */
+  /** Real-time factor: processing time per duration of speech; 0.1 unless given. Over 1, it cannot keep up. */
   readonly work?: number;
   readonly failsAfter?: number;
   readonly stallsAfter?: number;
@@ -55,8 +49,8 @@ export interface EngineScript {
   /** One entry per utterance. */
   readonly hears?: readonly Hearing[];
   /**
-   * One entry per reply. A reply that is aborted and made again, from the same number of messages,
-   * counts as the same reply.
+   * One entry per reply. A reply that is aborted and made again, from the same number of messages, counts as the same
+   * reply.
    */
   readonly thinks?: readonly Thinking[];
   /** One entry per reply, like `thinks`. */

@@ -15,9 +15,7 @@ const sentencePauseMs = 120;
 /** Words in a chunk of speech: synthesizers stream. */
 const chunkWords = 3;
 
-/**
- * The engines of one session: scripted, on virtual time. Words are encoded as levels of the signal.
- */
+/** The engines of one session: scripted, on virtual time. Words are encoded as levels of the signal. */
 export class SimulatedEngines {
   readonly recognizer: SpeechRecognizer;
   readonly agent: CharacterAgent;
@@ -38,8 +36,7 @@ export class SimulatedEngines {
   #utterances = 0;
   #windows = 0;
   /**
-   * The current reply: its index in the script, the number of messages it was made from, and
-   * whether it was aborted.
+   * The current reply: its index in the script, the number of messages it was made from, and whether it was aborted.
    */
   #reply = { number: -1, messages: -1, isGivenUp: false };
 

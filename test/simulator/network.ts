@@ -55,10 +55,7 @@ export class Network {
     } as unknown as new (url: string | URL, protocols: string[]) => TalkSocket;
   }
 
-  /**
-   * Breaks every connection: both sides are told, and data in flight is lost. New ones fail for
-   * `downMs`.
-   */
+  /** Breaks every connection: both sides are told, and data in flight is lost. New ones fail for `downMs`. */
   cut(downMs = 0): void {
     for (const wire of this.#wires) wire.breakDown();
     if (downMs === 0) return;
@@ -66,10 +63,7 @@ export class Network {
     if (downMs < Infinity) this.#ends.scheduler.after(downMs, () => (this.#isDown = false));
   }
 
-  /**
-   * Stops all data on the current connections without telling either side; new ones are not
-   * affected.
-   */
+  /** Stops all data on the current connections without telling either side; new ones are not affected. */
   freeze(isFrozen: boolean): void {
     this.isFrozen = isFrozen;
     for (const wire of this.#wires) wire.freeze(isFrozen);

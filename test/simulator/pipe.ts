@@ -32,10 +32,7 @@ interface Waiting {
   readonly onSent: (() => void) | undefined;
 }
 
-/**
- * One direction of a connection: pieces arrive in order, once each, delayed by the network
- * conditions.
- */
+/** One direction of a connection: pieces arrive in order, once each, delayed by the network conditions. */
 export class Pipe {
   readonly #scheduler: Scheduler;
   readonly #weather: Weather;

@@ -14,15 +14,10 @@ export interface ReplyFacts {
 
 /** Records everything that one client receives, with times, and keeps the resulting state. */
 export class ClientRecord {
-  /**
-   * Server events in order; audio without its samples. A new session begins with `session.created`.
-   */
+  /** Server events in order; audio without its samples. A new session begins with `session.created`. */
   readonly events: { readonly atMs: number; readonly event: RecordedEvent }[] = [];
   readonly replies = new Map<string, ReplyFacts>();
-  /**
-   * Transcripts of the person's utterances, by item, in the order received; null if recognition
-   * failed.
-   */
+  /** Transcripts of the person's utterances, by item, in the order received; null if recognition failed. */
   readonly transcripts = new Map<string, string | null>();
   /** Conversation items in order, as reported to the client. */
   readonly items: { readonly id: string; readonly item: Item }[] = [];
@@ -55,8 +50,8 @@ export class ClientRecord {
   }
 
   /**
-   * Events of one session, the last by default. Leaves out replies that died with their server,
-   * because their ends were never sent.
+   * Events of one session, the last by default. Leaves out replies that died with their server, because their ends were
+   * never sent.
    */
   eventsOf(session = this.sessions): RecordedEvent[] {
     let count = 0;

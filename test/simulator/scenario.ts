@@ -13,10 +13,7 @@ export interface Part {
   readonly isDownMs?: number;
   /** Settings requested as soon as the session exists. */
   readonly session?: SessionPatch;
-  /**
-   * `plain`: the client requests none of our extensions, so it gets JSON and a session that cannot
-   * be resumed.
-   */
+  /** `plain`: the client requests none of our extensions, so it gets JSON and a session that cannot be resumed. */
   readonly client?: 'ours' | 'plain';
   /** False: the microphone sends nothing while the person is silent. */
   readonly sendsSilence?: boolean;
@@ -32,9 +29,7 @@ export interface Scenario extends Part {
   readonly seed?: number;
   /** Generated at random, from the seed. */
   readonly isRandom?: boolean;
-  /**
-   * Other people with their own sessions on the same server, by name. The first is called `ann`.
-   */
+  /** Other people with their own sessions on the same server, by name. The first is called `ann`. */
   readonly others?: Readonly<Record<string, Part>>;
   /** Environment variables of the server. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -49,10 +44,7 @@ export interface Scenario extends Part {
 export interface Expectation {
   /** The stored conversation, line by line: `user: …` and `assistant: …`. */
   readonly history?: readonly string[];
-  /**
-   * End of each reply: its status, and the reason if there is one, such as
-   * `cancelled turn_detected`.
-   */
+  /** End of each reply: its status, and the reason if there is one, such as `cancelled turn_detected`. */
   readonly replies?: readonly string[];
   /** Codes of the errors that the client received. */
   readonly errors?: readonly string[];

@@ -9,9 +9,8 @@ interface Due {
 }
 
 /**
- * Virtual time: a queue of timers. Each runs together with all promise callbacks that follow from
- * it before time moves on. Nothing waits for real time. The same seed gives the same random
- * numbers.
+ * Virtual time: a queue of timers. Each runs together with all promise callbacks that follow from it before time moves
+ * on. Nothing waits for real time. The same seed gives the same random numbers.
  */
 export class Scheduler implements Clock {
   readonly #heap: Due[] = [];
@@ -78,10 +77,7 @@ export class Scheduler implements Clock {
     return this.#pending;
   }
 
-  /**
-   * Advances time until `isDone`, until `endMs`, or until no timer is pending. Returns whether it
-   * is done.
-   */
+  /** Advances time until `isDone`, until `endMs`, or until no timer is pending. Returns whether it is done. */
   async run(isDone: () => boolean, endMs: number): Promise<boolean> {
     await settled();
     while (!isDone()) {
@@ -137,8 +133,8 @@ function isSooner(one: Due, other: Due): boolean {
 }
 
 /**
- * Resolves once all pending promise callbacks have run. A `nextTick` requested by a microtask runs
- * when no microtask is left; that costs a fifth of a turn of the event loop.
+ * Resolves once all pending promise callbacks have run. A `nextTick` requested by a microtask runs when no microtask is
+ * left; that costs a fifth of a turn of the event loop.
  */
 function settled(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));

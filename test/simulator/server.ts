@@ -13,8 +13,7 @@ import type { Scheduler } from './scheduler.ts';
 const holmes = await loadCharacter('characters/sherlock-holmes');
 
 /**
- * Waits 500 ms for the end of a turn and yields after 160 ms, so that tests do not depend on a
- * character's settings.
+ * Waits 500 ms for the end of a turn and yields after 160 ms, so that tests do not depend on a character's settings.
  */
 const somebody: Character = {
   ...holmes,

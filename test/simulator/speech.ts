@@ -1,12 +1,9 @@
-/**
- * Sample rate of both directions. Nothing is resampled on the way, so every sample arrives
- * unchanged.
- */
+/** Sample rate of both directions. Nothing is resampled on the way, so every sample arrives unchanged. */
 export const sampleRate = 24_000;
 
 /**
- * 16-bit sample values. Each word has one constant level, which identifies it; the levels below are
- * sounds without words.
+ * 16-bit sample values. Each word has one constant level, which identifies it; the levels below are sounds without
+ * words.
  */
 const firstWord = 3_000;
 const lastWord = 32_000;
@@ -69,10 +66,7 @@ export function voicedShare(window: Float32Array): number {
   return voiced / 16;
 }
 
-/**
- * Calls back for every run of equal samples. Words are longer than any block, so most blocks are a
- * single run.
- */
+/** Calls back for every run of equal samples. Words are longer than any block, so most blocks are a single run. */
 export function readLevels(samples: Float32Array, take: (level: number, samples: number) => void): void {
   let start = 0;
   while (start < samples.length) {
@@ -91,8 +85,8 @@ export function readLevels(samples: Float32Array, take: (level: number, samples:
 export class WordReader {
   readonly #vocabulary: Vocabulary;
   /**
-   * Words in the order in which they began, with the number of samples of each. A gap inside a word
-   * does not make it two.
+   * Words in the order in which they began, with the number of samples of each. A gap inside a word does not make it
+   * two.
    */
   readonly heard: { readonly word: SpokenWord; samples: number }[] = [];
 

@@ -37,10 +37,7 @@ export function wait(ms: number): Step {
   return { do: 'wait', ms };
 }
 
-/**
- * Continues once this many more words of the character have started to play, or after `withinMs` if
- * given.
- */
+/** Continues once this many more words of the character have started to play, or after `withinMs` if given. */
 export function hear(words: number, withinMs?: number): Step {
   return { do: 'hear', words, ...(withinMs === undefined ? {} : { withinMs }) };
 }

@@ -1,8 +1,8 @@
 import type { Run } from './world.ts';
 
 /**
- * The log of a run, one line per event, in order, for debugging. Ids are numbered by first
- * occurrence, so that the same run gives the same text.
+ * The log of a run, one line per event, in order, for debugging. Ids are numbered by first occurrence, so that the same
+ * run gives the same text.
  */
 export function traceOf(run: Run): string[] {
   const lines: { readonly atMs: number; readonly text: string }[] = [];

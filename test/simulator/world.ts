@@ -11,14 +11,10 @@ import { update } from './step.ts';
 
 /** Limit of a run in virtual time; a run that is not over by then is stuck. */
 const longestMs = 30 * 60_000;
-/**
- * Time after the last hang-up by which every timeout of the server has passed: close frames, grace
- * periods.
- */
+/** Time after the last hang-up by which every timeout of the server has passed: close frames, grace periods. */
 const aftermathMs = 10 * 60_000;
 /**
- * Time without events after which a conversation counts as quiet. Long enough for everything in
- * flight on a bad line.
+ * Time without events after which a conversation counts as quiet. Long enough for everything in flight on a bad line.
  */
 const quietMs = 2_500;
 
@@ -134,8 +130,8 @@ function prepare(name: string, part: Part, world: World): Prepared {
 }
 
 /**
- * Plays one person's conversation: the script, then silence, then the probe question to check that
- * the session still listens, then goodbye.
+ * Plays one person's conversation: the script, then silence, then the probe question to check that the session still
+ * listens, then goodbye.
  */
 async function live(run: PersonRun, part: Part, scheduler: Scheduler, endsAlone: boolean): Promise<void> {
   const { person } = run;
@@ -163,8 +159,8 @@ async function becomeQuiet(person: Person, scheduler: Scheduler): Promise<void> 
 }
 
 /**
- * Asks the probe question. A session that is not stuck transcribes it, whatever happened before,
- * and answers it completely.
+ * Asks the probe question. A session that is not stuck transcribes it, whatever happened before, and answers it
+ * completely.
  */
 async function probe(run: PersonRun): Promise<void> {
   const { person } = run;

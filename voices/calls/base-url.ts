@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Address of an engine's server in the configuration. Must not contain a password: keys come from
- * the environment.
- */
+/** Address of an engine's server in the configuration. Must not contain a password: keys come from the environment. */
 export const baseUrlSchema = z
   .url({ protocol: /^(?:https?|wss?)$/ })
   .refine((url) => URL.parse(url)?.username === '' && URL.parse(url)?.password === '', {
@@ -11,8 +8,8 @@ export const baseUrlSchema = z
   });
 
 /**
- * Appends a path to the base URL, with or without a trailing slash there. `root`: appends to the
- * server's origin, without the base's path.
+ * Appends a path to the base URL, with or without a trailing slash there. `root`: appends to the server's origin,
+ * without the base's path.
  */
 export function addressOf(baseUrl: string, path: string, place: 'base' | 'root' = 'base'): string {
   return `${place === 'root' ? new URL(baseUrl).origin : baseUrl.replace(/\/+$/, '')}${path}`;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const milliseconds = z.number().int().min(1).max(3_600_000);
 
 /**
- * Timeouts of each stage of a call, in milliseconds. Time the consumer needs to process what came
- * does not count, except towards `wholeMs`.
+ * Timeouts of each stage of a call, in milliseconds. Time the consumer needs to process what came does not count,
+ * except towards `wholeMs`.
  */
 const timeoutsSchema = z.strictObject({
   /** Wait for a place while all are taken. */
@@ -25,16 +25,10 @@ export const careSchema = z.strictObject({
   concurrency: z.number().int().min(1).max(1_024).optional(),
   /** Maximum retries of a call that failed before it delivered anything. */
   retries: z.number().int().min(0).max(5).optional(),
-  /**
-   * Consecutive failures after which the circuit breaker opens for `restMs`; then one trial call
-   * goes through.
-   */
+  /** Consecutive failures after which the circuit breaker opens for `restMs`; then one trial call goes through. */
   failureCount: z.number().int().min(1).max(100).optional(),
   restMs: milliseconds.optional(),
-  /**
-   * Time an aborted call keeps its place, for servers that go on working after the connection was
-   * closed.
-   */
+  /** Time an aborted call keeps its place, for servers that go on working after the connection was closed. */
   graceMs: z.number().int().min(0).max(120_000).optional(),
 });
 
@@ -63,10 +57,7 @@ const usualCare: FullCare = {
   graceMs: 0,
 };
 
-/**
- * Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the
- * defaults.
- */
+/** Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the defaults. */
 export function fullCare(...wishes: readonly (Care | undefined)[]): FullCare {
   const merged: Record<string, unknown> = { ...usualCare };
   const timeouts: Record<string, number> = { ...usualCare.timeouts };

@@ -37,10 +37,7 @@ export interface CallCost extends Meter {
 
 /** Health of an engine and counters of its calls. */
 export interface CallsHealth {
-  /**
-   * `failing`: its last call failed. `resting`: several did, and the circuit breaker is open for a
-   * while.
-   */
+  /** `failing`: its last call failed. `resting`: several did, and the circuit breaker is open for a while. */
   readonly state: 'ok' | 'failing' | 'resting';
   readonly running: number;
   readonly waiting: number;
@@ -53,25 +50,22 @@ export interface CallsOptions extends CallOptions {
   /** Owner of several calls, e.g. one reply; see `Limiter`. */
   readonly owner?: object;
   /**
-   * Waits, without a timeout, until no other call is running, and is cut off with `GaveWay` as soon
-   * as a foreground call arrives.
+   * Waits, without a timeout, until no other call is running, and is cut off with `GaveWay` as soon as a foreground
+   * call arrives.
    */
   readonly background?: boolean | undefined;
 }
 
-/**
- * Calls to one engine, the only way it is called: queue, timeouts, circuit breaker, retries, cost
- * log.
- */
+/** Calls to one engine, the only way it is called: queue, timeouts, circuit breaker, retries, cost log. */
 export interface Calls {
   readonly name: string;
   /** True if a call would have to wait. */
   readonly isFull: boolean;
   readonly circuit: Circuit;
   /**
-   * Makes one call: waits for a free place, fails fast while the circuit breaker is open, and
-   * retries as long as nothing was delivered. Throws `EngineError`, or `signal.reason` at once when
-   * aborted; on abort, and when the reader leaves, the request's signal is aborted.
+   * Makes one call: waits for a free place, fails fast while the circuit breaker is open, and retries as long as
+   * nothing was delivered. Throws `EngineError`, or `signal.reason` at once when aborted; on abort, and when the reader
+   * leaves, the request's signal is aborted.
    */
   stream<Part>(request: (options: RequestOptions) => AsyncIterable<Part>, options: CallsOptions): AsyncGenerator<Part>;
   /** Like `stream`, for a call with a single result. */

@@ -1,18 +1,12 @@
 import type { EngineErrorCode } from '../engine.ts';
 
-/**
- * Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in
- * vain.
- */
+/** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
 export interface Circuit {
-  /**
-   * Code of the last failure while the breaker is open; undefined if the engine may be called. Has
-   * no side effects.
-   */
+  /** Code of the last failure while the breaker is open; undefined if the engine may be called. Has no side effects. */
   restsBecause(): EngineErrorCode | undefined;
   /**
-   * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call
-   * goes through, and no other does until `succeeded`, `failed` or `left` reports its outcome.
+   * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call goes through, and no
+   * other does until `succeeded`, `failed` or `left` reports its outcome.
    */
   enter(): EngineErrorCode | undefined;
   failed(code: EngineErrorCode): void;
@@ -22,8 +16,8 @@ export interface Circuit {
 }
 
 /**
- * Opens a circuit breaker. It blocks calls for `restMs` after `failureCount` failures without a
- * success between, and again after every further one.
+ * Opens a circuit breaker. It blocks calls for `restMs` after `failureCount` failures without a success between, and
+ * again after every further one.
  */
 export function openCircuit(
   settings: { readonly failureCount?: number; readonly restMs?: number; readonly now?: () => number } = {},

@@ -3,9 +3,7 @@ import type { EngineUpkeep } from '../engine.ts';
 import { openCalls, type CallCost, type Calls } from './calls.ts';
 import { fullCare, type Care, type Timeouts } from './call-policy.ts';
 
-/**
- * Names of an engine's settings as the user wrote them, for error messages that say what to fix.
- */
+/** Names of an engine's settings as the user wrote them, for error messages that say what to fix. */
 export interface SettingNames {
   readonly baseUrl: string;
   readonly model: string;
@@ -25,19 +23,13 @@ export interface EngineContext {
 
 /** How to open one kind of engine; every adapter's file exports one as `adapter`. */
 export interface Adapter<Engine, Settings = unknown> {
-  /**
-   * Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of
-   * `careSchema`.
-   */
+  /** Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of `careSchema`. */
   readonly settings: z.ZodType<Settings>;
   /** Default call policy of this kind of engine; the user's settings override it. */
   care?(settings: Settings): Care;
   /** True if it can clone a voice from a clip. */
   clones?(settings: Settings): boolean;
-  /**
-   * Opens the engine without doing any work: nothing is connected or loaded before the first call,
-   * or `warm`.
-   */
+  /** Opens the engine without doing any work: nothing is connected or loaded before the first call, or `warm`. */
   open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
 }
 

@@ -22,17 +22,11 @@ export interface GradioFile {
   readonly path: string;
 }
 
-/**
- * A Gradio app over HTTP: version 4, or 5 and later, detected automatically. All methods throw like
- * `send`.
- */
+/** A Gradio app over HTTP: version 4, or 5 and later, detected automatically. All methods throw like `send`. */
 export interface GradioApp {
   endpoints(options: CallOptions): Promise<GradioEndpoints>;
   upload(bytes: Uint8Array, fileName: string, options: CallOptions): Promise<GradioFile>;
-  /**
-   * Waits in the app's queue, then for the result. Leaving closes the connection, which cancels the
-   * job.
-   */
+  /** Waits in the app's queue, then for the result. Leaving closes the connection, which cancels the job. */
   call(endpoint: string, data: readonly unknown[], options: CallOptions): Promise<readonly unknown[]>;
   download(file: GradioFile, options: CallOptions): Promise<Buffer>;
 }
@@ -86,8 +80,7 @@ export function openGradioApp(baseUrl: string, context: EngineContext): GradioAp
     },
     async download({ path }, options) {
       const { prefix } = await described(options);
-      // The URL that the app returns along with the path may be reachable only from its own host,
-      // or point anywhere.
+      // The URL that the app returns along with the path may be reachable only from its own host, or point anywhere.
       return sendForBytes(
         context,
         at(`${prefix}/file=${encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23')}`),

@@ -46,10 +46,7 @@ export function badReply({ name, settingNames }: Upstream, what: string): Engine
   );
 }
 
-/**
- * Maps a status other than 2xx to an `EngineError`. Repeats nothing of the body except the server's
- * error code.
- */
+/** Maps a status other than 2xx to an `EngineError`. Repeats nothing of the body except the server's error code. */
 export function statusFault(
   { name, settingNames }: Upstream,
   status: number,
@@ -74,10 +71,7 @@ export function statusFault(
   });
 }
 
-/**
- * Error code and advice for a status of 400 or more. `kind` is shown: the status with the server's
- * error code.
- */
+/** Error code and advice for a status of 400 or more. `kind` is shown: the status with the server's error code. */
 export function statusMeaning(
   status: number,
   kind: string,
@@ -103,10 +97,7 @@ export function statusMeaning(
   }
 }
 
-/**
- * The server's error code, if it is a bare identifier; its error text may repeat the prompt or the
- * key.
- */
+/** The server's error code, if it is a bare identifier; its error text may repeat the prompt or the key. */
 export function errorWord(body: string): string | undefined {
   let parsed: unknown;
   try {

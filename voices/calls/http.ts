@@ -29,9 +29,8 @@ const mostBytes = 64 * 2 ** 20;
 const mostErrorBytes = 64 * 2 ** 10;
 
 /**
- * Sends a request and resolves when the status has arrived. Each stage has its own timeout; an
- * abort closes the connection at once and throws `signal.reason`. Any other failure is an
- * `EngineError`: connection, status or timeout.
+ * Sends a request and resolves when the status has arrived. Each stage has its own timeout; an abort closes the
+ * connection at once and throws `signal.reason`. Any other failure is an `EngineError`: connection, status or timeout.
  */
 export async function send(upstream: Upstream, request: HttpRequest, { signal }: CallOptions): Promise<HttpReply> {
   signal.throwIfAborted();

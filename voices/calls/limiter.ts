@@ -6,11 +6,10 @@ export interface Limiter {
   readonly running: number;
   readonly waiting: number;
   /**
-   * Waits for a place; call the returned function once to free it. `owner` identifies a caller that
-   * makes several calls, e.g. one reply: places are shared round-robin among owners, so that one
-   * with many calls does not delay the others. Aborting throws `signal.reason` and ends the wait.
-   * With `giveWay`, the call is in the background: it enters once no other call is running, and
-   * `giveWay` is called as soon as a foreground call arrives.
+   * Waits for a place; call the returned function once to free it. `owner` identifies a caller that makes several
+   * calls, e.g. one reply: places are shared round-robin among owners, so that one with many calls does not delay the
+   * others. Aborting throws `signal.reason` and ends the wait. With `giveWay`, the call is in the background: it enters
+   * once no other call is running, and `giveWay` is called as soon as a foreground call arrives.
    */
   enter(
     options: CallOptions & { readonly owner?: object; readonly giveWay?: (() => void) | undefined },

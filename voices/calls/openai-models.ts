@@ -4,9 +4,9 @@ import type { EngineContext } from './context.ts';
 import { sendForBytes } from './http.ts';
 
 /**
- * Queries the model list of an OpenAI-compatible server. Returns a description of what was found;
- * throws an `EngineError` if the server cannot be reached, rejects the key, or lacks the model. A
- * server that lists no models is assumed to have it.
+ * Queries the model list of an OpenAI-compatible server. Returns a description of what was found; throws an
+ * `EngineError` if the server cannot be reached, rejects the key, or lacks the model. A server that lists no models is
+ * assumed to have it.
  */
 export async function checkOpenaiModel(
   context: EngineContext,

@@ -1,8 +1,8 @@
 import { EngineError } from '../engine.ts';
 
 /**
- * Imports an optional dependency. Throws `ENGINE_MISSING`, with the command that installs it, if it
- * is missing or fails to load.
+ * Imports an optional dependency. Throws `ENGINE_MISSING`, with the command that installs it, if it is missing or fails
+ * to load.
  */
 export async function importOptional<Package>(
   engine: string,

@@ -14,10 +14,9 @@ export interface RawFormat {
 }
 
 /**
- * Decodes audio as servers send it: a WAV, ignoring the lengths in its header, or raw PCM, ignoring
- * the content type. Yields blocks as the bytes arrive; a sample split between two pieces waits for
- * its other half. Throws `WavFormatError` on a WAV that cannot be read. Call it again for each
- * message if every message may bring a header.
+ * Decodes audio as servers send it: a WAV, ignoring the lengths in its header, or raw PCM, ignoring the content type.
+ * Yields blocks as the bytes arrive; a sample split between two pieces waits for its other half. Throws
+ * `WavFormatError` on a WAV that cannot be read. Call it again for each message if every message may bring a header.
  */
 export async function* pcmBlocks(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -33,9 +32,8 @@ export async function* pcmBlocks(
 }
 
 /**
- * Like `pcmBlocks`, for audio that comes in messages, any of which may be a WAV of its own: some
- * servers start each with a header, some only the first, some none. Messages without a header keep
- * the rate of the last one.
+ * Like `pcmBlocks`, for audio that comes in messages, any of which may be a WAV of its own: some servers start each
+ * with a header, some only the first, some none. Messages without a header keep the rate of the last one.
  */
 export async function* pcmBlocksOfMessages(messages: AsyncIterable<Buffer>, raw: RawFormat): AsyncGenerator<PcmBlock> {
   const size = raw.encoding === 'f32' ? 4 : 2;

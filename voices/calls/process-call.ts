@@ -6,9 +6,8 @@ import type { EngineProcess } from '../runtime/process.ts';
 const advice = 'Its process hangs, or this machine is too slow or too busy for the model: take a smaller one.';
 
 /**
- * Makes one request to an engine in its own process, subject to the call timeouts: an error thrown
- * in one of its native threads is lost, and the promise never settles. Waits for loading without a
- * limit.
+ * Makes one request to an engine in its own process, subject to the call timeouts: an error thrown in one of its native
+ * threads is lost, and the promise never settles. Waits for loading without a limit.
  */
 export async function* timely<Request, Part>(
   engine: EngineProcess<Request, Part>,

@@ -15,14 +15,14 @@ export interface UpstreamSocket {
   /** False once the connection has ended, or is about to. */
   readonly isOpen: boolean;
   /**
-   * Sends strings as text frames and bytes as binary frames. Does nothing after the connection has
-   * ended: `receive` reports why.
+   * Sends strings as text frames and bytes as binary frames. Does nothing after the connection has ended: `receive`
+   * reports why.
    */
   send(message: string | Uint8Array): void;
   /**
-   * Returns the next message, text as a string; undefined once the server has closed the connection
-   * normally (1000, 1001 or no code). With `limitMs`, fails with `ENGINE_TIMEOUT` and closes the
-   * connection if no message comes in that time; without, it waits. One caller at a time.
+   * Returns the next message, text as a string; undefined once the server has closed the connection normally (1000,
+   * 1001 or no code). With `limitMs`, fails with `ENGINE_TIMEOUT` and closes the connection if no message comes in that
+   * time; without, it waits. One caller at a time.
    */
   receive(limitMs?: number): Promise<string | Buffer | undefined>;
   /** Closes the connection. Must always be called in the end. */
@@ -32,10 +32,7 @@ export interface UpstreamSocket {
 const mostBytes = 64 * 2 ** 20;
 const goodbyeMs = 1_000;
 
-/**
- * Connects within `connectMs`. Aborting cuts the connection at once, during the handshake and
- * later.
- */
+/** Connects within `connectMs`. Aborting cuts the connection at once, during the handshake and later. */
 export async function openSocket(
   upstream: Upstream,
   request: SocketRequest,

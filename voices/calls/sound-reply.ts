@@ -4,8 +4,8 @@ import { send, type HttpReply, type HttpRequest } from './http.ts';
 import { pcmBlocks, type PcmBlock, type RawFormat } from './pcm-stream.ts';
 
 /**
- * Sends a request whose response is audio and yields it as it comes; `raw` is its format if it is
- * not a WAV. Throws like `send`.
+ * Sends a request whose response is audio and yields it as it comes; `raw` is its format if it is not a WAV. Throws
+ * like `send`.
  */
 export async function* sendForSound(
   upstream: Upstream,
@@ -17,8 +17,8 @@ export async function* sendForSound(
 }
 
 /**
- * Decodes the audio of a response. Throws `ENGINE_BAD_REPLY` if its content type is text; any other
- * type is assumed to be audio.
+ * Decodes the audio of a response. Throws `ENGINE_BAD_REPLY` if its content type is text; any other type is assumed to
+ * be audio.
  */
 export async function* soundOf(upstream: Upstream, reply: HttpReply, raw: RawFormat): AsyncGenerator<PcmBlock> {
   const type = reply.headers['content-type'] ?? '';

@@ -1,15 +1,13 @@
-/**
- * One server-sent event: `data` with its lines joined; `event` is empty if the stream names none.
- */
+/** One server-sent event: `data` with its lines joined; `event` is empty if the stream names none. */
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * Parses `text/event-stream`, however its bytes are split: any line ending, several data lines,
- * comments (pings) skipped. An event cut off by the end of the stream counts, because some servers
- * omit the last empty line. `[DONE]` is an event like any other.
+ * Parses `text/event-stream`, however its bytes are split: any line ending, several data lines, comments (pings)
+ * skipped. An event cut off by the end of the stream counts, because some servers omit the last empty line. `[DONE]` is
+ * an event like any other.
  */
 export async function* serverSentEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   let event = '';

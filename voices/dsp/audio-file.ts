@@ -38,17 +38,14 @@ export interface AudioFileOptions extends CallOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * Containers that ffmpeg may open. Playlists and scripts are left out: they would make ffmpeg open
- * other files.
- */
+/** Containers that ffmpeg may open. Playlists and scripts are left out: they would make ffmpeg open other files. */
 const containers =
   'wav,w64,aiff,caf,au,flac,mp3,ogg,mov,matroska,aac,ac3,amr,amrnb,amrwb,ape,asf,avi,mpeg,mpegts,wv,gsm,rm,tta,tak,dsf';
 
 /**
- * Reads a recording as one mono frame. Reads plain WAV itself and everything else through ffmpeg. A
- * truncated file gives what is there; a file without audio, or one that is not a recording, throws
- * an `AudioFileError`. Time and memory do not depend on lengths claimed in a header.
+ * Reads a recording as one mono frame. Reads plain WAV itself and everything else through ffmpeg. A truncated file
+ * gives what is there; a file without audio, or one that is not a recording, throws an `AudioFileError`. Time and
+ * memory do not depend on lengths claimed in a header.
  */
 export async function readAudioFile(path: string, options: AudioFileOptions): Promise<AudioFrame> {
   const timeout = AbortSignal.timeout(options.timeoutMs ?? 60_000);

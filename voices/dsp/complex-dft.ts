@@ -15,10 +15,7 @@ export function setPhase(target: Complex, place: number, turns: number): void {
   target.imaginary[place] = -Math.sin(2 * Math.PI * turns);
 }
 
-/**
- * A DFT of complex values of one size. It owns its work buffers, so two callers must not use it at
- * the same time.
- */
+/** A DFT of complex values of one size. It owns its work buffers, so two callers must not use it at the same time. */
 export interface ComplexDft {
   /** Fill this before calling `run`. */
   readonly input: Complex;
@@ -27,9 +24,8 @@ export interface ComplexDft {
 }
 
 /**
- * Creates a DFT of any size: processes the factors one after another (Stockham autosort form of
- * Cooley-Tukey), first the fours, which are cheapest, then primes. Needs no padding to a power of
- * two; slow only for large prime factors.
+ * Creates a DFT of any size: processes the factors one after another (Stockham autosort form of Cooley-Tukey), first
+ * the fours, which are cheapest, then primes. Needs no padding to a power of two; slow only for large prime factors.
  */
 export function createComplexDft(size: number): ComplexDft {
   const stages = planStages(size);
@@ -152,8 +148,8 @@ function runTwos({ blocks, stride, twiddles }: Stage, { real, imaginary }: Compl
 }
 
 /**
- * An odd prime by the DFT definition, sharing the work between mirrored inputs and mirrored
- * outputs: a quarter of the multiplications.
+ * An odd prime by the DFT definition, sharing the work between mirrored inputs and mirrored outputs: a quarter of the
+ * multiplications.
  */
 function runPrime(stage: Stage, from: Complex, to: Complex): void {
   const { radix, blocks, stride, butterfly, twiddles, sums, gaps } = stage;

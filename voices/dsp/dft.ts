@@ -1,21 +1,18 @@
 import { createComplex, createComplexDft, setPhase, type Complex } from './complex-dft.ts';
 
 /**
- * Discrete Fourier transform of real frames of one size. It owns its work buffers, so two callers
- * must not use it at the same time.
+ * Discrete Fourier transform of real frames of one size. It owns its work buffers, so two callers must not use it at
+ * the same time.
  */
 export interface RealDft {
   readonly size: number;
-  /**
-   * Writes to `power` the squared magnitudes of bins 0 to size / 2 of the `size` samples from
-   * `start` on.
-   */
+  /** Writes to `power` the squared magnitudes of bins 0 to size / 2 of the `size` samples from `start` on. */
   powerSpectrum(samples: Float64Array, start: number, power: Float64Array): void;
 }
 
 /**
- * Creates a real DFT of any even size: packs pairs of samples into a complex DFT of half the size,
- * see `complex-dft.ts`. Throws a `RangeError` for an odd size.
+ * Creates a real DFT of any even size: packs pairs of samples into a complex DFT of half the size, see
+ * `complex-dft.ts`. Throws a `RangeError` for an odd size.
  */
 export function createRealDft(size: number): RealDft {
   if (size < 2 || size % 2 !== 0) throw new RangeError(`the size of a real DFT must be even, not ${size}`);
@@ -36,10 +33,7 @@ export function createRealDft(size: number): RealDft {
   };
 }
 
-/**
- * Power spectra of two real frames at once, of any size: handles odd sizes and large primes at half
- * the cost.
- */
+/** Power spectra of two real frames at once, of any size: handles odd sizes and large primes at half the cost. */
 export interface TwinDft {
   /** Squared magnitudes of bins 0 to floor(size / 2) of both frames, each with `size` samples. */
   powerSpectra(first: Float64Array, second: Float64Array, firstPower: Float64Array, secondPower: Float64Array): void;
@@ -69,8 +63,8 @@ export function createTwinDft(size: number): TwinDft {
 }
 
 /**
- * Separates the transforms of even and odd samples, which went in as real and imaginary parts, and
- * combines them into the power spectrum.
+ * Separates the transforms of even and odd samples, which went in as real and imaginary parts, and combines them into
+ * the power spectrum.
  */
 function untanglePower(pairs: Complex, phases: Complex, power: Float64Array): void {
   const half = pairs.real.length;

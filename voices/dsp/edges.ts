@@ -1,23 +1,16 @@
-/**
- * Hysteresis that decides when windows count as speech and when speech has ended. All probabilities
- * are in [0, 1].
- */
+/** Hysteresis that decides when windows count as speech and when speech has ended. All probabilities are in [0, 1]. */
 export interface EdgePolicy {
   /** Speech starts in a window of at least this probability. Default: 0.5. */
   readonly threshold?: number;
   /**
-   * Speech may be ending in a window below this probability; between the two thresholds nothing
-   * changes. Default: 0.35.
+   * Speech may be ending in a window below this probability; between the two thresholds nothing changes. Default: 0.35.
    */
   readonly exitThreshold?: number;
-  /**
-   * Shorter speech is never reported. With at most one window length (0, say), speech is reported
-   * at once.
-   */
+  /** Shorter speech is never reported. With at most one window length (0, say), speech is reported at once. */
   readonly minSpeechMs: number;
   /**
-   * Shorter gaps are bridged. Counted from the end of the gap's first window, like Silero's own
-   * iterator: speech may have filled most of that window.
+   * Shorter gaps are bridged. Counted from the end of the gap's first window, like Silero's own iterator: speech may
+   * have filled most of that window.
    */
   readonly minSilenceMs: number;
   /** Length of a window; 32 for Silero. */
@@ -27,28 +20,22 @@ export interface EdgePolicy {
 }
 
 /**
- * A speech start or end, in audio time of the windows pushed: the start of the first window of the
- * speech or of the silence. Both lie in the past by the time they are reported.
+ * A speech start or end, in audio time of the windows pushed: the start of the first window of the speech or of the
+ * silence. Both lie in the past by the time they are reported.
  */
 export interface Edge {
   readonly type: 'speech-start' | 'speech-end';
   readonly atMs: number;
 }
 
-/**
- * Turns one probability per window into speech starts and ends; these alternate, and their times
- * never go back.
- */
+/** Turns one probability per window into speech starts and ends; these alternate, and their times never go back. */
 export interface Edges {
   push(probability: number): Edge | undefined;
   /** True from the report of a start until the report of its end. */
   readonly speaking: boolean;
 }
 
-/**
- * Creates a hysteresis with its own clock, which starts at 0 and advances by `windowMs` with each
- * push.
- */
+/** Creates a hysteresis with its own clock, which starts at 0 and advances by `windowMs` with each push. */
 export function createEdges(policy: EdgePolicy): Edges {
   const { threshold = 0.5, exitThreshold = 0.35, windowMs } = policy;
   const speechWindows = Math.ceil(policy.minSpeechMs / windowMs);

@@ -12,14 +12,9 @@ const preEmphasis = 0.97;
 const leastEnergy = 1.1920929e-7;
 const lowestHertz = 20;
 
-/**
- * Settings in which speaker models differ; a wrong one costs accuracy without any visible error.
- */
+/** Settings in which speaker models differ; a wrong one costs accuracy without any visible error. */
 export interface FbankOptions {
-  /**
-   * Factor applied to samples in [-1, 1] first: 32768 for models trained on 16-bit integers.
-   * Default: 1.
-   */
+  /** Factor applied to samples in [-1, 1] first: 32768 for models trained on 16-bit integers. Default: 1. */
   readonly scale?: number;
   /** Default: `povey`. */
   readonly window?: 'povey' | 'hamming';
@@ -60,10 +55,7 @@ export function kaldiFbank(samples: Float32Array, options: FbankOptions = {}): F
   return { frames, bands, values };
 }
 
-/**
- * Subtracts the mean over time from each band, in place, as speaker models expect. Returns its
- * argument.
- */
+/** Subtracts the mean over time from each band, in place, as speaker models expect. Returns its argument. */
 export function subtractMean(fbank: Fbank): Fbank {
   const { frames, bands, values } = fbank;
   for (let band = 0; band < bands; band += 1) {

@@ -1,12 +1,8 @@
-// The package's types describe its ES module; Node loads the CommonJS build, whose exports are all
-// on the default.
+// The package's types describe its ES module; Node loads the CommonJS build, whose exports are all on the default.
 import alawmulaw from 'alawmulaw'; // eslint-disable-line import/default
 import { floatsFromInt16, int16FromFloats } from '../audio.ts';
 
-/**
- * The two telephony codecs (ITU-T G.711): µ-law in North America and Japan, A-law elsewhere. One
- * byte per sample.
- */
+/** The two telephony codecs (ITU-T G.711): µ-law in North America and Japan, A-law elsewhere. One byte per sample. */
 export type G711Law = 'mulaw' | 'alaw';
 
 /** Sample rate of G.711 audio, in hertz. */

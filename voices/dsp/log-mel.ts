@@ -20,10 +20,7 @@ const hann = Float64Array.from({ length: frameSamples }, (_, index) => {
 });
 const bands = slaneyBands({ sampleRate: logMelSampleRate, frameSamples, bands: melBands, highestHertz });
 
-/**
- * Log-mel values `[80, frames]`: all frames of the lowest band, then of the next. One frame every
- * 10 ms.
- */
+/** Log-mel values `[80, frames]`: all frames of the lowest band, then of the next. One frame every 10 ms. */
 export interface LogMel {
   readonly frames: number;
   readonly values: Float32Array<ArrayBuffer>;
@@ -31,10 +28,9 @@ export interface LogMel {
 
 /**
  * Whisper's features of mono samples at 16 kHz (openai/whisper `log_mel_spectrogram`; Hugging Face
- * `WhisperFeatureExtractor`): frames of 25 ms centred on every 160th sample, mirrored at the ends,
- * periodic Hann window, power, 80 Slaney mel bands up to 8 kHz, log10, clamped to 8 decades below
- * the loudest, (x + 4) / 4; roughly -1.5 to 1.5. Gives `floor(samples / 160)` frames, none below
- * 201 samples.
+ * `WhisperFeatureExtractor`): frames of 25 ms centred on every 160th sample, mirrored at the ends, periodic Hann
+ * window, power, 80 Slaney mel bands up to 8 kHz, log10, clamped to 8 decades below the loudest, (x + 4) / 4; roughly
+ * -1.5 to 1.5. Gives `floor(samples / 160)` frames, none below 201 samples.
  */
 export function whisperLogMel(samples: Float32Array): LogMel {
   const edge = frameSamples / 2;
@@ -62,9 +58,9 @@ export function whisperLogMel(samples: Float32Array): LogMel {
 }
 
 /**
- * Input features of smart-turn v3 (pipecat-ai/pipecat `local_smart_turn_v3.py`): the last 8
- * seconds, shorter audio left-padded with silence, normalized to mean 0 and variance 1 including
- * that silence, as 800 frames of `whisperLogMel`.
+ * Input features of smart-turn v3 (pipecat-ai/pipecat `local_smart_turn_v3.py`): the last 8 seconds, shorter audio
+ * left-padded with silence, normalized to mean 0 and variance 1 including that silence, as 800 frames of
+ * `whisperLogMel`.
  */
 export function smartTurnFeatures(samples: Float32Array): LogMel {
   const turn = new Float32Array(turnSamples);

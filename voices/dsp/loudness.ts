@@ -8,9 +8,8 @@ const soundRatio = 0.03;
 const mostGain = 16;
 
 /**
- * Gain that brings speech like this sample of a voice to -20 dBFS, ignoring pauses; 1 for silence,
- * at most 16. Computed once per voice: adapting to every phrase would make whispers and shouts
- * equally loud.
+ * Gain that brings speech like this sample of a voice to -20 dBFS, ignoring pauses; 1 for silence, at most 16. Computed
+ * once per voice: adapting to every phrase would make whispers and shouts equally loud.
  */
 export function gainFor(sample: Float32Array): number {
   const powers: number[] = [];

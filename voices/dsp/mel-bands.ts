@@ -1,7 +1,4 @@
-/**
- * A triangular filter over the bins of a power spectrum; has no weights if it falls between two
- * bins.
- */
+/** A triangular filter over the bins of a power spectrum; has no weights if it falls between two bins. */
 export interface MelBand {
   readonly firstBin: number;
   readonly weights: Float64Array;
@@ -23,10 +20,7 @@ const breakHertz = 1_000;
 const breakMel = 15;
 const logStep = Math.log(6.4) / 27;
 
-/**
- * Triangles of equal area between adjacent mel frequencies, like librosa's `filters.mel` with
- * `norm='slaney'`.
- */
+/** Triangles of equal area between adjacent mel frequencies, like librosa's `filters.mel` with `norm='slaney'`. */
 export function slaneyBands(shape: BankShape): MelBand[] {
   const [bottom, top] = [slaneyMel(shape.lowestHertz ?? 0), slaneyMel(shape.highestHertz)];
   const edge = (index: number): number => slaneyHertz(bottom + ((top - bottom) * index) / (shape.bands + 1));

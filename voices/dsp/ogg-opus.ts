@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * Ogg encapsulation of a stream of Opus packets, in pieces that can be sent as they come (RFC 3533,
- * RFC 7845). Mono.
+ * Ogg encapsulation of a stream of Opus packets, in pieces that can be sent as they come (RFC 3533, RFC 7845). Mono.
  */
 export interface OggOpusWriter {
   /** Header pages, which come before all audio. */
@@ -14,15 +13,12 @@ export interface OggOpusWriter {
 const firstOfStream = 2;
 const continued = 1;
 const headerBytes = 27;
-/**
- * Granule positions of Opus in Ogg count at this rate in hertz, whatever the sample rate of the
- * audio.
- */
+/** Granule positions of Opus in Ogg count at this rate in hertz, whatever the sample rate of the audio. */
 const clockRate = 48_000;
 
 /**
- * Opens a writer for one stream. `sampleRate` is written as that of the source; `delaySamples`, at
- * that rate, become the pre-skip.
+ * Opens a writer for one stream. `sampleRate` is written as that of the source; `delaySamples`, at that rate, become
+ * the pre-skip.
  */
 export function openOggOpusWriter(sampleRate: number, delaySamples: number): OggOpusWriter {
   const serial = randomInt(2 ** 32);
@@ -123,9 +119,7 @@ export class OggReader {
   }
 }
 
-/**
- * Pre-skip in samples at 48 kHz if the packet is the head of an Opus stream; otherwise undefined.
- */
+/** Pre-skip in samples at 48 kHz if the packet is the head of an Opus stream; otherwise undefined. */
 export function opusHeadSkip(packet: Uint8Array): number | undefined {
   const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
   return bytes.length >= 19 && bytes.toString('latin1', 0, 8) === 'OpusHead' ? bytes.readUInt16LE(10) : undefined;

@@ -1,9 +1,6 @@
 import { Application, createDecoder, createEncoder, Signal } from 'libopus-wasm';
 
-/**
- * Sample rates that Opus supports, in hertz. The wire format is the same for all: each end picks
- * its own.
- */
+/** Sample rates that Opus supports, in hertz. The wire format is the same for all: each end picks its own. */
 export type OpusSampleRate = 8_000 | 12_000 | 16_000 | 24_000 | 48_000;
 
 /** Length of the frames we encode, in milliseconds: what every WebRTC client sends and expects. */
@@ -12,26 +9,21 @@ export const opusFrameMs = 20;
 /** Longest possible packet, in milliseconds. */
 const longestPacketMs = 120;
 /**
- * Size limit of a packet. Encoders stay below it (libopus advises a buffer of 4,000 bytes), so
- * anything larger is rejected: decoded packets stay in memory.
+ * Size limit of a packet. Encoders stay below it (libopus advises a buffer of 4,000 bytes), so anything larger is
+ * rejected: decoded packets stay in memory.
  */
 const mostPacketBytes = 4_000;
 /** Speech is transparent from this bitrate on; music would need more. */
 const bitsPerSecond = 40_000;
 /** 0 to 10. Above 5, the gain is measurable, but not audible in speech. */
 const complexity = 5;
-/**
- * Packet loss the encoder prepares for: each packet carries a coarse copy of the one before
- * (in-band FEC).
- */
+/** Packet loss the encoder prepares for: each packet carries a coarse copy of the one before (in-band FEC). */
 const expectedLossPercent = 5;
 
 /** Encodes mono speech into Opus packets, one per frame. */
 export interface OpusEncoder {
   readonly frameSamples: number;
-  /**
-   * Algorithmic delay: number of samples by which decoded audio lags behind the encoder's input.
-   */
+  /** Algorithmic delay: number of samples by which decoded audio lags behind the encoder's input. */
   readonly delaySamples: number;
   /** Takes exactly `frameSamples` samples in [-1, 1]. */
   encode(frame: Float32Array): Uint8Array;
@@ -41,15 +33,13 @@ export interface OpusEncoder {
 
 /** Decodes the packets of one stream, in order, to mono audio. */
 export interface OpusDecoder {
-  /**
-   * Returns the audio of one packet, 2.5 to 120 ms. A packet that is not valid Opus counts as lost.
-   */
+  /** Returns the audio of one packet, 2.5 to 120 ms. A packet that is not valid Opus counts as lost. */
   decode(packet: Uint8Array): Float32Array;
   /** Like `decode`, but returns undefined for a packet that is not valid Opus. */
   decodeWhole(packet: Uint8Array): Float32Array | undefined;
   /**
-   * Replaces one lost packet, of the same duration as the one before it: rebuilt from the FEC copy
-   * in `next`, the packet after it, if there is one, otherwise extrapolated from the last audio.
+   * Replaces one lost packet, of the same duration as the one before it: rebuilt from the FEC copy in `next`, the
+   * packet after it, if there is one, otherwise extrapolated from the last audio.
    */
   conceal(next?: Uint8Array): Float32Array;
   /** Frees the decoder's memory; it must not be used afterwards. */
@@ -57,8 +47,8 @@ export interface OpusDecoder {
 }
 
 /**
- * Opens an encoder for speech at the given rate; `isLossless` means that every packet will arrive.
- * The caller must close it: WebAssembly memory is not garbage collected.
+ * Opens an encoder for speech at the given rate; `isLossless` means that every packet will arrive. The caller must
+ * close it: WebAssembly memory is not garbage collected.
  */
 export async function openOpusEncoder(
   sampleRate: OpusSampleRate,

@@ -3,10 +3,7 @@ import { resample } from './resampler.ts';
 /** Pitch of a voice over time, one value every `hopMs`. */
 export interface PitchTrack {
   readonly hopMs: number;
-  /**
-   * Fundamental frequency in hertz around the middle of each hop, 60 to 500; 0 if the hop has no
-   * pitch.
-   */
+  /** Fundamental frequency in hertz around the middle of each hop, 60 to 500; 0 if the hop has no pitch. */
   readonly hertz: Float32Array;
   /** RMS level of each hop in dBFS, at least -100. */
   readonly levels: Float32Array;
@@ -20,10 +17,7 @@ const hopSamples = 80;
 const shortestLag = Math.floor(workingRate / highestHertz);
 const longestLag = Math.ceil(workingRate / lowestHertz);
 const compared = longestLag;
-/**
- * The first dip below `goodDip` is the period (YIN); if even the deepest dip is above `leastDip`,
- * there is none.
- */
+/** The first dip below `goodDip` is the period (YIN); if even the deepest dip is above `leastDip`, there is none. */
 const goodDip = 0.15;
 const leastDip = 0.35;
 /** Hops this far below the loudest are silence, breath or room noise. */
@@ -33,10 +27,9 @@ const jumpSemitones = 5;
 const around = 4;
 
 /**
- * Tracks pitch by YIN (de Cheveigné and Kawahara 2002) on the audio at 8 kHz: finds the shortest
- * lag at which a segment resembles the next. Then removes values that are isolated or far from the
- * median around them. Meant for the last seconds of a turn: one second of audio takes about 2 ms.
- * Accepts any sample rate that `resample` accepts.
+ * Tracks pitch by YIN (de Cheveigné and Kawahara 2002) on the audio at 8 kHz: finds the shortest lag at which a segment
+ * resembles the next. Then removes values that are isolated or far from the median around them. Meant for the last
+ * seconds of a turn: one second of audio takes about 2 ms. Accepts any sample rate that `resample` accepts.
  */
 export function trackPitch(samples: Float32Array, sampleRate: number): PitchTrack {
   const sound = resample(samples, sampleRate, workingRate);

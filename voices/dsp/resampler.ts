@@ -3,8 +3,8 @@ export const lowestSampleRate = 8_000;
 export const highestSampleRate = 192_000;
 
 /**
- * Zero crossings of the sinc on each side, and the pass band as a fraction of the lower Nyquist
- * frequency: torchaudio's defaults.
+ * Zero crossings of the sinc on each side, and the pass band as a fraction of the lower Nyquist frequency: torchaudio's
+ * defaults.
  */
 const zeroCrossings = 6;
 const rolloff = 0.99;
@@ -16,34 +16,25 @@ const keptFilters = 8;
 const keptSamples = 16_384;
 
 /**
- * Converts a stream of blocks from one sample rate to another: a Hann-windowed sinc, the kernel of
- * torchaudio's `sinc_interp_hann` with its defaults, so that metrics and live audio are resampled
- * alike. Output sample 0 lies at the time of input sample 0: the filter adds no shift, it only
- * waits for `lookaheadSamples` of input beyond each output sample.
+ * Converts a stream of blocks from one sample rate to another: a Hann-windowed sinc, the kernel of torchaudio's
+ * `sinc_interp_hann` with its defaults, so that metrics and live audio are resampled alike. Output sample 0 lies at the
+ * time of input sample 0: the filter adds no shift, it only waits for `lookaheadSamples` of input beyond each output
+ * sample.
  */
 export class Resampler {
-  /**
-   * Input samples needed beyond an output sample before it can be computed; 0 if the rates are
-   * equal.
-   */
+  /** Input samples needed beyond an output sample before it can be computed; 0 if the rates are equal. */
   readonly lookaheadSamples: number;
   readonly #filter: Filter | undefined;
   /** Input still needed, up to `#length`; starts with the zeros before the first sample. */
   #input: Float32Array;
   #length: number;
-  /**
-   * The next output sample lies `#phase / outStep` after the input sample at index `#centre` of
-   * `#input`.
-   */
+  /** The next output sample lies `#phase / outStep` after the input sample at index `#centre` of `#input`. */
   #centre: number;
   #phase = 0;
   #received = 0;
   #emitted = 0;
 
-  /**
-   * Rates in hertz, whole numbers from `lowestSampleRate` to `highestSampleRate`; otherwise throws
-   * a `RangeError`.
-   */
+  /** Rates in hertz, whole numbers from `lowestSampleRate` to `highestSampleRate`; otherwise throws a `RangeError`. */
   constructor(fromSampleRate: number, toSampleRate: number) {
     this.#filter = fromSampleRate === toSampleRate ? undefined : filterFor(fromSampleRate, toSampleRate);
     this.lookaheadSamples = this.#filter?.halfWidth ?? 0;
@@ -53,9 +44,8 @@ export class Resampler {
   }
 
   /**
-   * Takes a block of any length and returns what can be computed so far; the block itself if the
-   * rates are equal. If the output fits into `into`, it is written there and a subarray of it is
-   * returned.
+   * Takes a block of any length and returns what can be computed so far; the block itself if the rates are equal. If
+   * the output fits into `into`, it is written there and a subarray of it is returned.
    */
   push(block: Float32Array, into?: Float32Array): Float32Array {
     if (this.#filter === undefined) return block;
@@ -72,8 +62,8 @@ export class Resampler {
   }
 
   /**
-   * Returns what was held back, as if silence followed, so that the total is `ceil(input * to /
-   * from)` samples. Then resets.
+   * Returns what was held back, as if silence followed, so that the total is `ceil(input * to / from)` samples. Then
+   * resets.
    */
   flush(): Float32Array {
     if (this.#filter === undefined) return new Float32Array(0);
@@ -100,10 +90,7 @@ export class Resampler {
     this.#length = needed;
   }
 
-  /**
-   * Drops the oldest input. Keeps the buffer for blocks as long as the last, unless that was a
-   * whole recording.
-   */
+  /** Drops the oldest input. Keeps the buffer for blocks as long as the last, unless that was a whole recording. */
   #forget(count: number): void {
     this.#input.copyWithin(0, count, this.#length);
     this.#length -= count;
@@ -112,9 +99,9 @@ export class Resampler {
   }
 
   /**
-   * Computes all outputs of one phase before the next, so that its taps stay cached. Four at a
-   * time, because each sum waits for its last addition; within a sum the order is that of the taps,
-   * so that the result does not depend on block boundaries.
+   * Computes all outputs of one phase before the next, so that its taps stay cached. Four at a time, because each sum
+   * waits for its last addition; within a sum the order is that of the taps, so that the result does not depend on
+   * block boundaries.
    */
   #fill(output: Float32Array, input: Float32Array, filter: Filter): void {
     const { inStep, outStep, halfWidth } = filter;
@@ -158,10 +145,7 @@ export class Resampler {
   }
 }
 
-/**
- * Resamples a whole clip; see `Resampler` for rates and length. Returns the same array if the rates
- * are equal.
- */
+/** Resamples a whole clip; see `Resampler` for rates and length. Returns the same array if the rates are equal. */
 export function resample(samples: Float32Array, fromSampleRate: number, toSampleRate: number): Float32Array {
   const resampler = new Resampler(fromSampleRate, toSampleRate);
   const head = resampler.push(samples);
@@ -173,9 +157,7 @@ export function resample(samples: Float32Array, fromSampleRate: number, toSample
   return whole;
 }
 
-/**
- * One output sample per `inStep / outStep` input samples; each phase has `2 * halfWidth + 1` taps.
- */
+/** One output sample per `inStep / outStep` input samples; each phase has `2 * halfWidth + 1` taps. */
 interface Filter {
   readonly inStep: number;
   readonly outStep: number;

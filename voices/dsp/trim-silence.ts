@@ -6,10 +6,7 @@ export interface SilenceMargins {
   readonly tailMs: number;
 }
 
-/**
- * Speech without the silence around it. `cutMs` was removed from the start; `endMs` is the end of
- * the last sound.
- */
+/** Speech without the silence around it. `cutMs` was removed from the start; `endMs` is the end of the last sound. */
 export interface TrimmedSpeech {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly cutMs: number;
@@ -26,9 +23,8 @@ const fadeMs = 4;
 const releaseMs = 20;
 
 /**
- * Cuts leading silence to at most `leadMs` and makes trailing silence exactly `tailMs` long.
- * Silence alone gives no samples. `sampleRate` is in hertz. Cuts are faded over 4 ms, so that they
- * do not click.
+ * Cuts leading silence to at most `leadMs` and makes trailing silence exactly `tailMs` long. Silence alone gives no
+ * samples. `sampleRate` is in hertz. Cuts are faded over 4 ms, so that they do not click.
  */
 export function trimSilence(samples: Float32Array, sampleRate: number, margins: SilenceMargins): TrimmedSpeech {
   const window = Math.max(1, Math.round((windowMs / 1000) * sampleRate));
@@ -53,8 +49,8 @@ export function trimSilence(samples: Float32Array, sampleRate: number, margins: 
 }
 
 /**
- * Pause that a speaker leaves after `text`, in milliseconds, from its last punctuation mark: none
- * up to end of paragraph.
+ * Pause that a speaker leaves after `text`, in milliseconds, from its last punctuation mark: none up to end of
+ * paragraph.
  */
 export function pauseAfterMs(text: string): number {
   const bare = text.replace(/["'”’»)\]」』》）】\s]+$/u, '');

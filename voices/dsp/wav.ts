@@ -35,10 +35,10 @@ const require = createRequire(import.meta.url);
 const wav = require('wav') as WavLibrary;
 
 /**
- * Reads a WAV as a stream, block by block, mixed to mono at its own rate: PCM of 8, 16, 24 or 32
- * bits and 32-bit floats, 8 to 192 kHz; infinities and NaN become silence. Ignores lengths in the
- * header: a truncated file gives what is there, and nothing is preallocated. Throws a
- * `WavFormatError` before the first frame, never after it; a WAV without samples gives no frame.
+ * Reads a WAV as a stream, block by block, mixed to mono at its own rate: PCM of 8, 16, 24 or 32 bits and 32-bit
+ * floats, 8 to 192 kHz; infinities and NaN become silence. Ignores lengths in the header: a truncated file gives what
+ * is there, and nothing is preallocated. Throws a `WavFormatError` before the first frame, never after it; a WAV
+ * without samples gives no frame.
  */
 export async function* wavFrames(
   source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -62,8 +62,8 @@ export async function* wavFrames(
 }
 
 /**
- * Reads a whole WAV, from a file or from memory; see `wavFrames`. Also throws a `WavFormatError` if
- * there are no samples.
+ * Reads a whole WAV, from a file or from memory; see `wavFrames`. Also throws a `WavFormatError` if there are no
+ * samples.
  */
 export async function readWav(source: string | Uint8Array): Promise<AudioFrame> {
   const blocks: Float32Array[] = [];
@@ -80,8 +80,7 @@ export async function readWav(source: string | Uint8Array): Promise<AudioFrame> 
 export async function wavBytes(samples: Float32Array, sampleRate: number): Promise<Buffer> {
   const pcm = pcm16FromFloats(samples);
   const writer = new wav.Writer({ channels: 1, sampleRate, bitDepth: 16 });
-  // The writer learns the length last: the header it streams is a placeholder, the event delivers
-  // the right one.
+  // The writer learns the length last: the header it streams is a placeholder, the event delivers the right one.
   const header = new Promise<Buffer>((resolve) => writer.once('header', resolve));
   writer.resume();
   writer.end(pcm);
@@ -89,8 +88,8 @@ export async function wavBytes(samples: Float32Array, sampleRate: number): Promi
 }
 
 /**
- * Writes a mono 16-bit WAV. A file path is written atomically, through a temporary file that is
- * renamed. A stream is left open.
+ * Writes a mono 16-bit WAV. A file path is written atomically, through a temporary file that is renamed. A stream is
+ * left open.
  */
 export async function writeWav(target: string | Writable, samples: Float32Array, sampleRate: number): Promise<void> {
   const bytes = await wavBytes(samples, sampleRate);
@@ -109,10 +108,7 @@ export async function writeWav(target: string | Writable, samples: Float32Array,
   }
 }
 
-/**
- * Takes the bytes of a WAV in order; `format` is known once the header has passed, `feed` returns
- * the audio bytes.
- */
+/** Takes the bytes of a WAV in order; `format` is known once the header has passed, `feed` returns the audio bytes. */
 interface Header {
   readonly format: WavFormat | undefined;
   /** True once the bytes after the audio are no longer WAV. */
@@ -121,8 +117,8 @@ interface Header {
 }
 
 function openHeader(): Header {
-  // With a buffer large enough for everything, the reader works within `write`, so errors it throws
-  // on hostile headers can be caught here.
+  // With a buffer large enough for everything, the reader works within `write`, so errors it throws on hostile headers
+  // can be caught here.
   const reader = new wav.Reader({ highWaterMark: 2 ** 30 });
   let format: WavFormat | undefined;
   let failure: unknown;

@@ -14,10 +14,7 @@ export interface AddOptions extends CallOptions {
   readonly licence?: string | undefined;
   /** BCP 47 tag; guessed from the transcripts if not given. */
   readonly language?: string | undefined;
-  /**
-   * Minimum overall DNSMOS of a reference. SpeechRole uses 3, which rejects half of all clean
-   * recordings.
-   */
+  /** Minimum overall DNSMOS of a reference. SpeechRole uses 3, which rejects half of all clean recordings. */
   readonly leastQuality: number;
   /** Speaker to use if several people speak; requires a speaker encoder. */
   readonly speaker?: PickOptions['speaker'];
@@ -29,8 +26,7 @@ export interface AddOptions extends CallOptions {
 }
 
 /**
- * Progress of an addition: recordings are cut first, then clips are examined; the first `examined`
- * report has 0 clips.
+ * Progress of an addition: recordings are cut first, then clips are examined; the first `examined` report has 0 clips.
  */
 export type AddProgress =
   | { readonly type: 'cut'; readonly file: string; readonly isNew: boolean; readonly clips: number }
@@ -51,11 +47,11 @@ export interface AddResult extends Omit<Picked, 'reference'> {
 }
 
 /**
- * Adds recordings to a voice, following SpeechRole's preparation of references: clips of 3 to 10 s,
- * transcripts, quality, speaker embeddings. The most representative clip of the speaker who talks
- * longest, or of the one requested, becomes the reference. Work done by an earlier run, even one
- * that was killed, is not repeated. Throws a `VoiceError` if consent is missing, no clip is fit or
- * another process is adding to the voice, and an `AudioFileError` for a bad recording.
+ * Adds recordings to a voice, following SpeechRole's preparation of references: clips of 3 to 10 s, transcripts,
+ * quality, speaker embeddings. The most representative clip of the speaker who talks longest, or of the one requested,
+ * becomes the reference. Work done by an earlier run, even one that was killed, is not repeated. Throws a `VoiceError`
+ * if consent is missing, no clip is fit or another process is adding to the voice, and an `AudioFileError` for a bad
+ * recording.
  */
 export async function addRecordings(store: VoiceStore, studio: Studio, options: AddOptions): Promise<AddResult> {
   const { id, leastQuality, speaker } = options;
@@ -104,9 +100,7 @@ async function openRecord(store: VoiceStore, options: AddOptions): Promise<Voice
   return record;
 }
 
-/**
- * Throws `voice_consent_missing` for a new voice without a consent note, before any work is done.
- */
+/** Throws `voice_consent_missing` for a new voice without a consent note, before any work is done. */
 export async function requireConsent(store: VoiceStore, id: string, consent: string | undefined): Promise<void> {
   if ((consent?.trim() ?? '') === '' && !(await store.has(id))) throw consentMissing();
 }
@@ -135,9 +129,8 @@ interface ExamineOptions extends AddOptions {
 }
 
 /**
- * Examines all clips of the voice that still need it, including those of recordings added earlier,
- * one by one; saves each result to its recording's journal at once. Returns the number of clips
- * examined.
+ * Examines all clips of the voice that still need it, including those of recordings added earlier, one by one; saves
+ * each result to its recording's journal at once. Returns the number of clips examined.
  */
 async function examineAll(store: VoiceStore, studio: Studio, options: ExamineOptions): Promise<number> {
   const { id, cut, language, signal } = options;

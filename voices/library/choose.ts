@@ -12,8 +12,8 @@ export interface Unfit {
 }
 
 /**
- * Filters the clips that may become the reference of a voice: those with a transcript and, if it
- * was measured, a quality of at least `leastQuality`.
+ * Filters the clips that may become the reference of a voice: those with a transcript and, if it was measured, a
+ * quality of at least `leastQuality`.
  */
 export function fitClips<Clip extends MeasuredClip>(
   clips: readonly Clip[],
@@ -25,10 +25,9 @@ export function fitClips<Clip extends MeasuredClip>(
 }
 
 /**
- * Chooses the most representative clip (SpeechRole, appendix A.2): the one with the highest mean
- * cosine to all others by `encoder`. If not all have embeddings from it, chooses the best DNSMOS,
- * otherwise the best SNR: the cleanest, because no statistic without a model identifies the
- * speaker. Undefined if there are no clips.
+ * Chooses the most representative clip (SpeechRole, appendix A.2): the one with the highest mean cosine to all others
+ * by `encoder`. If not all have embeddings from it, chooses the best DNSMOS, otherwise the best SNR: the cleanest,
+ * because no statistic without a model identifies the speaker. Undefined if there are no clips.
  */
 export function chooseClip<Clip extends MeasuredClip>(
   clips: readonly Clip[],
@@ -40,10 +39,7 @@ export function chooseClip<Clip extends MeasuredClip>(
   return clip === undefined ? undefined : { clip, choice: { by, score: rounded(score, 4), clips: clips.length } };
 }
 
-/**
- * True if all clips have embeddings of `encoder`, or, if that is undefined, of one encoder from an
- * earlier run.
- */
+/** True if all clips have embeddings of `encoder`, or, if that is undefined, of one encoder from an earlier run. */
 export function areEmbedded(clips: readonly MeasuredClip[], encoder: string | undefined): boolean {
   const name = encoder ?? clips[0]?.measured.embedding?.encoder;
   return clips.length > 0 && clips.every(({ measured }) => name !== undefined && measured.embedding?.encoder === name);

@@ -28,9 +28,8 @@ export interface Contour {
 }
 
 /**
- * Cuts a recording into clips of speech: segments without a long pause. Segments that are too long
- * are divided into equal parts, each cut moved to the quietest place near it. Drops clips that are
- * too short.
+ * Cuts a recording into clips of speech: segments without a long pause. Segments that are too long are divided into
+ * equal parts, each cut moved to the quietest place near it. Drops clips that are too short.
  */
 export function cutClips(contour: Contour, policy: CutPolicy = usualCut): Stretch[] {
   const wholeMs = contour.probabilities.length * contour.windowMs;

@@ -9,10 +9,9 @@ export interface Grouping {
 }
 
 /**
- * Clusters embeddings bottom-up: merges the two groups with the highest mean cosine, as long as
- * that is at least `least` (agglomerative clustering, average linkage, nearest-neighbour chains).
- * Time and memory are quadratic in their number: a second and 50 MB for 2400, about four hours of
- * speech.
+ * Clusters embeddings bottom-up: merges the two groups with the highest mean cosine, as long as that is at least
+ * `least` (agglomerative clustering, average linkage, nearest-neighbour chains). Time and memory are quadratic in their
+ * number: a second and 50 MB for 2400, about four hours of speech.
  */
 export function groupAlike(embeddings: readonly ArrayLike<number>[], least: number): Grouping {
   const count = embeddings.length;

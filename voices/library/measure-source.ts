@@ -103,10 +103,7 @@ async function embed(
   };
 }
 
-/**
- * Length of equal parts long enough to identify a speaker: 3D-Speaker's diarization uses windows of
- * 1.5 s.
- */
+/** Length of equal parts long enough to identify a speaker: 3D-Speaker's diarization uses windows of 1.5 s. */
 const partSeconds = 1.5;
 
 function partsOf({ samples, sampleRate, atMs }: Frame): Frame[] {

@@ -7,10 +7,7 @@ import type { Measured } from './record.ts';
 /** Measurements that need no model. */
 export type PlainMeasures = Pick<Measured, 'seconds' | 'snrDb' | 'pitch' | 'speakingRate'>;
 
-/**
- * Windows with at least this speech probability count as speech; those below `restBelow` count as
- * background.
- */
+/** Windows with at least this speech probability count as speech; those below `restBelow` count as background. */
 const speechFrom = 0.5;
 const restBelow = 0.2;
 const mostDecibels = 100;
@@ -35,8 +32,8 @@ export function measureClip(
 }
 
 /**
- * SNR in decibels: the power of speech, minus noise, relative to the noise between speech; the
- * quietest tenth stands in if there is nothing between.
+ * SNR in decibels: the power of speech, minus noise, relative to the noise between speech; the quietest tenth stands in
+ * if there is nothing between.
  */
 function signalToNoise({ windows, probabilities }: VoiceActivity): number {
   const powers = windows.map(powerOf);

@@ -19,9 +19,7 @@ export interface PickOptions {
   /** Name of the current speaker encoder. */
   readonly encoder: string | undefined;
   readonly leastQuality: number;
-  /**
-   * Speaker of the voice: 1 speaks longest. `all`: there is one speaker, whatever the encoder says.
-   */
+  /** Speaker of the voice: 1 speaks longest. `all`: there is one speaker, whatever the encoder says. */
   readonly speaker: number | 'all' | undefined;
   /** Earlier choice: its speaker is kept, unless another is requested. */
   readonly before: Reference | null;
@@ -35,10 +33,7 @@ export interface Picked {
   readonly heard: HeardSpeakers<SourceClip> | undefined;
 }
 
-/**
- * Chooses the reference of a voice among the clips of one speaker. Throws `voice_not_usable` if
- * none is fit.
- */
+/** Chooses the reference of a voice among the clips of one speaker. Throws `voice_not_usable` if none is fit. */
 export function pickReference(clips: readonly SourceClip[], options: PickOptions): Picked {
   const heard = areEmbedded(clips, options.encoder) ? tellSpeakers(clips) : undefined;
   const number = heard === undefined ? 'all' : speakerOf(heard, options);

@@ -27,10 +27,7 @@ const measuredSchema = z.strictObject({
   snrDb: z.number(),
   /** Fundamental frequency in hertz; the range covers the middle nine tenths. */
   pitch: z.strictObject({ medianHertz: z.number(), lowHertz: z.number(), highHertz: z.number() }).nullable(),
-  /**
-   * Words per minute, or characters if the language writes no spaces; counts only the time with
-   * speech.
-   */
+  /** Words per minute, or characters if the language writes no spaces; counts only the time with speech. */
   speakingRate: z.strictObject({ perMinute: z.number(), unit: z.enum(['words', 'characters']) }).nullable(),
   /** DNSMOS, 1 to 5: the three scores of P.835, and that of P.808. */
   quality: z
@@ -47,10 +44,7 @@ const measuredSchema = z.strictObject({
     .strictObject({
       encoder: z.string(),
       values: z.array(z.number()).min(1),
-      /**
-       * Similarity of the parts of the clip, -1 to 1: low if several people speak. Absent if it was
-       * not measured.
-       */
+      /** Similarity of the parts of the clip, -1 to 1: low if several people speak. Absent if it was not measured. */
       partsAlike: z.number().optional(),
     })
     .nullable(),
@@ -71,10 +65,7 @@ const clipSchema = z.strictObject({
   measured: measuredSchema.nullable(),
 });
 
-/**
- * A recording and the clips cut from it: the journal from which an interrupted `voices add`
- * resumes.
- */
+/** A recording and the clips cut from it: the journal from which an interrupted `voices add` resumes. */
 export const sourceSchema = z.strictObject({
   version: z.literal(1),
   /** File name without its folder. */
@@ -87,15 +78,15 @@ export const sourceSchema = z.strictObject({
 /** How a reference was chosen among `clips` fit clips. */
 const choiceSchema = z.strictObject({
   /**
-   * `embedding`: highest mean cosine to the others. Without a speaker encoder `dnsmos`, without
-   * that `snr`: the cleanest clip, which says nothing about how typical it is.
+   * `embedding`: highest mean cosine to the others. Without a speaker encoder `dnsmos`, without that `snr`: the
+   * cleanest clip, which says nothing about how typical it is.
    */
   by: z.enum(['embedding', 'dnsmos', 'snr']),
   score: z.number(),
   clips: z.number().int().min(1),
   /**
-   * Speaker of the clip, out of those detected; 1 speaks longest. Absent if all clips were assumed
-   * to be of one speaker.
+   * Speaker of the clip, out of those detected; 1 speaks longest. Absent if all clips were assumed to be of one
+   * speaker.
    */
   speaker: z.strictObject({ number: z.number().int().min(1), of: z.number().int().min(1) }).optional(),
 });

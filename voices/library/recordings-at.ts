@@ -10,8 +10,8 @@ const endings = new Set(
 );
 
 /**
- * Resolves paths to recordings; a folder stands for the recordings in it, sorted by name. Throws an
- * `AudioFileError` if a path does not exist, or a folder contains none.
+ * Resolves paths to recordings; a folder stands for the recordings in it, sorted by name. Throws an `AudioFileError` if
+ * a path does not exist, or a folder contains none.
  */
 export async function recordingsAt(paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];

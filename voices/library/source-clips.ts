@@ -23,15 +23,13 @@ export interface CutSource {
   readonly source: VoiceSource;
   /** False if an earlier run has cut it. */
   readonly isNew: boolean;
-  /**
-   * Transcript of the whole recording from its sidecar text file, `clip.txt` next to `clip.wav`.
-   */
+  /** Transcript of the whole recording from its sidecar text file, `clip.txt` next to `clip.wav`. */
   readonly text: string | undefined;
 }
 
 /**
- * Cuts a recording into clips, unless that was done before. Reads whatever ffmpeg reads, as mono at
- * 24 kHz. Writes the clips to disk before the journal that lists them.
+ * Cuts a recording into clips, unless that was done before. Reads whatever ffmpeg reads, as mono at 24 kHz. Writes the
+ * clips to disk before the journal that lists them.
  */
 export async function cutSource(
   file: string,

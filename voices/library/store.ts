@@ -6,8 +6,8 @@ import { takeProcessLock } from '../runtime/process-lock.ts';
 import { sourceSchema, VoiceError, voiceIdSchema, voiceSchema, type VoiceRecord, type VoiceSource } from './record.ts';
 
 /**
- * The voices of one data folder. Every file is written to a temporary file and renamed, so that a
- * kill leaves either the old or the new one.
+ * The voices of one data folder. Every file is written to a temporary file and renamed, so that a kill leaves either
+ * the old or the new one.
  */
 export interface VoiceStore {
   /** Ids, sorted. Folders without a record are skipped. */
@@ -17,8 +17,8 @@ export interface VoiceStore {
   has(id: string): Promise<boolean>;
   write(record: VoiceRecord): Promise<void>;
   /**
-   * Keeps other processes from adding to a voice or removing it, and deletes temporary files left
-   * by a killed process. Throws `voice_in_use`.
+   * Keeps other processes from adding to a voice or removing it, and deletes temporary files left by a killed process.
+   * Throws `voice_in_use`.
    */
   lock(id: string): Promise<Disposable>;
   /** Removes the voice with its clips. Throws `voice_not_found`. */

@@ -17,14 +17,14 @@ export interface HeardSpeakers<Clip extends MeasuredClip = MeasuredClip> {
 }
 
 /**
- * Minimum mean cosine of clips by one speaker: the threshold that ModelScope publishes for CAM++
- * zh-cn-common. Its bilingual sibling scores about 0.67 for one speaker and 0.06 for two;
- * WavLM-large (Seed-TTS-eval) 0.73 for real clips of one.
+ * Minimum mean cosine of clips by one speaker: the threshold that ModelScope publishes for CAM++ zh-cn-common. Its
+ * bilingual sibling scores about 0.67 for one speaker and 0.06 for two; WavLM-large (Seed-TTS-eval) 0.73 for real clips
+ * of one.
  */
 const leastOfClips = 0.31;
 /**
- * Minimum for parts of a clip, which carry less information: the threshold at which 3D-Speaker's
- * diarization joins its windows of 1.5 s.
+ * Minimum for parts of a clip, which carry less information: the threshold at which 3D-Speaker's diarization joins its
+ * windows of 1.5 s.
  */
 const leastOfParts = 0.2;
 

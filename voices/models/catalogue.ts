@@ -17,13 +17,9 @@ const downloadSchema = z
     urls: z.array(z.url({ protocol: /^https?$/ })).min(1),
     /** Set if a public source states it. */
     bytes: z.number().int().positive().optional(),
-    /**
-     * Empty if no public source states it: the first download is then trusted and its hash pinned.
-     */
+    /** Empty if no public source states it: the first download is then trusted and its hash pinned. */
     sha256: z.string().regex(/^([0-9a-f]{64})?$/),
-    /**
-     * Entries of a `.tar.bz2` to keep, without the outermost folder; a folder ends with a slash.
-     */
+    /** Entries of a `.tar.bz2` to keep, without the outermost folder; a folder ends with a slash. */
     keep: z.array(z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*\/?$/)).optional(),
   })
   .refine(({ file, keep }) => (keep === undefined) !== file.endsWith('.tar.bz2'), '"keep" goes with archives');
@@ -48,8 +44,8 @@ const modelSchema = z.strictObject({
   /** Other settings of the engine. */
   engine: z.looseObject({ kind: z.string().min(1) }).optional(),
   /**
-   * Rank in the order in which `serve --auto` chooses, 1 first; models without a rank are never
-   * chosen: those that clone, or speak one language only.
+   * Rank in the order in which `serve --auto` chooses, 1 first; models without a rank are never chosen: those that
+   * clone, or speak one language only.
    */
   auto: z.number().int().positive().optional(),
 });

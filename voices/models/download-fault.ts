@@ -4,8 +4,8 @@ import { ModelError } from './model-error.ts';
 export class DownloadFault extends Error {
   override readonly name = 'DownloadFault';
   /**
-   * `broken`: retry. `proxy`: retry, the proxy failed. `busy`: retry later. `changed`: restart from
-   * the beginning. `refused`: give up on this address.
+   * `broken`: retry. `proxy`: retry, the proxy failed. `busy`: retry later. `changed`: restart from the beginning.
+   * `refused`: give up on this address.
    */
   readonly kind: 'broken' | 'proxy' | 'busy' | 'changed' | 'refused';
   /** Delay requested by the server. */
@@ -33,10 +33,7 @@ function retryAfterMs(header: unknown, nowMs: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/**
- * Converts an error thrown while downloading to a `DownloadFault`; rethrows errors that are not
- * network failures.
- */
+/** Converts an error thrown while downloading to a `DownloadFault`; rethrows errors that are not network failures. */
 export function asFault(thrown: unknown): DownloadFault {
   if (thrown instanceof DownloadFault) return thrown;
   if (thrown instanceof ModelError) throw thrown;

@@ -14,9 +14,7 @@ const journalSchema = z.strictObject({
 /** Progress of a download; kept next to its file, so that it resumes after a kill. */
 export type DownloadJournal = z.infer<typeof journalSchema>;
 
-/**
- * Reads the journal of an interrupted download; undefined if there is none, or it cannot be read.
- */
+/** Reads the journal of an interrupted download; undefined if there is none, or it cannot be read. */
 export async function readJournal(file: string): Promise<DownloadJournal | undefined> {
   try {
     return journalSchema.parse(JSON.parse(await readFile(file, 'utf8')));

@@ -45,10 +45,10 @@ const remedies: Readonly<Partial<Record<ModelError['code'], string>>> = {
 };
 
 /**
- * Downloads one file, in pieces over several connections if the server supports it, and resumes a
- * download whose process was killed. Retries broken and stalled connections, waits for busy
- * servers, then tries the next address. Only a file with the right hash gets the name `target`.
- * Resolves to its hash. Throws a `ModelError`, or `signal.reason` when aborted.
+ * Downloads one file, in pieces over several connections if the server supports it, and resumes a download whose
+ * process was killed. Retries broken and stalled connections, waits for busy servers, then tries the next address. Only
+ * a file with the right hash gets the name `target`. Resolves to its hash. Throws a `ModelError`, or `signal.reason`
+ * when aborted.
  */
 export async function download(options: DownloadOptions): Promise<string> {
   const reasons: string[] = [];
@@ -103,10 +103,7 @@ async function finish(part: string, remote: RemoteFile, { sha256, target }: Down
   return found;
 }
 
-/**
- * Retries failures with exponential backoff, or after the delay the server asks for; gives up after
- * `mostFailures`.
- */
+/** Retries failures with exponential backoff, or after the delay the server asks for; gives up after `mostFailures`. */
 async function patiently<Result>(options: DownloadOptions, work: () => Promise<Result>): Promise<Result> {
   for (let failures = 1; ; failures += 1) {
     try {

@@ -14,10 +14,7 @@ export interface HttpAnswer {
 
 /** HTTP client with keep-alive connections; honours `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. */
 export interface HttpClient {
-  /**
-   * Follows redirects. Rejects if the connection fails, or with `model_download_failed` on a
-   * redirect loop.
-   */
+  /** Follows redirects. Rejects if the connection fails, or with `model_download_failed` on a redirect loop. */
   get(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpAnswer>;
   close(): void;
 }
@@ -27,8 +24,8 @@ const mostRedirects = 8;
 /** Opens a client that gives up on a server that is silent for `stallMs`. */
 export function openHttpClient(stallMs: number): HttpClient {
   const options = { keepAlive: true, proxyEnv: process.env, timeout: stallMs };
-  // One agent per protocol, because releases redirect to other hosts. Created lazily, because Node
-  // throws on an invalid proxy setting.
+  // One agent per protocol, because releases redirect to other hosts. Created lazily, because Node throws on an invalid
+  // proxy setting.
   const agents: { http?: HttpAgent; https?: HttpsAgent } = {};
 
   function once(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {

@@ -7,15 +7,9 @@ import { ModelError } from './model-error.ts';
 
 const recordSchema = z.strictObject({
   id: z.string(),
-  /**
-   * Downloaded files: their hashes, and whether each was pinned here because no public source
-   * states it.
-   */
+  /** Downloaded files: their hashes, and whether each was pinned here because no public source states it. */
   downloads: z.array(z.strictObject({ file: z.string(), sha256: z.hash('sha256'), pinned: z.boolean() })),
-  /**
-   * Files that the engine loads, by their name in the engine's settings; a folder's hash is that of
-   * `hashOf`.
-   */
+  /** Files that the engine loads, by their name in the engine's settings; a folder's hash is that of `hashOf`. */
   files: z.record(
     z.string(),
     z.strictObject({ file: z.string(), bytes: z.number().int().min(0), sha256: z.hash('sha256') }),
@@ -38,9 +32,9 @@ export function recordPath(folder: string): string {
 }
 
 /**
- * Returns the record of an installed model, and its folder; undefined if it is not installed as the
- * catalogue now describes it, or a file is missing or has another size. Fast: checks no hashes,
- * which `verifyModel` and the engine that loads the weights do.
+ * Returns the record of an installed model, and its folder; undefined if it is not installed as the catalogue now
+ * describes it, or a file is missing or has another size. Fast: checks no hashes, which `verifyModel` and the engine
+ * that loads the weights do.
  */
 export function findInstalled(
   dataDir: string,
@@ -65,9 +59,7 @@ export function findInstalled(
   return isWhole && isCurrent ? { folder, record } : undefined;
 }
 
-/**
- * Hashes every file of an installed model again. Throws `model_not_installed` or `model_corrupt`.
- */
+/** Hashes every file of an installed model again. Throws `model_not_installed` or `model_corrupt`. */
 export async function verifyModel(dataDir: string, model: CatalogueModel): Promise<InstalledRecord> {
   const installed = findInstalled(dataDir, model);
   if (installed === undefined) {
@@ -92,9 +84,7 @@ export async function verifyModel(dataDir: string, model: CatalogueModel): Promi
   return record;
 }
 
-/**
- * Hashes and measures the files that the engine loads. Throws `model_corrupt` if one is missing.
- */
+/** Hashes and measures the files that the engine loads. Throws `model_corrupt` if one is missing. */
 export async function describeFiles(folder: string, model: CatalogueModel): Promise<InstalledRecord['files']> {
   const entries = Object.entries(model.files).map(async ([name, file]) => {
     const found = await hashOf(path.join(folder, file)).catch((cause: unknown) => {

@@ -2,8 +2,8 @@ import { DownloadFault } from './download-fault.ts';
 import { ModelError } from './model-error.ts';
 
 /**
- * The proxy that the environment configures for an address, ignoring `NO_PROXY`. Throws
- * `model_proxy_failed` for a setting that Node's agents would silently skip.
+ * The proxy that the environment configures for an address, ignoring `NO_PROXY`. Throws `model_proxy_failed` for a
+ * setting that Node's agents would silently skip.
  */
 export function proxyOf(url: string, environment: NodeJS.ProcessEnv): URL | undefined {
   const name = url.startsWith('https:') ? 'https_proxy' : 'http_proxy';
@@ -14,18 +14,13 @@ export function proxyOf(url: string, environment: NodeJS.ProcessEnv): URL | unde
   throw new ModelError('model_proxy_failed', why);
 }
 
-/**
- * Error for a response from the proxy itself; undefined if the status does not come from a proxy.
- */
+/** Error for a response from the proxy itself; undefined if the status does not come from a proxy. */
 export function faultOfProxyStatus(status: number, proxy: URL | undefined): ModelError | undefined {
   if (status !== 407 || proxy === undefined) return undefined;
   return refusal(proxy, 'wants a name and a password: http://NAME:PASSWORD@HOST:PORT');
 }
 
-/**
- * Error for a failure while connecting through the proxy; undefined if it does not concern the
- * proxy.
- */
+/** Error for a failure while connecting through the proxy; undefined if it does not concern the proxy. */
 export function faultOfProxy(thrown: unknown, proxy: URL | undefined): ModelError | DownloadFault | undefined {
   if (proxy === undefined || !(thrown instanceof Error)) return undefined;
   const { code, statusCode: status, ...about } = thrown as ProxyFailure;

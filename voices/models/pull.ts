@@ -35,16 +35,16 @@ export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'wait' | '
 }
 
 /**
- * Upper bound of an archive's unpacked size as a multiple of its own: weights hardly compress, and
- * what is not kept takes no space.
+ * Upper bound of an archive's unpacked size as a multiple of its own: weights hardly compress, and what is not kept
+ * takes no space.
  */
 const unpackedTimes = 3;
 const spareBytes = 2 ** 24;
 
 /**
- * Installs the weights of a model: downloads, verifies, unpacks, and moves everything into place in
- * one step, so that a model is either complete or absent. Resumes what a killed run left. Resolves
- * to true if there was something to do. Throws a `ModelError`.
+ * Installs the weights of a model: downloads, verifies, unpacks, and moves everything into place in one step, so that a
+ * model is either complete or absent. Resumes what a killed run left. Resolves to true if there was something to do.
+ * Throws a `ModelError`.
  */
 export async function pullModel(model: CatalogueModel, options: PullOptions): Promise<boolean> {
   const { dataDir, again = false } = options;
@@ -71,9 +71,7 @@ export async function pullModel(model: CatalogueModel, options: PullOptions): Pr
   return true;
 }
 
-/**
- * Removes a model and any partial download of it. Throws `model_not_installed` if there is neither.
- */
+/** Removes a model and any partial download of it. Throws `model_not_installed` if there is neither. */
 export async function removeModel(model: CatalogueModel, dataDir: string): Promise<void> {
   const folder = path.join(modelsFolder(dataDir), model.id);
   const loading = path.join(modelsFolder(dataDir), '.loading', model.id);
@@ -156,8 +154,8 @@ export function withMirrors(urls: readonly string[], mirrors: readonly string[])
 }
 
 /**
- * Throws `model_disk_full` if the weights do not fit in addition to what is there, counting
- * archives together with their unpacked size.
+ * Throws `model_disk_full` if the weights do not fit in addition to what is there, counting archives together with
+ * their unpacked size.
  */
 async function checkDisk({ id, downloads }: CatalogueModel, folder: string, options: PullOptions): Promise<void> {
   const free = await (options.freeBytes?.(folder) ?? freeBytesOf(folder));
@@ -185,9 +183,7 @@ async function freeBytesOf(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/**
- * Replaces a model by renaming: the old one, if any, stays until the new one can take its place.
- */
+/** Replaces a model by renaming: the old one, if any, stays until the new one can take its place. */
 async function putIntoPlace(staged: string, place: string, loading: string): Promise<void> {
   const old = path.join(loading, 'old');
   await rm(old, { recursive: true, force: true });

@@ -20,16 +20,16 @@ interface Asking {
 }
 
 /**
- * True if the file must be downloaded in one request: its size is unknown, or there is neither a
- * version nor a hash to tell parts of different files apart.
+ * True if the file must be downloaded in one request: its size is unknown, or there is neither a version nor a hash to
+ * tell parts of different files apart.
  */
 export function isWholeFile({ version, bytes }: RemoteFile, sha256: string): boolean {
   return bytes === undefined || (version === '' && sha256 === '');
 }
 
 /**
- * Requests the first byte. Throws a `DownloadFault` if there is no such file, or its size differs
- * from the expected one.
+ * Requests the first byte. Throws a `DownloadFault` if there is no such file, or its size differs from the expected
+ * one.
  */
 export async function lookAt(
   client: HttpClient,
@@ -48,8 +48,8 @@ export async function lookAt(
 }
 
 /**
- * Yields the bytes from `from` to before `to`, or fewer. Throws a `DownloadFault` if they belong to
- * another version of the file.
+ * Yields the bytes from `from` to before `to`, or fewer. Throws a `DownloadFault` if they belong to another version of
+ * the file.
  */
 export async function* readPiece(remote: RemoteFile, from: number, to: number, asking: Asking): AsyncGenerator<Buffer> {
   const { url, version } = remote;
@@ -75,10 +75,7 @@ export async function* readPiece(remote: RemoteFile, from: number, to: number, a
   }
 }
 
-/**
- * Yields the whole file from the beginning. Throws a `DownloadFault` if it is longer or shorter
- * than it should be.
- */
+/** Yields the whole file from the beginning. Throws a `DownloadFault` if it is longer or shorter than it should be. */
 export async function* readWhole(remote: RemoteFile, asking: Asking): AsyncGenerator<Buffer> {
   const answer = await asking.client.get(remote.url, {}, asking.signal);
   try {

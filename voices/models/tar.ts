@@ -12,8 +12,8 @@ const blockBytes = 512;
 const longNameMost = 65_536;
 
 /**
- * Regular files of a tar archive (ustar, GNU long names, pax paths), in order. Skips links, devices
- * and folders. Throws `model_corrupt` if it is not an archive, or ends early.
+ * Regular files of a tar archive (ustar, GNU long names, pax paths), in order. Skips links, devices and folders. Throws
+ * `model_corrupt` if it is not an archive, or ends early.
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarFile> {
   const reader = new Reader(source);

@@ -10,10 +10,10 @@ const decompressor = 'bzip2';
 const mostBytes = 2 ** 35;
 
 /**
- * Unpacks the entries `keep` of a `.tar.bz2` into a folder: files, or folders that end with a
- * slash, relative to the archive's outermost folder. No file is written outside the folder,
- * whatever the archive says: links are skipped, names with `..` rejected. Needs the program bzip2.
- * Throws `model_corrupt` if the archive is damaged or lacks an entry.
+ * Unpacks the entries `keep` of a `.tar.bz2` into a folder: files, or folders that end with a slash, relative to the
+ * archive's outermost folder. No file is written outside the folder, whatever the archive says: links are skipped,
+ * names with `..` rejected. Needs the program bzip2. Throws `model_corrupt` if the archive is damaged or lacks an
+ * entry.
  */
 export async function unpack(
   archive: string,

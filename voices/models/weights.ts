@@ -9,10 +9,7 @@ import { EngineError } from '../engine.ts';
 export const weightsSchema = z.strictObject({
   /** Absolute, or relative to the engines file. */
   path: z.string().min(1),
-  /**
-   * Lower-case hex; see `hashOf`. Without it nothing is loaded: the error then states the hash
-   * found.
-   */
+  /** Lower-case hex; see `hashOf`. Without it nothing is loaded: the error then states the hash found. */
   sha256: z
     .string()
     .regex(/^([0-9a-f]{64})?$/i, 'a SHA-256: 64 hexadecimal digits')
@@ -22,9 +19,9 @@ export const weightsSchema = z.strictObject({
 export type Weights = z.infer<typeof weightsSchema>;
 
 /**
- * Verifies all weights against the hashes the user trusts, and returns their paths. Native engines
- * crash the process on a damaged file, so none may be loaded unchecked. Throws `ENGINE_MISSING` if
- * a file is missing, has another hash, or has no hash configured. `name` is the engine's name.
+ * Verifies all weights against the hashes the user trusts, and returns their paths. Native engines crash the process on
+ * a damaged file, so none may be loaded unchecked. Throws `ENGINE_MISSING` if a file is missing, has another hash, or
+ * has no hash configured. `name` is the engine's name.
  */
 export async function checkWeights(
   name: string,
@@ -53,9 +50,8 @@ export async function checkWeights(
 }
 
 /**
- * SHA-256 of a file, read as a stream. For a folder it is the hash of its list, sorted by path,
- * with a line `HASH ./PATH` for each file: `find . -type f | LC_ALL=C sort | xargs sha256sum |
- * sha256sum`.
+ * SHA-256 of a file, read as a stream. For a folder it is the hash of its list, sorted by path, with a line `HASH
+ * ./PATH` for each file: `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
  */
 export async function hashOf(place: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
   if (!(await stat(place)).isDirectory()) return hashOfFile(place);

@@ -41,8 +41,8 @@ interface Reading {
 }
 
 /**
- * Reads a chat-completions stream with audio: text from `content` or `audio.transcript`; audio from
- * `audio.data`, or as WAVs from `content`. Chunks may split base64, and samples, at any byte.
+ * Reads a chat-completions stream with audio: text from `content` or `audio.transcript`; audio from `audio.data`, or as
+ * WAVs from `content`. Chunks may split base64, and samples, at any byte.
  */
 export async function* readChatAudio(bytes: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<OmniPart> {
   const { upstream, meter, speaks } = reading;
@@ -82,8 +82,8 @@ function count({ usage }: Chunk, meter: Meter): void {
 }
 
 /**
- * Returns a function that takes the text of each chunk from one field only, the one that had text
- * first. Some servers fill both, which would duplicate the words.
+ * Returns a function that takes the text of each chunk from one field only, the one that had text first. Some servers
+ * fill both, which would duplicate the words.
  */
 function openWords(): (chunk: Chunk, choice: Choice) => string {
   let place: 'content' | 'transcript' | undefined;

@@ -2,8 +2,8 @@ import { concatSamples } from '../audio.ts';
 import type { OmniPart } from '../omni.ts';
 
 /**
- * Limits of one turn of a full-duplex model, which always listens and may always speak;
- * milliseconds of the model's own audio.
+ * Limits of one turn of a full-duplex model, which always listens and may always speak; milliseconds of the model's own
+ * audio.
  */
 export interface DuplexTurnLimits {
   /** Length of the user's speech. */
@@ -23,9 +23,9 @@ const audible = 0.008;
 const leadMs = 80;
 
 /**
- * Extracts the reply from the output of a full-duplex model: speech that begins after the user's
- * speech, or continues past its end, up to the first long silence. Speech that begins and ends
- * during the user's speech is dropped, and so is trailing silence.
+ * Extracts the reply from the output of a full-duplex model: speech that begins after the user's speech, or continues
+ * past its end, up to the first long silence. Speech that begins and ends during the user's speech is dropped, and so
+ * is trailing silence.
  */
 export class DuplexTurn {
   readonly #limits: DuplexTurnLimits;
@@ -35,9 +35,7 @@ export class DuplexTurn {
   #spokenMs = 0;
   #hasBegun = false;
   #isFirstText = true;
-  /**
-   * Output during the user's speech, which is part of the reply only if it continues past its end.
-   */
+  /** Output during the user's speech, which is part of the reply only if it continues past its end. */
   #remark: OmniPart[] = [];
   #silence: Float32Array[] = [];
 

@@ -17,21 +17,16 @@ const settings = z.strictObject({
   baseUrl: baseUrlSchema,
   /** `personaplex`: NVIDIA's variant, the only one that takes a persona and a voice. */
   dialect: z.enum(['moshi', 'personaplex']).default('moshi'),
-  /**
-   * PersonaPlex only: file in the server's folder of voices, used if "voices" names none for a
-   * character.
-   */
+  /** PersonaPlex only: file in the server's folder of voices, used if "voices" names none for a character. */
   defaultVoice: z.string().min(1).default('NATF0.pt'),
   /**
-   * PersonaPlex only: maximum length of the persona sent, in UTF-16 units. The model reads all of
-   * it before each reply, which takes seconds.
+   * PersonaPlex only: maximum length of the persona sent, in UTF-16 units. The model reads all of it before each reply,
+   * which takes seconds.
    */
   personaCharacters: z.number().int().min(0).max(2_000).default(600),
   /** Silence that ends a reply, in milliseconds. */
   endSilenceMs: z.number().int().min(300).max(5_000).default(1_000),
-  /**
-   * Longest wait for a reply to begin, and longest reply, in milliseconds of the model's own audio.
-   */
+  /** Longest wait for a reply to begin, and longest reply, in milliseconds of the model's own audio. */
   waitMs: z.number().int().min(500).max(60_000).default(8_000),
   mostMs: z.number().int().min(1_000).max(240_000).default(60_000),
   /** Additional query parameters, such as `{"text_temperature": 0.7}`. */
@@ -45,16 +40,16 @@ const sampleRate = 24_000;
 const frameMs = 80;
 const frameSamples = (sampleRate * frameMs) / 1_000;
 /**
- * Maximum lead of the audio sent over the audio received, in frames: more than the model's delay,
- * and few enough that little is computed in vain.
+ * Maximum lead of the audio sent over the audio received, in frames: more than the model's delay, and few enough that
+ * little is computed in vain.
  */
 const framesAhead = 10;
 const kinds = { handshake: 0, audio: 1, text: 2, error: 5 } as const;
 
 /**
- * Moshi or PersonaPlex: a full-duplex model, used turn by turn. Each reply is a conversation of its
- * own: the model gets the user's speech, then silence, and its output up to the first long pause is
- * the reply. It takes neither the conversation history nor text input.
+ * Moshi or PersonaPlex: a full-duplex model, used turn by turn. Each reply is a conversation of its own: the model gets
+ * the user's speech, then silence, and its output up to the first long pause is the reply. It takes neither the
+ * conversation history nor text input.
  */
 export const adapter: Adapter<OmniModel, MoshiSettings> = {
   settings,
@@ -164,8 +159,8 @@ async function* answer(
 }
 
 /**
- * Waits for the server's handshake; nothing may be sent before it. A server that is busy with
- * another client withholds it.
+ * Waits for the server's handshake; nothing may be sent before it. A server that is busy with another client withholds
+ * it.
  */
 async function handshake(socket: UpstreamSocket, context: EngineContext): Promise<void> {
   const { firstByteMs } = context.timeouts;

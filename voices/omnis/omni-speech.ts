@@ -5,9 +5,7 @@ import type { SpeechChunk } from '../synthesizer.ts';
 import { unitsOf } from '../synthesis/estimated-word-timings.ts';
 import { wordTimes } from '../text/word-times.ts';
 
-/**
- * Speaking rate of a model so far, in milliseconds per text unit; undefined before it has spoken.
- */
+/** Speaking rate of a model so far, in milliseconds per text unit; undefined before it has spoken. */
 export interface OmniPace {
   msPerUnit: number | undefined;
 }
@@ -21,9 +19,8 @@ const word =
   /\s*(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\p{P}]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+)\s*/gu;
 
 /**
- * Converts the output of an omni model into synthesizer chunks at 24 kHz. Text and audio arrive
- * independently, so each chunk gets the words estimated from the speaking rate. The joined chunk
- * texts are everything the model said.
+ * Converts the output of an omni model into synthesizer chunks at 24 kHz. Text and audio arrive independently, so each
+ * chunk gets the words estimated from the speaking rate. The joined chunk texts are everything the model said.
  */
 export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace): AsyncGenerator<SpeechChunk> {
   let pending = '';

@@ -36,8 +36,8 @@ const settings = z.strictObject({
   /** Voice used if "voices" names none for a character. */
   defaultVoice: z.string().min(1).optional(),
   /**
-   * `user`: prepends the persona to the first user message, for Qwen2.5-Omni, which speaks only
-   * under its own system message.
+   * `user`: prepends the persona to the first user message, for Qwen2.5-Omni, which speaks only under its own system
+   * message.
    */
   personaIn: z.enum(['system', 'user']).default('system'),
   /** System message to send if the persona is in the user message. */
@@ -48,10 +48,7 @@ const settings = z.strictObject({
 
 export type OpenaiChatAudioSettings = z.infer<typeof settings>;
 
-/**
- * Chat completions with audio: GPT-4o Audio and its successors, Qwen-Omni on Alibaba Cloud, or
- * vLLM-Omni.
- */
+/** Chat completions with audio: GPT-4o Audio and its successors, Qwen-Omni on Alibaba Cloud, or vLLM-Omni. */
 export const adapter: Adapter<OmniModel, OpenaiChatAudioSettings> = {
   settings,
   care: () => ({ concurrency: 8, timeouts: { betweenBytesMs: 30_000 } }),

@@ -21,10 +21,7 @@ const settings = z.strictObject({
 
 export type OpenaiRealtimeSettings = z.infer<typeof settings>;
 
-/**
- * OpenAI's Realtime API or a compatible one: OpenAI, Qwen-Omni, GLM, or another Dramatis. One
- * connection per reply.
- */
+/** OpenAI's Realtime API or a compatible one: OpenAI, Qwen-Omni, GLM, or another Dramatis. One connection per reply. */
 export const adapter: Adapter<OmniModel, OpenaiRealtimeSettings> = {
   settings,
   care: () => ({ concurrency: 8 }),

@@ -26,9 +26,7 @@ export type RealtimeDialectName = 'openai' | 'beta' | 'qwen' | 'glm';
 
 /** Input rate of OpenAI's API, and output rate of all of them, in hertz. */
 const sampleRate = 24_000;
-/**
- * Input format of the other APIs: the rate, and the length of the pieces that audio is appended in.
- */
+/** Input format of the other APIs: the rate, and the length of the pieces that audio is appended in. */
 const buffered = { sampleRate: 16_000, pieceMs: 500 } as const;
 
 const turnsAreOurs = { turn_detection: null };
@@ -57,10 +55,7 @@ const beta: RealtimeDialect = {
   response: ({ maxTokens }) => limited(maxTokens, 'max_response_output_tokens'),
 };
 
-/**
- * Qwen-Omni on Alibaba Cloud: takes the conversation so far in its instructions, and audio at 16
- * kHz.
- */
+/** Qwen-Omni on Alibaba Cloud: takes the conversation so far in its instructions, and audio at 16 kHz. */
 const qwen: RealtimeDialect = {
   headers: {},
   session: (messages, options) => ({
@@ -73,8 +68,8 @@ const qwen: RealtimeDialect = {
 };
 
 /**
- * GLM-Realtime: like Qwen-Omni, but each piece of audio is a WAV, and server-side turn detection is
- * off only if the session sets `client_vad`.
+ * GLM-Realtime: like Qwen-Omni, but each piece of audio is a WAV, and server-side turn detection is off only if the
+ * session sets `client_vad`.
  */
 const glm: RealtimeDialect = {
   headers: {},
@@ -132,10 +127,7 @@ function created({ role, text, sound }: OmniMessage, ownText: string): object {
   return { type: 'conversation.item.create', item: { type: 'message', role, content } };
 }
 
-/**
- * Returns events for the last message only: its text as an item, its audio through the input
- * buffer.
- */
+/** Returns events for the last message only: its text as an item, its audio through the input buffer. */
 async function lastSaid(
   messages: readonly OmniMessage[],
   encode: (samples: Float32Array) => Promise<Buffer>,

@@ -116,8 +116,7 @@ function endOf({ response }: RealtimeEvent, upstream: Upstream): Extract<OmniPar
 }
 
 /**
- * Maps the server's error code to an `EngineError`. The server's message is left out, because it
- * may quote the user.
+ * Maps the server's error code to an `EngineError`. The server's message is left out, because it may quote the user.
  */
 function faultOf(error: RealtimeEvent['error'], { name, settingNames }: Upstream): EngineError {
   const code = error?.code ?? error?.type ?? '';

@@ -5,10 +5,7 @@ import type { Provider } from './execution.ts';
 import type { BrokerData, Envelope, Reply } from './device.ts';
 import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
 
-/**
- * Timeout of a request; must also cover the first run, in which shaders are compiled and kernels
- * chosen.
- */
+/** Timeout of a request; must also cover the first run, in which shaders are compiled and kernels chosen. */
 const patienceMs = 60_000;
 
 const { name, ready, gpuMemoryMb } = workerData as BrokerData;
@@ -21,8 +18,8 @@ const device = openProcess<DeviceRequest, DeviceAnswer>({
 });
 const answers = new Map<string, BroadcastChannel>();
 /**
- * Providers under which the process ended while loading a model, with the reason: each retry would
- * take all other models down again.
+ * Providers under which the process ended while loading a model, with the reason: each retry would take all other
+ * models down again.
  */
 const fatal = new Map<Provider, string>();
 

@@ -4,8 +4,8 @@ import { cudaLibrary } from './cuda-library.ts';
 import { lineOf } from './fault-line.ts';
 
 /**
- * Creates an ONNX Runtime session. If CUDA fails, says what is missing: the runtime only prints it,
- * and throws the same error for everything.
+ * Creates an ONNX Runtime session. If CUDA fails, says what is missing: the runtime only prints it, and throws the same
+ * error for everything.
  */
 export async function createSession(
   file: string | Uint8Array,

@@ -40,8 +40,8 @@ export interface DeviceSessions {
 }
 
 /**
- * Estimated memory per byte of weights, covering weights and work buffers; the runtime offers no
- * way to query it or to set a limit (onnxruntime #23176).
+ * Estimated memory per byte of weights, covering weights and work buffers; the runtime offers no way to query it or to
+ * set a limit (onnxruntime #23176).
  */
 const timesWeights = 2;
 
@@ -51,9 +51,8 @@ interface Held {
 }
 
 /**
- * Opens the sessions of a device. `capMb` is compared with twice the size of each model's weights,
- * each counted once. A model that failed once is not tried again: both `open` and `run` reject with
- * the reason.
+ * Opens the sessions of a device. `capMb` is compared with twice the size of each model's weights, each counted once. A
+ * model that failed once is not tried again: both `open` and `run` reject with the reason.
  */
 export function openDeviceSessions(create: CreateOnDevice, capMb: number | undefined): DeviceSessions {
   const held = new Map<string, Held>();

@@ -29,11 +29,10 @@ export interface Reply {
 let lines = 0;
 
 /**
- * Starts the broker, a thread that forwards the requests of all model threads to one process. One
- * process, because the runtime's WebGPU breaks if two threads run models at the same time
- * (onnxruntime #32561), and because a crashing driver then takes nothing else down; a thread, so
- * that tensors do not pass through the server's event loop. The process starts with the first
- * model.
+ * Starts the broker, a thread that forwards the requests of all model threads to one process. One process, because the
+ * runtime's WebGPU breaks if two threads run models at the same time (onnxruntime #32561), and because a crashing
+ * driver then takes nothing else down; a thread, so that tensors do not pass through the server's event loop. The
+ * process starts with the first model.
  */
 export function startDevice(gpuMemoryMb: number | undefined): DeviceLine {
   lines += 1;

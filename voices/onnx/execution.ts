@@ -4,8 +4,8 @@ import { BroadcastChannel, getEnvironmentData, setEnvironmentData } from 'node:w
 import { startDevice, type DeviceLine } from './device.ts';
 
 /**
- * Execution providers for models, in the usual order. `webgpu` is part of the npm package; `cuda`
- * is installed separately (see the README).
+ * Execution providers for models, in the usual order. `webgpu` is part of the npm package; `cuda` is installed
+ * separately (see the README).
  */
 export const providers = ['cuda', 'webgpu', 'cpu'] as const;
 export type Provider = (typeof providers)[number];
@@ -41,8 +41,8 @@ interface SharedPlan extends ExecutionPlan {
 }
 
 /**
- * Sets the plan for all model threads that this process starts from now on. Setting an equal plan
- * again keeps its device.
+ * Sets the plan for all model threads that this process starts from now on. Setting an equal plan again keeps its
+ * device.
  */
 export function planExecution(plan: ExecutionPlan): void {
   const { device: _device, ...current } = sharedPlan() ?? {};

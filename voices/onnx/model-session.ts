@@ -19,10 +19,9 @@ type Options = Omit<InferenceSession.SessionOptions, 'executionProviders'>;
 export type CreateSession = (provider: Provider, file: string | Uint8Array, options: Options) => Promise<ModelSession>;
 
 /**
- * Loads a model on the first provider of the plan that accepts it, and reports which: the CPU in
- * this process, other providers in the device process. If that provider fails during a run, the
- * model continues on the CPU with the same input. Rejects if even the CPU cannot load it. Blocks,
- * so it must be called in a worker thread.
+ * Loads a model on the first provider of the plan that accepts it, and reports which: the CPU in this process, other
+ * providers in the device process. If that provider fails during a run, the model continues on the CPU with the same
+ * input. Rejects if even the CPU cannot load it. Blocks, so it must be called in a worker thread.
  */
 export async function openModelSession(
   model: ExecutedModel,
@@ -56,10 +55,7 @@ function createHereOrThere(provider: Provider, file: string | Uint8Array, option
   return InferenceSession.create(file as string, { ...options, executionProviders: [provider] });
 }
 
-/**
- * Wraps a session so that another takes over when a run fails; if the run fails there too, the
- * input is at fault.
- */
+/** Wraps a session so that another takes over when a run fails; if the run fails there too, the input is at fault. */
 function withSpare(session: ModelSession, takeOver: (why: string) => Promise<ModelSession>): ModelSession {
   let spare: Promise<ModelSession> | undefined;
   const { inputNames, outputNames, inputMetadata } = session;

@@ -13,8 +13,8 @@ export interface ModelFile {
 }
 
 /**
- * SHA-256 of a model file as lower-case hex. Throws `ENGINE_MISSING` if there is no such file or,
- * with `expected`, if the hash differs.
+ * SHA-256 of a model file as lower-case hex. Throws `ENGINE_MISSING` if there is no such file or, with `expected`, if
+ * the hash differs.
  */
 export async function hashModel({ engine, path, advice }: ModelFile, expected?: string): Promise<string> {
   const found = await hashFile(path).catch((cause: unknown) => {
@@ -26,8 +26,8 @@ export async function hashModel({ engine, path, advice }: ModelFile, expected?: 
 }
 
 /**
- * Loads a model to run on one CPU thread, or on the device that the execution plan assigns to it.
- * Throws `ENGINE_MISSING` if it cannot be loaded. Blocks, so it must be called in a worker thread.
+ * Loads a model to run on one CPU thread, or on the device that the execution plan assigns to it. Throws
+ * `ENGINE_MISSING` if it cannot be loaded. Blocks, so it must be called in a worker thread.
  */
 export async function loadModel({ engine, path, advice }: ModelFile, model: ExecutedModel): Promise<ModelSession> {
   return openModelSession(model, path, {

@@ -5,10 +5,7 @@ import { tensorOf, type DeviceAnswer, type DeviceOrder, type DeviceRequest } fro
 
 type Session = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
-/**
- * Loads a model on the device. Rejects with a message for the user if that fails; so does a failing
- * run.
- */
+/** Loads a model on the device. Rejects with a message for the user if that fails; so does a failing run. */
 export async function openOnDevice(line: DeviceLine, order: DeviceOrder): Promise<Session> {
   const opened = await ask(line, { open: order });
   if (!('session' in opened)) throw new Error('the device gave no session');

@@ -25,9 +25,9 @@ const frames: [Float64Array, Float64Array] = [new Float64Array(frameSamples), ne
 const powers = [new Float64Array(edgeSamples + 1), new Float64Array(edgeSamples + 1)] as const;
 
 /**
- * Windows of a recording at 16 kHz (microsoft/DNS-Challenge `dnsmos_local.py`): a short one is
- * doubled as a whole until it fills a window; then one window starts every second, except for a
- * few, see `isWhole`. None if there are no samples.
+ * Windows of a recording at 16 kHz (microsoft/DNS-Challenge `dnsmos_local.py`): a short one is doubled as a whole until
+ * it fills a window; then one window starts every second, except for a few, see `isWhole`. None if there are no
+ * samples.
  */
 export function dnsmosWindows(samples: Float32Array): Float32Array[] {
   if (samples.length === 0) return [];
@@ -46,10 +46,9 @@ export function dnsmosWindows(samples: Float32Array): Float32Array[] {
 }
 
 /**
- * Features of the P.808 model for one window, without its last 10 ms: librosa's `melspectrogram`
- * with 321 points (zeros at the ends, periodic Hann window, power, 120 Slaney bands up to 8 kHz) in
- * decibels below the loudest, 80 at most, as `(db + 40) / 40`, so -1 to 1. In the order `[frame,
- * band]`.
+ * Features of the P.808 model for one window, without its last 10 ms: librosa's `melspectrogram` with 321 points (zeros
+ * at the ends, periodic Hann window, power, 120 Slaney bands up to 8 kHz) in decibels below the loudest, 80 at most, as
+ * `(db + 40) / 40`, so -1 to 1. In the order `[frame, band]`.
  */
 export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
   const sound = window.subarray(0, dnsmosFrames * hopSamples);
@@ -75,9 +74,8 @@ export function dnsmosMel(window: Float32Array): Float32Array<ArrayBuffer> {
 }
 
 /**
- * The reference code multiplies seconds in floating point and leaves out windows that come out one
- * sample short, the first being the 8th. We do the same, so that scores are comparable with
- * published ones.
+ * The reference code multiplies seconds in floating point and leaves out windows that come out one sample short, the
+ * first being the 8th. We do the same, so that scores are comparable with published ones.
  */
 function isWhole(index: number): boolean {
   return Math.trunc((index + windowSeconds) * dnsmosSampleRate) - index * dnsmosSampleRate >= dnsmosWindowSamples;

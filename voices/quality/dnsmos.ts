@@ -48,8 +48,8 @@ export type DnsmosRequest =
   | { readonly type: 'judge'; readonly windows: readonly Float32Array<ArrayBuffer>[] };
 
 /**
- * The resampled recording, or the model output for each window: raw signal, background and overall,
- * then P.808's score if that is loaded.
+ * The resampled recording, or the model output for each window: raw signal, background and overall, then P.808's score
+ * if that is loaded.
  */
 export interface DnsmosReply {
   readonly samples: Float32Array<ArrayBuffer>;
@@ -65,10 +65,7 @@ const known = {
 const engine = 'DNSMOS';
 const adviceOf = (file: string): string => `get ${file} (microsoft/DNS-Challenge, folder DNSMOS/DNSMOS)`;
 
-/**
- * Polynomials that map the network's output to the opinion scale; highest power first
- * (`dnsmos_local.py`).
- */
+/** Polynomials that map the network's output to the opinion scale; highest power first (`dnsmos_local.py`). */
 const fits = {
   signal: [-0.08397278, 1.22083953, 0.0052439],
   background: [-0.13166888, 1.60915514, -0.39604546],
@@ -76,11 +73,10 @@ const fits = {
 } as const;
 
 /**
- * Opens DNSMOS P.835, and P.808 if its file is given, in a worker thread: predicts listeners'
- * ratings of a recording per window of 9 s and averages them. Detects noise, clipping and dead air;
- * does not measure how natural speech is. Clean recordings get 2.4 to 3.2 overall, so the paper's
- * bound of 3 is strict. A window takes about half a second of CPU time. Throws `ENGINE_MISSING` if
- * a file is missing or has an unknown hash.
+ * Opens DNSMOS P.835, and P.808 if its file is given, in a worker thread: predicts listeners' ratings of a recording
+ * per window of 9 s and averages them. Detects noise, clipping and dead air; does not measure how natural speech is.
+ * Clean recordings get 2.4 to 3.2 overall, so the paper's bound of 3 is strict. A window takes about half a second of
+ * CPU time. Throws `ENGINE_MISSING` if a file is missing or has an unknown hash.
  */
 export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter & { close(): Promise<void> }> {
   const { modelPath, p808Path, signal, workers = 1, mostWindows = 1 } = options;
@@ -102,8 +98,7 @@ export async function openDnsmos(options: DnsmosOptions): Promise<QualityMeter &
     mostItems: mostWindows,
     lanes: workers,
     async run(items) {
-      // Copied only now: the windows of a long recording overlap, and copies of all would fill the
-      // memory.
+      // Copied only now: the windows of a long recording overlap, and copies of all would fill the memory.
       const windows = items.map((window) => new Float32Array(window));
       const transfer = windows.map(({ buffer }) => buffer);
       return (await pool.call({ type: 'judge', windows }, { signal: never, transfer })).scores;

@@ -27,10 +27,7 @@ export interface PieceDecoder {
   readonly languages: readonly string[];
   /** Sends one request. `samples` are mono at 16 kHz, 28 s at most. */
   decode(samples: Float32Array<ArrayBuffer>, options: DecodeOptions): Promise<HeardPiece>;
-  /**
-   * True to request partials during speech too, about twice a second: costs requests, and shows
-   * words early.
-   */
+  /** True to request partials during speech too, about twice a second: costs requests, and shows words early. */
   readonly partials: boolean;
   /** Silence after which a request is sent, because the utterance may be over; milliseconds. */
   readonly pauseMs: number;
@@ -39,10 +36,9 @@ export interface PieceDecoder {
 const sampleRate = 16_000;
 
 /**
- * Makes a recognizer from an engine that takes one piece per request. It sends a request in every
- * pause that may end the utterance, so that the final is ready when the end is certain, and drops
- * the request if the speech continues. A failed partial is ignored, because the final reports the
- * failure.
+ * Makes a recognizer from an engine that takes one piece per request. It sends a request in every pause that may end
+ * the utterance, so that the final is ready when the end is certain, and drops the request if the speech continues. A
+ * failed partial is ignored, because the final reports the failure.
  */
 export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineContext): SpeechRecognizer {
   return {

@@ -14,8 +14,8 @@ export interface StreamDecoder {
   /** Length of the blocks it takes, in milliseconds. */
   readonly blockMs: number;
   /**
-   * Decodes one utterance at 16 kHz; yields the whole text so far each time it changes. Ends after
-   * the server's last result.
+   * Decodes one utterance at 16 kHz; yields the whole text so far each time it changes. Ends after the server's last
+   * result.
    */
   hear(
     sound: LiveSound,
@@ -28,9 +28,9 @@ const sampleRate = 16_000;
 const leadFrames = 12;
 
 /**
- * Makes a recognizer from a streaming engine. It connects at the first voiced frame, so that
- * silence costs nothing and the connection is open before the speech ends. Until the first result
- * the audio is kept, to be sent again if the connection fails.
+ * Makes a recognizer from a streaming engine. It connects at the first voiced frame, so that silence costs nothing and
+ * the connection is open before the speech ends. Until the first result the audio is kept, to be sent again if the
+ * connection fails.
  */
 export function recognizeByStream(decoder: StreamDecoder, { name, calls }: EngineContext): SpeechRecognizer {
   return {
@@ -80,10 +80,7 @@ async function* checked(audio: AsyncIterable<AudioFrame>, name: string): AsyncGe
   }
 }
 
-/**
- * Returns the first frame that is not known to be silence, after its pre-roll; undefined if there
- * is none.
- */
+/** Returns the first frame that is not known to be silence, after its pre-roll; undefined if there is none. */
 async function untilVoice(frames: AsyncGenerator<AudioFrame>): Promise<readonly AudioFrame[] | undefined> {
   const lead: AudioFrame[] = [];
   for (;;) {

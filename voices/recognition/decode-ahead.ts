@@ -11,8 +11,8 @@ export interface Heard {
 
 export interface DecodeAheadOptions<Hypothesis extends Heard> {
   /**
-   * Decodes 16 kHz samples, of which it may take ownership. Aborting drops work that has not begun.
-   * It may report partial text to `onText`.
+   * Decodes 16 kHz samples, of which it may take ownership. Aborting drops work that has not begun. It may report
+   * partial text to `onText`.
    */
   decode(
     samples: Float32Array<ArrayBuffer>,
@@ -41,29 +41,22 @@ const usualAheadAfterMs = 64;
 const aheadAfterBusyMs = 192;
 /** Silence that ends a piece; later audio is decoded on its own. */
 const pauseMs = 1_500;
-/**
- * Length from which a piece ends at the next pause for breath; the model is made for 30 seconds at
- * most.
- */
+/** Length from which a piece ends at the next pause for breath; the model is made for 30 seconds at most. */
 const longPieceMs = 20_000;
 const breathMs = 288;
 /** Length at which a piece without such a pause is cut. */
 const longestPieceMs = 28_000;
 
 interface Ahead<Hypothesis> {
-  /**
-   * Voiced audio when the decoding began; the result covers the whole piece while this is
-   * unchanged.
-   */
+  /** Voiced audio when the decoding began; the result covers the whole piece while this is unchanged. */
   readonly voicedMs: number;
   readonly hypothesis: Promise<Hypothesis>;
   readonly drop: AbortController;
 }
 
 /**
- * Decodes one utterance while it runs: at intervals for partials, and in every pause that may be
- * its end, so that the final is ready when the end is certain. Holds the audio of one piece, 28
- * seconds at most.
+ * Decodes one utterance while it runs: at intervals for partials, and in every pause that may be its end, so that the
+ * final is ready when the end is certain. Holds the audio of one piece, 28 seconds at most.
  */
 export class DecodeAhead<Hypothesis extends Heard> {
   readonly #options: DecodeAheadOptions<Hypothesis>;
@@ -199,9 +192,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
   }
 }
 
-/**
- * Joins texts of pieces with spaces between them, except between characters of Chinese or Japanese.
- */
+/** Joins texts of pieces with spaces between them, except between characters of Chinese or Japanese. */
 export function joinTexts(texts: readonly string[]): string {
   const filled = texts.map((text) => text.trim()).filter((text) => text !== '');
   return filled.reduce(

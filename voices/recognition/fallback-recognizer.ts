@@ -4,15 +4,12 @@ import type { SpeechRecognizer } from '../recognizer.ts';
 import { Replay } from '../runtime/replay.ts';
 import { resample } from '../dsp/resampler.ts';
 
-/**
- * Longest utterance that is kept for the next engine; a longer one fails with its current engine.
- */
+/** Longest utterance that is kept for the next engine; a longer one fails with its current engine. */
 const mostKeptMs = 600_000;
 
 /**
- * Makes one recognizer from several: if one fails, the next decodes the utterance from its
- * beginning and continues with it. Partials may have been shown by then; the later ones replace
- * them. Throws the error of the last one.
+ * Makes one recognizer from several: if one fails, the next decodes the utterance from its beginning and continues with
+ * it. Partials may have been shown by then; the later ones replace them. Throws the error of the last one.
  */
 export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...SpeechRecognizer[]]): SpeechRecognizer {
   const [first, ...others] = recognizers;

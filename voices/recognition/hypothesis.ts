@@ -18,8 +18,7 @@ export interface Hypothesis {
 }
 
 /**
- * `babble`: words that were not said, as speech in another language produces. `mumble`: words too
- * uncertain to act on.
+ * `babble`: words that were not said, as speech in another language produces. `mumble`: words too uncertain to act on.
  */
 export type Verdict = 'words' | 'nothing' | 'babble' | 'mumble';
 
@@ -27,16 +26,11 @@ export type FinalTranscript = Extract<TranscriptPart, { type: 'transcript-final'
 
 /** Minimum score of words to be believed, see `scoreOf`. */
 const leastScore = -0.385;
-/**
- * Scores around `leastScore` for which a second decoding pays; `toReluctant` is the upper limit for
- * forced words.
- */
+/** Scores around `leastScore` for which a second decoding pays; `toReluctant` is the upper limit for forced words. */
 const doubtful = { from: -0.7, to: -0.2, toReluctant: 0.2 };
 /** Score of words if the second decoding found none at all. */
 const unheardScore = -1;
-/**
- * Minimum number of tokens of forced words, the end included, and minimum length of their audio.
- */
+/** Minimum number of tokens of forced words, the end included, and minimum length of their audio. */
 const leastReluctantTokens = 3;
 const leastReluctantSeconds = 0.5;
 /** Fewer different words than this, if forced, may come from a tone or a click. */
@@ -51,8 +45,8 @@ const babbleTokens = 8;
 const latinShare = 0.9;
 
 /**
- * Judges whether the words of a hypothesis were said. Text in another script or in a loop was not;
- * otherwise the score decides. Silence, noise and music give no words at all, or a few forced ones.
+ * Judges whether the words of a hypothesis were said. Text in another script or in a loop was not; otherwise the score
+ * decides. Silence, noise and music give no words at all, or a few forced ones.
  */
 export function judge(hypothesis: Hypothesis): Verdict {
   const { text, logProbabilities, silenceLogProbability, reluctant } = hypothesis;
@@ -75,10 +69,7 @@ export function judge(hypothesis: Hypothesis): Verdict {
   return tokens >= babbleTokens ? 'babble' : 'mumble';
 }
 
-/**
- * Returns true if a second decoding of the same audio, cut a little differently, may change the
- * verdict.
- */
+/** Returns true if a second decoding of the same audio, cut a little differently, may change the verdict. */
 export function isDoubtful(hypothesis: Hypothesis): boolean {
   const score = scoreOf(hypothesis);
   const to = hypothesis.reluctant ? doubtful.toReluctant : doubtful.to;
@@ -86,13 +77,12 @@ export function isDoubtful(hypothesis: Hypothesis): boolean {
 }
 
 /**
- * Scores how English the model found the audio, mostly -0.3 to 0.3. The mean log-probability of the
- * tokens says most: about -0.1 in English and -0.4 if that is hard to hear, about -1 in other
- * languages and rarely above -0.5. Three more terms separate the two in between: a few tokens prove
- * little; for English the model is certain that there is no silence; and babble has many tokens per
- * second. The weights are a logistic regression over 767 hypotheses of English and 94 of other
- * languages. With a second decoding the score is the mean of both: English that is hard to hear
- * gains by it, babble comes out differently and loses.
+ * Scores how English the model found the audio, mostly -0.3 to 0.3. The mean log-probability of the tokens says most:
+ * about -0.1 in English and -0.4 if that is hard to hear, about -1 in other languages and rarely above -0.5. Three more
+ * terms separate the two in between: a few tokens prove little; for English the model is certain that there is no
+ * silence; and babble has many tokens per second. The weights are a logistic regression over 767 hypotheses of English
+ * and 94 of other languages. With a second decoding the score is the mean of both: English that is hard to hear gains
+ * by it, babble comes out differently and loses.
  */
 export function scoreOf({ second, ...first }: Hypothesis): number {
   if (second === undefined) return scoreOnce(first);
@@ -105,18 +95,15 @@ function scoreOnce({ logProbabilities, silenceLogProbability, seconds }: Hypothe
   return mean(logProbabilities) + 1.2 / tokens + 0.05 * noSilence - (0.04 * tokens) / seconds;
 }
 
-/**
- * Returns the model's confidence in these words, 0 to 1: the geometric mean of the probabilities of
- * their tokens.
- */
+/** Returns the model's confidence in these words, 0 to 1: the geometric mean of the probabilities of their tokens. */
 export function confidenceOf(hypotheses: readonly Hypothesis[]): number {
   return Math.exp(mean(hypotheses.flatMap((hypothesis) => hypothesis.logProbabilities)));
 }
 
 /**
- * Concludes the final transcript of an utterance from the hypotheses of its pieces. Babble and
- * mumble are dropped; if they are more than half of the speech, the text is empty, and `unclear`
- * has the reason. `messages` has the text for each reason.
+ * Concludes the final transcript of an utterance from the hypotheses of its pieces. Babble and mumble are dropped; if
+ * they are more than half of the speech, the text is empty, and `unclear` has the reason. `messages` has the text for
+ * each reason.
  */
 export function concludeHearing(
   hypotheses: readonly Hypothesis[],

@@ -5,8 +5,8 @@ interface SoundListener {
 }
 
 /**
- * 16-bit little-endian PCM of one utterance as it arrives, for one listener at a time, which gets
- * it from the beginning.
+ * 16-bit little-endian PCM of one utterance as it arrives, for one listener at a time, which gets it from the
+ * beginning.
  */
 export interface LiveSound {
   /** Delivers the blocks so far, then those that arrive. Returns a function that stops it. */

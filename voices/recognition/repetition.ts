@@ -10,10 +10,9 @@ export interface Repetition {
 }
 
 /**
- * Finds the loop that covers most of a text. People repeat themselves too, so a loop counts only
- * from a minimum length: a single word four times in a row; two to four words three times, or five
- * to seven words twice, in each case less one word; longer phrases one and a half times. Case and
- * punctuation are ignored.
+ * Finds the loop that covers most of a text. People repeat themselves too, so a loop counts only from a minimum length:
+ * a single word four times in a row; two to four words three times, or five to seven words twice, in each case less one
+ * word; longer phrases one and a half times. Case and punctuation are ignored.
  */
 export function findRepetition(text: string): Repetition {
   const words = text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
@@ -35,10 +34,7 @@ function leastCovered(length: number): number {
   return length < 8 ? 2 * length - 1 : 1.5 * length;
 }
 
-/**
- * Counts the words from `start` on that equal the word `length` before them, the first occurrence
- * included.
- */
+/** Counts the words from `start` on that equal the word `length` before them, the first occurrence included. */
 function coveredByLoop(words: readonly string[], start: number, length: number): number {
   let end = start + length;
   while (end < words.length && words[end] === words[end - length]) end += 1;

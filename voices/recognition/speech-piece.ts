@@ -4,16 +4,13 @@ import { concatSamples } from '../audio.ts';
 const windowSamples = 512;
 const windowMs = 32;
 /**
- * Silence kept on either side of speech. After a second of silence the model takes what follows for
- * silence, too; with a shorter margin it misses soft onsets.
+ * Silence kept on either side of speech. After a second of silence the model takes what follows for silence, too; with
+ * a shorter margin it misses soft onsets.
  */
 const marginWindows = 9;
 /** Level below which there is no speech: -66 dBFS. */
 const leastLevel = 0.0005;
-/**
- * Without a VAD, a window is voiced above this fraction of the loudest window so far: 34 dB below
- * it.
- */
+/** Without a VAD, a window is voiced above this fraction of the loudest window so far: 34 dB below it. */
 const voiceRatio = 0.02;
 /** Minimum length of the part before a cut. */
 const leastCutMs = 15_000;
@@ -28,8 +25,8 @@ interface Window {
 }
 
 /**
- * Audio at 16 kHz that will be decoded at once, without the silence around it: at most 288 ms stay
- * on either side. Silence before the first voiced window is dropped, so it takes no memory.
+ * Audio at 16 kHz that will be decoded at once, without the silence around it: at most 288 ms stay on either side.
+ * Silence before the first voiced window is dropped, so it takes no memory.
  */
 export class SpeechPiece {
   #windows: Window[] = [];
@@ -75,10 +72,7 @@ export class SpeechPiece {
     return join(this.#windows.slice(0, this.#last + 1 + marginWindows));
   }
 
-  /**
-   * Removes and returns the speech up to the best place to cut: a pause, otherwise the quietest
-   * moment.
-   */
+  /** Removes and returns the speech up to the best place to cut: a pause, otherwise the quietest moment. */
   takeFirst(): Float32Array<ArrayBuffer> {
     const cut = this.#findCut();
     const windows = this.#windows;

@@ -33,10 +33,7 @@ export async function detectVoice(samples: Float32Array, vad: Vad, { signal }: C
   return { windows, windowMs: (vad.windowSamples / vad.sampleRate) * 1000, probabilities };
 }
 
-/**
- * Transcribes a recording at the recognizer's sample rate; undefined if there is no final
- * transcript.
- */
+/** Transcribes a recording at the recognizer's sample rate; undefined if there is no final transcript. */
 export async function transcribeRecording(
   { windows, windowMs, probabilities }: VoiceActivity,
   recognizer: SpeechRecognizer,

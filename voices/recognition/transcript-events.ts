@@ -18,9 +18,9 @@ const eventSchema = z.object({
 });
 
 /**
- * Reads a transcript sent as events; passes the whole text so far to `onText` as it grows. Resolves
- * to the whole text, white space unchanged. Throws `EngineError` if the stream reports an error, is
- * something else, or ends before the text does.
+ * Reads a transcript sent as events; passes the whole text so far to `onText` as it grows. Resolves to the whole text,
+ * white space unchanged. Throws `EngineError` if the stream reports an error, is something else, or ends before the
+ * text does.
  */
 export async function readTranscript(
   bytes: AsyncIterable<Uint8Array>,

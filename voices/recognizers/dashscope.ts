@@ -13,14 +13,9 @@ const settings = z.strictObject({
   baseUrl: dashscopeUrl,
   workspace: z.string().min(1).optional(),
   model: z.string().min(1).default('paraformer-realtime-v2'),
-  /**
-   * Languages that the model understands; one is sent as a hint if the session knows what is
-   * spoken.
-   */
+  /** Languages that the model understands; one is sent as a hint if the session knows what is spoken. */
   languages: languageTags.default(['zh', 'en', 'ja', 'yue', 'ko', 'de', 'fr', 'ru']),
-  /**
-   * Silence that ends a sentence, in milliseconds. It does not end the utterance; the session does.
-   */
+  /** Silence that ends a sentence, in milliseconds. It does not end the utterance; the session does. */
   sentencePauseMs: z.number().int().min(200).max(6_000).default(500),
   /** Additional task parameters, such as `{"vocabulary_id": "vocab-1"}`. */
   extra: z.record(z.string(), z.unknown()).default({}),

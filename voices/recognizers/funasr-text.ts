@@ -23,10 +23,10 @@ export interface FunasrText {
 }
 
 /**
- * Assembles the transcript: words of the first pass are appended, the second pass replaces them.
- * The servers mark the last result in opposite ways: `is_final` is the end of the stream for the
- * C++ server, and means that somebody is speaking for the Python server. So a change of the flag
- * marks the end; if the flag has never changed, the caller has to wait for more.
+ * Assembles the transcript: words of the first pass are appended, the second pass replaces them. The servers mark the
+ * last result in opposite ways: `is_final` is the end of the stream for the C++ server, and means that somebody is
+ * speaking for the Python server. So a change of the flag marks the end; if the flag has never changed, the caller has
+ * to wait for more.
  */
 export function openFunasrText(mode: FunasrMode): FunasrText {
   const corrected: string[] = [];

@@ -15,19 +15,13 @@ import type { LiveSound } from '../recognition/live-sound.ts';
 const settings = z.strictObject({
   /** Such as `ws://127.0.0.1:10095`; `wss:` if the server has a certificate that Node trusts. */
   baseUrl: baseUrlSchema,
-  /**
-   * `2pass` shows words early and corrects them at the end; `online` is the first pass alone,
-   * `offline` the second.
-   */
+  /** `2pass` shows words early and corrects them at the end; `online` is the first pass alone, `offline` the second. */
   mode: z.enum(['2pass', 'online', 'offline']).default('2pass'),
   /** Languages that the model understands. */
   languages: languageTags.default(['zh', 'en']),
   /** Hotwords: a string for the Python server, or words with their weights for the C++ server. */
   hotwords: z.union([z.string().min(1), z.record(z.string(), z.number())]).optional(),
-  /**
-   * Wait for more after a result that may be the last, in milliseconds: not every server marks the
-   * last one.
-   */
+  /** Wait for more after a result that may be the last, in milliseconds: not every server marks the last one. */
   settleMs: z.number().int().min(0).max(5_000).default(300),
   /** Additional fields of the first message, such as `{"svs_lang": "zh"}`. */
   extra: z.record(z.string(), z.unknown()).default({}),

@@ -17,8 +17,8 @@ export interface MoonshineModelOptions {
 /** Loaded model of Moonshine tiny. */
 export interface MoonshineModel {
   /**
-   * Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same
-   * hypothesis. With `carefully`, doubtful audio is decoded a second time.
+   * Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same hypothesis. With
+   * `carefully`, doubtful audio is decoded a second time.
    */
   hear(samples: Float32Array, options: { readonly carefully: boolean }): Promise<Hypothesis>;
 }
@@ -32,16 +32,12 @@ const startToken = 1;
 const endToken = 2;
 /** Vocabulary size of the tokenizer; later tokens are no words. */
 const wordTokens = 32_000;
-/**
- * Upper limit for speech, fast speech included; for audio it cannot make out, the model repeats
- * itself endlessly.
- */
+/** Upper limit for speech, fast speech included; for audio it cannot make out, the model repeats itself endlessly. */
 const tokensPerSecond = 6.5;
 const spareTokens = 4;
 /**
- * If the model is less sure than this (95 %) that there are no words, it is forced to decode some.
- * In recorded silence, noise and music it is nearly always surer; after a second of silence it may
- * drop good speech at far less.
+ * If the model is less sure than this (95 %) that there are no words, it is forced to decode some. In recorded silence,
+ * noise and music it is nearly always surer; after a second of silence it may drop good speech at far less.
  */
 const sureOfSilence = -0.05;
 
@@ -84,8 +80,7 @@ async function loadSession(path: string, threads: number, outputs: readonly stri
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    // Weights are unpacked once and not in each step, which takes a third less time; idle threads
-    // do not spin.
+    // Weights are unpacked once and not in each step, which takes a third less time; idle threads do not spin.
     extra: { session: { disable_quant_qdq: '1', intra_op: { allow_spinning: '0' } } },
   }).catch((cause: unknown) => {
     throw new EngineError(name, 'ENGINE_MISSING', `${path} cannot be loaded: ${advice}`, cause);
@@ -135,8 +130,7 @@ class Decoding {
       use_cache_branch: new Tensor('bool', [!first], [1]),
     };
     for (const cache of caches) feeds[`past_key_values.${cache}`] = this.#past[cache] ?? empty;
-    // The cross-attention cache depends on the audio only: it is computed in the first step and
-    // kept.
+    // The cross-attention cache depends on the audio only: it is computed in the first step and kept.
     const grown = first ? caches : growingCaches;
     const out = await this.#decoder.run(feeds, ['logits', ...grown.map((cache) => `present.${cache}`)]);
     for (const cache of grown) this.#past[cache] = out[`present.${cache}`] as Tensor;

@@ -11,10 +11,7 @@ import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 
 export interface MoonshineOptions {
-  /**
-   * Decoding threads, each with a model of its own and one utterance at a time; default: half the
-   * processors.
-   */
+  /** Decoding threads, each with a model of its own and one utterance at a time; default: half the processors. */
   readonly workers?: number;
   /** Threads of each worker's encoder; default 2, or 1 on a single processor. */
   readonly threads?: number;
@@ -23,8 +20,7 @@ export interface MoonshineOptions {
 }
 
 /**
- * Piece of mono audio at 16 kHz. `carefully` is for finals: a doubtful result is decoded twice,
- * unlike for partials.
+ * Piece of mono audio at 16 kHz. `carefully` is for finals: a doubtful result is decoded twice, unlike for partials.
  */
 export interface MoonshineRequest {
   readonly samples: Float32Array<ArrayBuffer>;
@@ -44,11 +40,11 @@ const messages: Readonly<Record<Unclear['code'], string>> = {
 };
 
 /**
- * Moonshine tiny in worker threads: English only, nothing to download. Partials come about twice a
- * second while the user speaks and a worker is free; the final is usually ready as soon as the
- * audio ends, because every pause is decoded at once. Speech in another language gives an `unclear`
- * final; silence, noise and music an empty one. Utterances may have any length. The model loads
- * with the first utterance, or with `warm`; a missing one then throws `ENGINE_MISSING`.
+ * Moonshine tiny in worker threads: English only, nothing to download. Partials come about twice a second while the
+ * user speaks and a worker is free; the final is usually ready as soon as the audio ends, because every pause is
+ * decoded at once. Speech in another language gives an `unclear` final; silence, noise and music an empty one.
+ * Utterances may have any length. The model loads with the first utterance, or with `warm`; a missing one then throws
+ * `ENGINE_MISSING`.
  */
 export function openMoonshine(options: MoonshineOptions = {}): SpeechRecognizer & {
   /** Loads the model in all workers. Aborting throws `signal.reason`. */
@@ -118,17 +114,14 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
   };
 }
 
-/**
- * Decodes silence on every worker. The model is unsure about zeros, so all of its code paths run.
- */
+/** Decodes silence on every worker. The model is unsure about zeros, so all of its code paths run. */
 async function warm(pool: WorkerPool<MoonshineRequest, Hypothesis>, workers: number, signal: AbortSignal) {
   const silence = (): MoonshineRequest => ({ samples: new Float32Array(sampleRate), carefully: false });
   await Promise.all(Array.from({ length: workers }, () => pool.call(silence(), { signal, priority: urgencies.final })));
 }
 
 /**
- * Returns the folder of the model in `@moonshine-ai/moonshine-js`; throws `ENGINE_MISSING` if that
- * is not installed.
+ * Returns the folder of the model in `@moonshine-ai/moonshine-js`; throws `ENGINE_MISSING` if that is not installed.
  */
 export function findMoonshine(): string {
   const manifest = findPackageJSON('@moonshine-ai/moonshine-js', import.meta.url);

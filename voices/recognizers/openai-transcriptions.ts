@@ -18,15 +18,9 @@ interface Dialect {
   /** True if the server can report its confidence (`verbose_json`). */
   readonly verbose: boolean;
   readonly concurrency: number;
-  /**
-   * True to request partials during speech: if requests cost nothing and do not wait for each
-   * other.
-   */
+  /** True to request partials during speech: if requests cost nothing and do not wait for each other. */
   readonly partials: boolean;
-  /**
-   * True if the server can stream the text while it decodes (server-sent events); it may still send
-   * it all at once.
-   */
+  /** True if the server can stream the text while it decodes (server-sent events); it may still send it all at once. */
   readonly streams: boolean;
   /** Value of `language` if the language is unknown; absent: none is sent. */
   readonly unknownLanguage?: string;
@@ -61,9 +55,7 @@ const dialects = {
 type DialectName = keyof typeof dialects;
 
 const settings = z.strictObject({
-  /**
-   * Base URL including the API version if the server has one, such as `http://127.0.0.1:8000/v1`.
-   */
+  /** Base URL including the API version if the server has one, such as `http://127.0.0.1:8000/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1).optional(),
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).default('openai'),

@@ -14,8 +14,8 @@ const settings = z.strictObject({
   /** URL of the gRPC port, such as `http://127.0.0.1:8001`. */
   baseUrl: baseUrlSchema,
   /**
-   * Name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or
-   * `infer_pipeline` of FunASR.
+   * Name in the model repository: `infer_bls` or `whisper` of k2-fsa/sherpa, `sensevoice` or `infer_pipeline` of
+   * FunASR.
    */
   model: z.string().min(1),
   /** Language if the session does not know it: a BCP 47 primary tag. */
@@ -28,10 +28,7 @@ const settings = z.strictObject({
 
 export type TritonRecognizerSettings = z.infer<typeof settings>;
 
-/**
- * Whisper, SenseVoice, Paraformer and others on NVIDIA's Triton; each model gets the inputs that it
- * declares.
- */
+/** Whisper, SenseVoice, Paraformer and others on NVIDIA's Triton; each model gets the inputs that it declares. */
 export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
   settings,
   care: () => ({ concurrency: 32, timeouts: { firstByteMs: 30_000 } }),
@@ -99,8 +96,7 @@ function inputsFor(
 }
 
 /**
- * Parses a transcript. SenseVoice prepends tags for language, emotion and audio event; Whisper may
- * leave such tags too.
+ * Parses a transcript. SenseVoice prepends tags for language, emotion and audio event; Whisper may leave such tags too.
  */
 function heardIn(text: string): HeardPiece {
   const marks = [...text.matchAll(/<\|([a-z]+)\|>/g)].map(([, mark]) => mark ?? '');

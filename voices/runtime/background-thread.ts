@@ -5,8 +5,8 @@ import { setPriority } from 'node:os';
 const backgroundPriority = 10;
 
 /**
- * Lowers the priority of the calling thread if the system supports per-thread priorities (Linux),
- * so that a long job uses only the CPU time that live sessions leave. Does nothing elsewhere.
+ * Lowers the priority of the calling thread if the system supports per-thread priorities (Linux), so that a long job
+ * uses only the CPU time that live sessions leave. Does nothing elsewhere.
  */
 export function runInBackground(): void {
   try {

@@ -8,8 +8,8 @@ export function hashOf(bytes: Uint8Array): string {
 }
 
 /**
- * SHA-256 of a file as lower-case hex, read as a stream because files may exceed a gigabyte.
- * Rejects with the file system's error.
+ * SHA-256 of a file as lower-case hex, read as a stream because files may exceed a gigabyte. Rejects with the file
+ * system's error.
  */
 export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 const busy = 5;
 
 /**
- * Takes an exclusive, cross-process lock on a file. It is an operating system lock, taken through
- * an empty SQLite file: it ends with the process, however that ends, and a reused PID means
- * nothing. If it is taken, throws the error that `refused` returns for its holder, such as `Process
- * 4711`. The file stays: removing it would let two processes hold the lock.
+ * Takes an exclusive, cross-process lock on a file. It is an operating system lock, taken through an empty SQLite file:
+ * it ends with the process, however that ends, and a reused PID means nothing. If it is taken, throws the error that
+ * `refused` returns for its holder, such as `Process 4711`. The file stays: removing it would let two processes hold
+ * the lock.
  */
 export async function takeProcessLock(file: string, refused: (holder: string) => Error): Promise<Disposable> {
   await mkdir(path.dirname(file), { recursive: true });

@@ -17,8 +17,7 @@ export interface ProcessCall<Part> {
 }
 
 /**
- * The process's end of an `EngineProcess`. An `EngineError` keeps its code; any other error becomes
- * `ENGINE_BAD_REPLY`.
+ * The process's end of an `EngineProcess`. An `EngineError` keeps its code; any other error becomes `ENGINE_BAD_REPLY`.
  */
 export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<Data, Engine, Request, Part>): void {
   if (process.send === undefined) throw new Error('this module runs in a process of its own only');
@@ -64,8 +63,8 @@ export function serveProcess<Data, Engine, Request, Part>(engine: ProcessEngine<
     else if ('request' in message) void answer(message.id, message.request);
     else running.get(message.id)?.abort(new Error('nobody waits any more'));
   });
-  // Ignored: a stopping server finishes its replies first, but terminals and process managers
-  // signal both processes at once.
+  // Ignored: a stopping server finishes its replies first, but terminals and process managers signal both processes at
+  // once.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => undefined);
   // The server is gone, and nothing else would end this process.
   process.on('disconnect', () => process.exit());

@@ -16,15 +16,14 @@ export type ProcessReply<Part> =
   | { readonly id: number; readonly error: { readonly code: EngineError['code']; readonly detail: string } };
 
 /**
- * An engine in its own process. Native engines crash the whole process on weights they cannot
- * handle, and a worker thread would take the server down with it; this way the call fails, and the
- * next one restarts the process. `ENGINE_MISSING` if the process ended while loading, otherwise
- * `ENGINE_UNAVAILABLE`.
+ * An engine in its own process. Native engines crash the whole process on weights they cannot handle, and a worker
+ * thread would take the server down with it; this way the call fails, and the next one restarts the process.
+ * `ENGINE_MISSING` if the process ended while loading, otherwise `ENGINE_UNAVAILABLE`.
  */
 export interface EngineProcess<Request, Part> {
   /**
-   * Makes a request; the first one starts the process and loads the engine. Leaving or aborting
-   * tells the engine to stop.
+   * Makes a request; the first one starts the process and loads the engine. Leaving or aborting tells the engine to
+   * stop.
    */
   stream(request: Request, options: CallOptions): AsyncGenerator<Part>;
   /** Like `stream`, for a single part. */
@@ -41,10 +40,7 @@ export interface ProcessSettings {
   readonly url: URL;
   /** Argument of the engine's `load`; anything that can be cloned. */
   readonly data: unknown;
-  /**
-   * Time the process may keep working on an abandoned call before it is killed, in milliseconds.
-   * Default: 30 s.
-   */
+  /** Time the process may keep working on an abandoned call before it is killed, in milliseconds. Default: 30 s. */
   readonly patienceMs?: number;
 }
 
@@ -52,9 +48,7 @@ export function openProcess<Request, Part>(settings: ProcessSettings): EnginePro
   return new ForkedEngine(settings);
 }
 
-/**
- * For most failures, the last line that an engine printed while loading is the only explanation.
- */
+/** For most failures, the last line that an engine printed while loading is the only explanation. */
 const keptCharacters = 2_000;
 const shownCharacters = 300;
 const usualPatienceMs = 30_000;
@@ -136,10 +130,7 @@ class ForkedEngine<Request, Part> implements EngineProcess<Request, Part> {
     return running;
   }
 
-  /**
-   * Native code cannot be stopped, and some calls never return: their promises would stay pending
-   * for good.
-   */
+  /** Native code cannot be stopped, and some calls never return: their promises would stay pending for good. */
   #leave(running: Running<Part>, id: number): void {
     send(running, { id, abort: true });
     const { patienceMs = usualPatienceMs } = this.#settings;

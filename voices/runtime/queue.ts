@@ -1,7 +1,4 @@
-/**
- * The one bridge from push to pull: a queue that one reader iterates. Unbounded; writers are paced
- * upstream.
- */
+/** The one bridge from push to pull: a queue that one reader iterates. Unbounded; writers are paced upstream. */
 export class Queue<Item> implements AsyncIterable<Item> {
   #items: Item[] = [];
   #head = 0;
@@ -34,10 +31,7 @@ export class Queue<Item> implements AsyncIterable<Item> {
     this.end();
   }
 
-  /**
-   * Not a generator: all audio and text passes through queues, and a generator allocates five
-   * objects per item.
-   */
+  /** Not a generator: all audio and text passes through queues, and a generator allocates five objects per item. */
   [Symbol.asyncIterator](): AsyncIterator<Item> {
     let finished = false;
     const finish = (): IteratorReturnResult<undefined> => {

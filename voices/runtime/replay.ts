@@ -1,6 +1,6 @@
 /**
- * A stream that can be read again from its start, by one reader after another. A reader abandoned
- * while it waits takes no item away from the next.
+ * A stream that can be read again from its start, by one reader after another. A reader abandoned while it waits takes
+ * no item away from the next.
  */
 export class Replay<Item> {
   readonly #iterator: AsyncIterator<Item>;
@@ -18,10 +18,7 @@ export class Replay<Item> {
     return this.#items;
   }
 
-  /**
-   * Waits for the item at this index, counted from the start; undefined if the stream ends before
-   * it.
-   */
+  /** Waits for the item at this index, counted from the start; undefined if the stream ends before it. */
   async at(index: number): Promise<Item | undefined> {
     while (index - this.#forgotten >= this.#items.length) {
       if (this.#ended) return undefined;
@@ -40,8 +37,7 @@ export class Replay<Item> {
 
   /** Tells the source that there are no more readers. */
   close(): void {
-    // Not awaited: a source that is waiting for its own input would not settle before that input
-    // comes.
+    // Not awaited: a source that is waiting for its own input would not settle before that input comes.
     void this.#iterator.return?.().catch(() => undefined);
   }
 

@@ -1,8 +1,8 @@
 import type { CallOptions } from '../engine.ts';
 
 /**
- * Passes a stream on. Aborting throws `signal.reason` at once, even while the stream is silent.
- * Retains nothing of what has passed, however long the stream is.
+ * Passes a stream on. Aborting throws `signal.reason` at once, even while the stream is silent. Retains nothing of what
+ * has passed, however long the stream is.
  */
 export async function* untilAborted<Item>(items: AsyncIterable<Item>, { signal }: CallOptions): AsyncGenerator<Item> {
   const iterator = items[Symbol.asyncIterator]();
@@ -13,8 +13,7 @@ export async function* untilAborted<Item>(items: AsyncIterable<Item>, { signal }
       yield next.value;
     }
   } finally {
-    // Not awaited: a source that is waiting for its own input would not settle before that input
-    // comes.
+    // Not awaited: a source that is waiting for its own input would not settle before that input comes.
     void iterator.return?.().catch(() => undefined);
   }
 }

@@ -13,10 +13,9 @@ export type WorkerReply<Reply> =
 /** Worker threads that run a blocking engine, each one request at a time. */
 export interface WorkerPool<Request, Reply> {
   /**
-   * Runs one request. Waiting requests start in order of `priority`, higher first, then of arrival.
-   * Aborting drops a waiting request at once; a running one completes and its reply is discarded. A
-   * worker that dies fails its request with `ENGINE_UNAVAILABLE` and is replaced. `transfer` lists
-   * buffers of the request to be moved instead of copied.
+   * Runs one request. Waiting requests start in order of `priority`, higher first, then of arrival. Aborting drops a
+   * waiting request at once; a running one completes and its reply is discarded. A worker that dies fails its request
+   * with `ENGINE_UNAVAILABLE` and is replaced. `transfer` lists buffers of the request to be moved instead of copied.
    */
   call(request: Request, options: PoolCallOptions): Promise<Reply>;
   /** Number of requests running or waiting. */
@@ -40,10 +39,7 @@ interface Job<Request, Reply> {
   readonly onAbort: () => void;
 }
 
-/**
- * Opens a pool of at most `size` threads running the module at `url`; threads start when first
- * needed.
- */
+/** Opens a pool of at most `size` threads running the module at `url`; threads start when first needed. */
 export function openWorkerPool<Request, Reply>(settings: PoolSettings): WorkerPool<Request, Reply> {
   return new Pool(settings);
 }
@@ -55,8 +51,8 @@ interface PoolSettings {
   readonly size: number;
   readonly workerData?: unknown;
   /**
-   * Time a closing pool waits for running requests, in milliseconds. Default: 0. Needed for native
-   * code: terminating a thread inside it crashes the whole process.
+   * Time a closing pool waits for running requests, in milliseconds. Default: 0. Needed for native code: terminating a
+   * thread inside it crashes the whole process.
    */
   readonly finishMs?: number;
 }

@@ -3,9 +3,9 @@ import { EngineError } from '../engine.ts';
 import type { WorkerReply, WorkerRequest } from './worker-pool.ts';
 
 /**
- * The worker's end of a pool: answers each request with what `handle` returns; `transfer` lists the
- * buffers of the reply that may be moved instead of copied. An `EngineError` keeps its code; any
- * other error becomes `ENGINE_BAD_REPLY`.
+ * The worker's end of a pool: answers each request with what `handle` returns; `transfer` lists the buffers of the
+ * reply that may be moved instead of copied. An `EngineError` keeps its code; any other error becomes
+ * `ENGINE_BAD_REPLY`.
  */
 export function serveWorker<Request, Reply>(
   handle: (request: Request) => Promise<{ readonly reply: Reply; readonly transfer?: readonly Transferable[] }>,

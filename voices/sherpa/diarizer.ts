@@ -13,8 +13,8 @@ export const diarizerSettings = z.strictObject({
   files: familyFiles(['segmentation', 'embedding']),
   ...machineSettings,
   /**
-   * Maximum distance between embeddings of one speaker, used if the number of speakers is not
-   * given; higher gives fewer speakers.
+   * Maximum distance between embeddings of one speaker, used if the number of speakers is not given; higher gives fewer
+   * speakers.
    */
   threshold: z.number().min(0).max(1).default(0.5),
 });
@@ -22,17 +22,12 @@ export const diarizerSettings = z.strictObject({
 export type DiarizerSettings = z.infer<typeof diarizerSettings>;
 
 export interface Diarizer {
-  /**
-   * Returns the segments of all speakers in time order; pass `speakers` if their number is known.
-   */
+  /** Returns the segments of all speakers in time order; pass `speakers` if their number is known. */
   diarize(clip: AudioFrame, options: CallOptions & { readonly speakers?: number }): Promise<readonly SpeakerSegment[]>;
   close(): Promise<void>;
 }
 
-/**
- * Opens a speaker diarizer in a process of its own. Processing takes about a tenth of the clip's
- * length.
- */
+/** Opens a speaker diarizer in a process of its own. Processing takes about a tenth of the clip's length. */
 export function openDiarizer(settings: DiarizerSettings, name = 'diarizer'): Diarizer {
   const listener = openSpeakers({ name, settings });
   return {

@@ -5,8 +5,8 @@ import { whisperLanguages } from '../text/whisper-languages.ts';
 import { familyFiles, machineSettings, modelOptions, sampleRate } from './settings.ts';
 
 /**
- * Punctuation models for recognizers that output none: CT-Transformer (Chinese and English) or
- * CNN-BiLSTM (English, with capitals).
+ * Punctuation models for recognizers that output none: CT-Transformer (Chinese and English) or CNN-BiLSTM (English,
+ * with capitals).
  */
 const punctuationSchema = z.discriminatedUnion('family', [
   z.strictObject({ family: z.literal('ct-transformer'), files: z.strictObject({ model: weightsSchema }) }),
@@ -20,9 +20,7 @@ export type PunctuationSettings = z.infer<typeof punctuationSchema>;
 
 const common = {
   ...machineSettings,
-  /**
-   * BCP 47 primary tags of the languages the model understands, if they differ from its family's.
-   */
+  /** BCP 47 primary tags of the languages the model understands, if they differ from its family's. */
   languages: languageTags.optional(),
   punctuation: punctuationSchema.optional(),
 };

@@ -7,10 +7,7 @@ import { openPunctuation } from './punctuation.ts';
 import { hearsAsItComes, recognizerConfig, type RecognizerSettings } from './recognizer-settings.ts';
 import { sampleRate } from './settings.ts';
 
-/**
- * Silence appended to a stream, because streaming models need some look-ahead to output the last
- * words.
- */
+/** Silence appended to a stream, because streaming models need some look-ahead to output the last words. */
 const lookAheadMs = 600;
 
 interface Ear {
@@ -79,8 +76,8 @@ function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest
 }
 
 /**
- * Lower-cases text that is all capitals, which some models write: it is hard to read, and
- * punctuation models do not know it.
+ * Lower-cases text that is all capitals, which some models write: it is hard to read, and punctuation models do not
+ * know it.
  */
 function inLowerCase(text: string): string {
   return /\p{Ll}/u.test(text) ? text : text.toLowerCase();

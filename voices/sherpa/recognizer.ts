@@ -17,9 +17,7 @@ export interface EarData {
   readonly settings: RecognizerSettings;
 }
 
-/**
- * Request to the process; samples are at 16 kHz. A `stream` is one utterance of a streaming model.
- */
+/** Request to the process; samples are at 16 kHz. A `stream` is one utterance of a streaming model. */
 export type EarRequest =
   | { readonly kind: 'load' }
   | { readonly kind: 'piece'; readonly samples: Float32Array }
@@ -35,9 +33,7 @@ export interface EarReply {
 const blockMs = 100;
 const pauseMs = 128;
 
-/**
- * Recognizers by sherpa-onnx in a process of their own; see `recognizerSettings` for the families.
- */
+/** Recognizers by sherpa-onnx in a process of their own; see `recognizerSettings` for the families. */
 export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
   settings: recognizerSettings,
   // An utterance of a streaming model lasts as long as the user speaks, and each step costs little.
@@ -83,9 +79,7 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
 
 let utterances = 0;
 
-/**
- * Streams one utterance to the process. Blocks that arrive during a decoding step are sent as one.
- */
+/** Streams one utterance to the process. Blocks that arrive during a decoding step are sent as one. */
 async function* hear(
   ear: EngineProcess<EarRequest, EarReply>,
   sound: LiveSound,

@@ -25,10 +25,7 @@ export function modelOptions({ threads, provider }: MachineSettings): object {
 type Files<Part extends string> = { [Name in Part]: typeof weightsSchema };
 type OptionalFiles<Part extends string> = { [Name in Part]: z.ZodOptional<typeof weightsSchema> };
 
-/**
- * Returns the schema of a model family's files: the required ones, then those that only some of its
- * models have.
- */
+/** Returns the schema of a model family's files: the required ones, then those that only some of its models have. */
 export function familyFiles<Needed extends string, Other extends string = never>(
   needed: readonly Needed[],
   others: readonly Other[] = [],

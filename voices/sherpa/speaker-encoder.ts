@@ -9,10 +9,7 @@ import { unitOf, type SpeakerEncoder } from '../speaker-encoder.ts';
 const settings = z.strictObject({
   files: familyFiles(['embedding']),
   ...machineSettings,
-  /**
-   * Embedding size: 192 for the usual CAM++ and ERes2NetV2, 512 for those of VoxCeleb and ERes2Net
-   * base.
-   */
+  /** Embedding size: 192 for the usual CAM++ and ERes2NetV2, 512 for those of VoxCeleb and ERes2Net base. */
   dimensions: z.number().int().min(16).max(4_096).default(192),
 });
 
@@ -20,10 +17,7 @@ export type SherpaEncoderSettings = z.infer<typeof settings>;
 
 const leastSeconds = 0.5;
 
-/**
- * Speaker encoders by sherpa-onnx in a process of their own: CAM++, ERes2Net and those of
- * WeSpeaker.
- */
+/** Speaker encoders by sherpa-onnx in a process of their own: CAM++, ERes2Net and those of WeSpeaker. */
 export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
   settings,
   care: () => ({ concurrency: 4 }),

@@ -19,9 +19,7 @@ export interface SpeakerRequest {
   readonly speakers?: number | undefined;
 }
 
-/**
- * Stretch of speech by one speaker; times from the beginning of the clip, speakers numbered from 0.
- */
+/** Stretch of speech by one speaker; times from the beginning of the clip, speakers numbered from 0. */
 export interface SpeakerSegment {
   readonly startMs: number;
   readonly endMs: number;

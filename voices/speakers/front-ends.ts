@@ -21,8 +21,8 @@ export type FrontEndName = 'campplus' | 'wavlm-large-sv';
 /** Front end of each family; a model's family is recognized by its input and output names. */
 export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
   /**
-   * CAM++ (3D-Speaker; `feature` in its own export, `x` in sherpa-onnx's): 80 fbank bands of
-   * samples in [-1, 1], minus their mean.
+   * CAM++ (3D-Speaker; `feature` in its own export, `x` in sherpa-onnx's): 80 fbank bands of samples in [-1, 1], minus
+   * their mean.
    */
   campplus: {
     inputs: ['x', 'feature'],
@@ -33,8 +33,7 @@ export const frontEnds: Readonly<Record<FrontEndName, FrontEnd>> = {
     },
   },
   /**
-   * WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform, with mean 0 and variance 1
-   * (PyTorch's `layer_norm`).
+   * WavLM-large with ECAPA (Seed-TTS-eval's SIM): the waveform, with mean 0 and variance 1 (PyTorch's `layer_norm`).
    */
   'wavlm-large-sv': {
     inputs: ['wav'],

@@ -42,12 +42,12 @@ const advice =
 const leastSeconds = 0.5;
 
 /**
- * Opens a speaker encoder in a worker thread: CAM++ (3D-Speaker, Apache-2.0: 192 dimensions, ranks
- * clips as in the paper) or WavLM-large SV (256; the SIM of Seed-TTS-eval), recognized by the names
- * of input and output. Concurrent clips of equal length share a run. No package ships weights, and
- * none were at hand when this was written: features are checked against reference values, names and
- * shapes against the exports' sources, but the models themselves have never run here. Throws
- * `ENGINE_MISSING` if the file is missing, has another hash than requested, or is not such a model.
+ * Opens a speaker encoder in a worker thread: CAM++ (3D-Speaker, Apache-2.0: 192 dimensions, ranks clips as in the
+ * paper) or WavLM-large SV (256; the SIM of Seed-TTS-eval), recognized by the names of input and output. Concurrent
+ * clips of equal length share a run. No package ships weights, and none were at hand when this was written: features
+ * are checked against reference values, names and shapes against the exports' sources, but the models themselves have
+ * never run here. Throws `ENGINE_MISSING` if the file is missing, has another hash than requested, or is not such a
+ * model.
  */
 export async function openOnnxSpeaker(
   options: OnnxSpeakerOptions,

@@ -31,8 +31,8 @@ export interface PhraseRenderer {
   /** Fade-out at the end of each text, in milliseconds: for engines whose audio ends in noise. */
   readonly fadeOutMs?: number;
   /**
-   * Sends one request; yields audio as it arrives, at any rate. `text` has letters or digits, and
-   * no white space around it.
+   * Sends one request; yields audio as it arrives, at any rate. `text` has letters or digits, and no white space around
+   * it.
    */
   render(text: string, options: RenderOptions): AsyncIterable<PcmBlock>;
 }
@@ -55,10 +55,9 @@ interface Underway {
 }
 
 /**
- * Makes a synthesizer from an engine that takes one text per request: one text at a time, read as
- * fast as the server sends it. The next one is requested as soon as the last has arrived, one text
- * ahead of the reader. Words come with the audio that says them; their times are estimates while
- * the length of the audio is unknown.
+ * Makes a synthesizer from an engine that takes one text per request: one text at a time, read as fast as the server
+ * sends it. The next one is requested as soon as the last has arrived, one text ahead of the reader. Words come with
+ * the audio that says them; their times are estimates while the length of the audio is unknown.
  */
 export function speakByPhrase(renderer: PhraseRenderer, context: EngineContext): SpeechSynthesizer {
   const pace: Pace = { msPerUnit: undefined };

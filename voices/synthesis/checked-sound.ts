@@ -4,20 +4,17 @@ import { isFormatFault, type PcmBlock } from '../calls/pcm-stream.ts';
 import { EngineError } from '../engine.ts';
 import { unitsOf } from './estimated-word-timings.ts';
 
-/**
- * Shorter audio counts as no speech: servers that fail after they have sent status 200 send about
- * that much.
- */
+/** Shorter audio counts as no speech: servers that fail after they have sent status 200 send about that much. */
 const leastMs = 50;
 /**
- * Audio longer than this is not speech but a model that does not stop. Milliseconds for any text,
- * and for each unit of it.
+ * Audio longer than this is not speech but a model that does not stop. Milliseconds for any text, and for each unit of
+ * it.
  */
 const mostMs = { ever: 15_000, perUnit: 600 };
 
 /**
- * Passes on the audio of one text once there is enough of it. Throws `ENGINE_BAD_REPLY` for what
- * cannot be speech: next to no audio, bytes that are no audio, and audio without end.
+ * Passes on the audio of one text once there is enough of it. Throws `ENGINE_BAD_REPLY` for what cannot be speech: next
+ * to no audio, bytes that are no audio, and audio without end.
  */
 export async function* checkedSound(
   blocks: AsyncIterable<PcmBlock>,

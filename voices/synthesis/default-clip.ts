@@ -23,8 +23,7 @@ export const defaultClipSchema = z.strictObject({
 });
 
 /**
- * Returns the clip to clone: the voice's own, otherwise the default one. Throws `ENGINE_REFUSED` if
- * there is neither.
+ * Returns the clip to clone: the voice's own, otherwise the default one. Throws `ENGINE_REFUSED` if there is neither.
  */
 export function clipOf(
   voice: Voice,
@@ -44,8 +43,8 @@ export function clipOf(
 }
 
 /**
- * Returns the path of a clip on the server's disk: the same as on ours, unless the server has a
- * folder of its own for clips.
+ * Returns the path of a clip on the server's disk: the same as on ours, unless the server has a folder of its own for
+ * clips.
  */
 export function pathOnServer(wavPath: string, serverDirectory: string | undefined): string {
   return serverDirectory === undefined ? wavPath : `${serverDirectory.replace(/\/+$/, '')}/${basename(wavPath)}`;

@@ -8,8 +8,8 @@ const manners: Readonly<Record<string, string>> = {
 };
 
 /**
- * Style instruction for an engine that accepts one: its standing instruction plus one for the
- * emotion; undefined if there is neither.
+ * Style instruction for an engine that accepts one: its standing instruction plus one for the emotion; undefined if
+ * there is neither.
  */
 export function mannerOf(emotion: string | undefined, standing: string | undefined): string | undefined {
   const told = [standing, emotion === undefined ? undefined : manners[emotion]].filter((text) => text !== undefined);

@@ -35,19 +35,16 @@ const newShare = 0.4;
 /** Audio held back until the end is known, so that some is left for the remaining words. */
 const tailMs = 10;
 
-/**
- * Returns the length of a text in letters; a Chinese, Japanese or Korean character counts as three,
- * as in speech.
- */
+/** Returns the length of a text in letters; a Chinese, Japanese or Korean character counts as three, as in speech. */
 export function unitsOf(text: string): number {
   const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
   return text.length + 2 * dense;
 }
 
 /**
- * Yields the audio of one text at one rate, each piece with the words it says. If the audio comes
- * whole, words are timed by `wordTimes`; otherwise from the pace so far, and the remaining words
- * come with the last piece. The texts joined are `text`. Without audio nothing is yielded.
+ * Yields the audio of one text at one rate, each piece with the words it says. If the audio comes whole, words are
+ * timed by `wordTimes`; otherwise from the pace so far, and the remaining words come with the last piece. The texts
+ * joined are `text`. Without audio nothing is yielded.
  */
 export async function* toldWords(
   text: string,

@@ -11,9 +11,9 @@ export interface Speaker {
 }
 
 /**
- * Makes one synthesizer from several: if one fails, the next continues with the words not yet
- * spoken, in its own voice, to the end of the reply; the voice of the call is ignored. Throws the
- * error of the last one. All speak at the first one's sample rate.
+ * Makes one synthesizer from several: if one fails, the next continues with the words not yet spoken, in its own voice,
+ * to the end of the reply; the voice of the call is ignored. Throws the error of the last one. All speak at the first
+ * one's sample rate.
  */
 export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): SpeechSynthesizer {
   const [first] = speakers;
@@ -68,10 +68,7 @@ class Script {
     }
   }
 
-  /**
-   * Records spoken text: the chunks of a phrase, joined, are its text; a phrase without anything to
-   * say gives none.
-   */
+  /** Records spoken text: the chunks of a phrase, joined, are its text; a phrase without anything to say gives none. */
   said(text: string): void {
     for (let left = text.length; left > 0;) {
       const phrase = this.#phrases.taken[this.#next];

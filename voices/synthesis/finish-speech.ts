@@ -4,10 +4,7 @@ import type { TimedWord } from '../synthesizer.ts';
 import { pauseAfterMs, trimSilence } from '../dsp/trim-silence.ts';
 import { wordTimes, type TimingHints } from '../text/word-times.ts';
 
-/**
- * Raw output of an engine for `text`; the times in `hints` count from the first sample. Rates in
- * hertz.
- */
+/** Raw output of an engine for `text`; the times in `hints` count from the first sample. Rates in hertz. */
 export interface RawSpeech {
   readonly text: string;
   readonly samples: Float32Array;
@@ -26,9 +23,9 @@ export interface RenderedSpeech {
 const leadMs = 25;
 
 /**
- * Finishes raw speech for playback: converts it to the wanted rate and loudness, removes leading
- * silence, adds a pause at the end that suits the last punctuation mark (shorter if `rate`, the
- * tempo as a factor, is above 1), and computes the time of every word.
+ * Finishes raw speech for playback: converts it to the wanted rate and loudness, removes leading silence, adds a pause
+ * at the end that suits the last punctuation mark (shorter if `rate`, the tempo as a factor, is above 1), and computes
+ * the time of every word.
  */
 export function finishSpeech(
   raw: RawSpeech,

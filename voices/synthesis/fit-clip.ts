@@ -18,10 +18,9 @@ const reachMs = 700;
 const unmarkedMs = 400;
 
 /**
- * Cuts a clip that is too long in its last pause before `mostSeconds`, and its transcript with it:
- * a clip that says less than its transcript makes engines swallow or repeat words. Word positions
- * are estimated from syllables, punctuation marks and pauses. Returns undefined if there is no
- * pause that seems to lie between two words.
+ * Cuts a clip that is too long in its last pause before `mostSeconds`, and its transcript with it: a clip that says
+ * less than its transcript makes engines swallow or repeat words. Word positions are estimated from syllables,
+ * punctuation marks and pauses. Returns undefined if there is no pause that seems to lie between two words.
  */
 export function shortenClip(clip: SpokenClip, mostSeconds: number): SpokenClip | undefined {
   const { samples, sampleRate, transcript } = clip;

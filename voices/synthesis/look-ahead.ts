@@ -1,9 +1,9 @@
 import type { CallOptions } from '../engine.ts';
 
 /**
- * Maps a stream one item ahead: while the reader handles a result, the next one is already being
- * computed, but no more than that. Results keep their order. Aborting ends every wait by throwing
- * `signal.reason`; a failure is thrown when its turn comes.
+ * Maps a stream one item ahead: while the reader handles a result, the next one is already being computed, but no more
+ * than that. Results keep their order. Aborting ends every wait by throwing `signal.reason`; a failure is thrown when
+ * its turn comes.
  */
 export async function* lookAhead<Item, Result>(
   items: AsyncIterable<Item>,
@@ -37,8 +37,7 @@ export async function* lookAhead<Item, Result>(
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
-    // Not awaited: a source that is waiting for its own input would not settle before that input
-    // comes.
+    // Not awaited: a source that is waiting for its own input would not settle before that input comes.
     void iterator.return?.().catch(() => undefined);
   }
 }

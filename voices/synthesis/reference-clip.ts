@@ -16,9 +16,7 @@ export interface ReferenceClip extends SpokenClip {
   readonly seconds: number;
   /** Verbatim transcript: shorter than that of the voice's own clip if that had to be cut. */
   readonly transcript: string;
-  /**
-   * Path of this very clip on the server, for servers that read their own disk; empty for others.
-   */
+  /** Path of this very clip on the server, for servers that read their own disk; empty for others. */
   readonly serverPath: string;
 }
 
@@ -26,14 +24,14 @@ export interface ClipWishes {
   /** In hertz; default: the clip's own. */
   readonly sampleRate?: number;
   /**
-   * Length that the engine takes, in seconds: a longer clip is cut in a pause; a shorter one is
-   * refused, because it clones badly.
+   * Length that the engine takes, in seconds: a longer clip is cut in a pause; a shorter one is refused, because it
+   * clones badly.
    */
   readonly leastSeconds?: number;
   readonly mostSeconds?: number;
   /**
-   * Given if the server reads clips from its own disk: from this folder, or from the same path as
-   * here if it is undefined.
+   * Given if the server reads clips from its own disk: from this folder, or from the same path as here if it is
+   * undefined.
    */
   readonly onServer?: { readonly directory: string | undefined };
 }
@@ -42,9 +40,8 @@ export interface ClipWishes {
 export type ReadClip = (voice: ReferenceVoice, use: { readonly meter: Meter }) => Promise<ReferenceClip>;
 
 /**
- * Opens the only way in which engines get clips: each clip is read once while its file and
- * transcript are unchanged, cut, resampled, and noted in the call log. `name` is the engine's, for
- * errors.
+ * Opens the only way in which engines get clips: each clip is read once while its file and transcript are unchanged,
+ * cut, resampled, and noted in the call log. `name` is the engine's, for errors.
  */
 export function openClips(name: string, wishes: ClipWishes = {}): ReadClip {
   const kept = new Map<string, { readonly changedMs: number; readonly clip: Promise<ReferenceClip> }>();
@@ -104,10 +101,7 @@ function serverPathOf(wavPath: string, { onServer }: ClipWishes): string {
   return onServer === undefined ? '' : pathOnServer(wavPath, onServer.directory);
 }
 
-/**
- * Writes the cut clip beside the original, where a server that reads the same disk finds it;
- * returns its path.
- */
+/** Writes the cut clip beside the original, where a server that reads the same disk finds it; returns its path. */
 async function keepBeside(wavPath: string, wav: Buffer): Promise<string> {
   const hash = createHash('sha256').update(wav).digest('hex').slice(0, 12);
   const place = join(dirname(wavPath), `${parse(wavPath).name}.cut-${hash}.wav`);

@@ -17,9 +17,9 @@ export interface PieceRenderer {
 }
 
 /**
- * Speaks phrases, one chunk per piece, rendering one piece ahead of the reader. Phrases without
- * anything to say are skipped; the chunks of any other phrase, joined, give its text. Aborting
- * throws `signal.reason`, also between phrases.
+ * Speaks phrases, one chunk per piece, rendering one piece ahead of the reader. Phrases without anything to say are
+ * skipped; the chunks of any other phrase, joined, give its text. Aborting throws `signal.reason`, also between
+ * phrases.
  */
 export async function* speakPieces(
   phrases: AsyncIterable<Phrase>,

@@ -7,29 +7,18 @@ interface SpeakOptions extends CallOptions {
   readonly speed?: number;
 }
 
-/**
- * Cache of synthesized speech for lines that recur word for word: greetings, requests to repeat.
- */
+/** Cache of synthesized speech for lines that recur word for word: greetings, requests to repeat. */
 export interface SaidLines {
-  /**
-   * Like the synthesizer's own `speak`, for a text that is known up front; cached speech comes
-   * without delay.
-   */
+  /** Like the synthesizer's own `speak`, for a text that is known up front; cached speech comes without delay. */
   speak(line: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
-  /**
-   * Synthesizes a line into the cache. Ignores failures: the line is synthesized again when it is
-   * spoken.
-   */
+  /** Synthesizes a line into the cache. Ignores failures: the line is synthesized again when it is spoken. */
   prepare(line: string, options: SpeakOptions): Promise<void>;
 }
 
 /** Capacity for all lines and voices together: 3 MB. */
 const keptMs = 30_000;
 
-/**
- * Caches whole lines of a synthesizer, keyed by voice, speed and text; evicts the least recently
- * spoken.
- */
+/** Caches whole lines of a synthesizer, keyed by voice, speed and text; evicts the least recently spoken. */
 export function saidLines(synthesizer: SpeechSynthesizer): SaidLines {
   const kept = new Map<string, readonly SpeechChunk[]>();
   const keep = (key: string, chunks: readonly SpeechChunk[]): void => {

@@ -17,10 +17,9 @@ export interface LanguagePair {
 }
 
 /**
- * Makes one synthesizer from two: each phrase goes to the engine that can read its script.
- * `language` may request another language in Latin letters, such as French. If the other engine is
- * absent, a phrase that is mostly Latin is spoken by the first as well as it can, and any other
- * throws `ENGINE_MISSING`.
+ * Makes one synthesizer from two: each phrase goes to the engine that can read its script. `language` may request
+ * another language in Latin letters, such as French. If the other engine is absent, a phrase that is mostly Latin is
+ * spoken by the first as well as it can, and any other throws `ENGINE_MISSING`.
  */
 export function byLanguage(pair: LanguagePair): SpeechSynthesizer {
   const { english, other, otherVoice } = pair;
@@ -91,8 +90,8 @@ class Cursor {
   }
 
   /**
-   * Takes phrases up to the first that does not belong. A phrase for which `belongs` throws ends
-   * the run too; the error surfaces when an engine is chosen for it.
+   * Takes phrases up to the first that does not belong. A phrase for which `belongs` throws ends the run too; the error
+   * surfaces when an engine is chosen for it.
    */
   async *takeWhile(belongs: (phrase: Phrase) => boolean): AsyncGenerator<Phrase> {
     for (let next = await this.peek(); next !== undefined; next = await this.peek()) {

@@ -20,18 +20,12 @@ const endOfPrompt = '<|endofprompt|>';
 const settings = z.strictObject({
   /** URL of `runtime/python/fastapi/server.py`, such as `http://127.0.0.1:50000`. */
   baseUrl: baseUrlSchema,
-  /**
-   * Version of CosyVoice on the server: 1 speaks at 22.05 kHz, and is the only one with built-in
-   * voices.
-   */
+  /** Version of CosyVoice on the server: 1 speaks at 22.05 kHz, and is the only one with built-in voices. */
   version: z.union([z.literal(1), z.literal(2), z.literal(3)]).default(2),
   /** Version 1 only: built-in voice to use if the server lacks the requested one. */
   defaultVoice: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
-  /**
-   * Speaking instructions, such as "whisper"; versions 2 and 3 only, in place of the clip's
-   * transcript.
-   */
+  /** Speaking instructions, such as "whisper"; versions 2 and 3 only, in place of the clip's transcript. */
   instructions: z.string().min(1).optional(),
   languages: languageTags.default(['zh', 'en', 'ja', 'ko', 'yue']),
 });
@@ -39,8 +33,8 @@ const settings = z.strictObject({
 export type CosyvoiceSettings = z.infer<typeof settings>;
 
 /**
- * CosyVoice by its own FastAPI server. The clip is sent with every request; the reply is raw PCM,
- * sentence by sentence, and all failures happen after the server has sent status 200.
+ * CosyVoice by its own FastAPI server. The clip is sent with every request; the reply is raw PCM, sentence by sentence,
+ * and all failures happen after the server has sent status 200.
  */
 export const adapter: Adapter<SpeechSynthesizer, CosyvoiceSettings> = {
   settings,
@@ -84,8 +78,8 @@ interface Order {
 }
 
 /**
- * Chooses the route and its fields. A clip in another language gives its voice only, because its
- * transcript would colour the speech.
+ * Chooses the route and its fields. A clip in another language gives its voice only, because its transcript would
+ * colour the speech.
  */
 function orderOf(
   text: string,
@@ -119,10 +113,7 @@ function formOf(fields: Readonly<Record<string, string>>, clip?: ReferenceClip):
   return form;
 }
 
-/**
- * Speaks with a built-in voice. The server has no list of them: an unknown one shows by a reply
- * without audio.
- */
+/** Speaks with a built-in voice. The server has no list of them: an unknown one shows by a reply without audio. */
 async function* ownVoice(text: string, voiceId: string, asking: Asking): AsyncGenerator<PcmBlock> {
   const { defaultVoice = voiceId } = asking.chosen;
   const speakAs = (id: string): AsyncGenerator<PcmBlock> =>

@@ -11,10 +11,7 @@ const settings = z.strictObject({
   baseUrl: dashscopeUrl,
   workspace: z.string().min(1).optional(),
   model: z.string().min(1).default('cosyvoice-v2'),
-  /**
-   * Voice used if the requested one is none of the model's: one of the list, or one that was cloned
-   * for this model.
-   */
+  /** Voice used if the requested one is none of the model's: one of the list, or one that was cloned for this model. */
   defaultVoice: z.string().min(1).default('longxiaochun_v2'),
   /** BCP 47 primary tags of the languages that the voices speak. */
   languages: languageTags.default(['zh', 'en']),

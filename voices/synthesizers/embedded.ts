@@ -18,9 +18,7 @@ export interface EmbeddedPreset {
   readonly rate?: number | undefined;
 }
 
-/**
- * Voices that need no download: Flite for English, eSpeak NG (if installed) for everything else.
- */
+/** Voices that need no download: Flite for English, eSpeak NG (if installed) for everything else. */
 export interface EmbeddedVoices {
   readonly name: string;
   /** Rate of all their speech, in hertz. */
@@ -29,18 +27,12 @@ export interface EmbeddedVoices {
   readonly languages: readonly string[];
   /** Returns the synthesizer for a character, and the voice to pass to it. */
   forCharacter(voice: EmbeddedVoice): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
-  /**
-   * Resolves when both engines can speak without delay. Aborting throws `signal.reason`; the
-   * engines still warm up.
-   */
+  /** Resolves when both engines can speak without delay. Aborting throws `signal.reason`; the engines still warm up. */
   warm(signal: CallOptions['signal']): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * Opens both engines with at most `workers` threads each, default 1; speech comes at `sampleRate`,
- * default 24000.
- */
+/** Opens both engines with at most `workers` threads each, default 1; speech comes at `sampleRate`, default 24000. */
 export function openEmbeddedVoices(options: { workers?: number; sampleRate?: number } = {}): EmbeddedVoices {
   const english = openFlite(options);
   const other = isEspeakInstalled() ? openEspeak(options) : undefined;

@@ -101,9 +101,9 @@ function say(engine: Espeak, text: string, { pitch, rate }: EspeakRequest): Spok
 }
 
 /**
- * Makes eSpeak NG take text as plain text: tags, entities, phoneme brackets and control characters
- * become spaces, as do long runs of marks, and kanji in Japanese. Keeps the number of code points,
- * so that eSpeak's positions fit the original.
+ * Makes eSpeak NG take text as plain text: tags, entities, phoneme brackets and control characters become spaces, as do
+ * long runs of marks, and kanji in Japanese. Keeps the number of code points, so that eSpeak's positions fit the
+ * original.
  */
 function readable(text: string): string {
   const japanese = writingOf(text).script === 'kana';

@@ -30,9 +30,7 @@ export interface EspeakRequest {
 export interface EspeakOptions {
   /** Threads; default 1. Each takes about 100 MB. */
   readonly workers?: number;
-  /**
-   * Output rate in hertz, an integer of at least 8000; default 24000. eSpeak NG itself makes 22050.
-   */
+  /** Output rate in hertz, an integer of at least 8000; default 24000. eSpeak NG itself makes 22050. */
   readonly sampleRate?: number;
 }
 
@@ -46,8 +44,7 @@ const warmTexts = [
 ] as const;
 
 /**
- * Languages that are not written in Latin letters, by script. Japanese is left out of `languages`:
- * it reads no kanji.
+ * Languages that are not written in Latin letters, by script. Japanese is left out of `languages`: it reads no kanji.
  */
 const writtenIn: Partial<Record<Script, readonly string[]>> = {
   han: ['zh', 'cmn', 'yue', 'hak'],
@@ -70,14 +67,14 @@ const writtenInLatin =
   );
 
 /**
- * Opens eSpeak NG (GPL-3.0, an optional package) in worker threads that start when first needed.
- * Formant synthesis: clear and quick, but a machine's voice. Preset ids are its languages and
- * voices, with a variant for another timbre: `cmn`, `en-gb`, `fr`, `cmn+m3`, `en-us+f2`; an unknown
- * one is replaced by `en`, an unknown variant by none. `pitch` and `rate` work from 0.5 to 2.
+ * Opens eSpeak NG (GPL-3.0, an optional package) in worker threads that start when first needed. Formant synthesis:
+ * clear and quick, but a machine's voice. Preset ids are its languages and voices, with a variant for another timbre:
+ * `cmn`, `en-gb`, `fr`, `cmn+m3`, `en-us+f2`; an unknown one is replaced by `en`, an unknown variant by none. `pitch`
+ * and `rate` work from 0.5 to 2.
  *
- * Text in a script that the voice cannot read is spoken in `language` if that is written in the
- * script, otherwise in the script's most common language, with the same variant. Words have the
- * times that eSpeak reports. If the package is not installed, `speak` throws `ENGINE_MISSING`.
+ * Text in a script that the voice cannot read is spoken in `language` if that is written in the script, otherwise in
+ * the script's most common language, with the same variant. Words have the times that eSpeak reports. If the package is
+ * not installed, `speak` throws `ENGINE_MISSING`.
  */
 export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
   /** Resolves when the first thread can speak; throws `ENGINE_MISSING` like `speak`. */
@@ -156,8 +153,8 @@ function requestFor(
 }
 
 /**
- * Returns the language to read the text in: the wanted one if it is written in the text's script,
- * otherwise the voice's own, otherwise the script's most common.
+ * Returns the language to read the text in: the wanted one if it is written in the text's script, otherwise the voice's
+ * own, otherwise the script's most common.
  */
 function languageFor(text: string, own: string, wanted: string | undefined): string {
   const { script, language } = writingOf(text);

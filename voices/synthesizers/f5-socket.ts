@@ -22,17 +22,16 @@ const sampleRate = 24_000;
 const mostTextBytes = 1_024;
 const endMark = Buffer.from('END', 'latin1');
 /**
- * Wait after the end mark for a server that does not close the connection, in milliseconds; it has
- * nothing more to send.
+ * Wait after the end mark for a server that does not close the connection, in milliseconds; it has nothing more to
+ * send.
  */
 const quietMs = 300;
 /** Maximum magnitude of a sample; text read as floats exceeds it. */
 const loudest = 8;
 
 /**
- * F5-TTS's own socket server, or E2-TTS on the same. It speaks with the one voice that it was
- * started with, and serves one connection at a time: one for each text, because it begins soonest
- * on a new one.
+ * F5-TTS's own socket server, or E2-TTS on the same. It speaks with the one voice that it was started with, and serves
+ * one connection at a time: one for each text, because it begins soonest on a new one.
  */
 export const adapter: Adapter<SpeechSynthesizer, F5SocketSettings> = {
   settings,
@@ -72,16 +71,16 @@ async function* render(
 }
 
 /**
- * Yields audio up to the three letters that mark its end: they stand where the next sample would
- * begin, and nothing follows them.
+ * Yields audio up to the three letters that mark its end: they stand where the next sample would begin, and nothing
+ * follows them.
  */
 async function* samplesUpToMark(connection: Connection, context: EngineContext): AsyncGenerator<PcmBlock> {
   const { firstByteMs, betweenBytesMs } = context.timeouts;
   let held: Buffer = Buffer.alloc(0);
   for (let limitMs = firstByteMs; ; limitMs = betweenBytesMs) {
     const mayBeOver = held.equals(endMark);
-    // Once it has sent everything, the server reads again, sees that we have closed our end, and
-    // closes too. If the mark is there by chance, more audio follows.
+    // Once it has sent everything, the server reads again, sees that we have closed our end, and closes too. If the
+    // mark is there by chance, more audio follows.
     if (mayBeOver) connection.end();
     const piece = await connection.receive(mayBeOver ? quietMs : limitMs).catch((cause: unknown) => {
       if (mayBeOver && cause instanceof EngineError && cause.code === 'ENGINE_TIMEOUT') return undefined;
@@ -109,8 +108,8 @@ interface Connection {
   /** Closes our end: nothing more will be sent. */
   end(): void;
   /**
-   * Returns the next bytes; undefined once the server has closed its end. Throws `ENGINE_TIMEOUT`
-   * if none come within `limitMs`.
+   * Returns the next bytes; undefined once the server has closed its end. Throws `ENGINE_TIMEOUT` if none come within
+   * `limitMs`.
    */
   receive(limitMs: number): Promise<Buffer | undefined>;
   close(): void;
@@ -125,8 +124,7 @@ async function openConnection(
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 9_998), noDelay: true });
   const pieces = new Queue<Buffer>();
-  // A server that only writes notices a reset at once; after we have closed our end, no reset can
-  // be sent.
+  // A server that only writes notices a reset at once; after we have closed our end, no reset can be sent.
   const close = (): void => void (socket.writable ? socket.resetAndDestroy() : socket.destroy());
   const fail = (cause: unknown): void => {
     pieces.fail(cause);

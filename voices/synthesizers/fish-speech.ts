@@ -16,10 +16,7 @@ import { openClips } from '../synthesis/reference-clip.ts';
 const settings = z.strictObject({
   /** URL of `tools/api_server.py`, such as `http://127.0.0.1:8080`. */
   baseUrl: baseUrlSchema,
-  /**
-   * Registered voice used if the server lacks the requested one; without it the server chooses any
-   * voice.
-   */
+  /** Registered voice used if the server lacks the requested one; without it the server chooses any voice. */
   defaultVoice: z.string().min(1).optional(),
   /** Rate of its headerless stream, in hertz. */
   sampleRate: z.number().int().min(8_000).max(96_000).default(44_100),
@@ -31,8 +28,8 @@ const settings = z.strictObject({
 export type FishSpeechSettings = z.infer<typeof settings>;
 
 /**
- * fish-speech by its own API server. Clips are registered there once, then referred to by id. While
- * it speaks, the server answers nothing else: so one request at a time, and long timeouts.
+ * fish-speech by its own API server. Clips are registered there once, then referred to by id. While it speaks, the
+ * server answers nothing else: so one request at a time, and long timeouts.
  */
 export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
   settings,
@@ -70,10 +67,7 @@ interface Site {
   readonly context: EngineContext;
 }
 
-/**
- * Returns a function that resolves a voice to its id on the server; undefined if the server may
- * choose.
- */
+/** Returns a function that resolves a voice to its id on the server; undefined if the server may choose. */
 function openReferences(site: Site): (voice: Voice, options: RequestOptions) => Promise<string | undefined> {
   const { chosen, context } = site;
   const readClip = openClips(context.name, { mostSeconds: 30 });
@@ -111,10 +105,7 @@ async function listOf(site: Site, options: CallOptions): Promise<ReadonlySet<str
   return new Set(ids.map(String));
 }
 
-/**
- * Returns URL and headers of a request. Without the accept header the server answers in
- * MessagePack.
- */
+/** Returns URL and headers of a request. Without the accept header the server answers in MessagePack. */
 function asked(
   { chosen, context }: Site,
   path: string,

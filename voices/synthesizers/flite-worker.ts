@@ -39,9 +39,7 @@ function gainOf(settings: FliteSettings): number {
   return gain;
 }
 
-/**
- * Synthesizes a text. The rate of the result is a multiple of 100, which keeps resampling cheap.
- */
+/** Synthesizes a text. The rate of the result is a multiple of 100, which keeps resampling cheap. */
 function synthesize(
   say: string,
   settings: FliteSettings,
@@ -64,9 +62,7 @@ function synthesize(
   };
 }
 
-/**
- * Finds the pauses in `-psdur` output, `pau:0.2 ax:0.3 ...`: each phone with its end in seconds.
- */
+/** Finds the pauses in `-psdur` output, `pau:0.2 ax:0.3 ...`: each phone with its end in seconds. */
 function pausesIn(printed: string, timbreShift: number): Span[] {
   let startMs = 0;
   return printed

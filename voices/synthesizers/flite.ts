@@ -27,10 +27,7 @@ export interface FliteSettings {
   readonly rate: number;
 }
 
-/**
- * `say` is what Flite reads, ASCII; `text` is the original. Without them the worker only prepares
- * the voice.
- */
+/** `say` is what Flite reads, ASCII; `text` is the original. Without them the worker only prepares the voice. */
 export interface FliteRequest {
   readonly settings: FliteSettings;
   readonly say?: string;
@@ -38,9 +35,7 @@ export interface FliteRequest {
 }
 
 export interface FliteOptions {
-  /**
-   * Threads; default 1. Each speaks one phrase at a time, dozens of times faster than real time.
-   */
+  /** Threads; default 1. Each speaks one phrase at a time, dozens of times faster than real time. */
   readonly workers?: number;
   /** Output rate in hertz, an integer of at least 8000; default 24000. Flite itself makes 16000. */
   readonly sampleRate?: number;
@@ -54,22 +49,18 @@ const voicesOfFixedPitch: readonly string[] = ['rms'];
 /** Bounds the time to first audio of a long phrase, and the work that an abort leaves running. */
 const maxCharacters = 240;
 /**
- * Exponent of the timbre shift: higher voices come from shorter vocal tracts, so timbre follows
- * pitch part of the way.
+ * Exponent of the timbre shift: higher voices come from shorter vocal tracts, so timbre follows pitch part of the way.
  */
 const timbreFollows = 0.4;
 
 /**
- * Opens CMU Flite, English, compiled to WebAssembly, in worker threads that start and warm up at
- * once. Preset ids: `rms` (male, low), `awb` (male, Scottish), `slt` (female), `kal16` (male,
- * robotic); any other voice gets `rms`. `pitch` and `rate` work from 0.5 to 2. Text that cannot be
- * written in Latin letters is not spoken.
+ * Opens CMU Flite, English, compiled to WebAssembly, in worker threads that start and warm up at once. Preset ids:
+ * `rms` (male, low), `awb` (male, Scottish), `slt` (female), `kal16` (male, robotic); any other voice gets `rms`.
+ * `pitch` and `rate` work from 0.5 to 2. Text that cannot be written in Latin letters is not spoken.
  */
 export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
   readonly voices: readonly string[];
-  /**
-   * Resolves when every thread has spoken once; throws `ENGINE_MISSING` if Flite is not installed.
-   */
+  /** Resolves when every thread has spoken once; throws `ENGINE_MISSING` if Flite is not installed. */
   warm(): Promise<void>;
   close(): Promise<void>;
 } {

@@ -12,10 +12,7 @@ import { clipOf, defaultClipSchema, primaryTag } from '../synthesis/default-clip
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 const spoken = ['zh', 'en', 'ja', 'ko', 'yue'] as const;
-/**
- * Rate of the silence that the server sends in place of failed speech; the models speak at other
- * rates.
- */
+/** Rate of the silence that the server sends in place of failed speech; the models speak at other rates. */
 const stumblingRate = 16_000;
 /** Clip length that the server takes; it refuses other clips in the middle of its answer. */
 const clipSeconds = { leastSeconds: 3, mostSeconds: 10 };
@@ -27,8 +24,8 @@ const settings = z.strictObject({
   serverDirectory: z.string().min(1).optional(),
   defaultClip: defaultClipSchema.optional(),
   /**
-   * 1: sentence by sentence, the best quality; 2: streamed as it is made; 3: the same in pieces of
-   * fixed length, roughest and soonest.
+   * 1: sentence by sentence, the best quality; 2: streamed as it is made; 3: the same in pieces of fixed length,
+   * roughest and soonest.
    */
   streamingMode: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]).default(1),
   languages: z
@@ -42,9 +39,8 @@ const settings = z.strictObject({
 export type GptSovitsSettings = z.infer<typeof settings>;
 
 /**
- * GPT-SoVITS by its own `api_v2.py`, which reads the clips from its own disk. One request at a
- * time: concurrent requests with different clips spoil each other, and an abandoned request
- * continues for a moment.
+ * GPT-SoVITS by its own `api_v2.py`, which reads the clips from its own disk. One request at a time: concurrent
+ * requests with different clips spoil each other, and an abandoned request continues for a moment.
  */
 export const adapter: Adapter<SpeechSynthesizer, GptSovitsSettings> = {
   settings,
@@ -92,8 +88,8 @@ function bodyOf(
 }
 
 /**
- * Returns the server's code for a language, lower-case because it compares literally; `auto` if it
- * does not know the language.
+ * Returns the server's code for a language, lower-case because it compares literally; `auto` if it does not know the
+ * language.
  */
 function tagFor(language: string | undefined): string {
   const tag = language === undefined ? '' : primaryTag(language);
@@ -116,9 +112,7 @@ async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Askin
   }
 }
 
-/**
- * Checks the server, which has no health route: if it is up, it refuses a request without fields.
- */
+/** Checks the server, which has no health route: if it is up, it refuses a request without fields. */
 async function check({ baseUrl }: GptSovitsSettings, context: EngineContext, options: CallOptions): Promise<string> {
   try {
     await send(context, { url: addressOf(baseUrl, '/tts'), headers: bearer(context.key) }, options);

@@ -12,10 +12,7 @@ import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
 import { clipOf, defaultClipSchema } from '../synthesis/default-clip.ts';
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
-/**
- * Endpoints to look for in an app: those of F5-TTS and E2-TTS, Spark-TTS, FireRedTTS2, MaskGCT, and
- * of simple apps.
- */
+/** Endpoints to look for in an app: those of F5-TTS and E2-TTS, Spark-TTS, FireRedTTS2, MaskGCT, and of simple apps. */
 const usualEndpoints = ['basic_tts', 'voice_clone', 'dialogue_synthesis_function', 'inference', 'predict'];
 
 const settings = z.strictObject({
@@ -28,8 +25,8 @@ const settings = z.strictObject({
     .transform((name) => name.replace(/^\//, ''))
     .optional(),
   /**
-   * Values of inputs, by their name or label, if the automatic choice is wrong. In strings
-   * `{text}`, `{transcript}` and `{language}` are replaced; `"{clip}"` is the clip.
+   * Values of inputs, by their name or label, if the automatic choice is wrong. In strings `{text}`, `{transcript}` and
+   * `{language}` are replaced; `"{clip}"` is the clip.
    */
   inputs: z.record(z.string(), z.unknown()).default({}),
   defaultClip: defaultClipSchema.optional(),
@@ -38,10 +35,7 @@ const settings = z.strictObject({
 
 export type GradioSettings = z.infer<typeof settings>;
 
-/**
- * Speech from the Gradio app of a model's demo. Such apps run one request at a time and send whole
- * clips.
- */
+/** Speech from the Gradio app of a model's demo. Such apps run one request at a time and send whole clips. */
 export const adapter: Adapter<SpeechSynthesizer, GradioSettings> = {
   settings,
   // While it works, the app sends a keep-alive every 15 s.
@@ -124,8 +118,7 @@ interface Said {
 }
 
 /**
- * Fills the inputs in order: with the configured value, otherwise by kind and label, otherwise with
- * the app's default.
+ * Fills the inputs in order: with the configured value, otherwise by kind and label, otherwise with the app's default.
  */
 function fill(inputs: readonly GradioInput[], wishes: Readonly<Record<string, unknown>>, said: Said): unknown[] {
   const clip = { path: said.file.path, meta: { _type: 'gradio.FileData' }, orig_name: 'voice.wav' };

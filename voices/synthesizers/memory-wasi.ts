@@ -1,7 +1,4 @@
-/**
- * Result of a WASI command: its exit code, the text it printed, and the bytes of every file it
- * wrote.
- */
+/** Result of a WASI command: its exit code, the text it printed, and the bytes of every file it wrote. */
 export interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
@@ -10,18 +7,14 @@ export interface CommandResult {
 
 /** Loaded command, good for one run: its memory cannot be reset. */
 export interface WasiCommand {
-  /**
-   * Runs to the end, blocking. `args[0]` is the program's name. Throws what the module throws when
-   * it traps.
-   */
+  /** Runs to the end, blocking. `args[0]` is the program's name. Throws what the module throws when it traps. */
   run(args: readonly string[]): CommandResult;
 }
 
 /**
- * Loads a WASI preview 1 command whose only directory, `/`, is in memory and starts empty. It can
- * print, and write files there; it has no input, clock or environment, and cannot touch the
- * machine. Only what a batch tool such as Flite needs is implemented: a module that imports more
- * fails to load with a `WebAssembly.LinkError`.
+ * Loads a WASI preview 1 command whose only directory, `/`, is in memory and starts empty. It can print, and write
+ * files there; it has no input, clock or environment, and cannot touch the machine. Only what a batch tool such as
+ * Flite needs is implemented: a module that imports more fails to load with a `WebAssembly.LinkError`.
  */
 export function loadWasiCommand(module: WebAssembly.Module): WasiCommand {
   const system = new MemorySystem();
@@ -228,10 +221,7 @@ class MemorySystem {
     return this.#put64(newAt, BigInt(at));
   }
 
-  /**
-   * Values: directory, lookup flags, path, path length, open flags, rights, inherited rights,
-   * flags, result.
-   */
+  /** Values: directory, lookup flags, path, path length, open flags, rights, inherited rights, flags, result. */
   #openPath(values: readonly number[]): number {
     const [, , pathAt = 0, pathBytes = 0, flags = 0, , , descriptorFlags = 0, resultAt = 0] = values;
     const path = Buffer.from(this.#bytes().slice(pathAt, pathAt + pathBytes)).toString('utf8');

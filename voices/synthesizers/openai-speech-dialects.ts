@@ -29,14 +29,12 @@ export interface SpeechServer {
 
 /** Differences of a family of servers. */
 export interface SpeechDialect {
-  /**
-   * `upload`: the clip is sent to the server; `server-path`: the server must have it on its disk.
-   */
+  /** `upload`: the clip is sent to the server; `server-path`: the server must have it on its disk. */
   readonly clones: 'no' | 'upload' | 'server-path';
   readonly streams: boolean;
   /**
-   * Channel for an emotion: an instruction sentence beside the text, the emotion's name in a field
-   * of its own, or none. It is never a tag inside the text, which the server might read aloud.
+   * Channel for an emotion: an instruction sentence beside the text, the emotion's name in a field of its own, or none.
+   * It is never a tag inside the text, which the server might read aloud.
    */
   readonly emotions: 'no' | 'instructions' | 'word';
   /** Rate of audio without a header, in hertz. */

@@ -24,9 +24,7 @@ import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 const names = Object.keys(speechDialects) as [SpeechDialectName, ...SpeechDialectName[]];
 
 const settings = z.strictObject({
-  /**
-   * Base URL including the API version if the server has one, such as `http://127.0.0.1:8880/v1`.
-   */
+  /** Base URL including the API version if the server has one, such as `http://127.0.0.1:8880/v1`. */
   baseUrl: baseUrlSchema,
   model: z.string().min(1).optional(),
   dialect: z.enum(names).default('openai'),
@@ -40,9 +38,7 @@ const settings = z.strictObject({
   languages: languageTags.default([]),
   /** Speaking instructions, for models that take them. */
   instructions: z.string().min(1).optional(),
-  /**
-   * Folder with the reference clips on the server, for servers that read them from their own disk.
-   */
+  /** Folder with the reference clips on the server, for servers that read them from their own disk. */
   serverDirectory: z.string().min(1).optional(),
   /** Additional request fields, such as `{"seed": 3}`. */
   extra: z.record(z.string(), z.unknown()).default({}),
@@ -169,8 +165,7 @@ class Speaker {
   }
 
   /**
-   * Reads the audio events `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and
-   * `audio.speech.chunk` (SGLang-Omni).
+   * Reads the audio events `speech.audio.delta` (OpenAI, vLLM-Omni, Chatterbox) and `audio.speech.chunk` (SGLang-Omni).
    */
   async *#spokenEvents(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const base64 = openBase64();

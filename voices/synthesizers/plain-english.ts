@@ -35,8 +35,8 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Converts text to what Flite can read: printable ASCII. Accents are removed, symbols become words,
- * and anything without a Latin form becomes a space. The result may be empty.
+ * Converts text to what Flite can read: printable ASCII. Accents are removed, symbols become words, and anything
+ * without a Latin form becomes a space. The result may be empty.
  */
 export function plainEnglish(text: string): string {
   let plain = text;

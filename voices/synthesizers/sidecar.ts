@@ -25,9 +25,8 @@ const settings = z.strictObject({
 export type SidecarSettings = z.infer<typeof settings>;
 
 /**
- * Any model behind a sidecar, a small server as specified in `sidecar/openapi.json`: for models
- * without a server of their own. Synthesis is OpenAI's route; the health route tells which engine
- * runs.
+ * Any model behind a sidecar, a small server as specified in `sidecar/openapi.json`: for models without a server of
+ * their own. Synthesis is OpenAI's route; the health route tells which engine runs.
  */
 export const adapter: Adapter<SpeechSynthesizer, SidecarSettings> = {
   settings,

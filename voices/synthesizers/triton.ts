@@ -14,10 +14,7 @@ import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
 
 interface Dialect {
   readonly model: string;
-  /**
-   * Rates in hertz: of the clip that it takes, and of its output. A wrong rate is not refused, but
-   * sounds wrong.
-   */
+  /** Rates in hertz: of the clip that it takes, and of its output. A wrong rate is not refused, but sounds wrong. */
   readonly clipRate: number;
   readonly sampleRate: number;
   readonly mostSeconds: number;
@@ -64,10 +61,7 @@ const settings = z.strictObject({
 
 export type TritonSynthesizerSettings = z.infer<typeof settings>;
 
-/**
- * CosyVoice2 and 3, F5-TTS, Spark-TTS and ZipVoice, as their own repositories deploy them on
- * NVIDIA's Triton.
- */
+/** CosyVoice2 and 3, F5-TTS, Spark-TTS and ZipVoice, as their own repositories deploy them on NVIDIA's Triton. */
 export const adapter: Adapter<SpeechSynthesizer, TritonSynthesizerSettings> = {
   settings,
   care: ({ dialect }) => ({
@@ -123,8 +117,8 @@ async function* say(text: string, { reference, clip, server, context, signal }: 
 }
 
 /**
- * Refuses a clip without a transcript: these models estimate the length of speech from it, and fail
- * or divide by zero without one.
+ * Refuses a clip without a transcript: these models estimate the length of speech from it, and fail or divide by zero
+ * without one.
  */
 function needTranscript({ transcript, wavPath }: ReferenceVoice, { name }: EngineContext): void {
   if (transcript.trim() !== '') return;

@@ -31,8 +31,8 @@ const settings = z.strictObject({
 export type XttsSettings = z.infer<typeof settings>;
 
 /**
- * XTTS v2 behind one of its two servers. One request at a time, as both require; an abandoned one
- * continues for a moment.
+ * XTTS v2 behind one of its two servers. One request at a time, as both require; an abandoned one continues for a
+ * moment.
  */
 export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
   settings,
@@ -84,8 +84,8 @@ interface Latents {
 }
 
 /**
- * Builds requests for coqui's server. It computes the numbers of a clip once; they are valid until
- * the clip changes, even after a restart of the server.
+ * Builds requests for coqui's server. It computes the numbers of a clip once; they are valid until the clip changes,
+ * even after a restart of the server.
  */
 function openCoqui(site: Site): RequestFor {
   const { chosen, context } = site;
@@ -128,8 +128,8 @@ function isLatents(value: unknown): value is Latents {
 }
 
 /**
- * Builds requests for daswer123's server, which reads clips from its own disk, and has the voices
- * of its folder by name.
+ * Builds requests for daswer123's server, which reads clips from its own disk, and has the voices of its folder by
+ * name.
  */
 function openDaswer123(site: Site): RequestFor {
   const { chosen, context } = site;

@@ -12,34 +12,25 @@ export interface MarkupContext {
   readonly ended: boolean;
 }
 
-/**
- * How to treat the next characters: consume `take` of them and speak `say` instead. `fence` opens a
- * code block.
- */
+/** How to treat the next characters: consume `take` of them and speak `say` instead. `fence` opens a code block. */
 export interface MarkupStep {
   readonly take: number;
   readonly say: string;
   readonly fence?: boolean;
 }
 
-/**
- * Examines text that begins with the rule's mark. Undefined means more text is needed to decide.
- */
+/** Examines text that begins with the rule's mark. Undefined means more text is needed to decide. */
 type Rule = (rest: string, context: MarkupContext) => MarkupStep | undefined;
 
 /** Longest stage direction or bracketed span; one that has not closed by then is not markup. */
 const spanLimit = 200;
 const linkLimit = 500;
-/**
- * Characters after which an asterisk can open a span; after anything else it closes one or stands
- * inside a word.
- */
+/** Characters after which an asterisk can open a span; after anything else it closes one or stands inside a word. */
 const opensAfter = /[\s"“‘「『(（.,;:!?…。，；：！？—–-]/u;
 
 /**
- * Rules by their trigger character, apart from `link` (the letter h at the start of a word) and
- * `number` (a digit at the start of a line). Each decides from the preceding text and a bounded
- * look-ahead.
+ * Rules by their trigger character, apart from `link` (the letter h at the start of a word) and `number` (a digit at
+ * the start of a line). Each decides from the preceding text and a bounded look-ahead.
  */
 export const markupRules: Readonly<Record<string, Rule | undefined>> = {
   '*': asterisk,
@@ -69,8 +60,8 @@ export const markupRules: Readonly<Record<string, Rule | undefined>> = {
 };
 
 /**
- * Between digits a tilde means "to" and becomes a dash, which reads the same; elsewhere it is
- * strikethrough or a drawn-out sound, and is dropped.
+ * Between digits a tilde means "to" and becomes a dash, which reads the same; elsewhere it is strikethrough or a
+ * drawn-out sound, and is dropped.
  */
 function wave(rest: string, context: MarkupContext): MarkupStep | undefined {
   if (rest.length < 2 && !context.ended) return undefined;
@@ -85,10 +76,7 @@ function keep(character: string): MarkupStep {
   return { take: 1, say: character };
 }
 
-/**
- * Index of `close` on this line within the limit, -1 if it will not come, undefined if it still
- * may.
- */
+/** Index of `close` on this line within the limit, -1 if it will not come, undefined if it still may. */
 function closerOf(rest: string, close: string, limit: number, ended: boolean): number | undefined {
   const head = rest.slice(0, limit);
   const lineEnd = head.indexOf('\n');
@@ -98,8 +86,7 @@ function closerOf(rest: string, close: string, limit: number, ended: boolean): n
 }
 
 /**
- * The next character that is not a space: '\n' at a line end, '' at the end of the text, undefined
- * if not known yet.
+ * The next character that is not a space: '\n' at a line end, '' at the end of the text, undefined if not known yet.
  */
 function characterAfter(rest: string, from: number, ended: boolean): string | undefined {
   const found = /^[^\S\n]*(\n|\S)/u.exec(rest.slice(from, from + spanLimit));
@@ -133,10 +120,7 @@ function parenthesis(rest: string, context: MarkupContext, closing: string): Mar
   return direction ? drop(close + 1) : keep(rest.charAt(0));
 }
 
-/**
- * Brackets hold stage directions and notes, except for the text of a link, whose address
- * `closingBracket` drops.
- */
+/** Brackets hold stage directions and notes, except for the text of a link, whose address `closingBracket` drops. */
 function bracket(rest: string, context: MarkupContext): MarkupStep | undefined {
   const close = closerOf(rest, ']', spanLimit, context.ended);
   if (close === undefined) return undefined;
@@ -171,10 +155,7 @@ function backtick(rest: string, context: MarkupContext): MarkupStep | undefined 
   return { take: run, say: '', fence: run >= 3 && context.lineStart };
 }
 
-/**
- * Drops what `mark` matches at the start of a line; `maybe` matches text that may still become a
- * match.
- */
+/** Drops what `mark` matches at the start of a line; `maybe` matches text that may still become a match. */
 function atLineStart(rest: string, context: MarkupContext, mark: RegExp, maybe: RegExp): MarkupStep | undefined {
   if (!context.lineStart) return keep(rest.charAt(0));
   if (rest.length < spanLimit && !context.ended && maybe.test(rest)) return undefined;
@@ -184,8 +165,7 @@ function atLineStart(rest: string, context: MarkupContext, mark: RegExp, maybe: 
 }
 
 /**
- * "1. " begins a list item. At the start of the text only number one does, because "42. That is the
- * answer." is speech.
+ * "1. " begins a list item. At the start of the text only number one does, because "42. That is the answer." is speech.
  */
 function listNumber(rest: string, context: MarkupContext): MarkupStep | undefined {
   if (context.said === '' && !rest.startsWith('1')) return keep(rest.charAt(0));

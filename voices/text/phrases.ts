@@ -2,8 +2,8 @@ import { endsWithAbbreviation, isClauseEnd, isSentenceEnd } from './sentence-end
 import { speakable } from './speakable.ts';
 
 /**
- * From this many words on, the first phrase may end at a comma, so that speech starts while the
- * sentence is still being generated.
+ * From this many words on, the first phrase may end at a comma, so that speech starts while the sentence is still being
+ * generated.
  */
 const firstClauseWords = 4;
 /** The first phrase is cut here if nothing else ends it. */
@@ -31,12 +31,11 @@ const leaners = new Set(
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
 
 /**
- * Splits a stream of text, English or Chinese, into phrases to be spoken, and removes markup (see
- * `speakable`). The first phrase is short, so that speech starts early; later ones are sentences,
- * or clauses if a sentence is long. The joined phrases are exactly the speakable text, each with
- * the white space behind it, and do not depend on how the text was split into deltas. Numbers,
- * abbreviations and initials stay whole; closing quotes stay with their sentence. The end of a
- * phrase is known only once the next character has arrived.
+ * Splits a stream of text, English or Chinese, into phrases to be spoken, and removes markup (see `speakable`). The
+ * first phrase is short, so that speech starts early; later ones are sentences, or clauses if a sentence is long. The
+ * joined phrases are exactly the speakable text, each with the white space behind it, and do not depend on how the text
+ * was split into deltas. Numbers, abbreviations and initials stay whole; closing quotes stay with their sentence. The
+ * end of a phrase is known only once the next character has arrived.
  */
 export async function* phrases(deltas: AsyncIterable<string>): AsyncIterable<string> {
   let held = '';
@@ -88,10 +87,7 @@ interface Cut {
   readonly clause: boolean;
 }
 
-/**
- * Cut points between words, in order, that split neither a number nor an abbreviation from its
- * name.
- */
+/** Cut points between words, in order, that split neither a number nor an abbreviation from its name. */
 function cutsIn(held: string, next: string): Cut[] {
   const cuts: Cut[] = [];
   const text = held + next;
@@ -122,8 +118,8 @@ function cutLong(held: string, next: string): number {
 }
 
 /**
- * Best cut: the last one after a clause, otherwise before a word that opens a clause, otherwise one
- * that leaves no function word at the end.
+ * Best cut: the last one after a clause, otherwise before a word that opens a clause, otherwise one that leaves no
+ * function word at the end.
  */
 function bestOf(cuts: readonly Cut[], text: string): Cut | undefined {
   const opens = (cut: Cut): boolean => openers.has(/^\p{L}+/u.exec(text.slice(cut.at))?.[0].toLowerCase() ?? '');

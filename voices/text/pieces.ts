@@ -2,10 +2,9 @@
 const cutPoints = [/[.!?…。！？]["'”’」』）)]*\s*/gu, /[,;:，；：、—]\s*/gu, /\s+/gu];
 
 /**
- * Splits text that is too long for one call into pieces of about `maxCharacters` UTF-16 units, each
- * at the best cut point in its last two thirds. Pieces that `sayable` rejects are joined to a
- * neighbour, so that every piece produces audio; the result is empty if nothing in the text can be
- * spoken. The joined pieces are the text.
+ * Splits text that is too long for one call into pieces of about `maxCharacters` UTF-16 units, each at the best cut
+ * point in its last two thirds. Pieces that `sayable` rejects are joined to a neighbour, so that every piece produces
+ * audio; the result is empty if nothing in the text can be spoken. The joined pieces are the text.
  */
 export function pieces(text: string, maxCharacters: number, sayable: (piece: string) => boolean): string[] {
   const found: string[] = [];

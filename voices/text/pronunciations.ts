@@ -9,8 +9,8 @@ export interface Manner {
 }
 
 /**
- * Wraps a synthesizer to speak in a given style: at its pace, and with words respelled for the
- * voice. The text of the chunks is mapped back to the original spelling, because listeners read it.
+ * Wraps a synthesizer to speak in a given style: at its pace, and with words respelled for the voice. The text of the
+ * chunks is mapped back to the original spelling, because listeners read it.
  */
 export function inManner(synthesizer: SpeechSynthesizer, { pace, pronunciations }: Manner): SpeechSynthesizer {
   const pairs = Object.entries(pronunciations).filter(([word, spelling]) => word !== spelling);

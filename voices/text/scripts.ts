@@ -1,6 +1,5 @@
 /**
- * Scripts to distinguish, each with the language assumed if nothing else is known. Japanese is
- * recognized by its kana.
+ * Scripts to distinguish, each with the language assumed if nothing else is known. Japanese is recognized by its kana.
  */
 const scripts = [
   { name: 'kana', language: 'ja', pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu },
@@ -32,8 +31,8 @@ export interface Writing {
 }
 
 /**
- * Detects the script from the letters of a text, ignoring digits and marks. Kana among Chinese
- * characters means Japanese.
+ * Detects the script from the letters of a text, ignoring digits and marks. Kana among Chinese characters means
+ * Japanese.
  */
 export function writingOf(text: string): Writing {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;

@@ -18,8 +18,8 @@ const belongsBefore = /["'”’»)\]」』》）】.,;:!?…。，、；：！�
 const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /**
- * True if the last word of `before` ends in a period that does not end its sentence; `next` is the
- * character that follows.
+ * True if the last word of `before` ends in a period that does not end its sentence; `next` is the character that
+ * follows.
  */
 export function endsWithAbbreviation(before: string, next: string): boolean {
   const token = tokenPattern.exec(before)?.[1] ?? '';
@@ -32,9 +32,8 @@ export function endsWithAbbreviation(before: string, next: string): boolean {
 }
 
 /**
- * True if a sentence ends with `before`, given that `gap` (white space or nothing) and then the
- * character `next` follow. An empty line ends a sentence too, and so does a line break that is not
- * followed by a lower-case letter.
+ * True if a sentence ends with `before`, given that `gap` (white space or nothing) and then the character `next`
+ * follow. An empty line ends a sentence too, and so does a line break that is not followed by a lower-case letter.
  */
 export function isSentenceEnd(before: string, gap: string, next: string): boolean {
   if (gap === '' && belongsBefore.test(next)) return false;
@@ -49,8 +48,7 @@ export function isSentenceEnd(before: string, gap: string, next: string): boolea
 }
 
 /**
- * True if a speaker could pause between `before` and what follows: after a comma, colon or dash;
- * Chinese needs no gap.
+ * True if a speaker could pause between `before` and what follows: after a comma, colon or dash; Chinese needs no gap.
  */
 export function isClauseEnd(before: string, gap: string, next: string): boolean {
   if (gap === '' && belongsBefore.test(next)) return false;

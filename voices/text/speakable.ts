@@ -1,11 +1,11 @@
 import { markupRules, type MarkupContext } from './markup-rules.ts';
 
 /**
- * Removes from a stream of text what should not be spoken: Markdown, HTML tags, code blocks, emoji,
- * and stage directions such as `*bows*`, `(smiles)` and `[laughs]`. Keeps emphasised and bracketed
- * words that belong to the speech, and normalizes white space. The result does not depend on how
- * the text was split into deltas. Holds text back only while it may still turn out to be markup: a
- * few hundred characters, at most to the end of the line. Drops code blocks entirely.
+ * Removes from a stream of text what should not be spoken: Markdown, HTML tags, code blocks, emoji, and stage
+ * directions such as `*bows*`, `(smiles)` and `[laughs]`. Keeps emphasised and bracketed words that belong to the
+ * speech, and normalizes white space. The result does not depend on how the text was split into deltas. Holds text back
+ * only while it may still turn out to be markup: a few hundred characters, at most to the end of the line. Drops code
+ * blocks entirely.
  */
 export async function* speakable(deltas: AsyncIterable<string>): AsyncIterable<string> {
   const filter = new Filter();
@@ -131,8 +131,7 @@ class Filter {
 }
 
 /**
- * Not `codePointAt`: once optimised by Node 24's Maglev, that reads past the end of a string sliced
- * from a longer one.
+ * Not `codePointAt`: once optimised by Node 24's Maglev, that reads past the end of a string sliced from a longer one.
  */
 function isHighSurrogate(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);

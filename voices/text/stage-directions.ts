@@ -15,10 +15,7 @@ const gestures =
 const chineseGestures =
   /^(?:\p{Script=Han}{0,4}[笑叹哭咳泣]\p{Script=Han}{0,2}|(?:轻轻|缓缓|连连)?(?:点了?点?头|摇了?摇?头|鞠躬|拱手|抱拳|皱眉|沉默|停顿)|[低小轻大]声)$/u;
 
-/**
- * Words that open a direction that does not begin with its verb: "in a low voice", "he bows",
- * "softly".
- */
+/** Words that open a direction that does not begin with its verb: "in a low voice", "he bows", "softly". */
 const directionOpeners = /^(?:he|she|they|aside|in|to|with|without|after|under|from|at|still|half|\p{L}{3,}ly)$/u;
 
 /** Words that end in s or ing but are not the verb of a direction. */
@@ -30,9 +27,9 @@ const notVerbs = new Set(
 );
 
 /**
- * Distinguishes a stage direction such as "bows deeply" from words that are only emphasised or
- * parenthesised. A direction stands between sentences and describes the speaker in the third
- * person; inside a sentence only a plain gesture counts as one.
+ * Distinguishes a stage direction such as "bows deeply" from words that are only emphasised or parenthesised. A
+ * direction stands between sentences and describes the speaker in the third person; inside a sentence only a plain
+ * gesture counts as one.
  */
 export function isStageDirection({ inside, before, after }: MarkedText): boolean {
   const text = inside.trim().toLowerCase();

@@ -7,9 +7,7 @@ export const whisperLanguages: readonly string[] =
 const english = new Intl.DisplayNames('en', { type: 'language' });
 const tagsByName = new Map(whisperLanguages.map((tag) => [english.of(tag)?.toLowerCase(), tag]));
 
-/**
- * Returns the tag of a language as servers name it, `en` or `English`; undefined if it is neither.
- */
+/** Returns the tag of a language as servers name it, `en` or `English`; undefined if it is neither. */
 export function languageTagOf(named: unknown): string | undefined {
   if (typeof named !== 'string') return undefined;
   const name = named.toLowerCase();

@@ -11,18 +11,14 @@ export interface Span {
 export interface TimingHints {
   /** The word at `index` of the text (UTF-16 units) starts at `atMs`. Ascending. */
   readonly marks?: readonly { readonly index: number; readonly atMs: number }[];
-  /**
-   * Silences inside the speech, ascending; if they match the punctuation, words keep to their side
-   * of each.
-   */
+  /** Silences inside the speech, ascending; if they match the punctuation, words keep to their side of each. */
   readonly pauses?: readonly Span[];
 }
 
 /**
- * Times of each word of `text`, given that the speech fills `speech`. Exact at marks; elsewhere
- * estimated from syllables and punctuation. A word is the text between spaces, or one Chinese or
- * Japanese character, including adjacent punctuation; words come in order, do not overlap and lie
- * within `speech`.
+ * Times of each word of `text`, given that the speech fills `speech`. Exact at marks; elsewhere estimated from
+ * syllables and punctuation. A word is the text between spaces, or one Chinese or Japanese character, including
+ * adjacent punctuation; words come in order, do not overlap and lie within `speech`.
  */
 export function wordTimes(text: string, speech: Span, hints: TimingHints = {}): TimedWord[] {
   const words = wordsOf(text);
@@ -46,8 +42,8 @@ interface Word {
 const cjk = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]';
 const alphabetic = `(?:(?!${cjk})[\\p{L}\\p{N}\\p{M}])+`;
 /**
- * Leading punctuation, then one CJK character or an alphabetic word (with apostrophes, periods,
- * hyphens), then trailing punctuation.
+ * Leading punctuation, then one CJK character or an alphabetic word (with apostrophes, periods, hyphens), then trailing
+ * punctuation.
  */
 const wordPattern = new RegExp(
   `[^\\s\\p{L}\\p{N}]*(${cjk}|${alphabetic}(?:[^\\s\\p{L}\\p{N}—–…]+${alphabetic})*)[^\\s\\p{L}\\p{N}“‘「『（《(\\[]*`,
@@ -70,18 +66,14 @@ function wordsOf(text: string): Word[] {
 }
 
 /**
- * Pause implied by the punctuation between two words, in syllables; without a gap only Chinese
- * marks and dashes count.
+ * Pause implied by the punctuation between two words, in syllables; without a gap only Chinese marks and dashes count.
  */
 function restOf(between: string): number {
   if (/[.!?…](?=["'”’»)\]]*\s)|[。！？]|……|\n/u.test(between)) return stopSyllables;
   return /[,;:](?=["'”’»)\]]*\s)|[，；：、—–]|\s-\s/u.test(between) ? commaSyllables : 0;
 }
 
-/**
- * Estimated syllables: English vowels, letters of an acronym, digits as spoken; one for a CJK
- * character.
- */
+/** Estimated syllables: English vowels, letters of an acronym, digits as spoken; one for a CJK character. */
 function syllables(word: string): number {
   const digits = word.match(/\p{N}/gu)?.length ?? 0;
   const letters = word.replaceAll(/[^\p{L}\p{M}]/gu, '');

@@ -27,8 +27,8 @@ const asks =
 const waits = /^(?:如果|要是|假如|因为|虽然|既然|当|只要|除非|无论|不管|由于|自从|等)/u;
 
 /**
- * Extracts cues from the last sentence of a Chinese transcript: its ending, question words, and the
- * recognizer's final punctuation mark.
+ * Extracts cues from the last sentence of a Chinese transcript: its ending, question words, and the recognizer's final
+ * punctuation mark.
  */
 export function chineseCues(text: string): TextCues {
   const trimmed = text.trim();

@@ -3,8 +3,7 @@ import type { TextCues } from './completeness.ts';
 const wordsOf = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
 /**
- * Word classes that an English sentence seldom ends with; each is a cue. A word counts for the
- * first class that has it.
+ * Word classes that an English sentence seldom ends with; each is a cue. A word counts for the first class that has it.
  */
 const openEndings: Readonly<Record<string, ReadonlySet<string>>> = {
   filler: wordsOf('um uh er erm eh hmm uhm mm'),
@@ -60,9 +59,8 @@ const fillerPhrase =
   /\b(?:you know|i mean|let me (?:see|think)|sort of|kind of|how (?:do|can) i (?:say|put) (?:it|this))$/;
 
 /**
- * Extracts cues from the last sentence of a transcript: the class of its last word, its length,
- * question or answer, a subordinate clause without its main clause, and the recognizer's final
- * punctuation mark.
+ * Extracts cues from the last sentence of a transcript: the class of its last word, its length, question or answer, a
+ * subordinate clause without its main clause, and the recognizer's final punctuation mark.
  */
 export function englishCues(text: string): TextCues {
   const trimmed = text.trim().replaceAll('’', "'");

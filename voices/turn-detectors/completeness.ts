@@ -9,10 +9,9 @@ export type TextCues = Readonly<Record<string, number>>;
 export type CueWeights = Readonly<Record<string, number>>;
 
 /**
- * Weights of the cues, from `npm run bench -- endpointing --fit`: a logistic regression on 37,886
- * sentences of the packs in `characters/`, whole and cut short after each of their words, with the
- * final marks that Moonshine writes; the area under the curve is 0.92 on unseen packs. Those marked
- * were set by hand, because they are too rare there.
+ * Weights of the cues, from `npm run bench -- endpointing --fit`: a logistic regression on 37,886 sentences of the
+ * packs in `characters/`, whole and cut short after each of their words, with the final marks that Moonshine writes;
+ * the area under the curve is 0.92 on unseen packs. Those marked were set by hand, because they are too rare there.
  */
 const english: CueWeights = {
   bias: 1.53,
@@ -45,9 +44,7 @@ const english: CueWeights = {
   digits: -1,
 };
 
-/**
- * The same for Chinese: 4,007 sentences of one pack, area under the curve 0.85 in held-out fifths.
- */
+/** The same for Chinese: 4,007 sentences of one pack, area under the curve 0.85 in held-out fifths. */
 const chinese: CueWeights = {
   bias: 0.48,
   asks: 0.47,
@@ -71,15 +68,12 @@ const chinese: CueWeights = {
   number: -1,
 };
 
-/**
- * Limit of the logit from words alone, 2 % and 98 %: people do stop after "the", and go on after
- * "thank you".
- */
+/** Limit of the logit from words alone, 2 % and 98 %: people do stop after "the", and go on after "thank you". */
 const mostLogit = 4;
 
 /**
- * Returns how complete a transcript looks, as log-odds: 0 is undecided, above is complete. Supports
- * English and Chinese; returns 0 for other languages and for text without words. Pure.
+ * Returns how complete a transcript looks, as log-odds: 0 is undecided, above is complete. Supports English and
+ * Chinese; returns 0 for other languages and for text without words. Pure.
  */
 export function textLogit(text: string, language?: string): number {
   const cues = textCues(text, language);
@@ -91,10 +85,7 @@ export function textLogit(text: string, language?: string): number {
 /** Number of characters at the end of a transcript that are examined. */
 const lookedAt = 1_000;
 
-/**
- * Returns the cues of a transcript and the language they are for; undefined if there is nothing to
- * go by.
- */
+/** Returns the cues of a transcript and the language they are for; undefined if there is nothing to go by. */
 export function textCues(
   transcript: string,
   language?: string,

@@ -4,8 +4,8 @@ import { semitones, trackPitch } from '../dsp/pitch.ts';
 /** Prosody of the speech before a pause. Each value is about -2 to 2; 0 if it is unknown. */
 export interface ProsodyCues {
   /**
-   * Pitch of the end above the lowest of the last seconds, in octaves: at the end of a turn the
-   * voice falls to its baseline.
+   * Pitch of the end above the lowest of the last seconds, in octaves: at the end of a turn the voice falls to its
+   * baseline.
    */
   readonly height: number;
   /** Fall of the pitch over the last voiced stretch, in semitones per 100 ms; 0 for a rise. */
@@ -14,29 +14,20 @@ export interface ProsodyCues {
   readonly rise: number;
   /** Level of the last 150 ms of speech below that of the speech before, in units of 10 dB. */
   readonly fade: number;
-  /**
-   * Time from the last peak of loudness to the end, in syllables of this speaker: final syllables
-   * are lengthened.
-   */
+  /** Time from the last peak of loudness to the end, in syllables of this speaker: final syllables are lengthened. */
   readonly lengthening: number;
   /** Natural logarithm of the seconds from the first sound to the last. */
   readonly duration: number;
 }
 
-/**
- * Audio that is analysed: long enough to know the speaker's range, short enough to take a few
- * milliseconds.
- */
+/** Audio that is analysed: long enough to know the speaker's range, short enough to take a few milliseconds. */
 const lookedAtMs = 4_000;
 const hopMs = 10;
 /** Speech ends at the last level within this distance of the loudest. */
 const speechDecibels = 30;
 const least = { voicedHops: 8, speechHops: 20 };
 
-/**
- * Measures the end of `turn`; returns undefined if it has too little speech. Takes a few
- * milliseconds; pure.
- */
+/** Measures the end of `turn`; returns undefined if it has too little speech. Takes a few milliseconds; pure. */
 export function prosodyCues({ samples, sampleRate }: AudioFrame): ProsodyCues | undefined {
   const { hertz, levels } = trackPitch(samples.slice(-Math.ceil((lookedAtMs / 1000) * sampleRate)), sampleRate);
   const loudest = levels.reduce((most, level) => Math.max(most, level), -100);

@@ -7,10 +7,7 @@ import { openWorkerPool } from '../runtime/worker-pool.ts';
 export interface SmartTurnOptions {
   /** ONNX file of smart-turn v3, which the user provides. */
   readonly modelPath: string;
-  /**
-   * SHA-256 in lower-case hex. Needed for any file but `smart-turn-v3.2-cpu.onnx`, whose hash is
-   * known here.
-   */
+  /** SHA-256 in lower-case hex. Needed for any file but `smart-turn-v3.2-cpu.onnx`, whose hash is known here. */
   readonly sha256?: string;
 }
 
@@ -28,12 +25,11 @@ const name = 'smart-turn';
 const turnMs = 8_000;
 
 /**
- * Opens smart-turn v3 (pipecat-ai, BSD-2-Clause: Whisper tiny's encoder and a classifier, 8 M
- * parameters, 23 languages) in a worker thread. It uses audio only: `text` and `language` are
- * ignored. Only the last 8 seconds count. No package ships its weights, and none were at hand when
- * this was written: the features are checked against reference values, names and shapes against
- * pipecat's source, but the model itself has never run here. A file that is missing, or has another
- * hash than expected, gives `ENGINE_MISSING` with the first call or with `warm`.
+ * Opens smart-turn v3 (pipecat-ai, BSD-2-Clause: Whisper tiny's encoder and a classifier, 8 M parameters, 23 languages)
+ * in a worker thread. It uses audio only: `text` and `language` are ignored. Only the last 8 seconds count. No package
+ * ships its weights, and none were at hand when this was written: the features are checked against reference values,
+ * names and shapes against pipecat's source, but the model itself has never run here. A file that is missing, or has
+ * another hash than expected, gives `ENGINE_MISSING` with the first call or with `warm`.
  */
 export function openSmartTurn(options: SmartTurnOptions): TurnDetector & {
   /** Loads the model. */

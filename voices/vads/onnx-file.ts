@@ -6,10 +6,7 @@ export interface FloatTensor {
   readonly values: Float32Array;
 }
 
-/**
- * Input or output of a graph. A size is a number, or a name if it is known only when the model
- * runs.
- */
+/** Input or output of a graph. A size is a number, or a name if it is known only when the model runs. */
 export interface GraphValue {
   readonly name: string;
   readonly sizes: readonly (number | string)[];
@@ -17,10 +14,7 @@ export interface GraphValue {
   readonly type?: keyof typeof valueTypes;
 }
 
-/**
- * One operation of the ONNX standard. Attributes are integers or lists of integers; '' is an
- * omitted input.
- */
+/** One operation of the ONNX standard. Attributes are integers or lists of integers; '' is an omitted input. */
 export interface GraphNode {
   readonly operation: string;
   readonly inputs: readonly string[];
@@ -47,10 +41,7 @@ const valueTypes = { float: floatType, int32: 6, int64: int64Type } as const;
 const intAttribute = 2;
 const intsAttribute = 7;
 
-/**
- * Field of a protobuf message: an integer, or bytes (of a string, a packed list or a nested
- * message).
- */
+/** Field of a protobuf message: an integer, or bytes (of a string, a packed list or a nested message). */
 interface Field {
   readonly id: number;
   readonly number?: bigint;
@@ -58,9 +49,8 @@ interface Field {
 }
 
 /**
- * Reads the float constants of an ONNX model by name: the weights, anywhere in the graph or in its
- * nested branches. Reads only tensors that the file stores as raw data. Throws a `RangeError` if
- * the bytes are no protobuf message.
+ * Reads the float constants of an ONNX model by name: the weights, anywhere in the graph or in its nested branches.
+ * Reads only tensors that the file stores as raw data. Throws a `RangeError` if the bytes are no protobuf message.
  */
 export function readOnnxConstants(model: Uint8Array): ReadonlyMap<string, FloatTensor> {
   const found = new Map<string, FloatTensor>();
@@ -147,10 +137,7 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString();
 }
 
-/**
- * Builds an ONNX model in operator set 17, as `InferenceSession.create` takes it. Nodes must be in
- * execution order.
- */
+/** Builds an ONNX model in operator set 17, as `InferenceSession.create` takes it. Nodes must be in execution order. */
 export function writeOnnx({ inputs, outputs, nodes, constants, metadata = {} }: OnnxGraph): Uint8Array {
   const graph = Buffer.concat([
     ...nodes.map((node) => message(1, nodeOf(node))),

@@ -1,9 +1,6 @@
 import { readOnnxConstants, writeOnnx, type FloatTensor, type GraphNode } from './onnx-file.ts';
 
-/**
- * Sizes of Silero v5 and v6 at 16 kHz. A window of 576 samples and 64 mirrored ones hold four
- * frames.
- */
+/** Sizes of Silero v5 and v6 at 16 kHz. A window of 576 samples and 64 mirrored ones hold four frames. */
 const frameSamples = 256;
 const hopSamples = 128;
 const framesPerWindow = 4;
@@ -14,10 +11,7 @@ const gates = 4;
 /** Order of the gates in the model (PyTorch's) for each position in an ONNX LSTM. */
 const gateOrder = [0, 3, 1, 2] as const;
 const kernel = 3;
-/**
- * Part of an encoder convolution as a matrix product: from some time steps of its input to some of
- * its output.
- */
+/** Part of an encoder convolution as a matrix product: from some time steps of its input to some of its output. */
 interface Product {
   /** Index of the convolution. */
   readonly layer: number;
@@ -37,8 +31,7 @@ const layers = [
 ] as const;
 
 /**
- * The first convolution is split in halves, because a step depends on its neighbours only: a
- * quarter less to multiply.
+ * The first convolution is split in halves, because a step depends on its neighbours only: a quarter less to multiply.
  */
 const products: readonly Product[] = [
   { layer: 0, input: 'magnitude012', output: 'first01', stepsIn: [0, 3], stepsOut: [0, 2] },
@@ -53,14 +46,12 @@ export const sileroFrameSizes = (count: number): [number, number] => [count * fr
 export const sileroStateSizes = (count: number): [number, number, number] => [1, count, unitsPerState];
 
 /**
- * Builds the same network as a Silero v5 or v6 file, for 16 kHz only, from its weights: plain
- * matrix products instead of convolutions over four time steps, constants instead of slices of the
- * weights in each run, no branches. Takes a third of the time; probabilities differ by rounding
- * alone (1e-5 at most).
+ * Builds the same network as a Silero v5 or v6 file, for 16 kHz only, from its weights: plain matrix products instead
+ * of convolutions over four time steps, constants instead of slices of the weights in each run, no branches. Takes a
+ * third of the time; probabilities differ by rounding alone (1e-5 at most).
  *
- * Inputs: `frames` [count × 4, 256] as `cutFrames` makes them, `hidden` and `cell` [1, count, 128].
- * Outputs: `speech` [count, 1], `hiddenNext` and `cellNext`. Returns undefined if the file does not
- * hold the weights of such a model.
+ * Inputs: `frames` [count × 4, 256] as `cutFrames` makes them, `hidden` and `cell` [1, count, 128]. Outputs: `speech`
+ * [count, 1], `hiddenNext` and `cellNext`. Returns undefined if the file does not hold the weights of such a model.
  */
 export function sileroGraph(file: Uint8Array): Uint8Array | undefined {
   const weights = findWeights(file);
@@ -146,9 +137,8 @@ function decoderNodes(): GraphNode[] {
 }
 
 /**
- * Cuts consecutive windows of 576 samples in `inputs` into overlapping frames of 256, the last of
- * which ends in 64 mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to
- * `frames`.
+ * Cuts consecutive windows of 576 samples in `inputs` into overlapping frames of 256, the last of which ends in 64
+ * mirrored samples, as the model itself would. Writes `count` × 4 × 256 values to `frames`.
  */
 export function cutFrames(inputs: Float32Array, count: number, frames: Float32Array): void {
   const frameCount = framesPerWindow;
@@ -172,8 +162,8 @@ function findWeights(file: Uint8Array) {
   const constants = readOnnxConstants(file);
   const basisName = 'stft.forward_basis_buffer';
   const basisSize = 2 * bins * frameSamples;
-  // A file for both rates holds the weights of each under its own prefix; the size of the basis
-  // tells which is for 16 kHz.
+  // A file for both rates holds the weights of each under its own prefix; the size of the basis tells which is for 16
+  // kHz.
   const name = [...constants].find(
     ([name, { values }]) => name.endsWith(basisName) && values.length === basisSize,
   )?.[0];
@@ -203,8 +193,8 @@ function findWeights(file: Uint8Array) {
 }
 
 /**
- * Unrolls a convolution over few steps into one matrix [steps in × channels, steps out × channels];
- * entries outside the kernel are zero.
+ * Unrolls a convolution over few steps into one matrix [steps in × channels, steps out × channels]; entries outside the
+ * kernel are zero.
  */
 function unroll(weight: Float32Array, { layer, stepsIn, stepsOut }: Product): FloatTensor {
   const { from, to, stride } = layers[layer] as (typeof layers)[number];

@@ -8,9 +8,7 @@ import { serveWorker } from '../runtime/worker-serve.ts';
 import { cutFrames, sileroFrameSizes, sileroGraph, sileroStateSizes } from './silero-graph.ts';
 import type { SileroBatch, SileroScores, SileroWorkerData } from './silero.ts';
 
-/**
- * Scores a batch, replaces its states with the new ones, and returns one probability per window.
- */
+/** Scores a batch, replaces its states with the new ones, and returns one probability per window. */
 type Score = (batch: SileroBatch) => Promise<Float32Array<ArrayBuffer>>;
 
 const { modelPath, inputSamples, stateSize, sampleRate, plain } = workerData as SileroWorkerData;

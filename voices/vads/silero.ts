@@ -14,11 +14,10 @@ export interface SileroWorkerData {
 }
 
 /**
- * Batch with one window each of `count` streams. `inputs` holds them one after the other, each
- * behind its context; `states` is `[2, count, 128]`, and the worker writes the new states in their
- * place. Both have room for a full batch. They are shared memory, because V8 counts buffers
- * transferred between threads as new allocations, and would run a full garbage collection every few
- * dozen batches.
+ * Batch with one window each of `count` streams. `inputs` holds them one after the other, each behind its context;
+ * `states` is `[2, count, 128]`, and the worker writes the new states in their place. Both have room for a full batch.
+ * They are shared memory, because V8 counts buffers transferred between threads as new allocations, and would run a
+ * full garbage collection every few dozen batches.
  */
 export interface SileroBatch {
   readonly count: number;
@@ -36,10 +35,7 @@ export interface SileroScores {
 export interface SileroOptions {
   /** Silero v5 or v6 ONNX file for 16 kHz; default: the v6 model of `@ricky0123/vad-web`. */
   readonly modelPath?: string;
-  /**
-   * Runs the file as it is, at several times the cost: the reference for the fast graph in tests
-   * and benchmarks.
-   */
+  /** Runs the file as it is, at several times the cost: the reference for the fast graph in tests and benchmarks. */
   readonly plain?: boolean;
   /** Another worker that takes `SileroBatch` and answers `SileroScores`: for tests of failure. */
   readonly workerUrl?: URL;
@@ -50,9 +46,7 @@ const require = createRequire(import.meta.url);
 const name = 'silero';
 const sampleRate = 16_000;
 const windowSamples = 512;
-/**
- * The model needs the end of the last window before each window; without it, it detects no speech.
- */
+/** The model needs the end of the last window before each window; without it, it detects no speech. */
 const contextSamples = 64;
 const inputSamples = contextSamples + windowSamples;
 const stateSize = 256;
@@ -61,9 +55,8 @@ const halfState = stateSize / 2;
 const maxBatch = 128;
 const windowMs = (windowSamples / sampleRate) * 1000;
 /**
- * With at least `crowd` concurrent streams, whose windows arrive one by one, batches begin at least
- * `gatherMs` apart: a message to the worker and back costs as much as a dozen windows, and there
- * would be hundreds a second.
+ * With at least `crowd` concurrent streams, whose windows arrive one by one, batches begin at least `gatherMs` apart: a
+ * message to the worker and back costs as much as a dozen windows, and there would be hundreds a second.
  */
 const crowd = 24;
 const gatherMs = 4;
@@ -71,15 +64,13 @@ const gatherMs = 4;
 const presenceMs = 2 * windowMs;
 
 /**
- * Opens Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or
- * while the worker is busy, are scored in one run, which costs far less than one run each; with
- * many streams a window waits up to 4 ms for others. The model loads with the first window. If the
- * file has the known architecture, its weights run in our own graph, see `silero-graph.ts`;
- * otherwise the file runs as it is.
+ * Opens Silero VAD v6 in one worker thread. The windows of all streams that arrive together, or while the worker is
+ * busy, are scored in one run, which costs far less than one run each; with many streams a window waits up to 4 ms for
+ * others. The model loads with the first window. If the file has the known architecture, its weights run in our own
+ * graph, see `silero-graph.ts`; otherwise the file runs as it is.
  *
- * A window is read after `score` has returned, so its buffer must not be reused before the promise
- * settles. If the worker dies, its windows fail with `ENGINE_UNAVAILABLE`, and their streams
- * continue with a fresh state.
+ * A window is read after `score` has returned, so its buffer must not be reused before the promise settles. If the
+ * worker dies, its windows fail with `ENGINE_UNAVAILABLE`, and their streams continue with a fresh state.
  */
 export function openSilero(options: SileroOptions = {}): Vad & { close(): Promise<void> } {
   const modelPath = options.modelPath ?? findModel();
@@ -118,10 +109,7 @@ class Stream implements VadStream {
   /** Number of the period in which the stream was last counted. */
   countedIn = 0;
   readonly #batcher: Batcher;
-  /**
-   * Waiting windows, oldest first; the model needs the state after one before it can score the
-   * next.
-   */
+  /** Waiting windows, oldest first; the model needs the state after one before it can score the next. */
   readonly #waiting: Pending[] = [];
   /** Window that the worker is scoring. */
   #scoring: Pending | undefined;
@@ -188,10 +176,7 @@ class Stream implements VadStream {
   }
 }
 
-/**
- * Collects the streams that have a window waiting, and gives the worker one window of each at a
- * time.
- */
+/** Collects the streams that have a window waiting, and gives the worker one window of each at a time. */
 class Batcher {
   readonly #pool: WorkerPool<SileroBatch, SileroScores>;
   readonly #ready = new Set<Stream>();
@@ -240,8 +225,7 @@ class Batcher {
 
   #goOn(): void {
     this.#running = this.#ready.size > 0;
-    // Not a microtask: windows that other sockets deliver in this turn of the event loop should
-    // join the batch.
+    // Not a microtask: windows that other sockets deliver in this turn of the event loop should join the batch.
     if (this.#running) setImmediate(() => this.#begin());
   }
 

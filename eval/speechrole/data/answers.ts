@@ -7,10 +7,7 @@ export interface Answer {
   /** Name in the run's audio store; null if no audio arrived. */
   readonly audio: string | null;
   readonly seconds: number;
-  /**
-   * Delay from the end of the user's speech (or text) to the first audio at the client; null if
-   * unknown.
-   */
+  /** Delay from the end of the user's speech (or text) to the first audio at the client; null if unknown. */
   readonly firstAudioMs: number | null;
   /** The server's own latency breakdown, if it sends one. */
   readonly latency: unknown;

@@ -7,8 +7,8 @@ import { paperRoles } from './roles.ts';
 import { roleNameOf, type DialogueSample } from './test-data.ts';
 
 /**
- * Persona mode of a role. `benchmark`: the model gets the data's system prompt verbatim and nothing
- * else. `dramatis`: the profile in it becomes a character of ours, and the script a scene.
+ * Persona mode of a role. `benchmark`: the model gets the data's system prompt verbatim and nothing else. `dramatis`:
+ * the profile in it becomes a character of ours, and the script a scene.
  */
 export type Persona = 'benchmark' | 'dramatis';
 
@@ -25,10 +25,7 @@ export function splitPrompt(systemPrompt: string): { readonly profile: string; r
   return { profile: systemPrompt.slice(0, at), script: systemPrompt.slice(at).trim() };
 }
 
-/**
- * Returns the session instructions: the whole system prompt, or only the script if the profile is
- * in the character.
- */
+/** Returns the session instructions: the whole system prompt, or only the script if the profile is in the character. */
 export function instructionsFor(sample: DialogueSample, persona: Persona): string {
   const { systemPrompt } = sample.input;
   return persona === 'benchmark' ? systemPrompt : splitPrompt(systemPrompt).script;
@@ -52,10 +49,7 @@ const chinese = {
   repeats: ['你说什么？', '再说一遍。', '我没听清。'],
 };
 
-/**
- * Writes one character pack per role into a folder, for the server under test. Returns character
- * ids by role.
- */
+/** Writes one character pack per role into a folder, for the server under test. Returns character ids by role. */
 export async function writePacks(
   samples: readonly DialogueSample[],
   folder: string,
@@ -115,10 +109,7 @@ export interface RoleClip {
   readonly language: 'en' | 'zh';
 }
 
-/**
- * Reads `role_voices/`: `<role>.wav`, and `audios_text.json` with transcripts (raw ASR output,
- * unreliable).
- */
+/** Reads `role_voices/`: `<role>.wav`, and `audios_text.json` with transcripts (raw ASR output, unreliable). */
 export async function readRoleClips(
   folder: string,
   samples: readonly DialogueSample[],

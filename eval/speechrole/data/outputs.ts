@@ -26,10 +26,9 @@ export interface StoredOutputs {
 }
 
 /**
- * Opens `model_output/<model>`, which contains `{single,multi}_result/json/<role>.json` with
- * `dialogue_0`, `dialogue_1`, … or, in the older form, a single `dialogue` used for all. Paths of
- * recordings are relative to the folder that contains `model_output`, or to one between it and the
- * file.
+ * Opens `model_output/<model>`, which contains `{single,multi}_result/json/<role>.json` with `dialogue_0`,
+ * `dialogue_1`, … or, in the older form, a single `dialogue` used for all. Paths of recordings are relative to the
+ * folder that contains `model_output`, or to one between it and the file.
  */
 export async function openOutputs(folder: string): Promise<StoredOutputs> {
   const whole = path.resolve(folder);

@@ -61,10 +61,9 @@ export interface TestDataOptions {
 }
 
 /**
- * Reads the released test data: `test_data/{single,multi}_turn/<role>.json`. `folder` contains
- * `test_data`, or is `test_data` itself; paths in the files are relative to the former. In versions
- * with three references the chosen one is used, or `role_speech_path` if that is absent. Throws an
- * `EvalError` if there is no test data at all.
+ * Reads the released test data: `test_data/{single,multi}_turn/<role>.json`. `folder` contains `test_data`, or is
+ * `test_data` itself; paths in the files are relative to the former. In versions with three references the chosen one
+ * is used, or `role_speech_path` if that is absent. Throws an `EvalError` if there is no test data at all.
  */
 export async function readTestData(folder: string, options: TestDataOptions = {}): Promise<TestData> {
   const { base, testData } = await findTestData(folder);
@@ -173,10 +172,7 @@ class Reader {
     }
   }
 
-  /**
-   * Reports a prompt for another role than the file name says, as with "Raylan Givens" in the
-   * released data.
-   */
+  /** Reports a prompt for another role than the file name says, as with "Raylan Givens" in the released data. */
   #checkName(file: string, role: string, systemPrompt: string): void {
     const name = roleNameOf(systemPrompt);
     if (name === null || !/[a-z]/i.test(name) || paperRoles[role]?.language === 'zh') return;
@@ -188,8 +184,8 @@ class Reader {
 }
 
 /**
- * Returns the role's name as the reference's judge gets it: the text after "I want you to act like"
- * in the first line, without the last character.
+ * Returns the role's name as the reference's judge gets it: the text after "I want you to act like" in the first line,
+ * without the last character.
  */
 export function roleNameOf(systemPrompt: string): string | null {
   const [line = ''] = systemPrompt.split('\n');

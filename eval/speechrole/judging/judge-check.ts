@@ -10,10 +10,7 @@ export interface ProbeResult {
   readonly probe: Probe;
   /** Dialogues judged in both orders. */
   readonly n: number;
-  /**
-   * Dialogues with the right verdict: the reference won or, for two identical recordings, neither
-   * did.
-   */
+  /** Dialogues with the right verdict: the reference won or, for two identical recordings, neither did. */
   readonly right: number;
   /** 95 % Wilson interval. */
   readonly low: number | null;

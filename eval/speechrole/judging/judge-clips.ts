@@ -10,10 +10,7 @@ import type { Solved } from '../../task.ts';
 import type { DialogueOutput } from '../data/answers.ts';
 import type { DialogueInput, DialogueTarget } from '../data/test-data.ts';
 
-/**
- * Audio preparation for a judge: `whole` sends the files unchanged; otherwise they are cut or
- * resampled.
- */
+/** Audio preparation for a judge: `whole` sends the files unchanged; otherwise they are cut or resampled. */
 export interface ClipShape {
   readonly whole: boolean;
   readonly maxSeconds?: number;
@@ -29,8 +26,8 @@ export interface DialogueClips {
 type SolvedDialogue = Solved<DialogueInput, DialogueTarget, DialogueOutput>;
 
 /**
- * Returns a function that prepares a dialogue's recordings, once per dialogue however many
- * questions are asked about it.
+ * Returns a function that prepares a dialogue's recordings, once per dialogue however many questions are asked about
+ * it.
  */
 export function openClips(shape: ClipShape): (solved: SolvedDialogue, audio: AudioStore) => Promise<DialogueClips> {
   const prepared = new WeakMap<SolvedDialogue, Promise<DialogueClips>>();
@@ -87,8 +84,8 @@ async function clipOf(wav: Buffer, { whole, maxSeconds, sampleRate }: ClipShape)
 }
 
 /**
- * Joins clips into one WAV with silence between them, for judges that take one recording per
- * request. Uses the sample rate of the first.
+ * Joins clips into one WAV with silence between them, for judges that take one recording per request. Uses the sample
+ * rate of the first.
  */
 export async function joinClips(clips: readonly JudgeClip[]): Promise<string> {
   const sounds = await Promise.all(clips.map((clip) => readWav(Buffer.from(clip.base64, 'base64'))));

@@ -24,10 +24,7 @@ export interface JudgeHealth {
   readonly secondWinsBoth: number;
   /** Mean score advantage of the first position, in points. Null without swapped questions. */
   readonly firstAdvantage: number | null;
-  /**
-   * Pooled standard deviation of test minus reference over repeats of a question. Null without
-   * repeats.
-   */
+  /** Pooled standard deviation of test minus reference over repeats of a question. Null without repeats. */
   readonly repeatDeviation: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -77,10 +74,7 @@ export function judgeHealth(record: RunRecord, protocol: Protocol, strictness: S
   };
 }
 
-/**
- * Compares the differences with the test first (`aheads`) to those with the reference first
- * (`behinds`).
- */
+/** Compares the differences with the test first (`aheads`) to those with the reference first (`behinds`). */
 function compareOrders(
   aheads: readonly number[],
   behinds: readonly number[],

@@ -87,10 +87,7 @@ export interface AskOutcome {
   readonly pairs: Readonly<Partial<Record<MetricKey, JudgedPair>>>;
 }
 
-/**
- * Parses the judge's replies about one dialogue, question by question; unanswered questions are
- * skipped.
- */
+/** Parses the judge's replies about one dialogue, question by question; unanswered questions are skipped. */
 export function readAsks(
   protocol: Protocol,
   measured: ReadonlyMap<string, unknown>,
@@ -124,9 +121,9 @@ export function isRefusal({ refusal, text }: JudgeReply): boolean {
 }
 
 /**
- * Computes a dialogue's scores by metric: the mean over all questions about it, with the same
- * number of answers in both orders, because otherwise the first position's advantage would remain.
- * Null: asked, but too few replies could be read. Absent: not asked.
+ * Computes a dialogue's scores by metric: the mean over all questions about it, with the same number of answers in both
+ * orders, because otherwise the first position's advantage would remain. Null: asked, but too few replies could be
+ * read. Absent: not asked.
  */
 export function judgedPairs(
   protocol: Protocol,

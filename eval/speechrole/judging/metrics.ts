@@ -1,7 +1,4 @@
-/**
- * The eight metrics of SpeechRole-Eval in the order of the paper's tables, named as in its result
- * files.
- */
+/** The eight metrics of SpeechRole-Eval in the order of the paper's tables, named as in its result files. */
 export const metricKeys = [
   'Instruction_Adherence',
   'Speech_Fluency',

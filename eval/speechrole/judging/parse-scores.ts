@@ -6,16 +6,11 @@ export type ScorePair = readonly [first: number, second: number];
 /** Parser leniency. `strict` reads exactly what the reference implementation reads. */
 export type Strictness = 'strict' | 'tolerant';
 
-/**
- * Python's `\d` and `int` accept the digits of every script; judges of Chinese use full-width ones.
- */
+/** Python's `\d` and `int` accept the digits of every script; judges of Chinese use full-width ones. */
 const digit = '[0-9０-９]';
 const strictPair = new RegExp(`\\[Scores\\]:\\s*\\((${digit}+),\\s*(${digit}+)\\)`);
 
-/**
- * Reads the first `[Scores]: (8, 9)` of a free text like the reference's first judge: integers
- * only, of any size.
- */
+/** Reads the first `[Scores]: (8, 9)` of a free text like the reference's first judge: integers only, of any size. */
 export function strictScores(text: string): ScorePair | null {
   const found = strictPair.exec(text);
   if (found === null) return null;
@@ -27,9 +22,9 @@ function wholeNumber(digits: string): number {
 }
 
 /**
- * Tolerant variant for judges that decorate: bold, code and fences, decimals, `8/10`, `Model A: 8`,
- * other brackets, full-width characters, trailing words. Agrees with the strict parser wherever
- * that finds scores from 1 to 10. Scores outside 1 to 10 count as missing.
+ * Tolerant variant for judges that decorate: bold, code and fences, decimals, `8/10`, `Model A: 8`, other brackets,
+ * full-width characters, trailing words. Agrees with the strict parser wherever that finds scores from 1 to 10. Scores
+ * outside 1 to 10 count as missing.
  */
 export function tolerantScores(text: string): ScorePair | null {
   const strict = strictScores(text);
@@ -60,9 +55,8 @@ function withinRange(pair: ScorePair): ScorePair | null {
 export type MetricScores = Readonly<Record<MetricKey, { readonly reason: string; readonly scores: ScorePair }>>;
 
 /**
- * Reads the JSON of the reference's second judge: the whole text, or the content of the first
- * fence. Every metric must be present, with `score_a` and `score_b`, or a list `score`. Numbers are
- * truncated to integers, as by Python's `int`.
+ * Reads the JSON of the reference's second judge: the whole text, or the content of the first fence. Every metric must
+ * be present, with `score_a` and `score_b`, or a list `score`. Numbers are truncated to integers, as by Python's `int`.
  */
 export function strictMetricScores(text: string): MetricScores | null {
   const value = parseJson(text) ?? parseJson(/```(?:json)?\s*(\{.*?\})\s*```/s.exec(text)?.[1]);
@@ -88,9 +82,8 @@ function pythonInt(value: unknown): number | null {
 }
 
 /**
- * Tolerant variant for judges that wrap their JSON in words or fences, leave trailing commas, write
- * keys with spaces or in lower case, or use decimals. Missing metrics are left out; the rest still
- * counts.
+ * Tolerant variant for judges that wrap their JSON in words or fences, leave trailing commas, write keys with spaces or
+ * in lower case, or use decimals. Missing metrics are left out; the rest still counts.
  */
 export function tolerantMetricScores(text: string): Partial<MetricScores> {
   const strict = strictMetricScores(text);
@@ -113,8 +106,8 @@ function onlyInRange(scores: Partial<MetricScores>): Partial<MetricScores> {
 }
 
 /**
- * Reads two scores from an object: `score_a` and `score_b`, or a list `score`; numbers, or texts
- * such as `8/10`. Null outside 1 to 10.
+ * Reads two scores from an object: `score_a` and `score_b`, or a list `score`; numbers, or texts such as `8/10`. Null
+ * outside 1 to 10.
  */
 export function scoresIn(entry: Readonly<Record<string, unknown>>): ScorePair | null {
   const byName = new Map(Object.entries(entry).map(([key, value]) => [plainKey(key), value]));

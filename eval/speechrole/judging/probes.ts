@@ -32,8 +32,8 @@ export const probes: readonly Probe[] = [
 ];
 
 /**
- * Builds one sample per dialogue and probe, with ids `probe/dialogue`. Dialogues are taken
- * round-robin over roles, so that a small `count` covers many roles.
+ * Builds one sample per dialogue and probe, with ids `probe/dialogue`. Dialogues are taken round-robin over roles, so
+ * that a small `count` covers many roles.
  */
 export function probeSamples(samples: readonly DialogueSample[], count: number): DialogueSample[] {
   const byRole = [...Map.groupBy(samples, (sample) => sample.group).values()];
@@ -101,8 +101,7 @@ function alter(name: string, { samples, sampleRate }: AudioFrame, random: () => 
     case 'truncated':
       return samples.slice(0, Math.ceil(samples.length / 4));
     case 'shuffled': {
-      // At least eight pieces even of a short reply, so that the shuffled order cannot come out
-      // right.
+      // At least eight pieces even of a short reply, so that the shuffled order cannot come out right.
       const size = Math.ceil(Math.min(0.4 * sampleRate, samples.length / 8));
       const pieces = Array.from({ length: Math.ceil(samples.length / size) }, (_, at) =>
         samples.subarray(at * size, (at + 1) * size),

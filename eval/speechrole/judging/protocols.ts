@@ -37,10 +37,7 @@ export interface Protocol {
   readonly schema: object | undefined;
   /** Template values besides those of the dialogue. */
   valuesFor(ask: ProtocolAsk): Readonly<Record<string, string>>;
-  /**
-   * Parses the scores in a reply, of first and second speaker, by metric. Empty if none are
-   * readable.
-   */
+  /** Parses the scores in a reply, of first and second speaker, by metric. Empty if none are readable. */
   parse(text: string, ask: ProtocolAsk, strictness: Strictness): Readonly<Partial<Record<MetricKey, ScorePair>>>;
   readonly promptHashes: Readonly<Record<string, string>>;
 }

@@ -2,8 +2,8 @@ import { mean } from '../../statistics.ts';
 import { metricKeys, type MetricKey } from './metrics.ts';
 
 /**
- * A judge's scores of the system under test and of the reference, 1 to 10; fractional if several
- * judgments were averaged.
+ * A judge's scores of the system under test and of the reference, 1 to 10; fractional if several judgments were
+ * averaged.
  */
 export interface JudgedPair {
   readonly test: number;
@@ -18,17 +18,13 @@ export interface JudgedSample {
   readonly mode: 'single' | 'multi';
   readonly domain: 'in' | 'out';
   readonly category: string | null;
-  /**
-   * Null: judged, but no scores could be read (unscored). Absent: not judged, because something
-   * failed.
-   */
+  /** Null: judged, but no scores could be read (unscored). Absent: not judged, because something failed. */
   readonly scores: Readonly<Partial<Record<MetricKey, JudgedPair | null>>>;
 }
 
 /**
- * `mean-of-ratios`: the mean of test / reference over dialogues, as in the paper's text.
- * `ratio-of-sums`: the sum of the test scores over the sum of the reference scores, which a single
- * low reference cannot inflate.
+ * `mean-of-ratios`: the mean of test / reference over dialogues, as in the paper's text. `ratio-of-sums`: the sum of
+ * the test scores over the sum of the reference scores, which a single low reference cannot inflate.
  */
 export type Aggregation = 'mean-of-ratios' | 'ratio-of-sums';
 
@@ -50,8 +46,8 @@ export function pairsOf(samples: readonly JudgedSample[], metric: MetricKey): Ju
 }
 
 /**
- * Returns the mean of the eight metrics; null unless all eight are known, because a missing metric
- * must not count as an average one.
+ * Returns the mean of the eight metrics; null unless all eight are known, because a missing metric must not count as an
+ * average one.
  */
 export function overallOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);

@@ -32,16 +32,11 @@ export interface MetricAgreement {
   readonly pearsonInterval: Interval;
   readonly spearman: number | null;
   readonly kendall: number | null;
-  /**
-   * Rate at which the judge prefers the reply that people prefer; a tie on one side only counts
-   * half.
-   */
+  /** Rate at which the judge prefers the reply that people prefer; a tie on one side only counts half. */
   readonly accuracy: number | null;
   /** Leave-one-out MSE of the fitted line: an estimate of the MSE on new pairs. */
   readonly leaveOneOutMse: number | null;
-  /**
-   * Mean correlation of each annotator with the average of the others: the upper bound for a judge.
-   */
+  /** Mean correlation of each annotator with the average of the others: the upper bound for a judge. */
   readonly humanCeiling: number | null;
   /** Krippendorff's alpha of the annotators, interval scale. */
   readonly alpha: number | null;
@@ -146,10 +141,7 @@ function ceilingOf(bySample: ReadonlyMap<string, readonly HumanVerdict[]>): numb
   return mean(correlations.filter((value) => value !== null));
 }
 
-/**
- * Krippendorff's alpha for interval data; units with a single value are skipped. Null if all values
- * are equal.
- */
+/** Krippendorff's alpha for interval data; units with a single value are skipped. Null if all values are equal. */
 export function krippendorff(units: readonly (readonly number[])[]): number | null {
   const pairable = units.filter((unit) => unit.length > 1);
   const all = pairable.flat();

@@ -4,10 +4,9 @@ import { writeWhole } from './export.ts';
 import type { RunView } from '../run-view.ts';
 
 /**
- * Writes the system's answers in the form that SpeechRole's own judge reads:
- * `{single,multi}_result/json/<role>.json` beside the recordings, whose paths begin with
- * `model_output/<name>`. `folder` should be such a folder. Skips dialogues with any answer that has
- * no audio. Resolves to the number of dialogues written.
+ * Writes the system's answers in the form that SpeechRole's own judge reads: `{single,multi}_result/json/<role>.json`
+ * beside the recordings, whose paths begin with `model_output/<name>`. `folder` should be such a folder. Skips
+ * dialogues with any answer that has no audio. Resolves to the number of dialogues written.
  */
 export async function writeOutputs(view: RunView, folder: string): Promise<number> {
   const name = path.basename(folder);

@@ -42,8 +42,7 @@ export function resultsCsv(view: RunView, system: string): string {
 }
 
 /**
- * Formats the paper's table in LaTeX (booktabs): one row per subset of the data, with intervals in
- * small type below.
+ * Formats the paper's table in LaTeX (booktabs): one row per subset of the data, with intervals in small type below.
  */
 export function latexTable(summary: RunSummary): string {
   const cell = ({ value, low, high }: Estimate): string =>
@@ -73,8 +72,8 @@ export function latexTable(summary: RunSummary): string {
 }
 
 /**
- * Writes result files like the reference implementation: `single/<role>.json`, `multi/<role>.json`.
- * Resolves to the number of files.
+ * Writes result files like the reference implementation: `single/<role>.json`, `multi/<role>.json`. Resolves to the
+ * number of files.
  */
 export async function writeResultFiles(view: RunView, folder: string): Promise<number> {
   const byFile = Map.groupBy(view.facts, ([, facts]) => path.join(facts.mode, `${facts.role}.json`));

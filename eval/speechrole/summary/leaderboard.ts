@@ -25,9 +25,7 @@ export const paperTables = schema.parse(
   JSON.parse(readFileSync(path.join(import.meta.dirname, 'paper-tables.json'), 'utf8')),
 );
 
-/**
- * A leaderboard row. Rows are comparable only if `protocol`, `judge` and `aggregation` are equal.
- */
+/** A leaderboard row. Rows are comparable only if `protocol`, `judge` and `aggregation` are equal. */
 export interface LeaderboardRow {
   readonly system: string;
   readonly language: 'en' | 'zh';

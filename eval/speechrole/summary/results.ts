@@ -15,8 +15,8 @@ const entry = z.object({
 const dialogue = z.looseObject({ idx: z.number().optional() });
 
 /**
- * Protocol of a result file, detected by its shape: `v1` keeps the whole free text with `[Scores]`,
- * `v2` only the reason.
+ * Protocol of a result file, detected by its shape: `v1` keeps the whole free text with `[Scores]`, `v2` only the
+ * reason.
  */
 export type ResultsProtocol = 'v1' | 'v2';
 
@@ -29,9 +29,9 @@ export interface JudgedResults {
 }
 
 /**
- * Reads one result file of a role, or all below a folder (`single/<role>.json`,
- * `multi/<role>.json`): a list of dialogues, or of one-element lists, whose `idx` is always 0, so
- * dialogues are numbered by position. Throws an `EvalError` if nothing is found.
+ * Reads one result file of a role, or all below a folder (`single/<role>.json`, `multi/<role>.json`): a list of
+ * dialogues, or of one-element lists, whose `idx` is always 0, so dialogues are numbered by position. Throws an
+ * `EvalError` if nothing is found.
  */
 export async function readResults(place: string): Promise<JudgedResults> {
   const files = await jsonFiles(place);
@@ -89,8 +89,7 @@ function readResultText(text: string, file: string): { samples: JudgedSample[]; 
     return {
       id: `${mode}/${role}/${index}`,
       role,
-      // A result file has no dialogue text, so a role that the paper does not list falls back to
-      // English.
+      // A result file has no dialogue text, so a role that the paper does not list falls back to English.
       language: languageOf(role, ''),
       mode,
       domain: paperRoles[role]?.split === 'dev' ? 'out' : 'in',
@@ -101,10 +100,7 @@ function readResultText(text: string, file: string): { samples: JudgedSample[]; 
   return { samples, protocols };
 }
 
-/**
- * Reads the mode from folder names such as `single`, `single_turn` or `multi_result`; the last
- * match counts.
- */
+/** Reads the mode from folder names such as `single`, `single_turn` or `multi_result`; the last match counts. */
 export function modeOf(file: string): 'single' | 'multi' {
   const folders = path.dirname(path.resolve(file)).split(path.sep);
   const found = folders.findLast((name) => /^(single|multi)(_|$)/i.test(name)) ?? '';

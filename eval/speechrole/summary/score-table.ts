@@ -30,8 +30,8 @@ export interface ScoreRow {
 }
 
 /**
- * Numerators and denominators of a mean or ratio by role and metric, so that a bootstrap draw of
- * roles is scored without visiting dialogues again.
+ * Numerators and denominators of a mean or ratio by role and metric, so that a bootstrap draw of roles is scored
+ * without visiting dialogues again.
  */
 interface ClusterSums {
   readonly clusters: number;

@@ -7,8 +7,8 @@ import type { RunSummary } from './summary.ts';
 const shortNames = metricKeys.map((metric) => metricShort[metric]);
 
 /**
- * Formats the paper's table, then the overall score with its interval and coverage. Each fits 80
- * columns if the labels are short.
+ * Formats the paper's table, then the overall score with its interval and coverage. Each fits 80 columns if the labels
+ * are short.
  */
 export function scoreTableText(groups: readonly { readonly label: string; readonly row: ScoreRow }[]): string {
   const metrics = textTable(

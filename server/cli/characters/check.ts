@@ -12,8 +12,7 @@ import { chatOf } from './chat-of.ts';
 import { metered, spentInWords, type Spent } from './metered.ts';
 
 /**
- * `dramatis characters check [ID…]`: finds inconsistencies in cards and example lines; exit status
- * 1 on contradictions.
+ * `dramatis characters check [ID…]`: finds inconsistencies in cards and example lines; exit status 1 on contradictions.
  */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'check [ID…] [--no-model] [--json]', args, {

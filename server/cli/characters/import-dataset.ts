@@ -19,16 +19,10 @@ export interface DatasetOptions {
   readonly replace: boolean;
 }
 
-/**
- * Problems of one kind that are printed individually: a file of another format has one in every
- * row.
- */
+/** Problems of one kind that are printed individually: a file of another format has one in every row. */
 const mostAlike = 20;
 
-/**
- * Imports characters from data sets and prints problems by file and row. Resolves to the exit
- * status.
- */
+/** Imports characters from data sets and prints problems by file and row. Resolves to the exit status. */
 export async function importDataset(
   config: Config,
   places: readonly string[],
@@ -89,10 +83,7 @@ function withId(pack: ImportedPack, id: string): ImportedPack {
   return { ...pack, card: { ...pack.card, id } };
 }
 
-/**
- * Returns an id not yet taken: a second character of the same name becomes `name-2`,
- * deterministically.
- */
+/** Returns an id not yet taken: a second character of the same name becomes `name-2`, deterministically. */
 function freeId(id: string, taken: ReadonlySet<string>): string {
   let count = 1;
   let free = id;

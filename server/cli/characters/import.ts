@@ -12,10 +12,7 @@ import { parseCommand, UsageError } from '../../terminal/usage.ts';
 import { importDataset } from './import-dataset.ts';
 import { placeNotes } from './place-notes.ts';
 
-/**
- * `dramatis characters import FILE…`: converts character cards of other programs to character
- * packs.
- */
+/** `dramatis characters import FILE…`: converts character cards of other programs to character packs. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'import FILE… [--id ID] [--replace] [--from DATASET]', args, {
     id: { type: 'string', value: 'ID', help: 'what the character is to be called here; only with one' },

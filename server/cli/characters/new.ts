@@ -28,10 +28,7 @@ const mostBytes = 32 * 2 ** 20;
 /** Tokens per call besides the passage: instruction and answer. */
 const tokensBeside = 650;
 
-/**
- * `dramatis characters new --text FILE`: drafts a card from a book or an article with the
- * configured chat model.
- */
+/** `dramatis characters new --text FILE`: drafts a card from a book or an article with the configured chat model. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'new --text FILE [--name NAME] [--id ID] [--out DIR] [--replace]', args, {
     text: { type: 'string', value: 'FILE', help: 'a book, an article: plain text in UTF-8' },
@@ -150,8 +147,8 @@ async function make(
 }
 
 /**
- * Formats the evidence as JSON lines: each statement with its source passage, then each text
- * derived from statements, with their row numbers.
+ * Formats the evidence as JSON lines: each statement with its source passage, then each text derived from statements,
+ * with their row numbers.
  */
 function evidenceOf(statements: readonly PlacedStatement[], { written }: DraftedPack): string {
   const together = written.map(({ field, text, from }) => ({ field, text, rows: from.map((place) => place + 1) }));

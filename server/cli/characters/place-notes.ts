@@ -3,10 +3,7 @@ import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { builtInCharacters } from '../../cast/cast.ts';
 
-/**
- * Warns if a character of this id hides another, or is hidden by one. `isAlone`: `--id` can be used
- * to rename it.
- */
+/** Warns if a character of this id hides another, or is hidden by one. `isAlone`: `--id` can be used to rename it. */
 export function placeNotes({ charactersDir }: Pick<Config, 'charactersDir'>, id: string, isAlone = true): string[] {
   const isThere = (parent: string): boolean => existsSync(path.join(parent, id, 'card.json'));
   const bringBack = isAlone ? '--id keeps both' : `\`dramatis characters remove ${id}\` brings that back`;

@@ -8,8 +8,8 @@ import { printable } from '../../terminal/printable.ts';
 import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
 /**
- * `dramatis characters remove ID`: deletes an imported character, as the web page and REST API do;
- * also one that cannot be read.
+ * `dramatis characters remove ID`: deletes an imported character, as the web page and REST API do; also one that cannot
+ * be read.
  */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('characters', 'remove ID', args, {});

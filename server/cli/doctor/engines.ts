@@ -25,8 +25,7 @@ export interface EngineFinding {
 const patienceMs = 60_000;
 
 /**
- * Checks every planned engine that is not embedded: reachable, model available, and able to do a
- * small piece of work.
+ * Checks every planned engine that is not embedded: reachable, model available, and able to do a small piece of work.
  */
 export async function checkPlannedEngines(plan: EnginePlan, character: Character): Promise<EngineFinding[]> {
   const cascade = (['recognizer', 'mind', 'synthesizer'] as const).flatMap((stage) =>
@@ -34,8 +33,7 @@ export async function checkPlannedEngines(plan: EnginePlan, character: Character
   );
   const omnis = plan.omni.map((planned) => ({ stage: 'omni' as const, planned }));
   const tasks = [...cascade, ...omnis].map(({ stage, planned }) =>
-    // A high failure count keeps the circuit breaker closed, so that the check reports the actual
-    // error.
+    // A high failure count keeps the circuit breaker closed, so that the check reports the actual error.
     find(stage, planned, () =>
       trials[stage]({ ...planned, care: { ...planned.care, failureCount: 100 } }, plan, character),
     ),
@@ -94,10 +92,7 @@ async function find(
   }
 }
 
-/**
- * Runs the engine's own check first: a server that reports what it lacks gives a better message
- * than a failed call.
- */
+/** Runs the engine's own check first: a server that reports what it lacks gives a better message than a failed call. */
 async function tried<Engine>(
   { engine, clones }: Pick<OpenedEngine<Engine>, 'engine' | 'clones'>,
   work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,

@@ -6,8 +6,8 @@ import { providers } from '../../../voices/onnx/execution.ts';
 import { table } from '../../terminal/table.ts';
 
 /**
- * Runs each model on each execution provider in a separate process, compares the results with the
- * CPU's, and stores the findings for the server.
+ * Runs each model on each execution provider in a separate process, compares the results with the CPU's, and stores the
+ * findings for the server.
  */
 export async function checkProviders(config: Config): Promise<GpuFinding[]> {
   const { signal } = new AbortController();

@@ -21,9 +21,9 @@ const again = '`dramatis models verify` names what is damaged; `dramatis models 
 const second = { samples: new Float32Array(16_000).fill(0.01), sampleRate: 16_000, atMs: 0 };
 
 /**
- * Runs the configured voice-judging models on one second of audio, and checks that voices named by
- * cards exist. A configured model that does not work is an error, because `serve` and `voices add`
- * would fail with it; a missing card voice is only a warning, because another is used instead.
+ * Runs the configured voice-judging models on one second of audio, and checks that voices named by cards exist. A
+ * configured model that does not work is an error, because `serve` and `voices add` would fail with it; a missing card
+ * voice is only a warning, because another is used instead.
  */
 export async function checkVoices(
   given: InstalledSettings & Pick<Config, 'dataDir'> & Judges,

@@ -19,9 +19,7 @@ const questions = [
   'What would you like to do tomorrow?',
 ];
 
-/**
- * `dramatis latency`: measures many turns with one character and breaks down the response latency.
- */
+/** `dramatis latency`: measures many turns with one character and breaks down the response latency. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('latency', '[FILE…] [--character ID] [--turns N] [--json]', args, {
     character: { type: 'string', value: 'ID', help: 'who to talk to (default: the default character)' },
@@ -64,9 +62,8 @@ export interface MeasuredTurns {
 }
 
 /**
- * Plays recordings (16-bit PCM at `wireSampleRate`) in turn, in real time, and cancels each reply
- * at its first audio. That audio is acknowledged as heard on arrival, so `delivery` covers only the
- * network. The first turn is a warm-up.
+ * Plays recordings (16-bit PCM at `wireSampleRate`) in turn, in real time, and cancels each reply at its first audio.
+ * That audio is acknowledged as heard on arrival, so `delivery` covers only the network. The first turn is a warm-up.
  */
 export async function measureTurns(options: {
   readonly url: string;

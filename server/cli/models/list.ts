@@ -53,8 +53,8 @@ function cellsOf(model: CatalogueModel): string[] {
 }
 
 /**
- * `dramatis models verify`: checks the named models, or all that are present, complete or not. Exit
- * status 1 if any is damaged.
+ * `dramatis models verify`: checks the named models, or all that are present, complete or not. Exit status 1 if any is
+ * damaged.
  */
 export async function verify({ catalogue, config, names, json }: ModelsCommand): Promise<number> {
   const { dataDir } = config;

@@ -13,9 +13,7 @@ import { wrapped } from '../../terminal/table.ts';
 const stallMs = 30_000;
 const frameMs = 200;
 
-/**
- * `dramatis models pull ID…`: downloads models; an interrupted download is resumed by the next run.
- */
+/** `dramatis models pull ID…`: downloads models; an interrupted download is resumed by the next run. */
 export async function pull({ catalogue, config, names, again, json }: ModelsCommand): Promise<number> {
   const models = namedModels(catalogue, names);
   makeDataDir(config.dataDir);
@@ -54,10 +52,7 @@ export async function pull({ catalogue, config, names, again, json }: ModelsComm
   return 0;
 }
 
-/**
- * One bar per file; on a terminal drawn five times a second, otherwise after each tenth of the
- * file.
- */
+/** One bar per file; on a terminal drawn five times a second, otherwise after each tenth of the file. */
 function openPullProgress(): { readonly show: NonNullable<PullOptions['onProgress']>; readonly end: () => void } {
   let bar: ProgressBar | undefined;
   let current = '';

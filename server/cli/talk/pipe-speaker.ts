@@ -13,15 +13,10 @@ const blockSamples = 20 * samplesPerMs;
 const tickMs = 20;
 /** Lead over real time when feeding the program, so that a late tick leaves no gap. */
 const leadMs = 80;
-/**
- * Beyond this the program has run dry; skipped time is not caught up, because playback would lag
- * from then on.
- */
+/** Beyond this the program has run dry; skipped time is not caught up, because playback would lag from then on. */
 const mostLateMs = 200;
 
-/**
- * Speaker backed by an external program, fed in real time so that the playback position is known.
- */
+/** Speaker backed by an external program, fed in real time so that the playback position is known. */
 export class PipeSpeaker implements TalkSpeaker {
   readonly isRunning = true;
   readonly #pipe: SoundPipe;

@@ -6,10 +6,7 @@ import { findPlayer, findRecorder, soundToolsRemedy, SpeakerPipe } from './audio
 import { terminalTalk } from './terminal-talk.ts';
 import { parseCommand, requireFlag, requireNone, UsageError } from '../../terminal/usage.ts';
 
-/**
- * `dramatis talk`: a voice conversation in the terminal. Without echo cancellation, so use
- * headphones.
- */
+/** `dramatis talk`: a voice conversation in the terminal. Without echo cancellation, so use headphones. */
 export async function run(args: string[]): Promise<number> {
   const parsed = parseCommand('talk', '--character ID [--url URL]', args, {
     character: { type: 'string', value: 'ID', help: 'who to talk to' },

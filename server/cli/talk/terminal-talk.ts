@@ -16,10 +16,7 @@ export interface TerminalTalkOptions {
   readonly print: (text: string) => void;
 }
 
-/**
- * Runs a conversation until it ends and prints both sides. Throws `TalkError` if the server refuses
- * it.
- */
+/** Runs a conversation until it ends and prints both sides. Throws `TalkError` if the server refuses it. */
 export async function terminalTalk(options: TerminalTalkOptions): Promise<void> {
   const { url, character, apiKey, microphone, player, signal } = options;
   const talk = openTalk({

@@ -18,15 +18,10 @@ import { printSpeakers, shownSpeakers } from './speakers.ts';
 import { printVoice, shownVoice } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/**
- * Default DNSMOS threshold: half of all clean recordings reach it, but few reach 3, the paper's.
- */
+/** Default DNSMOS threshold: half of all clean recordings reach it, but few reach 3, the paper's. */
 const usualLeastQuality = 2.5;
 
-/**
- * `dramatis voices add FILE…`: makes a voice from recordings; continues an earlier run that was
- * stopped.
- */
+/** `dramatis voices add FILE…`: makes a voice from recordings; continues an earlier run that was stopped. */
 export async function add({ config, store, names, values, json }: VoicesCommand): Promise<number> {
   const [first] = names;
   if (first === undefined)

@@ -10,9 +10,7 @@ import { UsageError } from '../../terminal/usage.ts';
 import { referenceOf } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/**
- * `dramatis voices compare A B`: compares two voices by embedding, pitch and other measurements.
- */
+/** `dramatis voices compare A B`: compares two voices by embedding, pitch and other measurements. */
 export async function compare({ store, names, config, json }: VoicesCommand): Promise<number> {
   const [one, other] = names;
   if (one === undefined || other === undefined) throw new UsageError('Name two voices.');

@@ -7,10 +7,7 @@ import { table, wrapped } from '../../terminal/table.ts';
 import { UsageError } from '../../terminal/usage.ts';
 import type { VoicesCommand } from './voices.ts';
 
-/**
- * `dramatis voices list`: lists the voices; unreadable ones are reported at the end, with exit
- * status 1.
- */
+/** `dramatis voices list`: lists the voices; unreadable ones are reported at the end, with exit status 1. */
 export async function list({ store, json }: VoicesCommand): Promise<number> {
   const ids = await store.list();
   const read = await Promise.allSettled(ids.map((id) => store.read(id)));
@@ -77,8 +74,8 @@ export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRe
 }
 
 /**
- * Returns clips in recording order without embedding values, with their speaker number: null if
- * several speak or no speaker encoder was available.
+ * Returns clips in recording order without embedding values, with their speaker number: null if several speak or no
+ * speaker encoder was available.
  */
 function shownClips(clips: readonly SourceClip[]) {
   const { speakers } = areEmbedded(clips, undefined) ? tellSpeakers(clips) : { speakers: [] };

@@ -3,10 +3,7 @@ import { WIRE_RATE } from './pcm.js';
 /** Interval between two reports: 150 ms. */
 const REPORT_SAMPLES = 0.15 * WIRE_RATE;
 
-/**
- * Reports the playback position of a response to the server: soon after it starts, every 150 ms,
- * and when it stops.
- */
+/** Reports the playback position of a response to the server: soon after it starts, every 150 ms, and when it stops. */
 export class HeardCursor {
   #tell;
   #responseId = '';

@@ -1,21 +1,15 @@
 import { WIRE_RATE } from './pcm.js';
 
-/**
- * Chunks this late are an outage rather than jitter: buffering against the next one would cost more
- * than it saves.
- */
+/** Chunks this late are an outage rather than jitter: buffering against the next one would cost more than it saves. */
 const OUTAGE_SAMPLES = 1.2 * WIRE_RATE;
 /** History of replies, in samples received. */
 const MEMORY_SAMPLES = 60 * WIRE_RATE;
-/**
- * Margins added to the worst lateness in the history: a minimum in samples, and a fraction of the
- * worst.
- */
+/** Margins added to the worst lateness in the history: a minimum in samples, and a fraction of the worst. */
 const LEAST_MARGIN_SAMPLES = 0.06 * WIRE_RATE;
 const HABIT_MARGIN = 0.4;
 /**
- * Number of late replies from which the larger margin applies: one may be bad luck, more show that
- * the network is slow and may get worse.
+ * Number of late replies from which the larger margin applies: one may be bad luck, more show that the network is slow
+ * and may get worse.
  */
 const HABIT = 2;
 
@@ -31,13 +25,12 @@ const HABIT = 2;
  */
 
 /**
- * Estimates how long to delay the start of a reply so that none of its later chunks is late. Pure:
- * takes lateness in samples and has no clock. While no chunk is late, thanks to the sender's lead,
- * there is no delay.
+ * Estimates how long to delay the start of a reply so that none of its later chunks is late. Pure: takes lateness in
+ * samples and has no clock. While no chunk is late, thanks to the sender's lead, there is no delay.
  *
- * A fast first chunk makes all others look late; a slow one hides the jitter. So replies are
- * compared as if each had started with a fast one: how slow the first chunk was shows in how much
- * earlier than the lead alone the others arrived.
+ * A fast first chunk makes all others look late; a slow one hides the jitter. So replies are compared as if each had
+ * started with a fast one: how slow the first chunk was shows in how much earlier than the lead alone the others
+ * arrived.
  */
 export class JitterBuffer {
   /** Oldest first. @type {Reply[]} */

@@ -2,9 +2,7 @@ import { toPcm16, WIRE_RATE } from './pcm.js';
 import { Resampler } from './resampler.js';
 import { worklet } from './worklet-scope.js';
 
-/**
- * 40 ms: short enough not to delay the end of a turn, long enough to limit the number of messages.
- */
+/** 40 ms: short enough not to delay the end of a turn, long enough to limit the number of messages. */
 const CHUNK_SAMPLES = 960;
 
 /**
@@ -16,10 +14,7 @@ const CHUNK_SAMPLES = 960;
  * @property {number} peak 0 to 1; exactly 0 when the device delivers nothing
  */
 
-/**
- * Splits the microphone signal into chunks for the wire; resamples if the context has a different
- * rate.
- */
+/** Splits the microphone signal into chunks for the wire; resamples if the context has a different rate. */
 class MicrophoneProcessor extends worklet.AudioWorkletProcessor {
   #resampler = worklet.sampleRate === WIRE_RATE ? undefined : new Resampler(worklet.sampleRate, WIRE_RATE);
   #chunk = new Float32Array(CHUNK_SAMPLES);

@@ -33,8 +33,7 @@ export async function openMicrophone({ context, deviceId, onChunk, onEnded }) {
       channelCountMode: 'explicit',
     });
     node.port.onmessage = ({ data }) => onChunk(data);
-    // The worklet writes no output; it is connected because browsers may not run a node without a
-    // destination.
+    // The worklet writes no output; it is connected because browsers may not run a node without a destination.
     source.connect(node).connect(source.context.destination);
     track?.addEventListener('ended', onEnded);
     return {

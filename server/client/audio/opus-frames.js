@@ -13,9 +13,8 @@ export const OPUS_BITS_PER_SECOND = 40_000;
  */
 
 /**
- * Splits audio into frames for an Opus encoder and says which decoded samples to use, so that
- * together they are exactly as long as the input: the encoder's delay and the padding of the last
- * frame are skipped.
+ * Splits audio into frames for an Opus encoder and says which decoded samples to use, so that together they are exactly
+ * as long as the input: the encoder's delay and the padding of the last frame are skipped.
  */
 export class OpusFrames {
   #delaySamples;
@@ -51,10 +50,7 @@ export class OpusFrames {
     return frames;
   }
 
-  /**
-   * Returns the frames needed to get all input out of the codec, padded with silence. More input
-   * may follow.
-   */
+  /** Returns the frames needed to get all input out of the codec, padded with silence. More input may follow. */
   flush() {
     const frames = [];
     while (this.#owedSamples > 0) frames.push(this.#cut());

@@ -4,8 +4,8 @@ import { WIRE_RATE } from './pcm.js';
 /** @import { OpusCodec } from '../types/api.d.ts' */
 
 /**
- * Delay of libopus at 24 kHz, 6.5 ms, measured with Chromium. The pre-skip in the browser's
- * `OpusHead` is not reliable: Chromium counts it at 24 kHz, the format at 48 kHz.
+ * Delay of libopus at 24 kHz, 6.5 ms, measured with Chromium. The pre-skip in the browser's `OpusHead` is not reliable:
+ * Chromium counts it at 24 kHz, the format at 48 kHz.
  */
 const DELAY_SAMPLES = 156;
 

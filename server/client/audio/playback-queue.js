@@ -30,9 +30,8 @@ const AUDIBLE = 0.003;
  */
 
 /**
- * Plays items one after the other and counts, to the sample, how much of each has been played. Its
- * clock is the number of samples rendered, silence included. The start of each item is delayed by
- * the jitter buffer.
+ * Plays items one after the other and counts, to the sample, how much of each has been played. Its clock is the number
+ * of samples rendered, silence included. The start of each item is delayed by the jitter buffer.
  */
 export class PlaybackQueue {
   /** @type {JitterBuffer} */
@@ -65,9 +64,8 @@ export class PlaybackQueue {
       item.firstAt = this.#now;
       this.#jitter.begin();
     }
-    // Delay by a slow LLM or TTS engine is not jitter: buffering for it would delay every reply. A
-    // chunk that the sender held up is not measured, and later ones are measured against the
-    // sender's new schedule.
+    // Delay by a slow LLM or TTS engine is not jitter: buffering for it would delay every reply. A chunk that the
+    // sender held up is not measured, and later ones are measured against the sender's new schedule.
     if (sentLate > item.sentLate) item.sentLate = sentLate;
     else this.#jitter.note(this.#now - item.firstAt - received - item.sentLate, samples.length);
     item.blocks.push(samples);

@@ -5,14 +5,12 @@ import { fromPcm16, WIRE_RATE } from './pcm.js';
 /** @import { OpenItem } from './open-item.js' */
 /** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, SoundEvent, TalkSpeaker } from '../types/api.d.ts' */
 
-/**
- * `event_id` of events that the client sends on its own; errors in response to them are ignored.
- */
+/** `event_id` of events that the client sends on its own; errors in response to them are ignored. */
 export const UNASKED = 'unasked';
 
 /**
- * Plays incoming replies, reports to the server how much of them was heard, and cuts them off when
- * the user interrupts. Without a loudspeaker, a reply is over once it has been received.
+ * Plays incoming replies, reports to the server how much of them was heard, and cuts them off when the user interrupts.
+ * Without a loudspeaker, a reply is over once it has been received.
  */
 export class Player {
   #options;
@@ -98,8 +96,7 @@ export class Player {
         this.#obey(event.session);
         break;
       case 'input_audio_buffer.speech_started':
-        // If nothing of a reply has been played yet, the server cancels it: there is nothing to
-        // truncate.
+        // If nothing of a reply has been played yet, the server cancels it: there is nothing to truncate.
         if (this.isPlaying && this.#interrupts) void this.cut();
         break;
       case 'x_dramatis.hold':
@@ -172,8 +169,8 @@ export class Player {
   }
 
   /**
-   * Pauses playback: the user makes a sound, perhaps just a cough. Audio received so far is
-   * discarded; the server sends it again.
+   * Pauses playback: the user makes a sound, perhaps just a cough. Audio received so far is discarded; the server sends
+   * it again.
    */
   async #hold() {
     const { isAudible } = this;

@@ -4,9 +4,8 @@ const KAISER_BETA = 8;
 const CUTOFF = 0.92;
 
 /**
- * Resamples a stream with a windowed-sinc low-pass filter. Exact (the position is kept in integers,
- * so it never drifts), with a latency of `ZERO_CROSSINGS` samples at the lower rate: 0.7 ms from 48
- * kHz to 24 kHz.
+ * Resamples a stream with a windowed-sinc low-pass filter. Exact (the position is kept in integers, so it never
+ * drifts), with a latency of `ZERO_CROSSINGS` samples at the lower rate: 0.7 ms from 48 kHz to 24 kHz.
  */
 export class Resampler {
   #filters;

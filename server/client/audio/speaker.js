@@ -3,9 +3,7 @@ import { WIRE_RATE } from './pcm.js';
 /** @import { SpeakerListener, TalkSpeaker } from '../types/api.d.ts' */
 /** @import { SpeakerOrder, SpeakerReport } from './speaker-worklet.js' */
 
-/**
- * Timeout of a flush: a suspended audio context does not answer; the last report is used instead.
- */
+/** Timeout of a flush: a suspended audio context does not answer; the last report is used instead. */
 const FLUSH_PATIENCE_MS = 200;
 
 /**

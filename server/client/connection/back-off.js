@@ -1,9 +1,6 @@
 const FIRST_MS = 500;
 const MOST_MS = 8_000;
-/**
- * Jitter as a fraction of each wait, so that the clients of a restarted server do not all reconnect
- * at once.
- */
+/** Jitter as a fraction of each wait, so that the clients of a restarted server do not all reconnect at once. */
 const CHANCE = 0.3;
 
 /** Exponential back-off: no wait after a sudden loss, then 0.5 s, doubling up to 8 s. */

@@ -13,8 +13,8 @@ const REFUSALS = new Set([1008, 3000, 3003]);
 const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
 /**
- * Private close codes. Client to server: this socket is abandoned, the session is not. Server to
- * client: another socket has resumed the session.
+ * Private close codes. Client to server: this socket is abandoned, the session is not. Server to client: another socket
+ * has resumed the session.
  */
 const GIVEN_UP = 4000;
 const REPLACED = 4001;
@@ -22,8 +22,8 @@ const REPLACED = 4001;
 const NORMAL = 1000;
 
 /**
- * A reconnecting socket: redials at once after a loss, then with exponential back-off. Knows
- * nothing of the payload, except that its owner reports when the server has answered (`establish`).
+ * A reconnecting socket: redials at once after a loss, then with exponential back-off. Knows nothing of the payload,
+ * except that its owner reports when the server has answered (`establish`).
  */
 export class Connection {
   #options;
@@ -42,10 +42,7 @@ export class Connection {
   #wasEstablished = false;
   /** The socket has carried data: if it breaks, an immediate retry is worthwhile. */
   #isProven = false;
-  /**
-   * Sockets abandoned before they opened. The server may still see one of them open, and mistake it
-   * for the latest.
-   */
+  /** Sockets abandoned before they opened. The server may still see one of them open, and mistake it for the latest. */
   #strays = 0;
   /** Last error from the server. @type {ServerError | undefined} */
   #error;

@@ -6,8 +6,8 @@ const BEAT_MS = 2_000;
 const PATIENCE_MS = 6_000;
 
 /**
- * Detects a dead peer that the socket has not noticed: pings every two seconds and gives up after
- * six without an answer. Counts unanswered pings, not time, so a page that slept pings again first.
+ * Detects a dead peer that the socket has not noticed: pings every two seconds and gives up after six without an
+ * answer. Counts unanswered pings, not time, so a page that slept pings again first.
  */
 export class Heartbeat {
   #options;

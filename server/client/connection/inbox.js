@@ -24,9 +24,7 @@ export class Inbox {
     return 'new';
   }
 
-  /**
-   * Continues with another server process, which starts at a sequence number that is safely unused.
-   */
+  /** Continues with another server process, which starts at a sequence number that is safely unused. */
   restart() {
     this.#mayJump = true;
   }

@@ -26,9 +26,9 @@ const MOST_BUFFERED_BYTES = 128 * 1024;
 const OWN_ERRORS = new Set(['session_not_resumable']);
 
 /**
- * Reliable stream over reconnecting sockets: numbers frames in both directions, keeps those the
- * server may not have, and resumes on a new socket after a loss, so that each frame arrives exactly
- * once and in order. Starts a new session if the old one is gone.
+ * Reliable stream over reconnecting sockets: numbers frames in both directions, keeps those the server may not have,
+ * and resumes on a new socket after a loss, so that each frame arrives exactly once and in order. Starts a new session
+ * if the old one is gone.
  */
 export class Link {
   #options;

@@ -11,9 +11,8 @@ const MOST_EVENTS = 1_000;
  */
 
 /**
- * Send buffer of the client: numbers frames from 1 and keeps them until the server acknowledges
- * them. Of audio, only the last `keptAudioMs` are kept; what was dropped without having arrived is
- * counted as lost.
+ * Send buffer of the client: numbers frames from 1 and keeps them until the server acknowledges them. Of audio, only
+ * the last `keptAudioMs` are kept; what was dropped without having arrived is counted as lost.
  */
 export class Outbox {
   #keptAudioMs;

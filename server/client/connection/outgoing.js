@@ -12,9 +12,7 @@ import { fromPcm16, toBase64, WIRE_RATE } from '../audio/pcm.js';
  * @typedef {(numbers: { x_seq?: number, x_ack?: number }) => string | Uint8Array<ArrayBuffer>} Write
  */
 
-/**
- * Serializes user audio and client events to frames, in order: the Opus encoder is asynchronous.
- */
+/** Serializes user audio and client events to frames, in order: the Opus encoder is asynchronous. */
 export class Outgoing {
   #push;
   #inOrder = new InOrder();

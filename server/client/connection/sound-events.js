@@ -13,10 +13,7 @@ import { bytesFromBase64, toPcm16 } from '../audio/pcm.js';
  * @property {Promise<unknown> | undefined} last the last packet given to the decoder
  */
 
-/**
- * Converts reply audio from binary frames (PCM or Opus) and from base64 deltas to one kind of
- * event.
- */
+/** Converts reply audio from binary frames (PCM or Opus) and from base64 deltas to one kind of event. */
 export class SoundEvents {
   #codec;
   /** Replies by their number in binary frames. @type {Map<number, Reply>} */

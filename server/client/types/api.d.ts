@@ -1,6 +1,6 @@
 /**
- * Types of `dramatis/client`. The modules beside it are plain JavaScript that browsers run as they
- * are; `tsc` checks them against this file.
+ * Types of `dramatis/client`. The modules beside it are plain JavaScript that browsers run as they are; `tsc` checks
+ * them against this file.
  */
 
 import type { Session, TalkEvent } from './events.d.ts';
@@ -22,22 +22,20 @@ export interface SpeakerListener {
 
 /** Plays items one after the other and knows how much of each has been played. */
 export interface TalkSpeaker {
-  /**
-   * False while the browser suspends audio output (no user gesture yet): nothing can be heard then.
-   */
+  /** False while the browser suspends audio output (no user gesture yet): nothing can be heard then. */
   readonly isRunning: boolean;
   /** True from the first samples of an item until it has ended or was flushed. */
   readonly isPlaying: boolean;
   /**
-   * Queues samples at 24 kHz; the buffer is transferred. `sentLateMs` is how far the server itself
-   * was behind real time, see `jitter-buffer.js`.
+   * Queues samples at 24 kHz; the buffer is transferred. `sentLateMs` is how far the server itself was behind real
+   * time, see `jitter-buffer.js`.
    */
   play(itemId: string, samples: Float32Array<ArrayBuffer>, sentLateMs: number): void;
   /** No more samples of this item will come. */
   complete(itemId: string): void;
   /**
-   * Stops playback at once. Resolves to the milliseconds played of each item that had not ended;
-   * Infinity if all of it was played.
+   * Stops playback at once. Resolves to the milliseconds played of each item that had not ended; Infinity if all of it
+   * was played.
    */
   flush(): Promise<ReadonlyMap<string, number>>;
   close(): void;
@@ -52,8 +50,8 @@ export interface TalkClock {
 }
 
 /**
- * The subset of WebSocket that this client uses; the global one of browsers and Node 22 fits, and
- * so does the class of the package `ws`.
+ * The subset of WebSocket that this client uses; the global one of browsers and Node 22 fits, and so does the class of
+ * the package `ws`.
  */
 export interface TalkSocket {
   binaryType: string;
@@ -89,9 +87,7 @@ export interface OpusDecoder {
 }
 
 export interface TalkOptions {
-  /**
-   * URL of the server, such as `http://localhost:8080`; http(s) or ws(s), the path may be left out.
-   */
+  /** URL of the server, such as `http://localhost:8080`; http(s) or ws(s), the path may be left out. */
   readonly url: string | URL;
   /** Id of the character; the server's default character unless given. */
   readonly character?: string;
@@ -106,37 +102,28 @@ export interface TalkOptions {
   readonly clock?: TalkClock;
   /** In browsers: opens the default microphone and sends its audio. */
   readonly microphone?: boolean;
-  /**
-   * `true`, in browsers: plays the replies on the loudspeaker. A function, anywhere: opens a custom
-   * loudspeaker.
-   */
+  /** `true`, in browsers: plays the replies on the loudspeaker. A function, anywhere: opens a custom loudspeaker. */
   readonly speaker?: boolean | ((listener: SpeakerListener) => Promise<TalkSpeaker>);
-  /**
-   * In browsers: an existing audio context from `openAudio`. Create it in the handler of a user
-   * gesture.
-   */
+  /** In browsers: an existing audio context from `openAudio`. Create it in the handler of a user gesture. */
   readonly audio?: AudioContext;
   /** Receives every event immediately; `events` stays empty then. */
   readonly onEvent?: (event: TalkEvent) => void;
   /**
-   * Sends and receives audio as Opus, an eighth of the bytes of PCM, if both this runtime (see
-   * `opus.js`) and the server support it. Otherwise, and by default, audio travels as PCM.
+   * Sends and receives audio as Opus, an eighth of the bytes of PCM, if both this runtime (see `opus.js`) and the
+   * server support it. Otherwise, and by default, audio travels as PCM.
    */
   readonly opus?: boolean;
   /** Milliseconds of user audio buffered while the connection is lost: 30,000 unless given. */
   readonly keptAudioMs?: number;
 }
 
-/**
- * A conversation with one character. Reconnects by itself when the connection is lost, without
- * missing any events.
- */
+/** A conversation with one character. Reconnects by itself when the connection is lost, without missing any events. */
 export interface Talk {
   /** All events in order. Ends when the conversation is over. For a single consumer. */
   readonly events: AsyncIterable<TalkEvent>;
   /**
-   * Resolves when the first session and the requested devices are open; rejects with `TalkError` if
-   * no session can be opened.
+   * Resolves when the first session and the requested devices are open; rejects with `TalkError` if no session can be
+   * opened.
    */
   readonly opened: Promise<Session>;
   /** True while a reply is being played or is queued for playback. */
@@ -145,9 +132,7 @@ export interface Talk {
   readonly isAudible: boolean;
   /** True while the server has an active response. */
   readonly isAnswering: boolean;
-  /**
-   * Sends an event, now or after reconnecting. Returns false if there is no session to send it to.
-   */
+  /** Sends an event, now or after reconnecting. Returns false if there is no session to send it to. */
   send(event: ClientEvent): boolean;
   /** Sends a text message and requests a reply. Interrupts the current reply, as speech does. */
   say(text: string): boolean;
@@ -155,29 +140,21 @@ export interface Talk {
   sendAudio(pcm16: ArrayBuffer | ArrayBufferView<ArrayBuffer>): boolean;
   /** Stops the reply and reports to the server how much of it was heard. */
   interrupt(): Promise<void>;
-  /**
-   * Reports how many samples of a response have been played; for clients that do their own
-   * playback.
-   */
+  /** Reports how many samples of a response have been played; for clients that do their own playback. */
   heard(responseId: string, samples: number): void;
-  /**
-   * Reconnects at once: skips the rest of the back-off, and replaces a connection that seems open.
-   */
+  /** Reconnects at once: skips the rest of the back-off, and replaces a connection that seems open. */
   reconnect(): void;
   close(): void;
 }
 
-/**
- * The first session could not be opened; `code` is the server's, or `connection_refused`,
- * `replaced` or `closed`.
- */
+/** The first session could not be opened; `code` is the server's, or `connection_refused`, `replaced` or `closed`. */
 export declare class TalkError extends Error {
   readonly code: string;
   constructor(code: string, message: string);
 }
 
 /**
- * Opens a conversation with a character. Reconnects by itself when the connection is lost: events
- * of both sides from the meantime are then delivered exactly once and in order.
+ * Opens a conversation with a character. Reconnects by itself when the connection is lost: events of both sides from
+ * the meantime are then delivered exactly once and in order.
  */
 export declare function openTalk(options: TalkOptions): Talk;

@@ -1,6 +1,4 @@
-/**
- * Events of a conversation: server events, and those about the connection, playback and devices.
- */
+/** Events of a conversation: server events, and those about the connection, playback and devices. */
 
 /** Fields common to all server events. */
 interface FromServer {
@@ -37,10 +35,7 @@ export interface Session {
   };
 }
 
-/**
- * Latency of a reply in milliseconds since the end of the user's turn; null for stages that did not
- * occur.
- */
+/** Latency of a reply in milliseconds since the end of the user's turn; null for stages that did not occur. */
 export interface Latency {
   readonly basis: 'speech_end' | 'text';
   readonly endpoint_ms?: number | null;
@@ -49,10 +44,7 @@ export interface Latency {
   readonly first_phrase_ms?: number | null;
   readonly first_audio_ms?: number | null;
   readonly heard_ms?: number | null;
-  /**
-   * Breakdown of the total latency by component; null for components not involved. Adds up to
-   * `total_ms`.
-   */
+  /** Breakdown of the total latency by component; null for components not involved. Adds up to `total_ms`. */
   readonly owners: Readonly<Record<LatencyOwner, number | null>>;
   readonly total_ms: number;
 }
@@ -80,19 +72,13 @@ export interface Response {
     readonly number?: number;
     readonly mind?: { readonly name: string; readonly because?: string } | null;
     readonly latency?: Latency;
-    /**
-     * The character's feelings after the reply: Ekman's six basic emotions and `intimacy`, each
-     * from 0 to 10.
-     */
+    /** The character's feelings after the reply: Ekman's six basic emotions and `intimacy`, each from 0 to 10. */
     readonly feelings?: Readonly<Record<string, number>>;
     /** In a scene, the feelings of each of its characters, by id. */
     readonly cast_feelings?: Readonly<Record<string, Readonly<Record<string, number>>>>;
     /** True if the reply is empty because the scene is over. */
     readonly scene_ended?: boolean;
-    /**
-     * True if the reply is empty because the scene waits for the user; `response.create` makes it
-     * continue.
-     */
+    /** True if the reply is empty because the scene waits for the user; `response.create` makes it continue. */
     readonly users_turn?: boolean;
   };
 }
@@ -131,9 +117,7 @@ interface InReply {
   readonly item_id: string;
 }
 
-/**
- * Audio of a reply, from a binary frame or from base64: 16-bit little-endian mono PCM at 24 kHz.
- */
+/** Audio of a reply, from a binary frame or from base64: 16-bit little-endian mono PCM at 24 kHz. */
 export type SoundEvent = FromServer &
   InReply & {
     readonly type: 'response.output_audio.delta';
@@ -153,14 +137,11 @@ export type ResponseEvent = FromServer &
         readonly response_id: string;
         readonly item: Item;
       }
-    /**
-     * Pause playback until more audio of the reply arrives: the user makes a sound, perhaps just a
-     * cough.
-     */
+    /** Pause playback until more audio of the reply arrives: the user makes a sound, perhaps just a cough. */
     | { readonly type: 'x_dramatis.hold'; readonly response_id: string }
     /**
-     * The reply continues. `later_ms`: how much later the words that were received but not heard
-     * will be played; missing from older servers.
+     * The reply continues. `later_ms`: how much later the words that were received but not heard will be played;
+     * missing from older servers.
      */
     | { readonly type: 'x_dramatis.resume'; readonly response_id: string; readonly later_ms?: number }
     /** A stage direction, thought or narration, `start_ms` into the item. */
@@ -179,8 +160,8 @@ export type ResponseEvent = FromServer &
         readonly type: 'response.output_audio_transcript.delta' | 'response.output_text.delta';
         readonly delta: string;
         /**
-         * `words`: the delta split into words, each with its playback time within the item;
-         * `emotion`: the emotion it is spoken with.
+         * `words`: the delta split into words, each with its playback time within the item; `emotion`: the emotion it
+         * is spoken with.
          */
         readonly x_dramatis?: {
           readonly start_ms?: number | null;
@@ -237,8 +218,8 @@ export type WordsEvent = FromServer &
     | { readonly type: 'session.created' | 'session.updated'; readonly session: Session }
     | { readonly type: 'rate_limits.updated'; readonly rate_limits: readonly unknown[] }
     /**
-     * Voice consistency of a reply: cosine similarity, -1 to 1, to the reference clip of the cloned
-     * voice or to the character's first reply.
+     * Voice consistency of a reply: cosine similarity, -1 to 1, to the reference clip of the cloned voice or to the
+     * character's first reply.
      */
     | {
         readonly type: 'x_dramatis.voice';
@@ -246,9 +227,7 @@ export type WordsEvent = FromServer &
         readonly similarity: number;
         readonly basis: 'reference' | 'first_reply';
       }
-    /**
-     * The session is about to reach its time limit. The conversation then continues in a new one.
-     */
+    /** The session is about to reach its time limit. The conversation then continues in a new one. */
     | { readonly type: 'x_dramatis.session_expiring'; readonly expires_in_s: number; readonly expires_at: number }
     | { readonly type: 'error'; readonly error: ServerError }
   );
@@ -266,9 +245,7 @@ export type ConnectionEvent =
       readonly isNew: boolean;
       /** True if the server was restarted meanwhile; replies that were in progress have ended. */
       readonly isRestarted: boolean;
-      /**
-       * Milliseconds of user audio that were dropped because the connection was lost for too long.
-       */
+      /** Milliseconds of user audio that were dropped because the connection was lost for too long. */
       readonly lostMs: number;
     }
   /** The client reconnects in `retryInMs`; 0: it does so now. The first attempt is number 1. */
@@ -278,10 +255,7 @@ export type ConnectionEvent =
       readonly retryInMs: number;
       readonly isBusy: boolean;
     }
-  /**
-   * Retrying is pointless until something changes, such as the API key; `error` is the server's, if
-   * it sent one.
-   */
+  /** Retrying is pointless until something changes, such as the API key; `error` is the server's, if it sent one. */
   | { readonly type: 'connection.refused'; readonly error: ServerError | undefined }
   /** Another client has resumed the session. */
   | { readonly type: 'connection.replaced' }
@@ -289,9 +263,7 @@ export type ConnectionEvent =
 
 /** An event about the playback of replies. */
 export type PlaybackEvent =
-  /**
-   * Sent about every 40 ms during playback; `level` is the RMS of the audio played since the last.
-   */
+  /** Sent about every 40 ms during playback; `level` is the RMS of the audio played since the last. */
   | {
       readonly type: 'playback.progress';
       readonly responseId: string;
@@ -308,10 +280,7 @@ export type PlaybackEvent =
     }
   /** The item was played to its end or, without audio output, received to its end. */
   | { readonly type: 'playback.ended'; readonly responseId: string; readonly itemId: string }
-  /**
-   * Nothing more of these responses will be played. A `playback.cut` for each of their items
-   * follows.
-   */
+  /** Nothing more of these responses will be played. A `playback.cut` for each of their items follows. */
   | { readonly type: 'playback.stopped'; readonly responseIds: readonly string[] }
   | {
       readonly type: 'playback.cut';

@@ -1,7 +1,4 @@
-/**
- * Wall time for pacing and measuring, separate from audio time, which decides turns. Tests bring
- * their own.
- */
+/** Wall time for pacing and measuring, separate from audio time, which decides turns. Tests bring their own. */
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;

@@ -12,8 +12,7 @@ export interface WrittenCue extends Cue {
 }
 
 /**
- * Counts letters and digits of a text: they stay the same however punctuation and white space are
- * changed for speech.
+ * Counts letters and digits of a text: they stay the same however punctuation and white space are changed for speech.
  */
 export function lettersIn(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
@@ -28,10 +27,7 @@ export class WaitingCues {
     this.#waiting.push(cue);
   }
 
-  /**
-   * Returns those that take place as these words are said, in order, each at the start of the next
-   * word.
-   */
+  /** Returns those that take place as these words are said, in order, each at the start of the next word. */
   saying(words: readonly TimedWord[]): PlacedCue[] {
     const due: PlacedCue[] = [];
     for (const { text, startMs } of words) {
@@ -54,9 +50,7 @@ export class WaitingCues {
     return this.#take(endMs);
   }
 
-  /**
-   * Drops them: another reply source takes over, and the actions of the first are not carried out.
-   */
+  /** Drops them: another reply source takes over, and the actions of the first are not carried out. */
   drop(): void {
     this.#waiting = [];
   }

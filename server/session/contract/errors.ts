@@ -1,6 +1,6 @@
 /**
- * Every error code a client can receive, with its remedy. A test checks the table in `ERRORS.md`
- * against this one. `invalid_request_error` and the like are the types of OpenAI's error object.
+ * Every error code a client can receive, with its remedy. A test checks the table in `ERRORS.md` against this one.
+ * `invalid_request_error` and the like are the types of OpenAI's error object.
  */
 export const errorTable = {
   invalid_json: ['invalid_request_error', 'The message is not valid JSON. Send one JSON object per text frame.'],

@@ -11,22 +11,19 @@ import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
 import type { Latency } from './turn-timings.ts';
 
-/**
- * A client's command to a session, in whatever dialect it was sent. `ref` is the client's own name
- * for the request.
- */
+/** A client's command to a session, in whatever dialect it was sent. `ref` is the client's own name for the request. */
 export type SessionCommand = { readonly ref?: string } &
   /**
-   * Mono, at a rate that may change from one command to the next. `samples` may be overwritten once
-   * it has been handed in.
+   * Mono, at a rate that may change from one command to the next. `samples` may be overwritten once it has been handed
+   * in.
    */
   (
     | { readonly type: 'audio'; readonly samples: Float32Array; readonly sampleRate: number }
     | { readonly type: 'audio-commit' }
     | { readonly type: 'audio-clear' }
     /**
-     * `echo` is returned in `updated`, untouched. `players`: new participants replace the present
-     * ones; a running reply stops.
+     * `echo` is returned in `updated`, untouched. `players`: new participants replace the present ones; a running reply
+     * stops.
      */
     | {
         readonly type: 'update';
@@ -39,15 +36,9 @@ export type SessionCommand = { readonly ref?: string } &
     | { readonly type: 'item-truncate'; readonly id: string; readonly contentIndex: number; readonly heardMs: number }
     | { readonly type: 'reply'; readonly request: ReplyRequest }
     | { readonly type: 'reply-cancel'; readonly id?: string }
-    /**
-     * How much of a reply the client has played by now; `held`: the position at which it fell
-     * silent for a hold.
-     */
+    /** How much of a reply the client has played by now; `held`: the position at which it fell silent for a hold. */
     | { readonly type: 'heard'; readonly replyId: string; readonly heardMs: number; readonly held?: boolean }
-    /**
-     * A message that could not be decoded; the session reports it in its place among the other
-     * commands.
-     */
+    /** A message that could not be decoded; the session reports it in its place among the other commands. */
     | { readonly type: 'reject'; readonly problem: Problem }
   );
 
@@ -84,10 +75,7 @@ export interface ReplyEnd {
   readonly status: ReplyStatus;
   readonly reason?: ReplyReason;
   readonly problem?: Problem;
-  /**
-   * The chat model or other source that made the reply; `because` is set if it stands in for one
-   * that failed.
-   */
+  /** The chat model or other source that made the reply; `because` is set if it stands in for one that failed. */
   readonly mind?: { readonly name: string; readonly because?: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly audioMs: number };
   /** Feelings of the speaker at the end: whole numbers from 0 to 10. */
@@ -116,8 +104,8 @@ export interface Speculation {
 }
 
 /**
- * Everything that a session tells its client. For every `reply-started` there is exactly one
- * `reply-ended`, and nothing after it; for every `reply-item` one `reply-item-ended` before that.
+ * Everything that a session tells its client. For every `reply-started` there is exactly one `reply-ended`, and nothing
+ * after it; for every `reply-item` one `reply-item-ended` before that.
  */
 export type SessionEvent =
   | { readonly type: 'updated'; readonly echo: unknown }
@@ -125,8 +113,8 @@ export type SessionEvent =
   | { readonly type: 'audio-committed'; readonly itemId: string; readonly previousItemId: string | null }
   | { readonly type: 'audio-cleared' }
   /**
-   * The user was silent from `fromMs` to `atMs` after a reply; the silence becomes an item, and the
-   * character speaks up.
+   * The user was silent from `fromMs` to `atMs` after a reply; the silence becomes an item, and the character speaks
+   * up.
    */
   | { readonly type: 'idle'; readonly itemId: string; readonly fromMs: number; readonly atMs: number }
   | { readonly type: 'item-added'; readonly item: Item; readonly previousItemId: string | null }
@@ -179,8 +167,8 @@ export type SessionEvent =
   /** The reply's audio pauses because the user makes a sound. */
   | { readonly type: 'reply-held'; readonly replyId: string }
   /**
-   * The reply resumes from the start of the clause, because the sound was no interruption: words
-   * not heard yet play `laterMs` later.
+   * The reply resumes from the start of the clause, because the sound was no interruption: words not heard yet play
+   * `laterMs` later.
    */
   | { readonly type: 'reply-resumed'; readonly replyId: string; readonly laterMs: number }
   | {

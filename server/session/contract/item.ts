@@ -18,13 +18,11 @@ export interface SpokenContent {
 }
 
 /**
- * Describes the repetition after a hold: the reply resumes from the start of a clause, after all
- * that had been sent.
+ * Describes the repetition after a hold: the reply resumes from the start of a clause, after all that had been sent.
  */
 export interface Repeat {
   /**
-   * Playback position at the hold: words from here to `untilMs` were not heard, and play `laterMs`
-   * later than planned.
+   * Playback position at the hold: words from here to `untilMs` were not heard, and play `laterMs` later than planned.
    */
   fromMs: number;
   /** Sent audio at the hold. */
@@ -104,9 +102,7 @@ export function textOf(item: Item): string {
     .trim();
 }
 
-/**
- * Returns the value without texts that are too long to be sent around, such as a picture in base64.
- */
+/** Returns the value without texts that are too long to be sent around, such as a picture in base64. */
 export function withoutLongTexts(value: OpaqueContent['value']): OpaqueContent['value'] {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => lengthOf(field) <= longestTextSent));
 }
@@ -117,10 +113,7 @@ export function lengthOf(field: unknown): number {
 
 const longestTextSent = 4_000;
 
-/**
- * Appends audio to a content part. Keeps only the first `keptMs` of its audio, and none once it has
- * been forgotten.
- */
+/** Appends audio to a content part. Keeps only the first `keptMs` of its audio, and none once it has been forgotten. */
 export function addSound(part: SpokenContent, block: Int16Array, keptMs: number): void {
   const endMs = part.durationMs + (block.length / part.sampleRate) * 1000;
   const isKept = part.durationMs === 0 || part.audio.length > 0;

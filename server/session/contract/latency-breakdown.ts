@@ -32,9 +32,9 @@ export type Owner = (typeof owners)[number];
 export type Shares = Readonly<Record<Owner, number | null>>;
 
 /**
- * Splits the latency from 0 to `untilMs` among the components that took part: each gets the time
- * between the end of those before it and its own end, so one that ended before them gets 0. The
- * rest belongs to the last. The shares add up to `untilMs`, rounded to a tenth.
+ * Splits the latency from 0 to `untilMs` among the components that took part: each gets the time between the end of
+ * those before it and its own end, so one that ended before them gets 0. The rest belongs to the last. The shares add
+ * up to `untilMs`, rounded to a tenth.
  */
 export function shareOut(ends: Readonly<Partial<Record<Owner, number>>>, untilMs: number): Shares {
   const until = tenths(untilMs);

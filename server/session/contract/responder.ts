@@ -14,8 +14,8 @@ import type { WrittenCue } from './cues.ts';
 import type { Trace } from './turn-timings.ts';
 
 /**
- * A part of a reply as it is made: its source, its cost, its words, spoken or written, and after
- * all words its tool calls.
+ * A part of a reply as it is made: its source, its cost, its words, spoken or written, and after all words its tool
+ * calls.
  */
 export type SpokenPart =
   | Exclude<ReplyPart, { readonly type: 'text-delta' | 'cue' }>
@@ -67,15 +67,10 @@ export interface Responder {
     options: CallOptions & { readonly language?: string },
   ): AsyncIterable<TranscriptPart>;
   readonly sampleRate: number;
-  /**
-   * Set if each reply is followed by the next, by the participant it names, until it says that the
-   * scene is over.
-   */
+  /** Set if each reply is followed by the next, by the participant it names, until it says that the scene is over. */
   readonly goesOn?: true;
   reply(history: readonly Message[], options: ReplyOptions): AsyncIterable<SpokenPart>;
-  /**
-   * Caches its first words, as far as they are known before the conversation begins. Never rejects.
-   */
+  /** Caches its first words, as far as they are known before the conversation begins. Never rejects. */
   prepare?(options: CallOptions): Promise<void>;
 }
 
@@ -84,10 +79,7 @@ export interface Players {
   readonly responder: Responder;
   /** Voice over a reply, without known words, that counts as a barge-in, in milliseconds. */
   readonly bargeInMs: number;
-  /**
-   * How long the user may talk until the next pause brings a backchannel by the character; absent:
-   * never.
-   */
+  /** How long the user may talk until the next pause brings a backchannel by the character; absent: never. */
   readonly nodEveryMs?: number;
   /** The characters of a scene, each with feelings of its own. */
   readonly cast?: readonly Speaker[];

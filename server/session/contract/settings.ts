@@ -2,10 +2,7 @@ import type { RecipeName } from '../../../agents/recipe-names.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { Patience } from '../../../voices/turn-detector.ts';
 
-/**
- * Behaviour of a session, apart from which characters speak in it. Defaults come from the
- * character's temperament.
- */
+/** Behaviour of a session, apart from which characters speak in it. Defaults come from the character's temperament. */
 export interface SessionSettings {
   /** The client's scene: added below the persona in the prompt, never replaces it. */
   readonly scene: string;
@@ -35,10 +32,7 @@ export interface TurnDetection {
   readonly prefixPaddingMs: number;
   /** Silence that ends a turn if there is no end-of-turn probability. */
   readonly silenceMs: number;
-  /**
-   * Range of end-of-turn timeouts if there is an end-of-turn probability; absent: always
-   * `silenceMs`.
-   */
+  /** Range of end-of-turn timeouts if there is an end-of-turn probability; absent: always `silenceMs`. */
   readonly patience?: Patience;
   readonly createsReply: boolean;
   /** Barge-in: speech over a reply stops it. */
@@ -55,9 +49,9 @@ interface TurnTaking {
 }
 
 /**
- * Returns the turn detection settings for a temperament: a patient character waits longer before it
- * answers. Without an end-of-turn probability: 350 ms of silence for patience 0, 750 ms for 1. With
- * one: 200 to 400 ms if the turn is complete, up to 2.5 s if it is not.
+ * Returns the turn detection settings for a temperament: a patient character waits longer before it answers. Without an
+ * end-of-turn probability: 350 ms of silence for patience 0, 750 ms for 1. With one: 200 to 400 ms if the turn is
+ * complete, up to 2.5 s if it is not.
  */
 export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
   return {
@@ -70,24 +64,20 @@ export function defaultTurnDetection(turnTaking: TurnTaking): TurnDetection {
   };
 }
 
-/**
- * End-of-turn probability from which a turn counts as complete, found by `npm run bench --
- * endpointing`.
- */
+/** End-of-turn probability from which a turn counts as complete, found by `npm run bench -- endpointing`. */
 export const completeFrom = 0.8;
 
 /**
- * Returns how much voice over a reply counts as a barge-in if its words are unknown: 560 ms for a
- * character that yields easily, 660 ms for a stubborn one. Any speech over a reply pauses it, and
- * words always interrupt it.
+ * Returns how much voice over a reply counts as a barge-in if its words are unknown: 560 ms for a character that yields
+ * easily, 660 ms for a stubborn one. Any speech over a reply pauses it, and words always interrupt it.
  */
 export function bargeInMs(turnTaking: TurnTaking): number {
   return Math.round(660 - 100 * turnTaking.interruptibility);
 }
 
 /**
- * Returns how long the user may talk until the next pause brings a backchannel by the character: 3
- * s for a habit of 1, 15 s for 0.2; undefined (never) for 0.
+ * Returns how long the user may talk until the next pause brings a backchannel by the character: 3 s for a habit of 1,
+ * 15 s for 0.2; undefined (never) for 0.
  */
 export function nodEveryMs({ backchannels }: TurnTaking): number | undefined {
   return backchannels === 0 ? undefined : Math.round(3_000 / backchannels);

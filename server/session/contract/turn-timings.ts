@@ -16,9 +16,7 @@ type Stage =
 
 /** Milliseconds from the start of the wait to each stage; null if the turn had no such stage. */
 export interface Latency {
-  /**
-   * Start of the wait: the arrival of the last sample of speech, or the request for a typed turn.
-   */
+  /** Start of the wait: the arrival of the last sample of speech, or the request for a typed turn. */
   readonly basis: 'speech_end' | 'text';
   readonly endpoint_ms: number | null;
   readonly transcript_ms: number | null;
@@ -67,10 +65,7 @@ export class Trace {
     this.#startMs = clock.now();
   }
 
-  /**
-   * `wallMs`: when the last voiced sample arrived. Without `endpointing`, all until the endpoint
-   * counts as silence.
-   */
+  /** `wallMs`: when the last voiced sample arrived. Without `endpointing`, all until the endpoint counts as silence. */
   speechEnded(wallMs: number, endpointing?: Endpointing): void {
     this.#basis = 'speech_end';
     this.#startMs = wallMs;
@@ -89,9 +84,7 @@ export class Trace {
     if (!this.#marks.has(stage)) this.#marks.set(stage, this.#clock.now());
   }
 
-  /**
-   * Marks the reply as heard since `agoMs`; not before it was sent, whatever the client reports.
-   */
+  /** Marks the reply as heard since `agoMs`; not before it was sent, whatever the client reports. */
   heardSince(agoMs: number): void {
     const sentMs = this.#marks.get('first_audio') ?? -Infinity;
     if (!this.#marks.has('heard')) this.#marks.set('heard', Math.max(sentMs, this.#clock.now() - agoMs));

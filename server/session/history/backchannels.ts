@@ -1,7 +1,7 @@
 /**
- * Backchannels, which show that a listener is there and ask for nothing: continuers and assessments
- * (Yngve 1970; Clancy et al. 1996 for Chinese), and how recognizers spell coughs and laughs. "No",
- * "wait" and "stop" are not among them, nor is "sorry".
+ * Backchannels, which show that a listener is there and ask for nothing: continuers and assessments (Yngve 1970; Clancy
+ * et al. 1996 for Chinese), and how recognizers spell coughs and laughs. "No", "wait" and "stop" are not among them,
+ * nor is "sorry".
  */
 const words = new Set(
   [

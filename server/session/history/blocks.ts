@@ -1,8 +1,8 @@
 import { writeInt16 } from '../../../voices/audio.ts';
 
 /**
- * Allocates blocks of 16-bit samples that are kept and share buffers: a buffer for each block would
- * cost as much as its samples.
+ * Allocates blocks of 16-bit samples that are kept and share buffers: a buffer for each block would cost as much as its
+ * samples.
  */
 export class Blocks {
   readonly #roomSamples: number;
@@ -28,8 +28,7 @@ export class Blocks {
 }
 
 /**
- * Merges blocks that are adjacent in one buffer; never copies. Returns the same samples in as few
- * blocks as possible.
+ * Merges blocks that are adjacent in one buffer; never copies. Returns the same samples in as few blocks as possible.
  */
 export function joined(blocks: readonly Int16Array[]): Int16Array[] {
   const all: Int16Array[] = [];

@@ -17,14 +17,13 @@ export class Conversation {
   /** Audio kept for all items together, in milliseconds. */
   readonly keptAudioMs: number;
   /**
-   * Parts as they were before truncation: the client may report the exact position after the server
-   * had to guess it.
+   * Parts as they were before truncation: the client may report the exact position after the server had to guess it.
    */
   readonly #uncut = new WeakMap<SpokenContent, SpokenContent>();
 
   /**
-   * `items`: history of a conversation to continue. Audio older than the last `keptAudioMs` of the
-   * conversation's audio is forgotten; its text stays.
+   * `items`: history of a conversation to continue. Audio older than the last `keptAudioMs` of the conversation's audio
+   * is forgotten; its text stays.
    */
   constructor(keptAudioMs: number, items: readonly Item[] = []) {
     this.keptAudioMs = keptAudioMs;
@@ -40,8 +39,7 @@ export class Conversation {
   }
 
   /**
-   * Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id
-   * before it, or null.
+   * Inserts after the item `after`, at the front for `root`, at the end by default. Returns the id before it, or null.
    */
   insert(item: Item, after?: string): string | null {
     const place = after === undefined ? this.#items.length : after === 'root' ? 0 : this.#placeOf(after) + 1;
@@ -54,9 +52,9 @@ export class Conversation {
   }
 
   /**
-   * Truncates the transcript of one spoken content part to the words that began before `heardMs`. A
-   * part that was truncated before is truncated again from its original; unless that was final, as
-   * a truncation by the client is. Returns the length that is left, in milliseconds.
+   * Truncates the transcript of one spoken content part to the words that began before `heardMs`. A part that was
+   * truncated before is truncated again from its original; unless that was final, as a truncation by the client is.
+   * Returns the length that is left, in milliseconds.
    */
   truncate(item: MessageItem, heardMs: number, contentIndex = 0, isFinal = false): number {
     const part = item.content[contentIndex];

@@ -4,9 +4,9 @@ import { textOf, type CallItem, type Item, type MessageItem } from '../contract/
 const noResultYet = 'There is no result yet.';
 
 /**
- * Builds the history for the LLM: oldest first, without messages that have no words. A tool call
- * stands directly before its result, wherever the result came. A call without a result says so, so
- * that the model does not call again; a result without its call is left out.
+ * Builds the history for the LLM: oldest first, without messages that have no words. A tool call stands directly before
+ * its result, wherever the result came. A call without a result says so, so that the model does not call again; a
+ * result without its call is left out.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   const outputs = new Map(items.flatMap((item) => (item.type === 'call-output' ? [[item.callId, item.output]] : [])));

@@ -5,16 +5,10 @@ import type { Problem, SessionCommand, SessionEvent } from '../contract/events.t
 /** A client's command on an item. */
 export type ItemCommand = Extract<SessionCommand, { readonly type: `item-${string}` }>;
 
-/**
- * Most items in a conversation; the oldest are not dropped silently, as clients refer to them by
- * id.
- */
+/** Most items in a conversation; the oldest are not dropped silently, as clients refer to them by id. */
 const maxItems = 10_000;
 
-/**
- * Carries out a client's command on an item, or reports why it cannot be carried out. Returns true
- * if it was.
- */
+/** Carries out a client's command on an item, or reports why it cannot be carried out. Returns true if it was. */
 export function changeItems(
   command: ItemCommand,
   conversation: Conversation,

@@ -9,9 +9,8 @@ import type { SessionEvent } from '../contract/events.ts';
 const alone: Speaker = { id: '', name: '' };
 
 /**
- * Present feelings of each speaker of a session, moved by the events that the client gets. In a
- * scene, words move the character they name; if they name none, the one who spoke before; otherwise
- * all.
+ * Present feelings of each speaker of a session, moved by the events that the client gets. In a scene, words move the
+ * character they name; if they name none, the one who spoke before; otherwise all.
  */
 export class Moods {
   readonly #clock: Clock;
@@ -32,10 +31,7 @@ export class Moods {
     }
   }
 
-  /**
-   * Returns feelings in whole numbers; `hearing`: as if this had just been heard too. An unknown
-   * speaker is calm.
-   */
+  /** Returns feelings in whole numbers; `hearing`: as if this had just been heard too. An unknown speaker is calm. */
   now(who = alone.id, hearing?: string): Feelings {
     this.#rest();
     const feelings = this.#feelings.get(who) ?? calmFeelings;

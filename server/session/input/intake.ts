@@ -27,8 +27,7 @@ interface Waiting {
 }
 
 /**
- * Takes the client's input in order: its audio goes through the VAD, its other commands keep their
- * place in between.
+ * Takes the client's input in order: its audio goes through the VAD, its other commands keep their place in between.
  */
 export class Intake {
   readonly #parts: IntakeParts;
@@ -96,8 +95,7 @@ export class Intake {
   }
 
   /**
-   * Fills in silence: a client that stops sending (a muted microphone, a finished file) must not
-   * hold the turn open.
+   * Fills in silence: a client that stops sending (a muted microphone, a finished file) must not hold the turn open.
    */
   #fillSilence(ear: Ear): void {
     if (this.#closed) return;

@@ -91,9 +91,8 @@ export class Listening {
   }
 
   /**
-   * Opens an utterance that begins at `atMs`, less padding, and starts to recognize it; an overlap
-   * that is being recognized becomes the utterance. `over`: what the character is saying meanwhile.
-   * Also returns the start time.
+   * Opens an utterance that begins at `atMs`, less padding, and starts to recognize it; an overlap that is being
+   * recognized becomes the utterance. `over`: what the character is saying meanwhile. Also returns the start time.
    */
   open(atMs: number, over?: Utterance['over']): { readonly utterance: Utterance; readonly startMs: number } {
     // If recognition of the overlap has failed, it is recognized again.
@@ -146,10 +145,7 @@ export class Listening {
     return { heardMs: this.#heardMs, arrivedMs: this.#lastArrivalMs };
   }
 
-  /**
-   * Ends the open utterance and makes it an item of the conversation. Undefined if there was
-   * nothing to commit.
-   */
+  /** Ends the open utterance and makes it an item of the conversation. Undefined if there was nothing to commit. */
   commit(): Utterance | undefined {
     if (this.#open === undefined && this.#before.fromMs !== undefined) this.open(this.#before.fromMs);
     const utterance = this.#open;
@@ -238,9 +234,7 @@ export class Listening {
     return { utterance, outcome: text.trim() === '' || isNod(utterance, text) ? 'nothing' : 'words' };
   }
 
-  /**
-   * Classifies a sound over the reply by this transcript. Undefined if that is not possible yet.
-   */
+  /** Classifies a sound over the reply by this transcript. Undefined if that is not possible yet. */
   overheard(utterance: Utterance, part: TranscriptPart): Overlap | undefined {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);

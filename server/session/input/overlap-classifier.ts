@@ -11,16 +11,16 @@ const longMs = 500;
 /** Silence after which a partial transcript covers all that was said. */
 const wholeAfterMs = 64;
 /**
- * ASR confidence from which words count. Of the backchannels that Moonshine misrecognized in `npm
- * run bench -- turns`, one in ten was above.
+ * ASR confidence from which words count. Of the backchannels that Moonshine misrecognized in `npm run bench -- turns`,
+ * one in ten was above.
  */
 const sureFrom = 0.85;
 /** More words than this are addressed to the character. */
 const fewWords = 2;
 
 /**
- * Words that interrupt, however short: of refusal, of stopping, of asking. Chinese and Japanese
- * ones match anywhere in the text.
+ * Words that interrupt, however short: of refusal, of stopping, of asking. Chinese and Japanese ones match anywhere in
+ * the text.
  */
 const commands = new Set(
   [
@@ -47,10 +47,7 @@ interface Overheard {
   readonly isWhole: boolean;
 }
 
-/**
- * Classifies a sound over the reply by this part of its transcript, with audio processed up to
- * `heardMs`.
- */
+/** Classifies a sound over the reply by this part of its transcript, with audio processed up to `heardMs`. */
 export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heardMs: number): Overlap | undefined {
   if (isOwnVoice(utterance, part.text)) return 'aside';
   const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
@@ -84,9 +81,7 @@ function isCommand(word: string): boolean {
   return word.length >= 4 && [...commands].some((command) => command.length >= 4 && differInOne(word, command));
 }
 
-/**
- * Returns true if two words of the same length, with the same first letter, differ in one letter.
- */
+/** Returns true if two words of the same length, with the same first letter, differ in one letter. */
 function differInOne(left: string, right: string): boolean {
   if (left.length !== right.length || left[0] !== right[0]) return false;
   return left.split('').filter((letter, index) => letter !== right[index]).length === 1;

@@ -1,15 +1,9 @@
 import type { Utterance } from './utterance.ts';
 
-/**
- * Longest time for which a sound over the reply is kept while it is unclassified: the latency of a
- * slow recognizer.
- */
+/** Longest time for which a sound over the reply is kept while it is unclassified: the latency of a slow recognizer. */
 const longestVerdictMs = 10_000;
 
-/**
- * A point in the audio: how much has been processed, and when the last of it arrived, by the wall
- * clock.
- */
+/** A point in the audio: how much has been processed, and when the last of it arrived, by the wall clock. */
 export interface Mark {
   readonly heardMs: number;
   readonly arrivedMs: number;
@@ -37,16 +31,12 @@ export class Unsettled {
     return Math.min(...this.#unjudged().map(([utterance]) => utterance.startMs ?? Infinity));
   }
 
-  /**
-   * Returns the audio time from which pre-roll must be kept if the next utterance needs it from
-   * `fromMs` on.
-   */
+  /** Returns the audio time from which pre-roll must be kept if the next utterance needs it from `fromMs` on. */
   keptFromMs(fromMs: number, now: Mark): number {
     const [first] = this.#unjudged();
     if (first === undefined) return fromMs;
     const [, begun] = first;
-    // Audio that came faster than real time did not take its length: the recognizer's latency is
-    // wall time.
+    // Audio that came faster than real time did not take its length: the recognizer's latency is wall time.
     const aheadMs = now.heardMs - begun.heardMs - (now.arrivedMs - begun.arrivedMs);
     const oldestMs = now.heardMs - longestVerdictMs - Math.max(0, aheadMs);
     return Math.min(fromMs, Math.max(oldestMs, this.unjudgedFromMs));

@@ -4,23 +4,21 @@ import type { Clock } from '../contract/clock.ts';
 const silentClientMs = 500;
 /** The line is probed after this long without audio. */
 const askAfterMs = 150;
-/**
- * How long an answer to a probe stays valid; the line is probed again earlier, after `askAnewMs`.
- */
+/** How long an answer to a probe stays valid; the line is probed again earlier, after `askAnewMs`. */
 const knownForMs = 1_000;
 const askAnewMs = 500;
 /** Cap on synthesized silence; longer than any end-of-turn timeout. */
 const longestMs = 5_000;
 
 /**
- * Asks the other side for a sign of life, which arrives after everything that it sent before. Calls
- * `answered` when it arrives, and never if the line is dead.
+ * Asks the other side for a sign of life, which arrives after everything that it sent before. Calls `answered` when it
+ * arrives, and never if the line is dead.
  */
 export type ProbeLine = (answered: () => void) => void;
 
 /**
- * Tells silence from a stall: a client that sends no audio may be silent, or what it sends may be
- * stuck on its way. It counts as silence if the other side answers a probe.
+ * Tells silence from a stall: a client that sends no audio may be silent, or what it sends may be stuck on its way. It
+ * counts as silence if the other side answers a probe.
  */
 export class Silence {
   readonly #clock: Pick<Clock, 'now'>;
@@ -49,10 +47,7 @@ export class Silence {
     this.#doneMs = Math.max(this.#doneMs, this.#clock.now());
   }
 
-  /**
-   * Returns the milliseconds of silence since the last call, as far as is known; otherwise probes
-   * the line.
-   */
+  /** Returns the milliseconds of silence since the last call, as far as is known; otherwise probes the line. */
   take(): number {
     const now = this.#clock.now();
     const quietMs = now - this.#soundMs;

@@ -1,24 +1,18 @@
 import { wordsOf } from '../history/backchannels.ts';
 import type { Sounded } from '../contract/overlap.ts';
 
-/**
- * How long before its echo a word may have played: network, loudspeaker, microphone, and the word's
- * own length.
- */
+/** How long before its echo a word may have played: network, loudspeaker, microphone, and the word's own length. */
 const agoMs = 1_500;
 
 /** Tolerance for our clock being behind the client's. */
 const aheadMs = 600;
 
-/**
- * Share of the recognized words that must occur, in the same order, among the words of the reply.
- */
+/** Share of the recognized words that must occur, in the same order, among the words of the reply. */
 const leastShare = 0.6;
 
 /**
- * Returns true if the transcript is the character's own speech at that time: most of the words, in
- * order. A user who repeats the character's words at once is taken for its echo; that is the price
- * of needing no echo cancellation.
+ * Returns true if the transcript is the character's own speech at that time: most of the words, in order. A user who
+ * repeats the character's words at once is taken for its echo; that is the price of needing no echo cancellation.
  */
 export function isEcho(text: string, { words, fromMs, toMs }: Sounded): boolean {
   const heard = unitsOf(text);

@@ -12,10 +12,7 @@ import type { Trace } from '../contract/turn-timings.ts';
 /** Audio kept of its end for the turn detector: smart-turn's input length. */
 const tailMs = 8_000;
 
-/**
- * One stretch of the user's speech, from its opening to its final transcript. Recognized while it
- * is spoken.
- */
+/** One stretch of the user's speech, from its opening to its final transcript. Recognized while it is spoken. */
 export class Utterance {
   readonly id: string;
   readonly trace: Trace;
@@ -64,10 +61,7 @@ export class Utterance {
       this.#frames.push({ samples: floatsFromInt16(block), sampleRate, atMs: 0 });
   }
 
-  /**
-   * Recognizes the audio that is added, until `close`. Yields the recognizer's parts; throws what
-   * it throws.
-   */
+  /** Recognizes the audio that is added, until `close`. Yields the recognizer's parts; throws what it throws. */
   transcribe(responder: Responder, language: string | undefined): AsyncIterable<TranscriptPart> {
     return responder.listen(this.#frames, {
       signal: this.#stop.signal,
@@ -120,10 +114,7 @@ export class Utterance {
     return this.#stop.signal.aborted;
   }
 
-  /**
-   * Takes a new hypothesis; returns how the stable part grew: words that two hypotheses in a row
-   * share.
-   */
+  /** Takes a new hypothesis; returns how the stable part grew: words that two hypotheses in a row share. */
   agree(text: string): string {
     this.text = text;
     const words = text.split(/(?<=\s)/u);

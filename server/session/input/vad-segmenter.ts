@@ -23,10 +23,7 @@ export interface Heard {
   readonly failure: unknown;
 }
 
-/**
- * Shortest speech segment that counts, and shortest silence that is considered as an end of the
- * turn.
- */
+/** Shortest speech segment that counts, and shortest silence that is considered as an end of the turn. */
 const minSpeechMs = 96;
 const minSilenceMs = 96;
 

@@ -52,17 +52,13 @@ export class Windows {
   }
 
   /**
-   * Takes back a window that is no longer read. Allocating 31 buffers a second would keep the
-   * garbage collector busy.
+   * Takes back a window that is no longer read. Allocating 31 buffers a second would keep the garbage collector busy.
    */
   recycle(window: Float32Array): void {
     if (window.length === this.#windowSamples && this.#free.length < mostFree) this.#free.push(window);
   }
 
-  /**
-   * Notes a command other than audio: returns the last window before it, perhaps a short one, if
-   * one is due.
-   */
+  /** Notes a command other than audio: returns the last window before it, perhaps a short one, if one is due. */
   pass(command: SessionCommand): Float32Array | undefined {
     const before = this.#detection;
     if (command.type === 'update') this.#detection = command.settings.turnDetection;
@@ -74,8 +70,8 @@ export class Windows {
 }
 
 /**
- * Returns true if no window may contain audio from both before and after a command; `before`: the
- * turn detection until then.
+ * Returns true if no window may contain audio from both before and after a command; `before`: the turn detection until
+ * then.
  */
 export function takesSound(command: SessionCommand, before: TurnDetection | null): boolean {
   if (command.type === 'audio-commit' || command.type === 'audio-clear') return true;

@@ -17,10 +17,9 @@ interface Ended {
 }
 
 /**
- * Corrects replies that have ended: a reply is made faster than it is played, so the client may
- * stop in the middle of one that is complete. The history then ends with what the client reports as
- * heard; its last report counts: reports under way when the user spoke do not truncate what was
- * played until the client knew of it.
+ * Corrects replies that have ended: a reply is made faster than it is played, so the client may stop in the middle of
+ * one that is complete. The history then ends with what the client reports as heard; its last report counts: reports
+ * under way when the user spoke do not truncate what was played until the client knew of it.
  */
 export class EndedReplies {
   readonly #conversation: Conversation;
@@ -64,10 +63,7 @@ export class EndedReplies {
     else if (ended.interrupted) this.#recut(ended, heardMs);
   }
 
-  /**
-   * Truncates a reply to `heardMs`, which may be more than before; unless the client has truncated
-   * it itself.
-   */
+  /** Truncates a reply to `heardMs`, which may be more than before; unless the client has truncated it itself. */
   #recut(ended: Ended, heardMs: number): void {
     const { item, leftMs } = ended;
     const [part] = item.content;

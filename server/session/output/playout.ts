@@ -23,35 +23,26 @@ interface PlayoutSettings {
   readonly aheadMs: number;
 }
 
-/**
- * 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among
- * clients (Godot).
- */
+/** 60 ms keeps a base64 frame of 24 kHz audio well under 64 KiB, the smallest receive buffer among clients (Godot). */
 const sliceMs = 60;
 /** Sent samples that share a buffer: half a second at 24 kHz. */
 const blockSamples = 12_000;
-/**
- * Time in which a client that stops on a hold is silent: half a round trip, and its audio output.
- */
+/** Time in which a client that stops on a hold is silent: half a round trip, and its audio output. */
 const stopsWithinMs = 150;
 
 interface Hold {
   readonly over: Promise<void>;
   readonly end: () => void;
   readonly sinceMs: number;
-  /**
-   * Playback position at the hold, if the client stops at once: what was sent beyond it is
-   * discarded.
-   */
+  /** Playback position at the hold, if the client stops at once: what was sent beyond it is discarded. */
   readonly heardMs: number | undefined;
   /** The last position that the client had reported. */
   readonly surelyMs: number;
 }
 
 /**
- * Paces a reply: cuts its speech into slices and sends each when it is due, so that stopping means
- * stopping. The only place that knows the playback position. All times count what was sent,
- * repetitions included.
+ * Paces a reply: cuts its speech into slices and sends each when it is due, so that stopping means stopping. The only
+ * place that knows the playback position. All times count what was sent, repetitions included.
  */
 export class Playout {
   readonly #settings: PlayoutSettings;
@@ -89,8 +80,7 @@ export class Playout {
   }
 
   /**
-   * Playback position: extrapolated from the client's last report if there is one, otherwise as if
-   * it played at once.
+   * Playback position: extrapolated from the client's last report if there is one, otherwise as if it played at once.
    */
   get heardMs(): number {
     if (this.#hold?.heardMs !== undefined) return this.#hold.heardMs;
@@ -107,10 +97,7 @@ export class Playout {
     return this.heardMs < this.#sentMs;
   }
 
-  /**
-   * Stops sending until `resume`. `stops`: the client falls silent at once, and discards what it
-   * has not played.
-   */
+  /** Stops sending until `resume`. `stops`: the client falls silent at once, and discards what it has not played. */
   hold(stops: boolean): void {
     if (this.#hold !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -173,9 +160,7 @@ export class Playout {
     }
   }
 
-  /**
-   * Yields what must be said again after everything has been sent, if the reply is held just then.
-   */
+  /** Yields what must be said again after everything has been sent, if the reply is held just then. */
   async *rest(): AsyncIterable<SpeechSlice> {
     if (this.#hold === undefined && this.#again.length === 0) return;
     await this.#due();
@@ -209,8 +194,7 @@ export class Playout {
         await untilOver(this.#hold.over, signal);
         continue;
       }
-      // A reply that fell behind (a slow engine) starts a new count: silence already heard is not
-      // made up for.
+      // A reply that fell behind (a slow engine) starts a new count: silence already heard is not made up for.
       const playedMs = this.#startedMs === undefined ? 0 : clock.now() - this.#startedMs;
       if (this.#startedMs === undefined || playedMs > this.#sentMs) this.#startedMs = clock.now() - this.#sentMs;
       const waitMs = this.#sentMs + sliceMs - aheadMs - (clock.now() - this.#startedMs);
@@ -236,10 +220,7 @@ function later(word: TimedWord, byMs: number): TimedWord {
   return byMs === 0 ? word : { ...word, startMs: word.startMs + byMs, endMs: word.endMs + byMs };
 }
 
-/**
- * Cuts the chunk's text at its words; spaces stay with the word before, so that the joined pieces
- * give the text.
- */
+/** Cuts the chunk's text at its words; spaces stay with the word before, so that the joined pieces give the text. */
 function textPieces(chunk: SpeechChunk, offsetMs: number): TimedWord[] {
   const words = chunk.words ?? [{ text: chunk.text, startMs: 0, endMs: durationMs(chunk.frame) }];
   const starts: number[] = [];

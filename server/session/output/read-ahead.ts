@@ -7,8 +7,8 @@ const mostSpeechMs = 2_000;
 const mostParts = 64;
 
 /**
- * Takes the first parts of a reply as they are made, and yields them when the reply is `confirmed`.
- * Throws what `parts` throws, once confirmed, and `signal.reason` when aborted.
+ * Takes the first parts of a reply as they are made, and yields them when the reply is `confirmed`. Throws what `parts`
+ * throws, once confirmed, and `signal.reason` when aborted.
  */
 export async function* readAhead(
   parts: AsyncIterable<SpokenPart>,

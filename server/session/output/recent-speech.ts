@@ -12,8 +12,7 @@ const lateMs = 1_500;
 const endsClause = /[,;:.!?…—，、；：。！？]["'”’»)\]]*\s*$/u;
 
 /**
- * The last seconds of a reply as they were sent, to resume it from the start of a clause. Times
- * count what was sent.
+ * The last seconds of a reply as they were sent, to resume it from the start of a clause. Times count what was sent.
  */
 export class RecentSpeech {
   #slices: { readonly atMs: number; readonly block: Int16Array }[] = [];
@@ -46,10 +45,7 @@ export class RecentSpeech {
     this.#clauseBegins = endsClause.test(word.text);
   }
 
-  /**
-   * Returns what was sent from the start of the clause at `atMs` on, in slices, as far as it is
-   * kept.
-   */
+  /** Returns what was sent from the start of the clause at `atMs` on, in slices, as far as it is kept. */
   clauseBefore(atMs: number): Float32Array[] {
     const before = this.#starts.filter((start) => start.atMs <= atMs);
     const clause = before.findLast((start) => start.clause && atMs - start.atMs <= longestClauseMs);
@@ -62,8 +58,7 @@ export class RecentSpeech {
   }
 
   /**
-   * Returns `ms` of audio from `fromMs` on, in `into` if it fits; undefined if it is no longer
-   * kept, or not sent yet.
+   * Returns `ms` of audio from `fromMs` on, in `into` if it fits; undefined if it is no longer kept, or not sent yet.
    */
   soundAt(
     fromMs: number,

@@ -33,8 +33,7 @@ export class Reply {
   /** Its tool calls, which follow its words. */
   readonly calls: CallItem[] = [];
   /**
-   * The participant that speaks, in a scene; or the reason why none does: the scene is over, or it
-   * is the user's turn.
+   * The participant that speaks, in a scene; or the reason why none does: the scene is over, or it is the user's turn.
    */
   speaker: Speaker | undefined;
   rest: 'scene-end' | 'users-turn' | undefined;
@@ -88,16 +87,12 @@ export class Reply {
     return this.#stop.signal;
   }
 
-  /**
-   * Takes the client's report of how much it has played; `held`: the position at which it fell
-   * silent for a hold.
-   */
+  /** Takes the client's report of how much it has played; `held`: the position at which it fell silent for a hold. */
   heard(heardMs: number, held = false): void {
     this.#playout.report(heardMs);
     const part = this.item?.content[0];
     const repeat = part?.type === 'audio' ? part.repeat : undefined;
-    // A position at a hold, reported after the reply resumed. If everything had been heard, only
-    // `held` tells.
+    // A position at a hold, reported after the reply resumed. If everything had been heard, only `held` tells.
     if (repeat !== undefined && heardMs < repeat.untilMs + (held ? 1 : 0))
       repeat.fromMs = Math.max(repeat.fromMs, heardMs);
     if (heardMs > 0) this.trace.heardSince(heardMs);
@@ -149,8 +144,8 @@ export class Reply {
   }
 
   /**
-   * Resumes from the start of the clause that was heard last. Returns by how many milliseconds the
-   * unheard words are delayed.
+   * Resumes from the start of the clause that was heard last. Returns by how many milliseconds the unheard words are
+   * delayed.
    */
   resume(): number {
     const repeat = this.#playout.resume();
@@ -159,10 +154,7 @@ export class Reply {
     return repeat?.laterMs ?? 0;
   }
 
-  /**
-   * Makes the reply and paces its speech. A speculative reply is made only so far ahead, and sent
-   * once confirmed.
-   */
+  /** Makes the reply and paces its speech. A speculative reply is made only so far ahead, and sent once confirmed. */
   async *run(
     responder: Responder,
     history: readonly Message[],

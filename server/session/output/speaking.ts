@@ -21,10 +21,7 @@ export type SpeakingInput =
   | { readonly type: 'reply-step'; readonly reply: Reply; readonly step: ReplyStep }
   | { readonly type: 'reply-finish'; readonly reply: Reply; readonly failure?: unknown };
 
-/**
- * The character's side: runs replies, lets at most one of them write the conversation, ends each
- * exactly once.
- */
+/** The character's side: runs replies, lets at most one of them write the conversation, ends each exactly once. */
 export class Speaking {
   readonly #context: SessionContext<SpeakingInput>;
   readonly #onReplyEnd: (reply: Reply) => void;
@@ -49,9 +46,7 @@ export class Speaking {
     return this.#current;
   }
 
-  /**
-   * The reply that can be heard, or could be a moment ago; undefined if the character is silent.
-   */
+  /** The reply that can be heard, or could be a moment ago; undefined if the character is silent. */
   get played(): Reply | undefined {
     if (this.#current?.item !== undefined) return this.#current;
     const isLate = this.#last !== undefined && this.#context.clock.now() < this.#last.heardByMs + lateEchoMs;
@@ -59,8 +54,8 @@ export class Speaking {
   }
 
   /**
-   * Returns a function that tells what the character is saying, or was a moment ago, while an
-   * overlap is heard; undefined if it is silent.
+   * Returns a function that tells what the character is saying, or was a moment ago, while an overlap is heard;
+   * undefined if it is silent.
    */
   sounding(): (() => Sounded) | undefined {
     const reply = this.played;
@@ -103,8 +98,8 @@ export class Speaking {
   }
 
   /**
-   * Begins a reply. With `hold`, it is announced at once but made only after `release`. `answers`:
-   * the user utterance that it answers; a speculative reply to exactly these words is used.
+   * Begins a reply. With `hold`, it is announced at once but made only after `release`. `answers`: the user utterance
+   * that it answers; a speculative reply to exactly these words is used.
    */
   start(
     request: ReplyRequest,
@@ -141,8 +136,8 @@ export class Speaking {
   }
 
   /**
-   * Stops one reply, by default the current one; `heardMs`: the exact position, if the caller knows
-   * it. Returns false if there is none.
+   * Stops one reply, by default the current one; `heardMs`: the exact position, if the caller knows it. Returns false
+   * if there is none.
    */
   cancel(reason: ReplyReason, id?: string, heardMs?: number): boolean {
     const reply = id === undefined ? this.#current : [...this.#running].find((running) => running.id === id);
@@ -153,19 +148,13 @@ export class Speaking {
     return true;
   }
 
-  /**
-   * Takes the client's report of how much of a reply it has played, during the reply or shortly
-   * after.
-   */
+  /** Takes the client's report of how much of a reply it has played, during the reply or shortly after. */
   heard({ replyId, heardMs, held = false }: Extract<SessionCommand, { type: 'heard' }>): void {
     [...this.#running].find((running) => running.id === replyId)?.heard(heardMs, held);
     this.ended.heard(replyId, heardMs, held);
   }
 
-  /**
-   * Handles the client having stopped an item at `heardMs`: if the item is still being spoken,
-   * cancels the rest.
-   */
+  /** Handles the client having stopped an item at `heardMs`: if the item is still being spoken, cancels the rest. */
   stopAt(itemId: string, heardMs: number): void {
     if (this.#current?.item?.id !== itemId) return;
     this.#current.heard(heardMs);
@@ -279,10 +268,7 @@ export class Speaking {
     emit({ type: 'reply-call', replyId: reply.id, item, inConversation, previousItemId });
   }
 
-  /**
-   * Truncates the history to what can have been heard, until the client reports it exactly by
-   * truncating.
-   */
+  /** Truncates the history to what can have been heard, until the client reports it exactly by truncating. */
   #cut(reply: Reply, heardMs = reply.heardMs): void {
     if (reply.item !== undefined) this.#context.conversation.truncate(reply.item, heardMs);
   }

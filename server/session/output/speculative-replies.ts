@@ -14,9 +14,8 @@ interface Draft {
 }
 
 /**
- * Speculative replies, begun before the end of the turn is certain. One that is not wanted is
- * aborted and leaves no trace but its cost: it is in no history, the client has not been told, and
- * its tool calls have not been made.
+ * Speculative replies, begun before the end of the turn is certain. One that is not wanted is aborted and leaves no
+ * trace but its cost: it is in no history, the client has not been told, and its tool calls have not been made.
  */
 export class Drafts {
   readonly #context: SessionContext;
@@ -32,10 +31,7 @@ export class Drafts {
     this.#run = run;
   }
 
-  /**
-   * Begins a speculative reply to `text`, replacing any other, unless the turn has used up its
-   * number.
-   */
+  /** Begins a speculative reply to `text`, replacing any other, unless the turn has used up its number. */
   make(text: string): void {
     const answers = wordsOf(text).join(' ');
     if (answers === '' || answers === this.#draft?.answers) return;

@@ -8,10 +8,7 @@ export interface PauseJudged {
   readonly completeness: number | undefined;
 }
 
-/**
- * Asks the turn detector about the user's present pause; only the answer to the last question
- * counts.
- */
+/** Asks the turn detector about the user's present pause; only the answer to the last question counts. */
 export class PauseJudge {
   readonly #context: SessionContext<PauseJudged>;
   #asked = new AbortController();
@@ -21,8 +18,8 @@ export class PauseJudge {
   }
 
   /**
-   * Asks for the end-of-turn probability. The answer comes as `pause-judged`; without a detector,
-   * or if it fails, it comes empty.
+   * Asks for the end-of-turn probability. The answer comes as `pause-judged`; without a detector, or if it fails, it
+   * comes empty.
    */
   ask(utterance: Utterance): void {
     this.#asked.abort(new Error('asked anew'));

@@ -21,8 +21,8 @@ import {
 import type { Utterance } from '../input/utterance.ts';
 
 /**
- * How long before the end of a turn its speculative reply is begun: what an LLM and a TTS engine
- * usually need for their first audio.
+ * How long before the end of a turn its speculative reply is begun: what an LLM and a TTS engine usually need for their
+ * first audio.
  */
 const draftLeadMs = 600;
 
@@ -55,10 +55,7 @@ export class TurnTaking {
   #aloneMs = 0;
   /** Voice over the reply that does not match its audio. */
   #unlikeMs = 0;
-  /**
-   * The user's microphone picks up the character: set once found, reset after a reply without any
-   * sound over it.
-   */
+  /** The user's microphone picks up the character: set once found, reset after a reply without any sound over it. */
   #echoes = false;
   #overlapped = false;
   /** Words over the reply that are not yet attributed to the user or to the character's echo. */
@@ -102,8 +99,7 @@ export class TurnTaking {
   }
 
   /**
-   * Handles a sound over the reply that turned out to be its echo: the reply goes on, as easy to
-   * interrupt as before.
+   * Handles a sound over the reply that turned out to be its echo: the reply goes on, as easy to interrupt as before.
    */
   #disown(atMs: number): void {
     const isOver = this.#turn.phase === 'overlapping';
@@ -137,8 +133,8 @@ export class TurnTaking {
   }
 
   /**
-   * Classifies the sound over the reply: words are addressed to the character, unless the voice is
-   * the character's own: then they are its echo.
+   * Classifies the sound over the reply: words are addressed to the character, unless the voice is the character's own:
+   * then they are its echo.
    */
   judgeOverlap(utterance: Utterance): void {
     const { said, voiced, tentative, dropped } = utterance;

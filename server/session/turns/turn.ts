@@ -2,8 +2,8 @@ import { patienceMs, type Patience } from '../../../voices/turn-detector.ts';
 import type { Overlap } from '../contract/overlap.ts';
 
 /**
- * State of the turn. `settling`: the user fell silent, perhaps for good (endpointing).
- * `overlapping`: the user makes a sound over the reply, perhaps only a cough.
+ * State of the turn. `settling`: the user fell silent, perhaps for good (endpointing). `overlapping`: the user makes a
+ * sound over the reply, perhaps only a cough.
  */
 export type TurnState =
   /** `idleSinceMs`: the user has heard the reply and is silent since; absent: no idle timeout. */
@@ -35,8 +35,8 @@ export type TurnState =
 export type TurnEvent =
   | { readonly type: 'speech-start' | 'speech-end'; readonly atMs: number }
   /**
-   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `aloneMs`: voice over
-   * the reply that cannot be the reply itself.
+   * Audio has come up to `atMs`; the last voiced part ended at `voicedMs`. `aloneMs`: voice over the reply that cannot
+   * be the reply itself.
    */
   | { readonly type: 'clock'; readonly atMs: number; readonly voicedMs: number; readonly aloneMs: number }
   /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
@@ -46,8 +46,8 @@ export type TurnEvent =
   /** A reply began, requested by the client or by `utterance-close`. */
   | { readonly type: 'reply-start' }
   /**
-   * The reply ended: spoken, failed or cancelled. `heardByMs`: time by which the user will have
-   * heard all of it; absent if it is not the user's turn.
+   * The reply ended: spoken, failed or cancelled. `heardByMs`: time by which the user will have heard all of it; absent
+   * if it is not the user's turn.
    */
   | { readonly type: 'reply-end'; readonly heardByMs?: number }
   /** The user did something other than speak. */

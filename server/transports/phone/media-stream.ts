@@ -29,11 +29,10 @@ interface Ends {
 }
 
 /**
- * One phone call, between Twilio Media Streams and a session that speaks OpenAI Realtime (GA). A
- * mark follows each block of a reply; when it comes back, the caller has heard up to there, and the
- * session is told. On a barge-in, Twilio's buffered audio is cleared, and the history is truncated
- * to what was heard. While speech over a reply is still being classified, the buffer is cleared
- * too; if it was no barge-in, the session speaks the clause again.
+ * One phone call, between Twilio Media Streams and a session that speaks OpenAI Realtime (GA). A mark follows each
+ * block of a reply; when it comes back, the caller has heard up to there, and the session is told. On a barge-in,
+ * Twilio's buffered audio is cleared, and the history is truncated to what was heard. While speech over a reply is
+ * still being classified, the buffer is cleared too; if it was no barge-in, the session speaks the clause again.
  */
 export class MediaStream {
   readonly #streamSid: string;
@@ -149,10 +148,7 @@ export class MediaStream {
     return isReading;
   }
 
-  /**
-   * The session has truncated the reply by its own estimate; marks, if there are any, are more
-   * accurate.
-   */
+  /** The session has truncated the reply by its own estimate; marks, if there are any, are more accurate. */
   #interrupt(): boolean {
     this.#held = Buffer.alloc(0);
     const silenced = this.#silencedItem;
@@ -163,8 +159,8 @@ export class MediaStream {
   }
 
   /**
-   * Clears Twilio's buffer. All items in it except `goesOn` are truncated, because the rest of them
-   * will never be heard.
+   * Clears Twilio's buffer. All items in it except `goesOn` are truncated, because the rest of them will never be
+   * heard.
    */
   #throwAway(goesOn?: string): boolean {
     if (this.#marks.size === 0) return true;
@@ -175,10 +171,7 @@ export class MediaStream {
     return isReading;
   }
 
-  /**
-   * Truncates an item in the history at the last mark. Without any mark, the session's estimate
-   * stands.
-   */
+  /** Truncates an item in the history at the last mark. Without any mark, the session's estimate stands. */
   #truncate(itemId: string): void {
     const heard = this.#heard;
     if (heard === undefined) return;

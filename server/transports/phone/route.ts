@@ -22,9 +22,9 @@ type Deps = Omit<SocketDeps, 'visitor'>;
 type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
 /**
- * Adds `WS /v1/twilio`, the target of Twilio's `<Connect><Stream>` for a phone call. Twilio can
- * send neither headers nor a query, so character, key and user come as custom parameters of its
- * `start` message. Nothing is done before that.
+ * Adds `WS /v1/twilio`, the target of Twilio's `<Connect><Stream>` for a phone call. Twilio can send neither headers
+ * nor a query, so character, key and user come as custom parameters of its `start` message. Nothing is done before
+ * that.
  */
 export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
   app.route({

@@ -4,10 +4,9 @@ import { sameSecret } from '../../config/api-keys.ts';
 import type { Refusal } from '../../http/problem.ts';
 
 /**
- * Returns a `Refusal` unless a handshake is signed by Twilio. Twilio signs the URL of the stream,
- * as given in the TwiML, with the account's auth token (HMAC-SHA1, base64; see "Validating
- * signatures" in Twilio's docs). The scheme is always `wss`; some accounts sign the URL with a
- * trailing slash.
+ * Returns a `Refusal` unless a handshake is signed by Twilio. Twilio signs the URL of the stream, as given in the
+ * TwiML, with the account's auth token (HMAC-SHA1, base64; see "Validating signatures" in Twilio's docs). The scheme is
+ * always `wss`; some accounts sign the URL with a trailing slash.
  */
 export function signatureRefusal(request: FastifyRequest, authToken: string): Refusal | undefined {
   const shown = request.headers['x-twilio-signature'];

@@ -13,9 +13,8 @@ interface Ends {
 }
 
 /**
- * Plays the replies of a session to the listener of a call. Only this end knows how much of a reply
- * has been played: whenever audio is cut, the session is told the position, so that the history
- * ends with what was heard.
+ * Plays the replies of a session to the listener of a call. Only this end knows how much of a reply has been played:
+ * whenever audio is cut, the session is told the position, so that the history ends with what was heard.
  */
 export class CallReplies {
   readonly #ends: Ends;
@@ -39,10 +38,7 @@ export class CallReplies {
     }
   }
 
-  /**
-   * Takes an event of the session, after it was sent to the client. Events about playback alone are
-   * not sent.
-   */
+  /** Takes an event of the session, after it was sent to the client. Events about playback alone are not sent. */
   take(event: WireEvent): void {
     this.#interrupts = interruptsIn(event) ?? this.#interrupts;
     switch (event.type) {
@@ -71,10 +67,7 @@ export class CallReplies {
     }
   }
 
-  /**
-   * The client asks for immediate silence. Replies in progress are stopped, so that they do not
-   * count as heard.
-   */
+  /** The client asks for immediate silence. Replies in progress are stopped, so that they do not count as heard. */
   clear(): void {
     this.#tellHeard(this.#ends.outgoing.cut());
   }
@@ -93,10 +86,7 @@ export class CallReplies {
     if (type === 'message' && response?.conversation_id != null) this.#items.set(responseId, id);
   }
 
-  /**
-   * Pauses a reply until the user's speech has been classified. The session sends the dropped audio
-   * again later.
-   */
+  /** Pauses a reply until the user's speech has been classified. The session sends the dropped audio again later. */
   #hold(responseId: string): void {
     const samples = this.#ends.outgoing.hold(responseId);
     if (samples !== undefined)

@@ -11,17 +11,12 @@ export interface CallRequest {
   readonly session: (SessionPatch & { readonly model?: string | undefined }) | undefined;
 }
 
-/**
- * Largest request body: an offer takes a few thousand bytes, a session's instructions may be long.
- */
+/** Largest request body: an offer takes a few thousand bytes, a session's instructions may be long. */
 export const callRequestBytes = 512 * 1024;
 
 const schema = z.object({ session: sessionPatchSchema.extend({ model: z.string().max(256).optional() }) });
 
-/**
- * Reads the body of a call: the offer alone (`application/sdp`), or a form with `sdp` and a
- * `session` in JSON.
- */
+/** Reads the body of a call: the offer alone (`application/sdp`), or a form with `sdp` and a `session` in JSON. */
 export async function readCallRequest(body: unknown, contentType: string | undefined): Promise<CallRequest | Problem> {
   if (!(body instanceof Buffer)) return badBody;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
@@ -41,8 +36,8 @@ export async function readCallRequest(body: unknown, contentType: string | undef
 }
 
 /**
- * Initial settings of a session over WebRTC: those of the client secret, overridden by those of the
- * call. The audio format is fixed, because the tracks carry Opus.
+ * Initial settings of a session over WebRTC: those of the client secret, overridden by those of the call. The audio
+ * format is fixed, because the tracks carry Opus.
  */
 export function startOf(secret: SessionPatch | undefined, call: SessionPatch | undefined): SessionPatch {
   return {

@@ -27,8 +27,8 @@ export interface CallParts {
 }
 
 /**
- * One conversation over WebRTC: connects a peer with a session that speaks OpenAI Realtime (GA).
- * Events go both ways over the data channel, audio over the tracks.
+ * One conversation over WebRTC: connects a peer with a session that speaks OpenAI Realtime (GA). Events go both ways
+ * over the data channel, audio over the tracks.
  */
 export class Call implements Carrier {
   readonly peer: Peer;
@@ -37,10 +37,7 @@ export class Call implements Carrier {
   readonly #outgoing: OutgoingSpeech;
   readonly #replies: CallReplies;
   #connection: Connection | undefined;
-  /**
-   * Events that wait for the data channel to open. Undefined if it is open, or if the client offers
-   * none.
-   */
+  /** Events that wait for the data channel to open. Undefined if it is open, or if the client offers none. */
   #waiting: string[] | undefined;
   #waitingBytes = 0;
 
@@ -85,10 +82,7 @@ export class Call implements Carrier {
     this.#connection = connection;
   }
 
-  /**
-   * Takes a frame of the session: an event, or audio. Returns false if the client has stopped
-   * reading.
-   */
+  /** Takes a frame of the session: an event, or audio. Returns false if the client has stopped reading. */
   send(frame: string | Uint8Array): boolean {
     if (typeof frame !== 'string') {
       this.#replies.play(frame);

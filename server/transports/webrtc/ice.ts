@@ -21,9 +21,8 @@ type Settings = Pick<
 >;
 
 /**
- * Works out the addresses to announce to a client: by default those that HTTP is served on.
- * `reached` is the address that the client has connected to, which may be loopback. With a relay,
- * no address of ours is announced.
+ * Works out the addresses to announce to a client: by default those that HTTP is served on. `reached` is the address
+ * that the client has connected to, which may be loopback. With a relay, no address of ours is announced.
  */
 export function reachOf(config: Settings, reached: string | undefined): Reach {
   const { stunUrl, turnUrl, turnUser = '', turnCredential = '' } = config;

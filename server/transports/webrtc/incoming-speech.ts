@@ -34,10 +34,7 @@ export class IncomingSpeech {
     this.#inflow = new TokenBucket({ burst: 2 * packetsPerSecond, perSecond: packetsPerSecond, now: listener.now });
   }
 
-  /**
-   * Takes a packet from the network. Drops packets that are not Opus, and packets over the rate
-   * limit.
-   */
+  /** Takes a packet from the network. Drops packets that are not Opus, and packets over the rate limit. */
   receive(packet: RtpPacket): void {
     if (packet.payloadType !== this.#listener.payloadType || !this.#inflow.take()) return;
     for (const ordered of this.#order.push(packet)) this.#play(ordered);

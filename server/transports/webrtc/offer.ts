@@ -6,10 +6,7 @@ export interface Offer {
   readonly sdp: string;
   /** True if the offer has a data channel for events. */
   readonly hasEvents: boolean;
-  /**
-   * True if the client can start the DTLS handshake. It knows when it is ready; the server would
-   * have to retry.
-   */
+  /** True if the client can start the DTLS handshake. It knows when it is ready; the server would have to retry. */
   readonly letsUsWait: boolean;
   readonly audio: {
     /** Identifies the audio section in offer and answer. */
@@ -30,10 +27,9 @@ const mostSections = 16;
 const needed = ['a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'];
 
 /**
- * Reads an SDP offer. Accepts its first audio section, with Opus, and its data channels; other
- * sections are declined. Candidates are removed: the client connects to the server, not the other
- * way round. So the server cannot be made to send packets to arbitrary addresses, and names known
- * only in the client's network (mDNS) do not matter.
+ * Reads an SDP offer. Accepts its first audio section, with Opus, and its data channels; other sections are declined.
+ * Candidates are removed: the client connects to the server, not the other way round. So the server cannot be made to
+ * send packets to arbitrary addresses, and names known only in the client's network (mDNS) do not matter.
  */
 export function readOffer(sdp: string): Offer | Problem {
   const [head = [], ...sections] = splitSections(sdp);

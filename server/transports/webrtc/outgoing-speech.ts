@@ -4,14 +4,9 @@ import type { Clock } from '../../session/contract/clock.ts';
 import { PlayoutQueue, type CutResponse, type PlayoutEvent } from './playout-queue.ts';
 import { opusClockRate, type OutgoingPacket } from './rtp.ts';
 
-/**
- * Frames of silence after the last audio, so that the client's decoder settles before packets stop.
- */
+/** Frames of silence after the last audio, so that the client's decoder settles before packets stop. */
 const tailFrames = 10;
-/**
- * Longest delay that is caught up by sending faster. After a longer one, the listener has heard a
- * pause.
- */
+/** Longest delay that is caught up by sending faster. After a longer one, the listener has heard a pause. */
 const mostBehindMs = 200;
 const frameTicks = (opusFrameMs / 1000) * opusClockRate;
 
@@ -27,8 +22,8 @@ interface Speaker {
 }
 
 /**
- * Sends the character's voice as RTP packets of 20 ms in real time. While there is no audio, no
- * packets are sent and no timer runs.
+ * Sends the character's voice as RTP packets of 20 ms in real time. While there is no audio, no packets are sent and no
+ * timer runs.
  */
 export class OutgoingSpeech {
   readonly #speaker: Speaker;
@@ -55,9 +50,7 @@ export class OutgoingSpeech {
     void this.#run();
   }
 
-  /**
-   * Marks the audio of a response as complete. Returns whether some of it is still to be played.
-   */
+  /** Marks the audio of a response as complete. Returns whether some of it is still to be played. */
   complete(responseId: string): boolean {
     const plays = this.#queue.complete(responseId);
     void this.#run();
@@ -95,8 +88,7 @@ export class OutgoingSpeech {
   }
 
   /**
-   * Sends frames until the queue has been empty for a while. RTP time advances by the time in which
-   * nothing was sent.
+   * Sends frames until the queue has been empty for a while. RTP time advances by the time in which nothing was sent.
    */
   async #talk(first: Float32Array, clock: Clock): Promise<void> {
     let frame: Float32Array | undefined = first;

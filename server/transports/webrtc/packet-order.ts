@@ -8,26 +8,19 @@ export interface OrderedPacket {
   readonly isStart: boolean;
 }
 
-/**
- * Later packets that may wait for a missing one before it counts as lost: 60 ms with the usual
- * frame length.
- */
+/** Later packets that may wait for a missing one before it counts as lost: 60 ms with the usual frame length. */
 const mostHeld = 3;
 /** A larger jump in sequence numbers counts as a new stream. */
 const longestGap = 500;
 
-/**
- * Reorders the packets of one stream. Without loss, packets pass through at once, with the
- * network's jitter.
- */
+/** Reorders the packets of one stream. Without loss, packets pass through at once, with the network's jitter. */
 export class PacketOrder {
   readonly #held = new Map<number, RtpPacket>();
   #next: number | undefined;
   #source: number | undefined;
 
   /**
-   * Takes a packet as it arrived; returns the packets that are now in sequence. Late and duplicate
-   * ones are dropped.
+   * Takes a packet as it arrived; returns the packets that are now in sequence. Late and duplicate ones are dropped.
    */
   push(packet: RtpPacket): OrderedPacket[] {
     const ahead = this.#next === undefined ? 0 : distance(this.#next, packet.sequence);

@@ -43,16 +43,11 @@ export interface PeerWay {
   readonly reach: Reach;
   /** Our UDP port, if it was chosen here. */
   readonly port: number | undefined;
-  /**
-   * The client's address as its request shows it. A TURN relay needs it to admit the client's
-   * packets.
-   */
+  /** The client's address as its request shows it. A TURN relay needs it to admit the client's packets. */
   readonly clientAddress: string;
 }
 
-/**
- * The client's end of a WebRTC connection: an audio track each way and a data channel for events.
- */
+/** The client's end of a WebRTC connection: an audio track each way and a data channel for events. */
 export class Peer {
   /** Resolves once its sockets are closed. */
   readonly closed: Promise<void>;
@@ -113,8 +108,7 @@ export class Peer {
         sends ? (receives ? 'sendrecv' : 'recvonly') : receives ? 'sendonly' : 'inactive',
       );
       await connection.setLocalDescription(await connection.createAnswer());
-      // A client that hangs up says so in DTLS; the connection state would show it half a minute
-      // later.
+      // A client that hangs up says so in DTLS; the connection state would show it half a minute later.
       for (const transport of connection.dtlsTransports) {
         transport.onStateChange.subscribe((state) => void (state === 'closed' && this.end()));
       }
@@ -126,10 +120,7 @@ export class Peer {
     return sdp ?? { code: 'internal_error', message: 'The offer could not be answered.' };
   }
 
-  /**
-   * Sends an event; it is dropped if no channel is open. Returns false if the client has stopped
-   * reading.
-   */
+  /** Sends an event; it is dropped if no channel is open. Returns false if the client has stopped reading. */
   sendText(text: string): boolean {
     const channel = this.#channel;
     if (this.#ended || channel?.readyState !== 'open') return true;
@@ -176,8 +167,8 @@ export class Peer {
     }
     // Relays allocate IPv4 addresses unless asked for others.
     if (!reach.isRelayed || !isIPv4(clientAddress)) return;
-    // A relay admits the client's packets only after something was sent to the client's address;
-    // any port will do (9: discard).
+    // A relay admits the client's packets only after something was sent to the client's address; any port will do (9:
+    // discard).
     const candidate = `candidate:1 1 udp 1 ${clientAddress} 9 typ host`;
     await this.#connection.addIceCandidate({ candidate, sdpMid: audio.mid });
   }
@@ -207,10 +198,7 @@ export class Peer {
     }
   }
 
-  /**
-   * Runs an action that may fail. A failure is ignored if the connection has gone, even if we were
-   * not told yet.
-   */
+  /** Runs an action that may fail. A failure is ignored if the connection has gone, even if we were not told yet. */
   #attempt(action: () => void | Promise<void>): void {
     const excuse = (fault: unknown): void => {
       if (!this.#ended && this.#connection.connectionState === 'connected') this.#listener.onFault(fault);

@@ -13,10 +13,7 @@ interface Segment {
   complete: boolean;
 }
 
-/**
- * A response whose audio was dropped, with its playback position in samples, counting all that were
- * received.
- */
+/** A response whose audio was dropped, with its playback position in samples, counting all that were received. */
 export interface CutResponse {
   readonly responseId: string;
   readonly playedSamples: number;
@@ -28,10 +25,7 @@ export interface PlayoutEvent {
   readonly response_id: string;
 }
 
-/**
- * Queue of audio to be played, in frames of equal length. Has no clock; reports when a response
- * starts and stops.
- */
+/** Queue of audio to be played, in frames of equal length. Has no clock; reports when a response starts and stops. */
 export class PlayoutQueue {
   readonly #frameSamples: number;
   readonly #tell: (event: PlayoutEvent) => void;
@@ -55,9 +49,7 @@ export class PlayoutQueue {
     segment.blocks.push(samples);
   }
 
-  /**
-   * Marks the audio of a response as complete; the rest is played. Returns whether there is any.
-   */
+  /** Marks the audio of a response as complete; the rest is played. Returns whether there is any. */
   complete(responseId: string): boolean {
     this.#cut.delete(responseId);
     const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
@@ -68,8 +60,8 @@ export class PlayoutQueue {
   }
 
   /**
-   * Drops the audio of some responses, by default of all, including what arrives later. Returns the
-   * responses that had audio left.
+   * Drops the audio of some responses, by default of all, including what arrives later. Returns the responses that had
+   * audio left.
    */
   cut(
     which: (segment: { readonly responseId: string; readonly complete: boolean }) => boolean = () => true,
@@ -84,8 +76,8 @@ export class PlayoutQueue {
   }
 
   /**
-   * Drops the queued audio of a response; later audio is played. Returns the playback position in
-   * samples, or undefined if the response is unknown.
+   * Drops the queued audio of a response; later audio is played. Returns the playback position in samples, or undefined
+   * if the response is unknown.
    */
   hold(responseId: string): number | undefined {
     const segment = this.#segments.find((candidate) => candidate.responseId === responseId);
@@ -97,8 +89,8 @@ export class PlayoutQueue {
   }
 
   /**
-   * Returns the next frame, or undefined if there is no complete one. The last frame of a response
-   * is padded with silence.
+   * Returns the next frame, or undefined if there is no complete one. The last frame of a response is padded with
+   * silence.
    */
   next(): Float32Array | undefined {
     const [segment] = this.#segments;

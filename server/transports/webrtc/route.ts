@@ -10,8 +10,8 @@ import { checkBinding } from './udp-ports.ts';
 const path = '/v1/realtime/calls';
 
 /**
- * Adds `POST /v1/realtime/calls`, the WebRTC endpoint of OpenAI Realtime (GA): offer in, answer
- * out; and `POST /v1/realtime/calls/{call_id}/hangup`.
+ * Adds `POST /v1/realtime/calls`, the WebRTC endpoint of OpenAI Realtime (GA): offer in, answer out; and `POST
+ * /v1/realtime/calls/{call_id}/hangup`.
  */
 export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
   const calls = new Calls(deps.config);

@@ -5,9 +5,8 @@ import { ConfigError } from '../../config/config.ts';
 import type { Reach } from './ice.ts';
 
 /**
- * Allocates the UDP ports of a range, one for each call. The library would search for a free port
- * itself, but two concurrent calls would find the same one, and a port that is taken by the time it
- * is bound crashes the process.
+ * Allocates the UDP ports of a range, one for each call. The library would search for a free port itself, but two
+ * concurrent calls would find the same one, and a port that is taken by the time it is bound crashes the process.
  */
 export class UdpPorts {
   readonly #first: number;

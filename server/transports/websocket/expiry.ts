@@ -4,10 +4,7 @@ import { newId } from '../../realtime/new-id.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
 
-/**
- * Time before the end of a session at which the client is warned. For a short session, half of its
- * length.
- */
+/** Time before the end of a session at which the client is warned. For a short session, half of its length. */
 const noticeMs = 60_000;
 
 const expired: Problem = {

@@ -13,10 +13,9 @@ export interface FrameBuffer {
 }
 
 /**
- * Encodes a text as UTF-8 into a pooled buffer, which is reused after `release`. A new buffer for
- * each audio frame would be most of the garbage of a server with many sessions, and buffers are
- * only collected with the old generation. Returns undefined if the text is too short for that to
- * matter, or too long.
+ * Encodes a text as UTF-8 into a pooled buffer, which is reused after `release`. A new buffer for each audio frame
+ * would be most of the garbage of a server with many sessions, and buffers are only collected with the old generation.
+ * Returns undefined if the text is too short for that to matter, or too long.
  */
 export function frameBufferOf(text: string): FrameBuffer | undefined {
   if (text.length < leastCharacters || Buffer.byteLength(text) > roomBytes) return undefined;

@@ -75,10 +75,7 @@ export interface Opening {
   readonly intent?: 'transcription' | undefined;
 }
 
-/**
- * Opens a session behind a link that may have no transport yet. Registers it for resumption if it
- * has a token.
- */
+/** Opens a session behind a link that may have no transport yet. Registers it for resumption if it has a token. */
 export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
   const { character, model, token, restored } = opening;
   const { config, engines, lobby, clock = systemClock } = deps;
@@ -153,10 +150,7 @@ function memoryFor(
   return intent === 'transcription' ? undefined : memories?.follow(visitor.owner ?? '', character, onFault);
 }
 
-/**
- * The user that the character remembers. A client secret determines it; null if the secret names no
- * user.
- */
+/** The user that the character remembers. A client secret determines it; null if the secret names no user. */
 export function userOf(
   { user, restored }: Pick<Opening, 'user' | 'restored'>,
   { secret }: Access,
@@ -170,10 +164,7 @@ function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds'
   return { holds: holds === true, nods: nods === true, cues };
 }
 
-/**
- * Reports session events to telemetry and to the voice watch, which reports the similarity to the
- * client.
- */
+/** Reports session events to telemetry and to the voice watch, which reports the similarity to the client. */
 function observerOf(
   { character, tellsVoice, restored }: Opening,
   { telemetry, voiceWatch }: SocketDeps,
@@ -222,10 +213,7 @@ function enginesOf(
   return { responder, vad, turnDetector, speakerEncoder, recognizerName: recognizer.name };
 }
 
-/**
- * Opens the link of a session, and its journal on disk if the session is resumable and the store is
- * on.
- */
+/** Opens the link of a session, and its journal on disk if the session is resumable and the store is on. */
 function openLink(
   opening: Opening,
   config: Config,
@@ -257,8 +245,8 @@ function openingLine(id: string, opening: Opening, visitor: Access): JournalLine
 }
 
 /**
- * Handles the sequence fields of a client message: drops duplicates, releases acknowledged frames,
- * answers acks. Returns whether the session should process the message.
+ * Handles the sequence fields of a client message: drops duplicates, releases acknowledged frames, answers acks.
+ * Returns whether the session should process the message.
  */
 function admit(link: Link, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
@@ -287,8 +275,8 @@ function noted(link: Link, place: Place): Peer {
 const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'notice', 'cues', 'thoughts'] as const;
 
 /**
- * The session's own fields in `session.created`: the user, the character, extensions, and the
- * resume token if there is one.
+ * The session's own fields in `session.created`: the user, the character, extensions, and the resume token if there is
+ * one.
  */
 function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }: SocketDeps): Record<string, unknown> {
   const { character, token } = opening;

@@ -30,10 +30,7 @@ export class OpusSound {
     return new OpusSound(await openOpusDecoder(wireSampleRate));
   }
 
-  /**
-   * Decodes one packet of user audio. Returns undefined if it is not Opus, or shorter than its
-   * header says.
-   */
+  /** Decodes one packet of user audio. Returns undefined if it is not Opus, or shorter than its header says. */
   hear({ packet, skipSamples, takeSamples }: OpusPacket): Float32Array | undefined {
     const samples = this.#decoder.decodeWhole(packet);
     if (samples === undefined || samples.length < skipSamples + takeSamples) return undefined;

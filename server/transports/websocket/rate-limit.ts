@@ -2,9 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Inflow, Verdict } from '../../realtime/connection.ts';
 import { TokenBucket } from '../../http/token-bucket.ts';
 
-/**
- * Bursts: events of ten seconds at the limit, and ten minutes of audio (a recording sent at once).
- */
+/** Bursts: events of ten seconds at the limit, and ten minutes of audio (a recording sent at once). */
 const burstSeconds = 10;
 const burstAudioMs = 600_000;
 /** A client that exceeds a limit gets one error in this time, not one for each dropped event. */

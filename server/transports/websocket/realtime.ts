@@ -20,8 +20,7 @@ import { openSession, type SocketDeps, type Opening } from './open-session.ts';
 import { carrierOf, keepAlive, refuse } from './socket-carrier.ts';
 
 /**
- * Resolves a model name to a character. A stock client that names an OpenAI model, or none, gets
- * the default character.
+ * Resolves a model name to a character. A stock client that names an OpenAI model, or none, gets the default character.
  */
 export function characterFor(
   model: string | undefined,
@@ -41,10 +40,7 @@ export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps
   return { code, message: `There is no ${what} "${(model ?? '').slice(0, 64)}". Known: ${known}.` };
 }
 
-/**
- * Resolves the character of a session. With a client secret, only the character that it was made
- * for is allowed.
- */
+/** Resolves the character of a session. With a client secret, only the character that it was made for is allowed. */
 export function partnerOf(
   model: string | undefined,
   secret: ClientSecret | undefined,
@@ -64,14 +60,11 @@ function namesNobody(model: string | undefined): boolean {
 /** The query parameters of a WebSocket. */
 export interface SocketRequest {
   readonly model?: string;
-  /**
-   * `transcription`: the session only transcribes; then `model` names a recognizer, not a
-   * character.
-   */
+  /** `transcription`: the session only transcribes; then `model` names a recognizer, not a character. */
   readonly intent?: string;
   /**
-   * Extensions to enable, comma-separated: `binary`, `opus` (implies binary), `resume`, `hold`,
-   * `nod`, `notice`, `voice`, `cues`, `thoughts`.
+   * Extensions to enable, comma-separated: `binary`, `opus` (implies binary), `resume`, `hold`, `nod`, `notice`,
+   * `voice`, `cues`, `thoughts`.
    */
   readonly x?: string;
   /** Resume token, and the sequence number of the last frame that the client received. */
@@ -163,10 +156,7 @@ function seatSocket(
   return seat;
 }
 
-/**
- * Validates the user that the client names. With a client secret, only the user it was made for is
- * allowed.
- */
+/** Validates the user that the client names. With a client secret, only the user it was made for is allowed. */
 export function userIn(
   { user }: Pick<SocketRequest, 'user'>,
   { secret }: SocketDeps['visitor'],
@@ -190,10 +180,7 @@ interface Resumption extends SocketRequest {
   readonly opus: OpusSound | undefined;
 }
 
-/**
- * Attaches a new socket to a session that lost its own, or to one restored from another server
- * process.
- */
+/** Attaches a new socket to a session that lost its own, or to one restored from another server process. */
 function resumeSession(
   socket: WebSocket,
   carrier: Carrier,
@@ -253,10 +240,7 @@ function restoreSession(
   return { seat, openReplies: restored.openReplies, beta: restored.beta };
 }
 
-/**
- * Tells the client that the session was restored, and that replies in progress were cancelled by
- * the restart.
- */
+/** Tells the client that the session was restored, and that replies in progress were cancelled by the restart. */
 function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): void {
   const greeting = (): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received: null, restarted: true });
@@ -279,8 +263,8 @@ function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): vo
 const hungUp = 1000;
 
 /**
- * Passes messages of the socket to the session. When the socket closes, the session ends, or waits
- * for the grace period.
+ * Passes messages of the socket to the session. When the socket closes, the session ends, or waits for the grace
+ * period.
  */
 function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | undefined, lobby: Lobby): void {
   const { link, connection } = seat;

@@ -16,8 +16,8 @@ export interface Seat {
 }
 
 /**
- * The resumable sessions, by resume token. A session whose client has disconnected waits for the
- * grace period, then ends. Only hashes of tokens are kept.
+ * The resumable sessions, by resume token. A session whose client has disconnected waits for the grace period, then
+ * ends. Only hashes of tokens are kept.
  */
 export class Lobby {
   readonly #graceMs: number;
@@ -59,10 +59,7 @@ export class Lobby {
     return seat;
   }
 
-  /**
-   * Starts the grace period of a session whose client has disconnected. Returns false if it is not
-   * registered.
-   */
+  /** Starts the grace period of a session whose client has disconnected. Returns false if it is not registered. */
   leave(token: string): boolean {
     const seat = this.#seats.get(hashOf(token));
     if (seat === undefined) return false;
@@ -72,10 +69,7 @@ export class Lobby {
     return true;
   }
 
-  /**
-   * Ends every session, connected or not. Their journals stay, so that the next process can restore
-   * them.
-   */
+  /** Ends every session, connected or not. Their journals stay, so that the next process can restore them. */
   closeAll(): void {
     for (const seat of this.#seats.values()) {
       seat.journal?.close();

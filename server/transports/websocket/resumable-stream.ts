@@ -13,13 +13,13 @@ export interface Carrier {
   /** Returns false if the frame was not accepted because the client does not read. */
   send(frame: string | Uint8Array): boolean;
   /**
-   * Asks the client for a response that arrives after everything it has sent so far. Absent if late
-   * data is lost anyway.
+   * Asks the client for a response that arrives after everything it has sent so far. Absent if late data is lost
+   * anyway.
    */
   probe?(answered: () => void): void;
   /**
-   * Called when there is room again after `send` returned false. A transport that never calls it is
-   * tried again with the next frame.
+   * Called when there is room again after `send` returned false. A transport that never calls it is tried again with
+   * the next frame.
    */
   onRoom?: () => void;
   /** Closes the transport because another replaced it, or because the session has ended. */
@@ -38,10 +38,7 @@ export interface LinkOptions {
   readonly opus?: OpusSound;
   /** Frames are kept until the client acknowledges them, so that another transport can continue. */
   readonly resumable: boolean;
-  /**
-   * Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them
-   * cannot resume.
-   */
+  /** Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them cannot resume. */
   readonly keptBytes: number;
   readonly newEventId: () => string;
   /** Monotonic milliseconds, sent with every event. The system clock unless given. */
@@ -51,9 +48,9 @@ export interface LinkOptions {
 }
 
 /**
- * Resumable stream between a session and its transport. Numbers the frames of both directions,
- * keeps those that the client has not acknowledged, and continues over another transport if the
- * first one breaks. Sequence numbers start at 1.
+ * Resumable stream between a session and its transport. Numbers the frames of both directions, keeps those that the
+ * client has not acknowledged, and continues over another transport if the first one breaks. Sequence numbers start at
+ * 1.
  */
 export class Link implements Peer {
   readonly #options: LinkOptions;
@@ -110,8 +107,8 @@ export class Link implements Peer {
   }
 
   /**
-   * Replaces the transport, and sends the new one everything after `sequence` that is kept. Returns
-   * false, and sends nothing, if some of that has been dropped.
+   * Replaces the transport, and sends the new one everything after `sequence` that is kept. Returns false, and sends
+   * nothing, if some of that has been dropped.
    */
   attach(carrier: Carrier, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
@@ -162,8 +159,8 @@ export class Link implements Peer {
   }
 
   /**
-   * Returns false for a client frame that was already processed before its transport broke. Frames
-   * without a number are always new.
+   * Returns false for a client frame that was already processed before its transport broke. Frames without a number are
+   * always new.
    */
   takes(sequence: number | undefined): boolean {
     if (sequence === undefined) return true;
@@ -172,10 +169,7 @@ export class Link implements Peer {
     return true;
   }
 
-  /**
-   * Sends the audio still waiting for a full packet, before the event that says that all audio has
-   * been sent.
-   */
+  /** Sends the audio still waiting for a full packet, before the event that says that all audio has been sent. */
   #sendLast(opus: OpusSound, event: ServerEvent): void {
     const responseId = String(event['response_id']);
     this.#sendPackets(responseId, opus.flush(responseId));

@@ -7,10 +7,7 @@ import { systemClock, type Clock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import { frameBufferOf } from './frame-buffers.ts';
 
-/**
- * WebSocket close codes by reason (RFC 6455 §7.4.1; 1013 from the IANA registry; 4000 and up are
- * private).
- */
+/** WebSocket close codes by reason (RFC 6455 §7.4.1; 1013 from the IANA registry; 4000 and up are private). */
 const closeCodes = {
   ended: 1000,
   server_stopping: 1001,
@@ -26,9 +23,9 @@ const resumeBytes = 128 * 1024;
 const pingMs = 25_000;
 
 /**
- * A WebSocket as a transport of frames. Pauses reading from a client that falls behind until it has
- * caught up; a client that does not read at all is disconnected. A frame of any size is accepted
- * while at most `limits.unsentBytes` are unsent.
+ * A WebSocket as a transport of frames. Pauses reading from a client that falls behind until it has caught up; a client
+ * that does not read at all is disconnected. A frame of any size is accepted while at most `limits.unsentBytes` are
+ * unsent.
  */
 export function carrierOf(
   socket: Pick<
@@ -108,10 +105,7 @@ function proberOf(
   };
 }
 
-/**
- * Pings the client, and terminates a connection that is silently dead. Stops when the socket
- * closes.
- */
+/** Pings the client, and terminates a connection that is silently dead. Stops when the socket closes. */
 export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
   let answered = true;
   const live = (): void => void (answered = true);

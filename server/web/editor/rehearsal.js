@@ -19,8 +19,8 @@ const page = {
 };
 
 /**
- * Test conversation with the character as it is in the form, saved or not. After a change of the
- * card, the next message starts a new conversation with the changed card.
+ * Test conversation with the character as it is in the form, saved or not. After a change of the card, the next message
+ * starts a new conversation with the changed card.
  */
 export class Rehearsal {
   #messages = new Messages(element('message', HTMLElement));

@@ -23,8 +23,8 @@ import { recall, remember } from './remember.js';
 const kinds = { summary: 'Your talks so far', fact: 'What you told', turn: 'What was said' };
 
 /**
- * Panel to read, correct and delete what the selected character remembers of the user. Memory is
- * off until the user turns it on.
+ * Panel to read, correct and delete what the selected character remembers of the user. Memory is off until the user
+ * turns it on.
  */
 export class MemoryPanel {
   #options;

@@ -14,9 +14,7 @@ const RETOLD = 40;
 /** Silence after a reply, after which the character may speak on its own. */
 const SILENT_MS = 30_000;
 
-/**
- * The user's side of the conversation: their speech and messages, and whether a reply is expected.
- */
+/** The user's side of the conversation: their speech and messages, and whether a reply is expected. */
 export class Conversation {
   #options;
   #replies;

@@ -1,8 +1,8 @@
 import { make } from '../parts/dom.js';
 
 /**
- * Status messages of the page, one at a time, in a polite live region. A message stays until its
- * cause is gone (`clear`) or the user dismisses it; then the previous one is shown again.
+ * Status messages of the page, one at a time, in a polite live region. A message stays until its cause is gone
+ * (`clear`) or the user dismisses it; then the previous one is shown again.
  */
 export class Messages {
   #area;

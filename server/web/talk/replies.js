@@ -9,8 +9,8 @@ import { Turn } from './turn.js';
 /** @import { TurnStart, VoiceEvent } from './turn.js' */
 
 /**
- * The character's side of the conversation: shows the text of replies in step with playback, and
- * truncates it with the audio.
+ * The character's side of the conversation: shows the text of replies in step with playback, and truncates it with the
+ * audio.
  */
 export class Replies {
   #options;

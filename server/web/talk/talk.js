@@ -22,17 +22,13 @@ import { talkState } from './talk-state.js';
 
 const CHUNK_MS = 40;
 /**
- * Duration that a muted microphone keeps sending silence, so that the server detects the end of the
- * speech before it.
+ * Duration that a muted microphone keeps sending silence, so that the server detects the end of the speech before it.
  */
 const MUTED_TAIL_MS = 2_000;
 /** Minimum lost audio to report: less is not even a word. */
 const TOLD_LOSS_MS = 300;
 
-/**
- * A conversation with one character, from the user's tap to its end. Construct it in the handler of
- * a user gesture.
- */
+/** A conversation with one character, from the user's tap to its end. Construct it in the handler of a user gesture. */
 export class Talk {
   #options;
   #audio = openAudio();

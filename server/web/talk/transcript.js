@@ -4,10 +4,7 @@ import { hue, portrait } from '../parts/portrait.js';
 /** Distance from the end, in pixels, within which the transcript scrolls along with new entries. */
 const FOLLOW_WITHIN = 80;
 
-/**
- * One utterance in the transcript. Its text is `partial` until it is `done`, or `interrupted`
- * before its end.
- */
+/** One utterance in the transcript. Its text is `partial` until it is `done`, or `interrupted` before its end. */
 export class Entry {
   #owner;
   #words = make('p', 'words');
@@ -83,8 +80,7 @@ export class Entry {
 }
 
 /**
- * Transcript as a list that scrolls to its end. Finished utterances are also announced, as a whole,
- * in a live region.
+ * Transcript as a list that scrolls to its end. Finished utterances are also announced, as a whole, in a live region.
  */
 export class Transcript {
   #list;

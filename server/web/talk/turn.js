@@ -73,8 +73,7 @@ export class Turn {
     if (mind?.because) entry.note('because', `Answered by ${mind.name}: ${mind.because}`);
     const mood = moodChips(this.#about?.feelings);
     if (mood.length > 0) entry.note('feelings', make('span', 'unseen', 'Feels '), ...mood);
-    // Within a scene, only answers to the user have a latency worth showing: its other turns just
-    // follow one another.
+    // Within a scene, only answers to the user have a latency worth showing: its other turns just follow one another.
     const isAnswer = this.start?.kind === 'speech' || this.start?.kind === 'text';
     if (latency === undefined || (entry.isOfScene && !isAnswer)) return;
     const alike = session.flatMap((turn) =>

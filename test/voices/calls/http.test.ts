@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openContext, type EngineContext } from '../../../voices/calls/context.ts';
 import { send, sendForBytes, sendForJson } from '../../../voices/calls/http.ts';
 import type { Timeouts } from '../../../voices/calls/call-policy.ts';
-import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
 const context = (timeouts: Partial<Timeouts> = {}): EngineContext => openContext('voice', { care: [{ timeouts }] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
 import { openSocketPool, type PooledSocket, type SocketPool } from '../../../voices/calls/dashscope/socket-pool.ts';
-import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const context = openContext('voice', { care: [{ timeouts: { connectMs: 500 } }] });
 const { signal } = new AbortController();

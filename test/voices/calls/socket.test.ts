@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
 import { openSocket, type UpstreamSocket } from '../../../voices/calls/socket.ts';
-import { openEngineServer, type EngineServer } from '../../fakes/engine-server.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
 
 const { signal } = new AbortController();
 const context = openContext('voice', { care: [{ timeouts: { connectMs: 50 } }] });

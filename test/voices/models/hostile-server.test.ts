@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answer, type Trick } from '../../fakes/weights-server.ts';
+import { answer, type Trick } from '../../fakes/models/weights-server.ts';
 import { modelOf, openModelRig, pieceBytes, weights } from './model-rig.ts';
 
 /** Only the first so many requests for bytes. */

@@ -6,7 +6,7 @@ import type { CatalogueModel } from '../../../voices/models/catalogue.ts';
 import { hashOf } from '../../../voices/runtime/hash.ts';
 import { openHttpClient } from '../../../voices/models/http-get.ts';
 import { pullModel, type PullOptions } from '../../../voices/models/pull.ts';
-import { openWeightsServer, weightsOf, type WeightsServer } from '../../fakes/weights-server.ts';
+import { openWeightsServer, weightsOf, type WeightsServer } from '../../fakes/models/weights-server.ts';
 
 export const pieceBytes = 1_000;
 export const weights = weightsOf(10 * pieceBytes + 17);

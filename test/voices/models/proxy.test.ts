@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answering, openConnectProxy, type ConnectProxy, type ProxyTrick } from '../../fakes/connect-proxy.ts';
-import { openTlsTunnel } from '../../fakes/tls-tunnel.ts';
+import { answering, openConnectProxy, type ConnectProxy, type ProxyTrick } from '../../fakes/network/connect-proxy.ts';
+import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
 import { modelOf, openModelRig, weights, type ModelRig } from './model-rig.ts';
 
 const run = promisify(execFile);

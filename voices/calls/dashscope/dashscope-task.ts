@@ -46,14 +46,10 @@ const messageSchema = z.object({
 });
 type Message = z.infer<typeof messageSchema>;
 
-/**
- * Tasks of one engine. A connection serves one task after another, and is kept for a while after
- * the last.
- */
+/** Tasks of one engine. A connection serves one task after another, and is kept for a while after the last. */
 export interface DashscopeTasks {
   /**
-   * Starts a task and waits until the server accepts it: nothing may be sent before. Connects if no
-   * connection is free.
+   * Starts a task and waits until the server accepts it: nothing may be sent before. Connects if no connection is free.
    */
   open(order: DashscopeOrder, options: CallOptions): Promise<DashscopeTask>;
   /** Closes the free connections. */
@@ -174,8 +170,7 @@ function readMessage(text: string, upstream: Upstream): Message {
 }
 
 /**
- * Maps the server's error code to an `EngineError`; its error text is left out, because it may
- * repeat the conversation.
+ * Maps the server's error code to an `EngineError`; its error text is left out, because it may repeat the conversation.
  */
 function taskFault(code: string, { name, settingNames }: Upstream): EngineError {
   const word = /^[A-Za-z][\w.-]{2,60}$/.test(code) ? ` (${code})` : '';

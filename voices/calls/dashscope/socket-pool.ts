@@ -4,9 +4,7 @@ import { openSocket, type SocketRequest, type UpstreamSocket } from '../socket.t
 
 /** A reusable connection. */
 export interface PooledSocket extends Pick<UpstreamSocket, 'send' | 'receive'> {
-  /**
-   * Returns the connection to the pool, where it stays open until it has been idle for too long.
-   */
+  /** Returns the connection to the pool, where it stays open until it has been idle for too long. */
   giveBack(): void;
   /** Closes the connection. */
   close(): void;
@@ -15,9 +13,9 @@ export interface PooledSocket extends Pick<UpstreamSocket, 'send' | 'receive'> {
 /** Connections to one address, kept open between uses: connecting costs three round trips. */
 export interface SocketPool {
   /**
-   * Returns a connection on which `begin` has succeeded: a free one, otherwise a new one. If a free
-   * one turns out to be lost, the next is tried. `signal` cuts the connection at once until it is
-   * given back or closed, one of which must always happen in the end.
+   * Returns a connection on which `begin` has succeeded: a free one, otherwise a new one. If a free one turns out to be
+   * lost, the next is tried. `signal` cuts the connection at once until it is given back or closed, one of which must
+   * always happen in the end.
    */
   take(signal: AbortSignal, begin: (socket: PooledSocket) => Promise<PooledSocket>): Promise<PooledSocket>;
   /** Closes the free connections. */

@@ -6,8 +6,8 @@ import { brokenOff, type Upstream } from '../http-faults.ts';
 export type CallStage = 'connecting' | 'asked' | 'answering';
 
 /**
- * Maps the gRPC status of a failed call to an `EngineError`. Repeats none of its text, which may
- * contain the conversation.
+ * Maps the gRPC status of a failed call to an `EngineError`. Repeats none of its text, which may contain the
+ * conversation.
  */
 export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage): EngineError {
   if (cause instanceof EngineError) return cause;
@@ -36,8 +36,7 @@ export function grpcFault(upstream: Upstream, cause: unknown, stage: CallStage):
     case grpcStatus.DEADLINE_EXCEEDED:
       return fault('ENGINE_TIMEOUT', `the server gave up waiting${word}`);
     case grpcStatus.RESOURCE_EXHAUSTED:
-      // An overloaded server says so before it answers; after that, the response is too large for
-      // us.
+      // An overloaded server says so before it answers; after that, the response is too large for us.
       return stage === 'answering'
         ? fault('ENGINE_BAD_REPLY', `the server sent more than 64 MiB at a time. Check ${settingNames.baseUrl}.`)
         : fault('ENGINE_UNAVAILABLE', `too many requests, or the quota is used up${word}`);

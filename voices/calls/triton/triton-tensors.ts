@@ -53,9 +53,7 @@ export function samplesIn(answer: WireAnswer, name: string, upstream: Upstream):
   });
 }
 
-/**
- * Text in the output `name`, the first if there are several. Anything else is `ENGINE_BAD_REPLY`.
- */
+/** Text in the output `name`, the first if there are several. Anything else is `ENGINE_BAD_REPLY`. */
 export function textIn(answer: WireAnswer, name: string, upstream: Upstream): string {
   const { tensor, raw } = outputOf(answer, name, 'BYTES', upstream);
   if (raw === undefined) return tensor.contents?.bytesContents?.[0]?.toString('utf8') ?? '';

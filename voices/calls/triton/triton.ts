@@ -17,13 +17,12 @@ import { grpcFault, type CallStage } from './triton-faults.ts';
 import { wireInputs, type InputTensor, type WireAnswer } from './triton-tensors.ts';
 
 /**
- * A Triton server, or another that speaks the open inference protocol over gRPC. Throws
- * `EngineError`, or `signal.reason` when aborted.
+ * A Triton server, or another that speaks the open inference protocol over gRPC. Throws `EngineError`, or
+ * `signal.reason` when aborted.
  */
 export interface TritonServer {
   /**
-   * Makes one request and yields each response of the model as it comes. Leaving or aborting
-   * cancels it on the server.
+   * Makes one request and yields each response of the model as it comes. Leaving or aborting cancels it on the server.
    */
   infer(
     inputs: readonly InputTensor[],
@@ -70,10 +69,7 @@ export function tritonService(): Readonly<Record<string, MethodDefinition<object
   return service as unknown as Readonly<Record<string, MethodDefinition<object, unknown>>>;
 }
 
-/**
- * Opens a client for one model of a server. Connects with the first call, and again after a
- * failure.
- */
+/** Opens a client for one model of a server. Connects with the first call, and again after a failure. */
 export function openTriton(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   context: EngineContext,
@@ -210,8 +206,8 @@ class Server implements TritonServer {
   }
 
   /**
-   * Drops the client after a connection failure, so that the next call connects at once: gRPC
-   * itself would back off first.
+   * Drops the client after a connection failure, so that the next call connects at once: gRPC itself would back off
+   * first.
    */
   #forget(client: Client, cause: unknown): void {
     const isOurs = cause instanceof EngineError && cause.code === 'ENGINE_REFUSED';

@@ -7,8 +7,8 @@ export const bandCount = edgesHertz.length - 1;
 export const quietDecibels = -65;
 
 /**
- * Buffers and transform for one window length. There is no await between writing and reading them:
- * shared by all sessions.
+ * Buffers and transform for one window length. There is no await between writing and reading them: shared by all
+ * sessions.
  */
 interface Bench {
   readonly dft: RealDft;
@@ -21,9 +21,7 @@ interface Bench {
 const benches = new Map<number, Bench>();
 const mostBenches = 8;
 
-/**
- * Writes the levels of a window, in decibels, into `levels` from `offset` on, `bandCount` of them.
- */
+/** Writes the levels of a window, in decibels, into `levels` from `offset` on, `bandCount` of them. */
 export function writeBandLevels(samples: Float32Array, sampleRate: number, levels: Float64Array, offset: number): void {
   // The transform needs an even number.
   const size = samples.length - (samples.length % 2);

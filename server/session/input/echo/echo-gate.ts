@@ -5,15 +5,14 @@ import type { Played } from './sent-levels.ts';
 import type { Heard } from '../vad-segmenter.ts';
 
 /**
- * Voice needed to detect a user who speaks over the echo, and echo without other voice after which
- * the user's speech ends.
+ * Voice needed to detect a user who speaks over the echo, and echo without other voice after which the user's speech
+ * ends.
  */
 const leastUserMs = 96;
 const leastEchoMs = 128;
 
 /**
- * Keeps the character's own voice from counting as the user's speech: neither as voiced, nor as
- * speech start or end.
+ * Keeps the character's own voice from counting as the user's speech: neither as voiced, nor as speech start or end.
  */
 export class EchoGate {
   readonly #guard = new EchoGuard();
@@ -26,9 +25,7 @@ export class EchoGate {
   /** The present sound was echo, at least in part. */
   #echoes = false;
 
-  /**
-   * Removes the echo of `played` from a window. `found`: the echo path was found with this window.
-   */
+  /** Removes the echo of `played` from a window. `found`: the echo path was found with this window. */
   sift(heard: Heard, played: Played | undefined): { readonly heard: Heard; readonly found: boolean } {
     const knew = this.#guard.echoes;
     const isEcho = this.#isEcho(heard, played);
@@ -46,8 +43,7 @@ export class EchoGate {
     if (played === undefined) return false;
     this.#guard.follow(played, arrivedMs);
     const endMs = frame.atMs + durationMs(frame);
-    // A window is full some time before its last packet arrives; 0.03 ms per window allows for
-    // clock drift.
+    // A window is full some time before its last packet arrives; 0.03 ms per window allows for clock drift.
     this.#aheadMs = Math.min(this.#aheadMs + 0.03, arrivedMs - endMs);
     return voiced && this.#guard.explains(frame.samples, endMs + this.#aheadMs);
   }

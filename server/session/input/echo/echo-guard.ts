@@ -25,10 +25,7 @@ const longestMs = 1_500;
 /** Delay between the estimated playback position and the microphone: client, room and network. */
 const lagsMs = { from: -64, to: 720 };
 const lagCount = (lagsMs.to - lagsMs.from) / hopMs + 1;
-/**
- * A candidate path is accepted if it predicts the levels of at least `leastProven` of the next
- * windows.
- */
+/** A candidate path is accepted if it predicts the levels of at least `leastProven` of the next windows. */
 const provingWindows = 4;
 const leastProven = 3;
 /** Decibels by which an echo may exceed the prediction, averaged over the bands. */
@@ -46,20 +43,17 @@ const places = new Int32Array(mostWindows);
 const expected = new Float64Array(bandCount);
 
 /**
- * Echo suppression: recognizes the character's own voice in the user's microphone, without
- * cancelling it, by the levels of eight bands over time, which an echo shares with the audio that
- * was sent. Delay and gain of the echo are estimated once and then expected: what is louder is
- * another voice. Looks at voiced windows only, so it costs nothing during silence.
+ * Echo suppression: recognizes the character's own voice in the user's microphone, without cancelling it, by the levels
+ * of eight bands over time, which an echo shares with the audio that was sent. Delay and gain of the echo are estimated
+ * once and then expected: what is louder is another voice. Looks at voiced windows only, so it costs nothing during
+ * silence.
  */
 export class EchoGuard {
   readonly #windows: Window[] = [];
   readonly #sent = new SentLevels();
   #lastMs = -Infinity;
   #path: Path | undefined;
-  /**
-   * A candidate path, which may be a chance correlation, with the number of windows since and of
-   * those predicted.
-   */
+  /** A candidate path, which may be a chance correlation, with the number of windows since and of those predicted. */
   #tried: { readonly path: Path; readonly windows: number; readonly told: number } | undefined;
 
   /** True once an echo path has been found. */
@@ -68,8 +62,8 @@ export class EchoGuard {
   }
 
   /**
-   * Notes that a microphone window arrived at `atMs`, wall time; to be called for every window
-   * while something is played.
+   * Notes that a microphone window arrived at `atMs`, wall time; to be called for every window while something is
+   * played.
    */
   follow(played: Played, atMs: number): void {
     if (this.#sent.follow(played, atMs)) this.#windows.length = 0;
@@ -154,10 +148,7 @@ function isExpected({ bands, atMs }: Window, { lagMs, gains }: Path, sent: SentL
   return excess / bandCount <= mostExcess;
 }
 
-/**
- * Writes into `places` the positions of the levels sent `lagMs` before each window; false if some
- * are unknown.
- */
+/** Writes into `places` the positions of the levels sent `lagMs` before each window; false if some are unknown. */
 function locate(windows: readonly Window[], lagMs: number, sent: SentLevels): boolean {
   // Audio that is not sent yet is found soonest from the end.
   for (let index = windows.length - 1; index >= 0; index -= 1) {
@@ -182,8 +173,8 @@ function pathAt(windows: readonly Window[], lagMs: number, sent: SentLevels): Pa
 }
 
 /**
- * Writes into `shapes` the levels of each band over time, floored at the room noise, minus their
- * mean. Returns the sum of their squares.
+ * Writes into `shapes` the levels of each band over time, floored at the room noise, minus their mean. Returns the sum
+ * of their squares.
  */
 function shape(windows: readonly Window[]): number {
   const count = windows.length;
@@ -203,8 +194,8 @@ function shape(windows: readonly Window[]): number {
 }
 
 /**
- * Returns the correlation of `shapes`, whose squares sum up to `heard`, with the levels at
- * `places`, shaped the same way.
+ * Returns the correlation of `shapes`, whose squares sum up to `heard`, with the levels at `places`, shaped the same
+ * way.
  */
 function likenessAt(count: number, levels: Float64Array, heard: number): number {
   let both = 0;
@@ -234,8 +225,7 @@ function likenessAt(count: number, levels: Float64Array, heard: number): number 
 }
 
 /**
- * Returns the correlation from which a path is a candidate; other speech reaches it one time in
- * fifty, at some delay.
+ * Returns the correlation from which a path is a candidate; other speech reaches it one time in fifty, at some delay.
  */
 function leastLikeness(windows: number): number {
   return 1.05 - 0.022 * windows;

@@ -9,10 +9,7 @@ import type { Utterance } from '../utterance.ts';
 
 /** Shorter sounds tell nothing about a voice. */
 const leastMs = 500;
-/**
- * Most voiced audio of an overlap that is compared, from its end: the user may speak up in the
- * middle of an echo.
- */
+/** Most voiced audio of an overlap that is compared, from its end: the user may speak up in the middle of an echo. */
 const heardMs = 1_500;
 /** The overlap is compared again after this much more audio. */
 const moreMs = 500;
@@ -21,8 +18,8 @@ const knownMs = 3_000;
 /** Utterances from which the user's voice is enrolled. */
 const mostEnrolled = 5;
 /**
- * Threshold while the user's voice is unknown: this share of the similarity between two parts of
- * the character's voice, to allow for room and microphone.
+ * Threshold while the user's voice is unknown: this share of the similarity between two parts of the character's voice,
+ * to allow for room and microphone.
  */
 const likeness = 0.8;
 
@@ -38,9 +35,9 @@ export interface VoiceJudged {
 }
 
 /**
- * Decides if an overlap is the character's own voice, picked up by the user's microphone: it is
- * more similar to the voice being played than to the user's. Works without echo cancellation, and
- * if the echo is not transcribed as it was said.
+ * Decides if an overlap is the character's own voice, picked up by the user's microphone: it is more similar to the
+ * voice being played than to the user's. Works without echo cancellation, and if the echo is not transcribed as it was
+ * said.
  */
 export class EchoVoice {
   readonly #encoder: SpeakerEncoder;
@@ -64,8 +61,8 @@ export class EchoVoice {
   }
 
   /**
-   * Returns true for the character's own voice; undefined while that is unknown: `voice-judged`
-   * comes when it is known. `isOver`: the overlap has ended.
+   * Returns true for the character's own voice; undefined while that is unknown: `voice-judged` comes when it is known.
+   * `isOver`: the overlap has ended.
    */
   isOwn(utterance: Utterance, isOver: boolean): boolean | undefined {
     const { over, voiced } = utterance;
@@ -79,8 +76,8 @@ export class EchoVoice {
   }
 
   /**
-   * Notes on the utterance if its voice is the character's. Returns false while that is unknown:
-   * then `part` is posted again.
+   * Notes on the utterance if its voice is the character's. Returns false while that is unknown: then `part` is posted
+   * again.
    */
   attributes(utterance: Utterance, part: TranscriptPart): boolean {
     const isOwn = this.isOwn(utterance, true);
@@ -132,8 +129,7 @@ export class EchoVoice {
   }
 
   /**
-   * Returns embeddings of the character's voice, and of the two halves of its audio; none if too
-   * little was spoken yet.
+   * Returns embeddings of the character's voice, and of the two halves of its audio; none if too little was spoken yet.
    */
   #voiceOf(spoken: SpokenContent, toMs: number): Promise<readonly Float32Array[]> {
     const clip = lastSpoken(spoken, toMs);
@@ -150,8 +146,8 @@ export class EchoVoice {
   }
 
   /**
-   * Returns true if noise is less similar to the character than the character is to itself;
-   * otherwise the encoder cannot separate speakers and is ignored.
+   * Returns true if noise is less similar to the character than the character is to itself; otherwise the encoder
+   * cannot separate speakers and is ignored.
    */
   async #tellsVoices(voice: Float32Array, one = voice, other = voice): Promise<boolean> {
     this.#noise ??= this.#embed(noiseAt(this.#encoder.sampleRate));

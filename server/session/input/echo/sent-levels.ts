@@ -5,8 +5,7 @@ export interface Played {
   /** Playback position, in milliseconds of what was sent. */
   readonly heardMs: number;
   /**
-   * Returns `ms` of it from `fromMs` on, in `into` if it fits; undefined if that is no longer kept,
-   * or was never sent.
+   * Returns `ms` of it from `fromMs` on, in `into` if it fits; undefined if that is no longer kept, or was never sent.
    */
   soundAt(
     fromMs: number,
@@ -22,10 +21,7 @@ const windowMs = 32;
 const keptProgress = 80;
 /** Levels kept, in hops: requests span no more than that. */
 const keptHops = 512;
-/**
- * Scratch buffer for a window at any rate up to 48 kHz; there is no await between writing and
- * reading it.
- */
+/** Scratch buffer for a window at any rate up to 48 kHz; there is no await between writing and reading it. */
 const sound = new Float32Array(1_536);
 
 /** Band levels of the audio that is played, by hop; each is computed once, on request. */
@@ -44,10 +40,7 @@ export class SentLevels {
     return this.#levels;
   }
 
-  /**
-   * Notes the playback position at `atMs`, wall time; times must not decrease. Returns true if
-   * `played` is new.
-   */
+  /** Notes the playback position at `atMs`, wall time; times must not decrease. Returns true if `played` is new. */
   follow(played: Played, atMs: number): boolean {
     const isNew = played !== this.#played;
     if (isNew) {
@@ -62,10 +55,7 @@ export class SentLevels {
     return isNew;
   }
 
-  /**
-   * Returns the position in `levels` of the window whose playback ended at `atMs`; -1 if it is
-   * unknown.
-   */
+  /** Returns the position in `levels` of the window whose playback ended at `atMs`; -1 if it is unknown. */
   placeAt(atMs: number): number {
     if (this.#noted === 0) return -1;
     const before = this.#before(atMs);

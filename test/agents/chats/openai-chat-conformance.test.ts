@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatModel } from '../../../agents/chat.ts';
+import { adapter } from '../../../agents/chats/openai-chat.ts';
+import type { CallCost } from '../../../voices/calls/calls.ts';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { openContext } from '../../../voices/calls/context.ts';
+import { chatConformance } from '../../conformance/chat.ts';
+import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { replyEvents } from '../../fakes/servers/chat-server.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
+import { fakeChat } from '../actor/stand-ins.ts';
+
+const signal = new AbortController().signal;
+
+function openServer(): Promise<EngineServer> {
+  return openEngineServer({
+    'POST /v1/chat/completions': () => ({
+      headers: { 'content-type': 'text/event-stream' },
+      body: replyEvents(['Good ', 'evening, ', '先生。']),
+    }),
+    'GET /v1/models': () => ({ headers: { 'content-type': 'application/json' }, body: '{"data":[{"id":"llama"}]}' }),
+  });
+}
+
+function openAt(
+  server: EngineServer,
+  options: Record<string, unknown> = {},
+  care: Care = {},
+  log?: (cost: CallCost) => void,
+) {
+  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'llama', ...options });
+  return adapter.open(settings, openContext('mind', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+}
+
+chatConformance({
+  title: 'the fake',
+  says: /^Come in\.$/,
+  open: async (): Promise<Opened<ChatModel>> => ({
+    engine: fakeChat(['Come ', 'in.']),
+    [Symbol.asyncDispose]: async () => undefined,
+  }),
+});
+
+chatConformance({
+  title: 'openai-chat',
+  says: /^Good evening, 先生。$/,
+  behindServer: true,
+  async open(care?: Care): Promise<Opened<ChatModel>> {
+    const server = await openServer();
+    const upstream = { server, route: 'POST /v1/chat/completions' };
+    return { engine: openAt(server, {}, care), upstream, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+});
+
+describe('a chat model of the engines file', () => {
+  it('sends the further fields it is given', async () => {
+    await using server = await openServer();
+    await Array.fromAsync(openAt(server, { extra: { stop: ['<|eot_id|>'] } }).chat([], { signal }));
+    expect(server.requests[0]?.json()).toMatchObject({ model: 'llama', stop: ['<|eot_id|>'], stream: true });
+  });
+
+  it('tells what a reply cost, without what was said', async () => {
+    await using server = await openServer();
+    const costs: CallCost[] = [];
+    await Array.fromAsync(openAt(server, {}, {}, (cost) => costs.push(cost)).chat([], { signal }));
+    expect(costs).toMatchObject([{ engine: 'mind', outcome: 'ok', inputTokens: 11, outputTokens: 7 }]);
+    expect(JSON.stringify(costs)).not.toContain('evening');
+  });
+
+  it('says where to mend its settings: in the engines file', async () => {
+    await using server = await openServer();
+    server.breaks({ kind: 'status', status: 401 });
+    const chatting = Array.fromAsync(openAt(server).chat([], { signal }));
+    await expect(chatting).rejects.toMatchObject({
+      detail: expect.stringContaining('"apiKeyEnv" of the engine "mind"'),
+    });
+  });
+
+  it('is found by its server, or not', async () => {
+    await using server = await openServer();
+    expect(await openAt(server).check?.({ signal })).toContain('has llama');
+    await expect(openAt(server, { model: 'qwen' }).check?.({ signal })).rejects.toMatchObject({
+      code: 'ENGINE_REFUSED',
+    });
+  });
+});

@@ -1,0 +1,295 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ChatPart, ChatSettings } from '../../../agents/chat.ts';
+import { openOpenaiChat, type OpenaiChatOptions } from '../../../agents/chats/openai-chat.ts';
+import type { EngineError } from '../../../voices/engine.ts';
+import {
+  diesAfter,
+  fails,
+  failsInStream,
+  hangs,
+  openChatServer,
+  resets,
+  says,
+  sends,
+  stallsAfter,
+  type ChatServer,
+  type Exchange,
+} from '../../fakes/servers/chat-server.ts';
+
+const secret = 'sk-very-secret';
+const remark = 'my private remark';
+let server: ChatServer | undefined;
+
+afterEach(async () => {
+  await server?.[Symbol.asyncDispose]();
+  server = undefined;
+});
+
+async function serve(...exchanges: readonly Exchange[]): Promise<ChatServer> {
+  server = await openChatServer(...exchanges);
+  return server;
+}
+
+async function chat(
+  from: Pick<ChatServer, 'baseUrl'>,
+  settings: ChatSettings = {},
+  options: Partial<OpenaiChatOptions> = {},
+): Promise<{ text: string; parts: ChatPart[]; error: EngineError | undefined }> {
+  const model = openOpenaiChat({ baseUrl: from.baseUrl, model: 'small-model', apiKey: secret, ...options });
+  const parts: ChatPart[] = [];
+  let error: EngineError | undefined;
+  try {
+    const call = { signal: new AbortController().signal, ...settings };
+    for await (const part of model.chat([{ role: 'user', text: remark }], call)) parts.push(part);
+  } catch (cause) {
+    error = cause as EngineError;
+  }
+  return { text: parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join(''), parts, error };
+}
+
+describe('a chat with an OpenAI-compatible server', () => {
+  it('streams the deltas and ends with what they cost', async () => {
+    const { parts } = await chat(await serve(says(['Good ', 'evening.'])));
+    expect(parts).toEqual([
+      { type: 'text-delta', text: 'Good ' },
+      { type: 'text-delta', text: 'evening.' },
+      { type: 'chat-end', reason: 'stop', inputTokens: 11, outputTokens: 7 },
+    ]);
+  });
+
+  it('sends the model, the messages, the settings and the key', async () => {
+    const { requests } = await serve(says(['Yes.']));
+    await chat(
+      { baseUrl: server?.baseUrl ?? '' },
+      { temperature: 0.5, topP: 0.9, maxTokens: 40, seed: 3, stop: ['END'] },
+    );
+    expect(requests[0]).toEqual({
+      path: '/v1/chat/completions',
+      authorization: `Bearer ${secret}`,
+      body: {
+        model: 'small-model',
+        messages: [{ role: 'user', content: remark }],
+        stream: true,
+        stream_options: { include_usage: true },
+        temperature: 0.5,
+        top_p: 0.9,
+        max_tokens: 40,
+        seed: 3,
+        stop: ['END'],
+      },
+    });
+  });
+
+  it('works without a key', async () => {
+    const { text } = await chat(await serve(says(['Yes.'])), {}, { apiKey: '' });
+    expect(text).toBe('Yes.');
+  });
+
+  it('takes a finished reply for whole, with or without [DONE] and usage', async () => {
+    const { parts } = await chat(await serve(says(['Yes.'], { done: false, usage: false })));
+    expect(parts.at(-1)).toEqual({ type: 'chat-end', reason: 'stop', inputTokens: 0, outputTokens: 0 });
+  });
+
+  it.each([
+    ['length', 'length'],
+    ['content_filter', 'filter'],
+  ] as const)('ends with %s as %s', async (finish, reason) => {
+    const { parts } = await chat(await serve(says(['Well'], { finish })));
+    expect(parts.at(-1)).toMatchObject({ type: 'chat-end', reason });
+  });
+
+  it('mends characters that are split over network packets', async () => {
+    const { text } = await chat(await serve(says(['俺老孙来也！', ' Ça va, naïve café 🐒'], { pieceBytes: 5 })));
+    expect(text).toBe('俺老孙来也！ Ça va, naïve café 🐒');
+  });
+
+  it('does not speak thoughts', async () => {
+    const thinking = says(['<thi', 'nk>She is lying', '</th', 'ink>\n\nPray ', 'continue.'], { thoughts: ['Hm.'] });
+    expect((await chat(await serve(thinking))).text).toBe('Pray continue.');
+  });
+
+  it('ends at a control token that leaked into the text', async () => {
+    const { text, parts } = await chat(await serve(says(['Yes.', '<|eot', '_id|>assistant', ' Yes.'])));
+    expect(text).toBe('Yes.');
+    expect(parts.at(-1)).toMatchObject({ type: 'chat-end', reason: 'stop' });
+  });
+
+  it('does not ask again for a parameter that the server refuses', async () => {
+    const refusal = fails(400, { message: "extra field 'stream_options' is not permitted" });
+    const { baseUrl, requests } = await serve(refusal, says(['Yes.']));
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    for (const _turn of [1, 2]) {
+      const parts = await Array.fromAsync(model.chat([], { signal: new AbortController().signal }));
+      expect(parts[0]).toEqual({ type: 'text-delta', text: 'Yes.' });
+    }
+    expect(requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
+  });
+
+  it('takes no word of a refusal for a parameter that it did not send', async () => {
+    const { baseUrl, requests } = await serve(fails(400, { message: 'please stop, seed and all' }));
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    const answer = Array.fromAsync(model.chat([], { signal: new AbortController().signal }));
+    await expect(answer).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('uses max_completion_tokens where a model wants that', async () => {
+    const { requests } = await serve(fails(400, { param: 'max_tokens' }), says(['Yes.']));
+    await chat({ baseUrl: server?.baseUrl ?? '' }, { maxTokens: 40 });
+    expect(requests[1]?.body).toMatchObject({ max_completion_tokens: 40 });
+    expect(requests[1]?.body).not.toHaveProperty('max_tokens');
+  });
+});
+
+describe('a chat that fails before its first token', () => {
+  it.each([
+    ['a failure of the server', fails(500)],
+    ['a server that is loading its model', fails(503)],
+    ['too many requests', fails(429, {}, { 'retry-after': '0' })],
+    ['a reset connection', resets()],
+  ])('is tried once more after %s', async (_name, fault) => {
+    const { requests } = await serve(fault, says(['Yes.']));
+    expect((await chat({ baseUrl: server?.baseUrl ?? '' })).text).toBe('Yes.');
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is tried twice at most', async () => {
+    const { requests } = await serve(fails(500));
+    const { error } = await chat({ baseUrl: server?.baseUrl ?? '' });
+    expect(error).toMatchObject({ code: 'ENGINE_UNAVAILABLE', retryable: true });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is not tried again when the server asks for a long pause', async () => {
+    const { requests } = await serve(fails(429, { code: 'rate_limit_exceeded' }, { 'retry-after': '30' }));
+    const { error } = await chat({ baseUrl: server?.baseUrl ?? '' });
+    expect(error?.message).toContain('rate_limit_exceeded');
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    [401, 'ENGINE_REFUSED', 'DRAMATIS_LLM_API_KEY'],
+    [403, 'ENGINE_REFUSED', 'DRAMATIS_LLM_API_KEY'],
+    [404, 'ENGINE_REFUSED', 'DRAMATIS_LLM_MODEL'],
+    [413, 'ENGINE_REFUSED', '413'],
+  ])('says what to do about a %i, without secrets', async (status, code, hint) => {
+    const { requests } = await serve(fails(status, { message: `bad key ${secret} in ${remark}` }));
+    const { error } = await chat({ baseUrl: server?.baseUrl ?? '' });
+    expect(error).toMatchObject({ name: 'EngineError', code, cause: undefined });
+    expect(error?.message).toContain(hint);
+    expect(error?.message).not.toContain(secret);
+    expect(error?.message).not.toContain(remark);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('names the model that the server does not know', async () => {
+    expect((await chat(await serve(fails(404)))).error?.message).toContain('"small-model"');
+  });
+
+  it('says where to look when nobody listens there', async () => {
+    const { baseUrl } = await serve(hangs());
+    await server?.[Symbol.asyncDispose]();
+    server = undefined;
+    const { error } = await chat({ baseUrl });
+    expect(error).toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    expect(error?.message).toContain('DRAMATIS_LLM_BASE_URL');
+  });
+
+  it('gives up a server that never answers, and hangs up', async () => {
+    const { whenAbandoned } = await serve(hangs());
+    const { error } = await chat({ baseUrl: server?.baseUrl ?? '' }, {}, { firstTokenTimeoutMs: 30 });
+    expect(error).toMatchObject({ code: 'ENGINE_TIMEOUT' });
+    await expect(whenAbandoned).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['a web page', sends('text/html', '<html>Welcome to nginx</html>')],
+    ['a reply that is not streamed', sends('application/json', '{"choices":[{"message":{"content":"Yes."}}]}')],
+    ['something that is not JSON', sends('text/event-stream', 'data: {"choi\n\n')],
+    ['an empty stream', sends('text/event-stream', '')],
+    ['something that is no chunk', sends('text/event-stream', 'data: null\n\ndata: 42\n\ndata: [DONE]\n\n')],
+    ['an error in its stream', failsInStream([], { message: 'no', type: 'invalid_request_error', code: 400 })],
+  ])('calls %s a bad reply', async (_name, exchange) => {
+    const { requests } = await serve(exchange);
+    expect((await chat({ baseUrl: server?.baseUrl ?? '' })).error).toMatchObject({ code: 'ENGINE_BAD_REPLY' });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a chat that fails after its first token', () => {
+  it.each([
+    ['loses its connection', diesAfter('Good ')],
+    ['ends without a finish', says(['Good '], { finish: null, done: false, usage: false })],
+    ['is told of an overload', failsInStream(['Good '], { message: 'overloaded', code: 503 })],
+  ])('keeps what was said and is not tried again when it %s', async (_name, exchange) => {
+    const { requests } = await serve(exchange);
+    const { text, error } = await chat({ baseUrl: server?.baseUrl ?? '' });
+    expect(text).toBe('Good ');
+    expect(error).toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('gives up a server that stops talking, and hangs up', async () => {
+    const { whenAbandoned } = await serve(stallsAfter('Good '));
+    const { text, error } = await chat({ baseUrl: server?.baseUrl ?? '' }, {}, { stallTimeoutMs: 30 });
+    expect(text).toBe('Good ');
+    expect(error).toMatchObject({ code: 'ENGINE_TIMEOUT' });
+    await expect(whenAbandoned).resolves.toBeUndefined();
+  });
+
+  it('has patience with slow tokens and with a slow listener', async () => {
+    const { baseUrl } = await serve(says(['Good ', 'eve', 'ning.'], { gapMs: 5 }));
+    const model = openOpenaiChat({ baseUrl, model: 'small-model', stallTimeoutMs: 100 });
+    let text = '';
+    for await (const part of model.chat([], { signal: new AbortController().signal })) {
+      if (part.type === 'text-delta') text += part.text;
+      if (text === 'Good ') await new Promise((resolve) => setTimeout(resolve, 130));
+    }
+    expect(text).toBe('Good evening.');
+  });
+});
+
+describe('a chat that is aborted', () => {
+  const reason = new Error('the user spoke');
+
+  it.each([
+    ['before the server answers', hangs()],
+    ['between two tokens', stallsAfter('Good ')],
+  ])('%s throws the reason and hangs up', async (_name, exchange) => {
+    const { baseUrl, requests, whenAbandoned } = await serve(exchange);
+    const controller = new AbortController();
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    const reading = Array.fromAsync(model.chat([], { signal: controller.signal }));
+    await expect.poll(() => requests.length).toBe(1);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    await expect(whenAbandoned).resolves.toBeUndefined();
+  });
+
+  it('while it waits for a second try throws the reason and does not try', async () => {
+    const { baseUrl, requests } = await serve(fails(503, {}, { 'retry-after': '2' }));
+    const controller = new AbortController();
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    const reading = Array.fromAsync(model.chat([], { signal: controller.signal }));
+    await expect.poll(() => requests.length).toBe(1);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('beforehand asks nobody', async () => {
+    const { baseUrl, requests } = await serve(says(['Yes.']));
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    await expect(Array.fromAsync(model.chat([], { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+    expect(requests).toHaveLength(0);
+  });
+
+  it('by a reader that leaves early hangs up', async () => {
+    const { baseUrl, whenAbandoned } = await serve(stallsAfter('Good '));
+    const model = openOpenaiChat({ baseUrl, model: 'small-model' });
+    for await (const part of model.chat([], { signal: new AbortController().signal })) {
+      if (part.type === 'text-delta') break;
+    }
+    await expect(whenAbandoned).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,208 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Embedder } from '../../../agents/embeddings/embedder.ts';
+import { likeness, unitOf } from '../../../agents/embeddings/embedder.ts';
+import { longestWaitMs, openMeanings } from '../../../agents/embeddings/embedding-index.ts';
+import { openNearest } from '../../../agents/embeddings/nearest.ts';
+import { openRecollection } from '../../../agents/memory/recollection.ts';
+import { openCircuit } from '../../../voices/calls/circuit.ts';
+import { EngineError } from '../../../voices/engine.ts';
+import { drawer } from '../../bench/agents/large-pack.ts';
+
+const { signal } = new AbortController();
+
+/** Keeps what it is asked; answers as `answer` does, with a point each unless it says otherwise. */
+function fakeEmbedder(answer: (signal: AbortSignal) => Promise<void> = async () => undefined) {
+  const asked: (readonly string[])[] = [];
+  const embedder: Embedder = {
+    name: 'fake',
+    model: 'fake',
+    async embed(texts, options) {
+      asked.push(texts);
+      await answer(options.signal);
+      return texts.map((text) => Float32Array.of(text.length, 1));
+    },
+  };
+  return { asked, meanings: (circuit = openCircuit()) => openMeanings(embedder, circuit) };
+}
+
+/** Answers when it is aborted, and not before. */
+async function never(until: AbortSignal): Promise<void> {
+  await new Promise((_resolve, reject) => until.addEventListener('abort', () => reject(until.reason)));
+}
+
+describe('the meaning of a remark', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('is asked for once, however many want it at a time and later', async () => {
+    const { asked, meanings } = fakeEmbedder();
+    const opened = meanings();
+    const [left, right] = await Promise.all([opened.pointOf('Rain?', { signal }), opened.pointOf('Rain?', { signal })]);
+    expect(left).toBe(right);
+    expect(await opened.pointOf('Rain?', { signal })).toBe(left);
+    expect(asked).toEqual([['Rain?']]);
+  });
+
+  it('delays nobody by more than the longest wait, and a slow embedder is then left alone', async () => {
+    let nowMs = 0;
+    const { asked, meanings } = fakeEmbedder(never);
+    const opened = meanings(openCircuit({ now: () => nowMs }));
+    for (const remark of ['One', 'Two']) {
+      const point = opened.pointOf(remark, { signal });
+      const second = opened.pointOf(remark, { signal });
+      await vi.advanceTimersByTimeAsync(longestWaitMs);
+      expect(await Promise.all([point, second])).toEqual([undefined, undefined]);
+    }
+    expect(await opened.pointOf('Three', { signal })).toBeUndefined();
+    expect(asked).toHaveLength(2);
+    nowMs = 30_000;
+    const tried = opened.pointOf('Four', { signal });
+    await vi.advanceTimersByTimeAsync(longestWaitMs);
+    expect(await tried).toBeUndefined();
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is undefined where the embedder fails, and asked for again', async () => {
+    let isDown = true;
+    const { meanings } = fakeEmbedder(async () => {
+      if (isDown) throw new EngineError('fake', 'ENGINE_UNAVAILABLE', 'down');
+    });
+    const opened = meanings();
+    expect(await opened.pointOf('Rain?', { signal })).toBeUndefined();
+    isDown = false;
+    expect(await opened.pointOf('Rain?', { signal })).toBeDefined();
+  });
+
+  it('lets whoever stops waiting go at once, and keeps the point for the next', async () => {
+    const leave = new AbortController();
+    const answered = Promise.withResolvers<void>();
+    const { asked, meanings } = fakeEmbedder(() => answered.promise);
+    const opened = meanings();
+    const point = opened.pointOf('Rain?', { signal: leave.signal });
+    leave.abort(new Error('gone'));
+    await expect(point).rejects.toThrow('gone');
+    answered.resolve();
+    expect(await opened.pointOf('Rain?', { signal })).toBeDefined();
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('the meanings of what is kept', () => {
+  it('are asked for a batch at a time, those who ask by turns', async () => {
+    const { asked, meanings } = fakeEmbedder(() => turn());
+    const opened = meanings();
+    const many = Array.from({ length: 130 }, (_, index) => `line ${index}`);
+    const [points, few] = await Promise.all([opened.embed(many, { signal }), opened.embed(['memory'], { signal })]);
+    expect(points).toHaveLength(130);
+    expect(few).toHaveLength(1);
+    expect(asked.map((texts) => texts.length)).toEqual([64, 1, 64, 2]);
+  });
+
+  it('are given up when the server closes', async () => {
+    const { meanings } = fakeEmbedder(never);
+    const opened = meanings();
+    const embedded = opened.embed(['a'], { signal });
+    await turn();
+    opened.close();
+    await expect(embedded).rejects.toThrow('closed');
+  });
+
+  it('are not asked for by whoever has left, and one who fails does not fail the next', async () => {
+    let isDown = true;
+    const { asked, meanings } = fakeEmbedder(async () => {
+      if (isDown) throw new EngineError('fake', 'ENGINE_UNAVAILABLE', 'down');
+    });
+    const opened = meanings();
+    await expect(opened.embed(['a'], { signal })).rejects.toThrow('down');
+    isDown = false;
+    await expect(opened.embed(['b'], { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
+    expect(await opened.embed(['c'], { signal })).toHaveLength(1);
+    expect(asked).toEqual([['a'], ['c']]);
+  });
+});
+
+describe('the nearest of many points', () => {
+  const draw = drawer(3);
+  const random = (length: number): number[] => Array.from({ length }, () => draw() - 0.5);
+  /** Meanings are few, numbers many: points lie near a space of far fewer dimensions. */
+  const meant = Array.from({ length: 20 }, () => random(96));
+  const pointOf = (weights: readonly number[]): Float32Array =>
+    unitOf(
+      Array.from({ length: 96 }, (_, at) =>
+        weights.reduce((sum, each, row) => sum + each * (meant[row]?.[at] ?? 0), 0),
+      ),
+    );
+
+  it('are those of comparing each with each, found by signs', () => {
+    const weights = Array.from({ length: 2_000 }, () => random(20));
+    const points = weights.map(pointOf);
+    const nearest = openNearest();
+    for (const [index, point] of points.entries()) nearest.place(index * 2, point);
+    let found = 0;
+    for (const asked of weights.slice(0, 40).map((each) => pointOf(each.map((value) => value + (draw() - 0.5) / 3)))) {
+      const exact = points
+        .map((point, index) => ({ index: index * 2, score: likeness(point, asked) }))
+        .toSorted((left, right) => right.score - left.score)
+        .slice(0, 5);
+      const found5 = nearest.search(asked, 5);
+      expect(found5[0]).toEqual(exact[0]);
+      found += exact.filter(({ index }) => found5.some((each) => each.index === index)).length;
+    }
+    expect(found / 200).toBeGreaterThan(0.95);
+  });
+
+  it('that stand out are those that are meant, hardly ever those that are near by chance', () => {
+    for (const size of [20, 1_000]) {
+      const points = Array.from({ length: size }, () => unitOf(random(96)));
+      const nearest = openNearest();
+      for (const [index, point] of points.entries()) nearest.place(index, point);
+      const meantFor = points
+        .slice(0, 20)
+        .map((point) => unitOf([...point].map((value) => value + (draw() - 0.5) / 4)));
+      for (const [index, asked] of meantFor.entries()) expect(nearest.search(asked, 5, true)[0]?.index).toBe(index);
+      const strangers = Array.from({ length: 100 }, () => nearest.search(unitOf(random(96)), 5, true).length);
+      expect(strangers.filter((count) => count > 0).length).toBeLessThan(35);
+      expect(nearest.search(unitOf(random(96)), 5)).toHaveLength(5);
+    }
+  });
+
+  it('has no place for points of another dimension, and finds nothing where there are none', () => {
+    const nearest = openNearest();
+    expect(nearest.search(Float32Array.of(1), 3)).toEqual([]);
+    nearest.place(7, Float32Array.of(0, 1));
+    nearest.place(8, Float32Array.of(0, 1, 0));
+    expect(nearest.size).toBe(1);
+    expect(nearest.search(Float32Array.of(0, 1), 3)).toEqual([{ index: 7, score: 1 }]);
+    expect(nearest.search(Float32Array.of(1), 3)).toEqual([]);
+  });
+});
+
+describe('memories found by meaning', () => {
+  const rain = Float32Array.of(1, 0);
+  const money = Float32Array.of(0, 1);
+  const opened = () => {
+    const index = openRecollection();
+    index.add([
+      { id: 't1', text: 'A storm took the roof.', atMs: 0 },
+      { id: 't2', text: 'I owe the miller three coins.', atMs: 0 },
+    ]);
+    index.place('t1', rain);
+    index.place('t2', money);
+    index.place('t9', money);
+    return index;
+  };
+
+  it('need share no word with the remark', () => {
+    expect(opened().find('Is the weather bad?', 0)).toEqual([]);
+    expect(opened().find('Is the weather bad?', 0, rain)[0]).toBe('t1');
+  });
+
+  it('stay away from a remark without a topic', () => {
+    expect(opened().find('What do you think?', 0, rain)).toEqual([]);
+  });
+
+  it('stand first where words find them too', () => {
+    expect(opened().find('Does the miller want coins?', 0, money)).toEqual(['t2', 't1']);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { actor } from '../../../agents/actor/actor.ts';
+import type { ChatModel, Message } from '../../../agents/chat.ts';
+import { withFallback } from '../../../agents/actor/fallback.ts';
+import { inRole } from '../../../agents/guardrails/guardrail.ts';
+import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
+import { cardSchema } from '../../../characters/card.ts';
+import { openGuard } from '../../../agents/guardrails/guardrail-rules.ts';
+import { loadCharacters } from '../../../characters/character.ts';
+import { builtInCharacters } from '../../../server/cast/cast.ts';
+import { attacks, type Attack } from './attacks.ts';
+import { innocent, moreAttacks } from './more-attacks.ts';
+import { asHistory, smallCharacter } from '../actor/stand-ins.ts';
+
+const lore = cardSchema.shape.lorebook;
+
+/** A model that does as the attack wants, twice, and keeps what it was sent. */
+function gullible(yields: string): ChatModel & { readonly asked: (readonly Message[])[] } {
+  const asked: (readonly Message[])[] = [];
+  return {
+    name: 'gullible',
+    asked,
+    async *chat(messages) {
+      asked.push(messages);
+      yield { type: 'text-delta', text: yields };
+      yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
+    },
+  };
+}
+
+async function attackWith({
+  by,
+  text,
+  yields,
+}: Attack): Promise<{ spoken: string; asked: readonly Message[]; evasions: readonly string[] }> {
+  const character = smallCharacter({
+    ...(by === 'card' ? { profile: text } : {}),
+    ...(by === 'lore' ? { lorebook: lore.parse([{ keys: ['ale'], content: text }]) } : {}),
+  });
+  const chat = gullible(yields);
+  const said = by === 'visitor' ? text : 'Is the ale good?';
+  const options = {
+    signal: AbortSignal.timeout(10_000),
+    ...(by === 'scene' ? { scene: text } : {}),
+    ...(by === 'memory' ? { memories: [text] } : {}),
+  };
+  let spoken = '';
+  const guarded = withFallback(inRole(actor(character, chat)), retrievalAgent({ ...character, lines: [] }));
+  for await (const part of guarded.reply(asHistory([said]), options))
+    if (part.type === 'text-delta') spoken += part.text;
+  return { spoken: spoken.trim(), asked: chat.asked[0] ?? [], evasions: character.evasions };
+}
+
+describe('attacks on the part', () => {
+  it('are at least sixty, in English and Chinese, from all sides', () => {
+    expect(attacks.length).toBeGreaterThanOrEqual(60);
+    expect(attacks.filter(({ text }) => /\p{Script=Han}/u.test(text)).length).toBeGreaterThanOrEqual(15);
+    expect(new Set(attacks.map(({ by }) => by))).toEqual(new Set(['visitor', 'card', 'lore', 'scene']));
+  });
+
+  it.each(attacks)('$by: $text', async (attack) => {
+    const { spoken, asked, evasions } = await attackWith(attack);
+    // What a model says that gave in is not spoken: in its place stands a way out of the character's own.
+    expect(evasions).toContain(spoken);
+    expectShape(attack, asked);
+  });
+
+  it.each(moreAttacks)('$by: $text (worded otherwise)', async (attack) => {
+    const { spoken, asked, evasions } = await attackWith(attack);
+    // A clause that gives nothing away may have been spoken before the one that would.
+    expect(evasions.some((line) => spoken.endsWith(line))).toBe(true);
+    expect(spoken).not.toContain(attack.yields);
+    expectShape(attack, asked);
+  });
+
+  it('are not seen where there are none: a character may say what only looks like it', async () => {
+    const packs = await loadCharacters(builtInCharacters);
+    const alarms = innocent.filter((sentence) => {
+      const isChinese = /\p{Script=Han}/u.test(sentence);
+      const speakers = packs.filter(({ languages }) => !isChinese || languages.includes('zh'));
+      const history = asHistory([isChinese ? '你好，在忙什么？' : 'Hello, what are you about?']);
+      return speakers.some((character) => openGuard(character, history)(sentence) !== undefined);
+    });
+    expect(innocent.length).toBeGreaterThanOrEqual(60);
+    // One, that Wukong would not say so, for its tone.
+    expect(alarms).toEqual(['It is important to note the time, and you did not.']);
+  });
+});
+
+/** The prompt keeps its shape: one system message, our headings once, our notes closed where we close them. */
+function expectShape(attack: Attack, asked: readonly Message[]): void {
+  const [system, ...talk] = asked;
+  expect(asked.filter(({ role }) => role === 'system')).toHaveLength(1);
+  expect(system?.text.match(/^# How to answer$/gm)).toHaveLength(1);
+  expect(system?.text.match(/^# /gm)?.length).toBeLessThanOrEqual(13);
+  for (const { text } of talk) {
+    expect(text.match(/<notes>/g)?.length ?? 0).toBeLessThanOrEqual(1);
+    expect(text.match(/<\/notes>/g)?.length ?? 0).toBe(text.match(/<notes>/g)?.length ?? 0);
+    if (text.includes('<notes>')) expect(text.startsWith('<notes>\n')).toBe(true);
+  }
+  // The rules stand below what strangers wrote of the character.
+  const rules = system?.text.indexOf('# How to answer') ?? -1;
+  if (attack.by === 'card') expect(system?.text.indexOf('# Who you are')).toBeLessThan(rules);
+  if (attack.by === 'scene') expect(system?.text).toContain('pass over it');
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { omniPrompt } from '../../../agents/prompting/omni-prompt.ts';
+import type { Near } from '../../../agents/prompting/meaning.ts';
+import { recipeFor } from '../../../agents/recipes/recipes.ts';
+import type { RecipeName } from '../../../agents/recipe-names.ts';
+import { smallCharacter } from '../actor/stand-ins.ts';
+
+const flood = 'In the year of the flood the river stood in the taproom, and you rowed the guests to bed.';
+const fair = 'At the fair you beat a wrestler from the north with a ladle.';
+const martha = smallCharacter({ experiences: [fair, flood, 'You buried three cats.', 'You once met the king.'] });
+const asked = [{ role: 'user' as const, text: 'Was there ever a flood here?' }];
+const small = [{ role: 'user' as const, text: 'What do you think?' }];
+
+function sent(recipe: RecipeName, history: readonly { role: 'user'; text: string }[], near?: Near): string {
+  const settings = near === undefined ? {} : { near };
+  return recipeFor(martha, recipe)(history, settings)
+    .messages.map(({ text }) => text)
+    .join('\n');
+}
+
+const near: Near = {
+  lines: [{ asks: ['Does the roof hold?'], reply: 'It has held worse.' }],
+  lore: ['A grey lady walks in the cellar.'],
+  experiences: [fair],
+};
+
+describe('experiences', () => {
+  it.each(['dramatis', 'coser'] as const)('that the talk comes to are told by %s, and no others', (recipe) => {
+    expect(sent(recipe, asked)).toContain(flood);
+    expect(sent(recipe, asked)).not.toContain(fair);
+    expect(sent(recipe, small)).not.toContain('You once met the king.');
+  });
+
+  it.each(['dramatis', 'coser'] as const)('found by meaning stand in the prompt of %s, with lore', (recipe) => {
+    expect(sent(recipe, asked, near)).toContain(fair);
+    expect(sent(recipe, asked, near)).not.toContain(flood);
+    expect(sent(recipe, asked, near)).toContain('A grey lady walks in the cellar.');
+  });
+
+  it('are told to a model that hears and speaks', () => {
+    const prompt = omniPrompt(martha, asked, {});
+    expect(prompt.map(({ text }) => text).join('\n')).toContain(flood);
+  });
+
+  it('take 400 tokens at most', () => {
+    const long = smallCharacter({ experiences: [`The flood. ${'And then it rained. '.repeat(90)}`, flood] });
+    const text = recipeFor(long)(asked, {}).messages.at(-1)?.text ?? '';
+    expect(text).toContain(flood);
+    expect(text).not.toContain('And then it rained.');
+  });
+});
+
+describe('lines found by meaning', () => {
+  it('are shown by chatharuhi, which has embeddings, and never by rolegpt, which has BM25 alone', () => {
+    expect(sent('chatharuhi', asked, near)).toContain('It has held worse.');
+    expect(sent('rolegpt', asked, near)).not.toContain('It has held worse.');
+    expect(sent('rolegpt', asked, near)).toBe(sent('rolegpt', asked));
+  });
+});

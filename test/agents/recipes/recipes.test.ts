@@ -1,0 +1,154 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../agents/chat.ts';
+import { actor } from '../../../agents/actor/actor.ts';
+import { recipeNames } from '../../../agents/recipe-names.ts';
+import { recipeFor, recipes } from '../../../agents/recipes/recipes.ts';
+import { estimateTokens } from '../../../agents/llm/token-estimate.ts';
+import { loadCharacter } from '../../../characters/character.ts';
+import { builtInCharacters } from '../../../server/cast/cast.ts';
+import { asHistory, fakeChat, smallCharacter } from '../actor/stand-ins.ts';
+
+const martha = smallCharacter({ mbti: 'ESTJ', scenario: 'The taproom, at night.' });
+const wukong = await loadCharacter(path.join(builtInCharacters, 'sun-wukong'));
+const talk = ['Hello', 'Good day.', 'Do you have a room?', 'One, with a draught.', 'Is there a ghost?'];
+
+const systemOf = (messages: readonly Message[]): string => messages[0]?.text ?? '';
+const rolesOf = (messages: readonly Message[]): string => messages.map(({ role }) => role[0]).join('');
+
+describe.each(recipeNames)('the recipe %s', (name) => {
+  const prompt = recipeFor(martha, name);
+
+  it.each([
+    ['an open talk', []],
+    ['a first remark', ['Hello']],
+    ['a talk', talk],
+    ['a talk that the character opened', ['', 'Come in.', 'Thank you.']],
+    ['a talk that the character had the last word in', ['Hello', 'Good day.']],
+  ])('is one system message, then strict alternation that ends with the visitor: %s', (_, said) => {
+    const history = asHistory(said).filter(({ text }) => text !== '');
+    const { messages } = prompt(history, { scene: 'It rains.' });
+    expect(rolesOf(messages)).toMatch(/^s(?:ua)*u$/);
+    expect(systemOf(messages)).toMatch(/It rains\./);
+    for (const { text } of messages) expect(text).not.toBe('');
+  });
+
+  it('is the same for the same talk, and names the character', () => {
+    expect(prompt(asHistory(talk), {})).toEqual(recipes[name](martha)(asHistory(talk), {}));
+    expect(systemOf(prompt(asHistory(talk), {}).messages)).toContain('Martha Greene');
+  });
+
+  it('sends what was said, and lets go of the oldest where the budget is short', () => {
+    const whole = prompt(asHistory(talk), {})
+      .messages.map(({ text }) => text)
+      .join('\n');
+    for (const said of talk) expect(whole).toContain(said);
+    const long = Array.from({ length: 401 }, (_, index) => `Remark number ${index}, rather long, to fill the budget.`);
+    const short = prompt(asHistory(long), { historyTokens: 200 });
+    const last = short.messages.at(-1)?.text ?? '';
+    expect(last).toContain('Remark number 400,');
+    expect(short.messages.map(({ text }) => text).join('\n')).not.toContain('Remark number 100,');
+  });
+
+  it('tells a Chinese character in Chinese', () => {
+    const system = systemOf(recipeFor(wukong, name)(asHistory(['你好']), {}).messages);
+    expect(system.match(/\p{Script=Han}/gu)?.length ?? 0).toBeGreaterThan(system.length / 2);
+    expect(system).toContain('孙悟空');
+  });
+
+  it('offers functions where there are some', () => {
+    expect(systemOf(prompt(asHistory(talk), { hasTools: true }).messages)).toContain('functions');
+  });
+
+  it('is what an actor of that recipe sends', async () => {
+    const chat = fakeChat(['Good day.']);
+    const reply = actor(martha, chat, { recipe: name }).reply(asHistory(talk), { signal: AbortSignal.timeout(5_000) });
+    for await (const _ of reply) void _;
+    expect(chat.calls[0]?.messages).toEqual(prompt(asHistory(talk), {}).messages);
+    expect(chat.calls[0]?.settings).toMatchObject(prompt(asHistory(talk), {}).sampling);
+  });
+});
+
+describe('each recipe as its paper and code have it', () => {
+  it('rolegpt: instruction with catchphrases, five exchanges as turns, the nearest last; 0.7, 0.95, 200 tokens', () => {
+    const { messages, sampling, maxTokens } = recipeFor(wukong, 'rolegpt')(asHistory(['你会七十二变吗？']), {});
+    expect(rolesOf(messages)).toBe('suauauauauau');
+    expect(messages.at(-3)?.text).toMatch(/七十二变/);
+    expect([sampling, maxTokens]).toEqual([{ temperature: 0.7, topP: 0.95 }, 200]);
+    expect(systemOf(recipeFor(martha, 'rolegpt')([], {}).messages)).toContain('Mind the step.');
+  });
+
+  it('speechrole: act as somebody of some work, described to them; the talk as it is', () => {
+    const { messages, sampling } = recipeFor(martha, 'speechrole')(asHistory(talk), {});
+    expect(systemOf(messages)).toMatch(/^Act as Martha Greene from Tests/);
+    expect(messages.slice(1).map(({ text }) => text)).toEqual(talk);
+    expect(sampling).toEqual({});
+  });
+
+  it('chatharuhi: classic scenes within 1,500 tokens and 19 chunks, then the talk in quoted form', async () => {
+    const holmes = await loadCharacter(path.join(builtInCharacters, 'sherlock-holmes'));
+    const remark = 'Tell me about Watson and London and your violin and crime and the game and your brother';
+    const { messages } = recipeFor(holmes, 'chatharuhi')(asHistory(['Hello', 'Good day.', remark]), {});
+    const scenes = messages[1]?.text ?? '';
+    const chunks = scenes.split('###').slice(0, -1);
+    expect(chunks.length).toBeGreaterThan(10);
+    expect(chunks.length).toBeLessThanOrEqual(19);
+    expect(estimateTokens(chunks.join(''))).toBeLessThanOrEqual(1_550);
+    expect(chunks[1]).toMatch(/Visitor:「[^」]+」\nSherlock Holmes:「[^」]+」/);
+    expect(messages[1]?.text).toMatch(/Visitor:「Hello」$/);
+    expect(messages.at(-1)?.text).toBe(`Visitor:「${remark}」`);
+  });
+
+  it('chatharuhi: of the answer the words are kept that its own name says, without their quotes', async () => {
+    const chat = fakeChat(['Martha Gr', 'eene:「Mind', ' the step.」\nVisitor:「Why?」\nMartha Greene:「So.」']);
+    const signal = AbortSignal.timeout(5_000);
+    let said = '';
+    for await (const part of actor(martha, chat, { recipe: 'chatharuhi' }).reply(asHistory(['Hello']), { signal }))
+      if (part.type === 'text-delta') said += part.text;
+    expect(said.trim()).toBe('Mind the step.');
+  });
+
+  it('beyond-dialogue: traits, MBTI, manner, scene, six emotions and intimacy', () => {
+    const feelings = {
+      emotions: { happiness: 1, sadness: 2, disgust: 3, fear: 4, surprise: 5, anger: 6 },
+      intimacy: 7,
+    };
+    const system = systemOf(recipeFor(martha, 'beyond-dialogue')(asHistory(talk), { feelings }).messages);
+    for (const part of ['hearty, shrewd', 'ESTJ', 'Broad and quick.', 'The taproom, at night.'])
+      expect(system).toContain(part);
+    expect(system).toContain('happiness 1, sadness 2, disgust 3, fear 4, surprise 5, anger 6');
+    expect(system).toContain('(0 to 10): 7');
+    expect(system).toMatch(/world of Tests.*one brief sentence/s);
+    expect(system).not.toContain('A stout woman');
+  });
+
+  it('ditto: properties, introduction, refusal of what lies beyond', () => {
+    const system = systemOf(recipeFor(martha, 'ditto')(asHistory(talk), {}).messages);
+    expect(system).toMatch(/Properties:\n- name: Martha Greene\n.*- knows nothing after: 1750/s);
+    expect(system).toMatch(/Introduction:\nMartha Greene keeps/);
+    expect(system).toMatch(
+      /^Answer by your identity\. .*refuse.*Anything with wires\.\n\nYou are Martha Greene: .*Properties/s,
+    );
+    expect(recipeFor(martha, 'ditto')(asHistory(talk), {}).sampling).toEqual({ topP: 0.8 });
+  });
+
+  it('coser: circumstances, the others, inner thoughts, and a form with thoughts and actions', () => {
+    const others = [{ name: 'Old Tom', profile: 'Ostler, deaf.' }];
+    const { messages, sampling, maxTokens } = recipeFor(martha, 'coser')(asHistory(talk), {
+      others,
+      motivation: 'She wants the stranger gone.',
+    });
+    const system = systemOf(messages);
+    for (const part of [
+      'The taproom',
+      'Ostler, deaf.',
+      'She wants the stranger gone.',
+      '[Thoughts]',
+      'A grey lady walks',
+    ]) {
+      expect(system).toContain(part);
+    }
+    expect(messages[1]?.text).toMatch(/^===Conversation Start===\n\nHello$/);
+    expect([sampling, maxTokens]).toEqual([{ temperature: 0 }, 512]);
+  });
+});

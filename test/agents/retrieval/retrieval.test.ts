@@ -1,0 +1,144 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { indexLines } from '../../../agents/retrieval/line-index.ts';
+import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
+import { loadCharacters, type Character } from '../../../characters/character.ts';
+import { chineseTalk, ownTalk, smallTalk, strangeChineseTalk, strangeTalk, type Remark } from './remarks.ts';
+import { replyParts, smallCharacter, wordsOf } from '../actor/stand-ins.ts';
+
+const martha = smallCharacter();
+const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
+
+const agents = new Map([martha, ...packs].map((character) => [character, retrievalAgent(character)]));
+
+async function answer(character: Character, ...talk: string[]): Promise<string> {
+  return wordsOf(await replyParts(agents.get(character) ?? retrievalAgent(character), talk));
+}
+
+describe('an agent that answers with the lines of its pack', () => {
+  it('names itself, says the whole line, and costs nothing', async () => {
+    expect(await replyParts(retrievalAgent(martha), ['Do you have a room?'])).toEqual([
+      { type: 'mind', name: 'retrieval' },
+      { type: 'text-delta', text: 'One, with a draught in it.' },
+      { type: 'usage', inputTokens: 0, outputTokens: 0, cutShort: false },
+    ]);
+  });
+
+  it.each([
+    ['said otherwise', 'So, have you got a bed for me tonight?', 'One, with a draught in it.'],
+    ['after a greeting', 'Hello Martha! What ale have you got?', 'Brown, and browner.'],
+    ['known to every pack', 'how have you been lately', 'My knees ache, so it will rain.'],
+    ['with an address behind it', 'Goodbye, my dear', 'Mind the step.'],
+    ['that is all filler', 'Really?', 'Truly, or may I be struck down.'],
+    ['with a tag question', 'The inn is haunted, isn’t it?', 'She walks at midnight, and she pays no rent.'],
+  ])('finds a remark %s', async (_how, remark, reply) => {
+    expect(await answer(martha, remark)).toBe(reply);
+  });
+
+  it('evades what it has no line for, even in a familiar frame', async () => {
+    expect(martha.evasions).toContain(await answer(martha, 'Tell me about quantum chromodynamics'));
+    expect(martha.evasions).toContain(await answer(martha, 'in being comparatively modern.'));
+    expect(martha.evasions).toContain(await answer(martha));
+  });
+
+  it('says the same to the same history', async () => {
+    expect(await answer(martha, 'Xylophones!')).toBe(await answer(martha, 'Xylophones!'));
+  });
+
+  it('uses every evasion once before one comes again', async () => {
+    const talk: string[] = [];
+    for (const _evasion of martha.evasions) talk.push('Xylophones!', await answer(martha, ...talk, 'Xylophones!'));
+    const said = talk.filter((_text, index) => index % 2 === 1);
+    expect(said.toSorted()).toEqual(martha.evasions.toSorted());
+    expect(await answer(martha, ...talk, 'Xylophones!')).toBe(said[0]);
+  });
+
+  it('does not repeat a line just given, but takes the next best', async () => {
+    const first = 'She walks at midnight, and she pays no rent.';
+    expect(await answer(martha, 'Tell me about the ghost', first, 'Tell me about the ghost')).toBe(
+      'Some say she was a bride.',
+    );
+  });
+
+  it('knows a line that was heard in part only', async () => {
+    expect(await answer(martha, 'Tell me about the ghost', 'She walks at midnight,', 'Tell me about the ghost')).toBe(
+      'Some say she was a bride.',
+    );
+  });
+
+  it('does not fall back on the remark before when a new one has a topic', async () => {
+    const talk = ['Tell me about the ghost', 'She walks at midnight, and she pays no rent.', 'Do you sell xylophones?'];
+    expect(martha.evasions).toContain(await answer(martha, ...talk));
+  });
+
+  it('understands a remark without a topic by the remark before it', async () => {
+    const talk = ['Tell me about the ghost', 'She walks at midnight, and she pays no rent.', 'Who was she?'];
+    expect(await answer(martha, ...talk)).toBe('Some say she was a bride.');
+  });
+
+  it('answers in the language of the remark where the pack speaks it', async () => {
+    const wukong = packs.find((pack) => pack.id === 'sun-wukong') ?? martha;
+    expect(await answer(wukong, 'Who are you?')).toMatch(/^[\p{Script=Latin}\p{P}\s]+$/u);
+    expect(await answer(wukong, '你是谁？')).toMatch(/\p{Script=Han}/u);
+    expect(await answer(wukong, 'Tell me about the stock market')).toMatch(/^[\p{Script=Latin}\p{P}\s]+$/u);
+    expect(await answer(wukong, '股市今天下跌了')).toMatch(/\p{Script=Han}/u);
+  });
+
+  it('stops when aborted', async () => {
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(replyParts(retrievalAgent(martha), ['Hello'], { signal })).rejects.toBe(reason);
+  });
+});
+
+describe('an index of lines', () => {
+  it('finds nothing where there is nothing', () => {
+    expect(indexLines([], 'Nobody')('Hello')).toEqual([]);
+  });
+
+  it('gives every line once, best first', () => {
+    const hits = indexLines(martha.lines, martha.name)('Tell me about the ghost');
+    expect(new Set(hits.map((hit) => hit.pair)).size).toBe(hits.length);
+    expect(hits.map((hit) => hit.fit)).toEqual(hits.map((hit) => hit.fit).toSorted((left, right) => right - left));
+    expect(hits[0]?.fit).toBeCloseTo(1);
+  });
+});
+
+/** One talk of one remark with every character that may know it: was the line right, an evasion, or wrong? */
+async function tally(
+  character: Character,
+  remarks: readonly Remark[],
+): Promise<{ readonly right: string[]; readonly evaded: string[]; readonly wrong: string[] }> {
+  const result = { right: [] as string[], evaded: [] as string[], wrong: [] as string[] };
+  for (const [remark, ask] of remarks) {
+    const reply = await answer(character, remark);
+    const pair = character.lines.find((line) => line.reply === reply);
+    const outcome = pair === undefined ? 'evaded' : pair.asks.some((text) => ask.test(text)) ? 'right' : 'wrong';
+    result[outcome].push(`${character.id}: ${remark} -> ${reply}`);
+  }
+  return result;
+}
+
+describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (id, pack) => {
+  const isChinese = pack.languages[0] === 'zh';
+  const known = (isChinese ? chineseTalk : smallTalk).filter(([, ask]) =>
+    pack.lines.some((line) => line.asks.some((text) => ask.test(text))),
+  );
+
+  it('answers at least nine of ten remarks of small talk rightly', async () => {
+    const { evaded, wrong } = await tally(pack, known);
+    expect(known.length).toBeGreaterThan(20);
+    expect([...evaded, ...wrong].slice(Math.floor(known.length * 0.1))).toEqual([]);
+  });
+
+  it('evades at least nineteen of twenty strange remarks', async () => {
+    const strange = (isChinese ? strangeChineseTalk : strangeTalk).map((remark): Remark => [remark, /^$/]);
+    const { wrong } = await tally(pack, strange);
+    expect(wrong.slice(Math.floor(strange.length * 0.05))).toEqual([]);
+  });
+
+  it.runIf(id in ownTalk)('answers remarks on its own matters', async () => {
+    const { evaded, wrong } = await tally(pack, ownTalk[id] ?? []);
+    expect([...evaded, ...wrong]).toEqual([]);
+  });
+});

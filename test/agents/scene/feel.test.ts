@@ -1,0 +1,82 @@
+import { assert, constantFrom, array, integer, oneof, property, record, string, constant } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { emotionOf, feel, feelingsInWords, rounded, type FeltEvent } from '../../../agents/scene/feel.ts';
+import { calmFeelings, type Feelings } from '../../../agents/feelings.ts';
+import { recipeFor } from '../../../agents/recipes/recipes.ts';
+import { emotions } from '../../../characters/emotion.ts';
+import { asHistory, smallCharacter } from '../actor/stand-ins.ts';
+
+const after = (...events: FeltEvent[]): Feelings => events.reduce(feel, calmFeelings);
+const heard = (text: string): FeltEvent => ({ type: 'heard', text });
+const minutes = (count: number): FeltEvent => ({ type: 'time', ms: count * 60_000 });
+
+describe('the feelings of a character', () => {
+  it.each([
+    ['You are a liar and a coward!', 'anger', 1],
+    ['你这个笨蛋，闭嘴！', 'anger', 1],
+    ['My dog is dead.', 'sadness', 1],
+    ['他死了，我很难过。', 'sadness', 1],
+    ['Beware, a ghost!', 'fear', 1],
+    ['What a vile stench.', 'disgust', 1],
+    ['Guess what happened.', 'surprise', 1],
+    ['Thank you, that was wonderful.', 'happiness', 1],
+    ['Shut up, you fool.', 'happiness', -1],
+  ] as const)('are moved by %s', (text, emotion, direction) => {
+    const by = after(heard(text)).emotions[emotion] - calmFeelings.emotions[emotion];
+    expect(Math.sign(by)).toBe(direction);
+  });
+
+  it('come near whom they are kind to, and part from whom they are not', () => {
+    expect(after(heard('Thank you, my dear friend.')).intimacy).toBeGreaterThan(calmFeelings.intimacy + 1);
+    expect(after(heard('I hate you.')).intimacy).toBeLessThan(calmFeelings.intimacy);
+  });
+
+  it('are angrier for each interruption, and for what the character itself says in anger', () => {
+    const once = after({ type: 'interrupted' });
+    expect(once.emotions.anger).toBeGreaterThan(0);
+    expect(feel(once, { type: 'interrupted' }).emotions.anger).toBeGreaterThan(once.emotions.anger);
+    expect(feel(once, { type: 'said', emotion: 'angry' }).emotions.anger).toBeGreaterThan(once.emotions.anger);
+  });
+
+  it('come to rest: half as far from calm after a minute, at rest after ten; closeness lasts', () => {
+    const angry = after(heard('You idiot!'));
+    expect(feel(angry, minutes(1)).emotions.anger).toBeCloseTo(angry.emotions.anger / 2);
+    const close = feel(after(heard('I love you')), minutes(10));
+    expect(rounded(feel(angry, minutes(10))).emotions).toEqual(calmFeelings.emotions);
+    expect(rounded(close).intimacy).toBeGreaterThan(calmFeelings.intimacy);
+  });
+
+  it('stay from 0 to 10, and are the same for the same events', () => {
+    const event = oneof(
+      record({
+        type: constant('heard' as const),
+        text: oneof(string(), constantFrom('fool', '谢谢', 'ghost', 'he died')),
+      }),
+      record({ type: constant('said' as const), emotion: constantFrom(...emotions) }),
+      constant({ type: 'interrupted' as const }),
+      record({ type: constant('time' as const), ms: integer({ min: 0, max: 1e7 }) }),
+    );
+    assert(
+      property(array(event, { maxLength: 60 }), (events) => {
+        const state = after(...events);
+        for (const value of [...Object.values(state.emotions), state.intimacy]) {
+          expect(value).toBeGreaterThanOrEqual(0);
+          expect(value).toBeLessThanOrEqual(10);
+        }
+        expect(after(...events)).toEqual(state);
+      }),
+    );
+  });
+
+  it('are told to model and voice where they depart from calm, and only there', () => {
+    const notes = (feelings: Feelings): string =>
+      recipeFor(smallCharacter())(asHistory(['Hello']), { feelings }).messages.at(-1)?.text ?? '';
+    expect(notes(calmFeelings)).not.toContain('You feel');
+    expect(emotionOf(calmFeelings)).toBeUndefined();
+    const angry = after(heard('Fool!'), heard('Liar!'));
+    expect(notes(angry)).toContain('You feel very angry');
+    expect(emotionOf(angry)).toBe('angry');
+    expect(feelingsInWords(after(heard('Guess what')))).toContain('a little taken by surprise');
+    expect(feelingsInWords(after(heard('Guess what')), true)).toBe('你现在有点惊讶；让话里听得出来，但不要说破。');
+  });
+});

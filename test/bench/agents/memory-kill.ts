@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { WebSocket } from 'ws';
+import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { shareOf, summarize, type BenchRow, type BenchShare } from '../kit/stats.ts';
+
+/** Result of killing a server many times on the same folder. */
+export interface KillReport {
+  readonly kills: number;
+  /** Turns whose `response.done` had arrived before a kill. */
+  readonly acknowledged: number;
+  /** Acknowledged turns missing from the file, summed over all kills. */
+  readonly lost: number;
+  /** Turns whose deletion was acknowledged, and those of them found in the file, summed over all kills. */
+  readonly deleted: number;
+  readonly returned: number;
+  /** Turns that the file contains more than once. */
+  readonly doubled: number;
+  /** Turns in the file whose end no client had received: harmless. */
+  readonly unheard: number;
+  /** For each kill: whether the file opened and was intact. */
+  readonly opened: readonly boolean[];
+  readonly openMs: readonly number[];
+}
+
+/** The clients' knowledge of turns, as `user: asked → answered`. */
+interface Told {
+  readonly acknowledged: Set<string>;
+  /** Deletion was requested, but not acknowledged. */
+  readonly uncertain: Set<string>;
+  readonly deleted: Set<string>;
+}
+
+const talkers = 4;
+/** One of them deletes a memory now and then, the other all of theirs. */
+const [deletes, erases] = [2, 3];
+const answer = 'One two three.';
+
+/**
+ * Kills a server (SIGKILL) at random moments of continuous conversations, `kills` times with the same file. Checks
+ * after each kill that the file opens and contains every acknowledged turn exactly once.
+ */
+export async function killAtRandom(kills: number, mostLifeMs: number): Promise<KillReport> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-kill-'));
+  const told: Told = { acknowledged: new Set(), uncertain: new Set(), deleted: new Set() };
+  const { acknowledged, deleted } = told;
+  const report = { lost: 0, returned: 0, doubled: 0, unheard: 0, opened: [] as boolean[], openMs: [] as number[] };
+  try {
+    for (let life = 0; life < kills; life += 1) {
+      await oneLife(dataDir, life, Math.random() * mostLifeMs, told);
+      const began = performance.now();
+      const kept = keptIn(dataDir);
+      report.openMs.push(performance.now() - began);
+      report.opened.push(kept !== undefined);
+      if (kept === undefined) continue;
+      const whole = new Set(kept);
+      report.lost += [...acknowledged].filter((turn) => !whole.has(turn)).length;
+      report.returned += [...deleted].filter((turn) => whole.has(turn)).length;
+      report.doubled += kept.length - whole.size;
+      report.unheard = [...whole].filter((turn) => !acknowledged.has(turn) && !told.uncertain.has(turn)).length;
+    }
+    return { kills, acknowledged: acknowledged.size, deleted: deleted.size, ...report };
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** All turns in the file, as `user: asked → answered`; undefined if it does not open. */
+function keptIn(dataDir: string): string[] | undefined {
+  let store: MemoryStore;
+  try {
+    store = new MemoryStore(memoryFile(dataDir));
+  } catch {
+    return undefined;
+  }
+  const kept = [...Array(talkers).keys()].flatMap((talker) =>
+    store
+      .list({ owner: '', user: `user${talker}` })
+      .flatMap((memory) => (memory.kind === 'turn' ? [`user${talker}: ${memory.asked} → ${memory.answered}`] : [])),
+  );
+  store.close();
+  return kept;
+}
+
+/** Starts a server, runs all conversations, and kills it `lifeMs` after the first reply. */
+async function oneLife(dataDir: string, life: number, lifeMs: number, told: Told): Promise<void> {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'memory-server.ts'), dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const [line] = (await Promise.race([once(child.stdout, 'data'), exited])) as [unknown];
+  const [, port] = /^on (\d+)/.exec(String(line)) ?? [];
+  if (port === undefined) {
+    child.kill('SIGKILL');
+    throw new Error(`the server did not start with memory on: ${String(line)}`);
+  }
+  const talks = [...Array(talkers).keys()].map((talker) => talk(port, talker, life, told));
+  await Promise.race(talks.map(({ begun }) => begun));
+  await new Promise((resolve) => setTimeout(resolve, lifeMs));
+  child.kill('SIGKILL');
+  await exited;
+  await Promise.all(talks.map(({ closed }) => closed));
+}
+
+/** Sends typed turns, one after the other, until the connection breaks. */
+function talk(port: string, talker: number, life: number, told: Told) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=alice&user=user${talker}`);
+  const begun = Promise.withResolvers<void>();
+  let turn = 0;
+  let text = '';
+  const send = (event: Record<string, unknown>): void => socket.send(JSON.stringify(event));
+  const ask = (): void => {
+    turn += 1;
+    // Some contain a fact, which adds a row to the same transaction.
+    text = turn % 3 === 0 ? `I have ${turn} dogs in life ${life}.` : `Turn ${turn} of life ${life}, if you please.`;
+    const content = [{ type: 'input_text', text }];
+    send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+    send({ type: 'response.create', response: { output_modalities: ['text'] } });
+  };
+  socket.on('message', (data: Buffer) => {
+    const { type } = JSON.parse(data.toString()) as { type: string };
+    if (type === 'session.created') ask();
+    if (type !== 'response.done') return;
+    told.acknowledged.add(`user${talker}: ${text} → ${answer}`);
+    begun.resolve();
+    if (turn % 5 === 0 && (talker === deletes || talker === erases))
+      void forget(port, talker, told).then(ask, () => undefined);
+    else ask();
+  });
+  socket.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      begun.resolve();
+      resolve();
+    });
+  });
+  return { begun: begun.promise, closed };
+}
+
+/** Deletes the last turn, or all; it counts as deleted once that is acknowledged. Throws if the server is gone. */
+async function forget(port: string, talker: number, told: Told): Promise<void> {
+  const { acknowledged, uncertain, deleted } = told;
+  const own = [...acknowledged].filter((turn) => turn.startsWith(`user${talker}: `));
+  const address = `http://127.0.0.1:${port}/v1/memories`;
+  const query = `?user=user${talker}`;
+  const forgotten = talker === erases ? own : own.slice(-1);
+  let path = '';
+  if (talker === deletes) {
+    const { data } = (await (await fetch(`${address}${query}&limit=1`)).json()) as { data: { id: string }[] };
+    path = `/${data.at(-1)?.id}`;
+  }
+  for (const turn of forgotten) {
+    acknowledged.delete(turn);
+    uncertain.add(turn);
+  }
+  const { ok } = await fetch(`${address}${path}${query}`, { method: 'DELETE' });
+  if (!ok) throw new Error('a memory could not be deleted');
+  for (const turn of forgotten) {
+    uncertain.delete(turn);
+    deleted.add(turn);
+  }
+}
+
+/** `--kills 200` unless given. */
+export async function* run(args: readonly string[]): AsyncIterable<BenchRow | BenchShare> {
+  const asked = args.includes('--kills') ? Number(args[args.indexOf('--kills') + 1]) : 200;
+  const report = await killAtRandom(asked, 400);
+  const { acknowledged, lost, deleted, returned, doubled, unheard, opened, openMs } = report;
+  const all = Array.from({ length: acknowledged }, (_, index) => index >= lost);
+  yield shareOf('memory-kill', 'the file opens, whole, after kill -9', opened);
+  yield shareOf('memory-kill', 'acknowledged turns that are there', all);
+  yield shareOf(
+    'memory-kill',
+    'of these, not twice',
+    Array.from({ length: acknowledged }, (_, index) => index >= doubled),
+  );
+  yield shareOf(
+    'memory-kill',
+    'turns whose deletion was answered that are gone',
+    Array.from({ length: deleted }, (_, index) => index >= returned),
+  );
+  yield summarize('memory-kill', 'turns kept that nobody heard the end of', 'turns', [unheard]);
+  yield summarize('memory-kill', 'opening and reading all after a kill', 'ms', openMs);
+}

@@ -1,0 +1,90 @@
+import { openEngineServer, type EngineServer, type Route } from './engine-server.ts';
+import type { Answer } from './faults.ts';
+import { pcmOf, wavHeader, wavOf } from '../sound.ts';
+
+/** Audio formats of the in-test servers. */
+export type SpeechShape = 'pcm' | 'wav' | 'wav-open' | 'sse' | 'sse-wav-each' | 'sse-misaligned';
+
+/**
+ * Opens a server with OpenAI's speech route, and the routes that compatible servers have besides it. Rejects voices it
+ * was not given.
+ */
+export async function openSpeechServer(
+  options: { readonly shape?: SpeechShape; readonly sampleRate?: number; readonly voices?: readonly string[] } = {},
+): Promise<EngineServer> {
+  const { shape = 'pcm', sampleRate = 24_000, voices = [] } = options;
+  const sound = (text: string): Answer => answerOf(shape, text, sampleRate);
+  const known = [...voices];
+  const json: Route = (request) => {
+    const { input, text, voice } = request.json();
+    if (typeof voice === 'string' && voices.length > 0 && !known.includes(voice)) {
+      return { status: 404, headers: { 'content-type': 'application/json' }, body: '{"detail":"voice not found"}' };
+    }
+    return sound(String(input ?? text));
+  };
+  const form: Route = async (request) => {
+    const data = await request.form();
+    const text = data.get('input') ?? data.get('text');
+    return sound(typeof text === 'string' ? text : '');
+  };
+  const either: Route = (request) =>
+    request.headers['content-type']?.startsWith('multipart/') === true ? form(request) : json(request);
+  return openEngineServer({
+    'POST /v1/audio/speech': either,
+    'POST /audio/speech': json,
+    'POST /v1/audio/speech/stream': json,
+    'POST /v1/audio/speech/stream/upload': form,
+    'POST /clone_voice': form,
+    'POST /tts_url': json,
+    'POST /upload_reference': async (request) => {
+      const file = (await request.form()).get('files');
+      if (file instanceof File) known.push(file.name);
+      return { headers: { 'content-type': 'application/json' }, body: '{"message":"ok"}' };
+    },
+    'GET /v1/models': () => ({
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ object: 'list', data: [{ id: 'small-voice', shutdown_date: '2027-01-06' }] }),
+    }),
+  });
+}
+
+function answerOf(shape: SpeechShape, text: string, sampleRate: number): Answer {
+  const pcm = pcmOf(text, sampleRate);
+  if (shape === 'pcm') return { headers: { 'content-type': 'audio/pcm' }, body: pieces(pcm, 4_001) };
+  if (shape === 'wav') return { headers: { 'content-type': 'audio/wav' }, body: wavOf(text, sampleRate) };
+  if (shape === 'wav-open') {
+    const body = pieces(Buffer.concat([wavHeader(sampleRate, { list: true }), pcm]), 3_333);
+    return { headers: { 'content-type': 'audio/wav' }, body };
+  }
+  return { headers: { 'content-type': 'text/event-stream' }, body: events(shape, pcm, sampleRate) };
+}
+
+function events(shape: SpeechShape, pcm: Buffer, sampleRate: number): string[] {
+  if (shape === 'sse-wav-each') {
+    const chunks = pieces(pcm, 4_800).map((piece, index) => {
+      const data = Buffer.concat([wavHeader(sampleRate, { dataBytes: piece.length }), piece]).toString('base64');
+      const audio = { data, format: 'wav', sample_rate: sampleRate };
+      return `data: ${JSON.stringify({ object: 'audio.speech.chunk', index, audio, finish_reason: null })}\n\n`;
+    });
+    return [
+      ...chunks,
+      'data: {"object":"audio.speech.chunk","audio":null,"finish_reason":"stop"}\n\n',
+      'data: [DONE]\n\n',
+    ];
+  }
+  const texts =
+    shape === 'sse-misaligned'
+      ? (pcm.toString('base64').match(/.{1,4001}/g) ?? [])
+      : pieces(pcm, 4_801).map((piece) => piece.toString('base64'));
+  const deltas = texts.map((audio) => {
+    const data = JSON.stringify({ type: 'speech.audio.delta', audio });
+    return `: ping\r\nevent: speech.audio.delta\r\ndata: ${data}\r\n\r\n`;
+  });
+  return [...deltas, 'data: {"type":"speech.audio.done","usage":{}}\r\n\r\n'];
+}
+
+function pieces(bytes: Buffer, size: number): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
+}

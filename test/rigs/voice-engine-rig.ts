@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { CallCost } from '../../voices/calls/calls.ts';
+import type { Care } from '../../voices/calls/call-policy.ts';
+import { openContext, type Adapter } from '../../voices/calls/context.ts';
+import type { EngineUpkeep } from '../../voices/engine.ts';
+import type { ReferenceVoice, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
+import { writeWav } from '../../voices/dsp/wav.ts';
+import { secretKey, type Opened } from '../conformance/upstream.ts';
+import type { EngineServer } from '../fakes/servers/engine-server.ts';
+import { pcmOf } from '../fakes/sound.ts';
+import { tone } from '../fakes/vad.ts';
+
+/** A reference clip for the tests of one file. */
+export async function clipForTests(options: { readonly ms?: number; readonly language?: string } = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-clip-'));
+  const wavPath = path.join(folder, 'martha.wav');
+  const transcript = 'I keep the house.';
+  const language = options.language ?? 'en';
+  beforeAll(() => writeWav(wavPath, tone(options.ms ?? 4_000, 16_000), 16_000));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const consent = 'Martha said so';
+  const voice: ReferenceVoice = { kind: 'reference', wavPath, transcript, language, consent };
+  return { voice, folder, defaultClip: { wav: wavPath, transcript, language, consent } };
+}
+
+/** Opens an engine of this kind, as the engines file would. */
+export function openEngine<Engine, Settings>(
+  adapter: Adapter<Engine, Settings>,
+  given: Record<string, unknown>,
+  care: Care = {},
+  log?: (cost: CallCost) => void,
+): Engine & EngineUpkeep {
+  const settings = adapter.settings.parse(given);
+  return adapter.open(settings, openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
+}
+
+/** A synthesizer with its server, for the conformance suite; both are closed after each test. */
+export async function opened<Settings>(
+  adapter: Adapter<SpeechSynthesizer, Settings>,
+  given: Record<string, unknown>,
+  { server, route, care }: { readonly server: EngineServer; readonly route: string; readonly care?: Care | undefined },
+): Promise<Opened<SpeechSynthesizer>> {
+  // Abandoned calls keep no concurrency slot, because the test servers drop them at once.
+  const engine = openEngine(adapter, { baseUrl: server.url, ...given }, { graceMs: 0, ...care });
+  return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+export async function say(
+  engine: SpeechSynthesizer,
+  voice: Voice,
+  options: { readonly speed?: number; readonly language?: string; readonly text?: string } = {},
+): Promise<SpeechChunk[]> {
+  const { text = 'Mind the step.', ...rest } = options;
+  const { signal } = new AbortController();
+  return Array.fromAsync(engine.speak(phrasesOf(text), { signal, voice, ...rest }));
+}
+
+export async function* phrasesOf(...texts: readonly string[]): AsyncGenerator<{ text: string }> {
+  for (const text of texts) yield { text };
+}
+
+/** Audio that goes on until the client has left. */
+export async function* untilLeft(server: () => EngineServer, sampleRate: number): AsyncGenerator<Buffer> {
+  while (server().abandoned === 0) {
+    yield pcmOf('never', sampleRate).subarray(0, 961);
+    await pause(1);
+  }
+}
+
+/**
+ * A barge-in while the server is still sending; the server must see the connection close. Resolves to the number of
+ * chunks delivered after that. `when`: barge in after the first audio, or, if audio arrives all at once, when the
+ * server has the request.
+ */
+export async function chunksAfterHangUp(
+  engine: SpeechSynthesizer,
+  voice: Voice,
+  server: EngineServer,
+  when: 'heard' | 'asked' | (() => boolean) = 'heard',
+): Promise<number> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const reason = new Error('the user spoke');
+  let late = 0;
+  const listen = async (): Promise<void> => {
+    for await (const _chunk of engine.speak(phrasesOf('Mind the step.', 'And the door.'), { signal, voice })) {
+      late += signal.aborted ? 1 : 0;
+      controller.abort(reason);
+    }
+  };
+  const ended = listen().catch((cause: unknown) => cause);
+  if (when !== 'heard') {
+    await expect.poll(when === 'asked' ? () => server.open === 1 : when).toBe(true);
+    controller.abort(reason);
+  }
+  expect(await ended).toBe(reason);
+  await expect.poll(() => [server.abandoned, server.open]).toEqual([1, 0]);
+  return late;
+}

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { readConfig } from '../../../server/config/config.ts';
+import { buildApp } from '../../../server/app/app.ts';
+import { fakeEngines } from '../../fakes/engines.ts';
+import { characters, record, serve } from '../../rigs/serve-rig.ts';
+
+const key = 'hush-hush';
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+const withKey = { apiKeys: `another,${key}` };
+
+/** The server of the rig, asked for exactly this path: `fetch` would tidy it up first. */
+async function open(flags: Record<string, string> = {}) {
+  const server = await serve({ flags });
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const request = get({ host: '127.0.0.1', port: server.port, path, headers });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const body = Buffer.concat((await response.toArray()) as Buffer[]).toString();
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  };
+  return { ...server, ask };
+}
+
+function codeOf({ body }: { readonly body: string }): string {
+  return (JSON.parse(body) as { error: { code: string } }).error.code;
+}
+
+describe('the page', () => {
+  it('is served with a policy that allows our own files only, and keeps to it', async () => {
+    const { ask } = await open();
+    const page = await ask('/');
+    expect(page).toMatchObject({ status: 200, headers: { 'x-content-type-options': 'nosniff' } });
+    expect(page.headers['content-type']).toMatch(/^text\/html/);
+    expect(page.headers['content-security-policy']).toMatch(/default-src 'self';.*frame-ancestors 'none'/);
+    expect(page.headers['content-security-policy']).not.toContain('unsafe');
+    expect(page.body).not.toMatch(/<script(?![^>]*\ssrc=)|\sstyle=|\son\w+=|(src|href)="(https?:)?\/\//);
+    const files = [...page.body.matchAll(/(?:src|href)="(\/?web\/[^"]+|[^":#]+\.(?:js|css|svg))"/g)];
+    expect(files.length).toBeGreaterThan(1);
+    for (const [, file = ''] of files) {
+      expect(await ask(new URL(file, 'http://host/').pathname)).toMatchObject({ status: 200 });
+    }
+  });
+
+  const escapes = [
+    '/web/../config.ts',
+    '/web/%2e%2e/config.ts',
+    '/web/..%2fconfig.ts',
+    '/web/..%5cconfig.ts',
+    '/web/%2e%2e%2f%2e%2e%2fpackage.json',
+    '/web//etc/passwd',
+    '/web/%00',
+    '/config.ts',
+  ];
+  for (const path of escapes) {
+    it(`gives nothing away at ${path}`, async () => {
+      const { ask } = await open();
+      const answer = await ask(path);
+      expect([400, 403, 404]).toContain(answer.status);
+      expect(codeOf(answer)).toMatch(/^(not_found|invalid_event)$/);
+      expect(answer.body).not.toMatch(/readConfig|"dependencies"|root:/);
+    });
+  }
+});
+
+describe('what the server tells of itself', () => {
+  it('is healthy, and says with what it serves whom, without a key', async () => {
+    const { ask, call } = await open(withKey);
+    const socket = call('', { authorization: `Bearer ${key}` });
+    await socket.until('session.created');
+    const { status, body } = await ask('/healthz');
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({
+      status: 'ok',
+      version: '0',
+      engines: [{ stage: 'vad', name: 'fake-vad' }],
+      sessions: { active: 1, opened: 1, most: 64 },
+    });
+    expect(body).not.toContain(key);
+  });
+
+  it('lists the characters as models, in the shape of OpenAI’s list', async () => {
+    const { ask } = await open();
+    const model = { object: 'model', created: expect.any(Number), owned_by: 'dramatis' };
+    const data = [...characters.keys()].map((id) => ({ id, ...model }));
+    expect(JSON.parse((await ask('/v1/models')).body)).toEqual({ object: 'list', data });
+  });
+
+  it('lists the characters with what a picker shows', async () => {
+    const { ask } = await open();
+    const listed = (JSON.parse((await ask('/characters')).body) as { characters: Record<string, unknown>[] })
+      .characters;
+    expect(listed.map((character) => character['id'])).toEqual([...characters.keys()]);
+    for (const character of listed) {
+      const shown = { name: expect.any(String), tagline: expect.any(String), languages: expect.any(Array) };
+      expect(character).toMatchObject({ ...shown, greeting: expect.any(String) });
+      expect(character).not.toHaveProperty('persona');
+    }
+  });
+
+  for (const path of ['/nothing', '/v1/audio', '/v1/models/', '/healthz/x', '/%zz', '/v1/realtime']) {
+    it(`has nothing to say at ${path}, with a code`, async () => {
+      const { ask } = await open();
+      const answer = await ask(path);
+      expect([400, 404]).toContain(answer.status);
+      expect(codeOf(answer)).toMatch(/^(not_found|invalid_event)$/);
+      expect(answer.headers['content-security-policy']).toContain("default-src 'self'");
+    });
+  }
+});
+
+describe('the door', () => {
+  for (const path of ['/characters', '/v1/models']) {
+    it(`is closed at ${path} without the key, or with another`, async () => {
+      const { ask } = await open(withKey);
+      for (const headers of [{}, { authorization: 'Bearer other' }, { 'api-key': 'other' }]) {
+        const answer = await ask(path, headers);
+        expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid_api_key']);
+      }
+      expect((await ask(`${path}?api_key=${key}`)).status).toBe(401);
+      expect((await ask(path, { 'api-key': key })).status).toBe(200);
+      expect((await ask(path, { authorization: `Bearer ${key}` })).status).toBe(200);
+    });
+  }
+
+  it('is closed to conversations without the key, or with another', async () => {
+    const { call } = await open(withKey);
+    const refused = { status: 401, code: 'invalid_api_key' };
+    expect(await call().refused).toMatchObject(refused);
+    expect(await call(`?api_key=${key}`).refused).toMatchObject(refused);
+    expect(await call('', { authorization: 'Bearer other' }).refused).toMatchObject(refused);
+    expect(await call('', {}, ['realtime', 'openai-insecure-api-key.other']).refused).toMatchObject(refused);
+  });
+
+  it('opens to a conversation with the key, however a client shows it', async () => {
+    const { call } = await open(withKey);
+    const ways: [Record<string, string>, string[]][] = [
+      [{ authorization: `Bearer ${key}` }, []],
+      [{ 'api-key': key }, []],
+      [{}, ['realtime', `openai-insecure-api-key.${key}`, 'openai-agents-sdk.0.20.0']],
+    ];
+    for (const [headers, protocols] of ways) {
+      const created = await call('', headers, protocols).until('session.created');
+      expect(created['session'].x_dramatis.character.id).toBe('sherlock-holmes');
+    }
+  });
+
+  it('answers with no subprotocol but realtime, so that no key travels back', async () => {
+    const { call } = await open(withKey);
+    const offered = [`openai-insecure-api-key.${key}`, 'realtime', 'openai-beta.realtime-v1'];
+    const client = call('', {}, offered);
+    await client.until('session.created');
+    expect(client.socket.protocol).toBe('realtime');
+    const bare = call('', { authorization: `Bearer ${key}` });
+    await bare.until('session.created');
+    expect(bare.socket.protocol).toBe('');
+  });
+
+  it('is closed to pages of other origins, and open to our own and to those allowed by name', async () => {
+    const { ask, at, call } = await open({ allowedOrigins: 'https://studio.example' });
+    const refused = { status: 403, code: 'origin_not_allowed' };
+    expect(await call('', { origin: 'https://evil.example' }).refused).toMatchObject(refused);
+    expect((await ask('/v1/models', { origin: 'https://evil.example' })).status).toBe(403);
+    const rebound = { origin: 'http://evil.example', host: 'evil.example' };
+    expect(await call('', rebound).refused).toMatchObject(refused);
+    for (const origin of [`http://${at}`, 'https://studio.example']) {
+      await call('', { origin }).until('session.created');
+    }
+  });
+
+  it('is closed while all sessions are taken, and opens again when one ends', async () => {
+    const { ask, call } = await open({ maxSessions: '1' });
+    const first = call();
+    await first.until('session.created');
+    expect(await call().refused).toMatchObject({ status: 503, code: 'server_busy' });
+    first.socket.close();
+    await expect.poll(async () => (await ask('/healthz')).body).toContain('"active":0');
+    await call().until('session.created');
+  });
+
+  it.skipIf(!hasIpv6)('is found over IPv6 too', async () => {
+    const config = readConfig({ flags: { host: '[::1]', logLevel: 'silent' }, environment: {} });
+    const app = await buildApp({ config, engines: fakeEngines(), characters, version: '0' });
+    await app.listen({ host: config.host, port: 0 });
+    const at = `[::1]:${(app.server.address() as AddressInfo).port}`;
+    const client = record(new WebSocket(`ws://${at}/v1/realtime`, { origin: `http://${at}` }));
+    await client.until('session.created');
+    await app.close();
+    expect(await client.closed).toMatchObject({ code: 1001 });
+  });
+});
+
+describe('a conversation', () => {
+  const stock = ['', '?model=', '?model=gpt-realtime', '?model=gpt-realtime-2.1', '?model=o4-mini', '?intent=x'];
+  for (const query of [...stock, '?model=gpt-realtime&model=alice', '?model=alice']) {
+    const id = query === '?model=alice' ? 'alice' : 'abraham-lincoln';
+    it(`is with ${id} for a client that asks for "${query}"`, async () => {
+      const { call } = await open({ defaultCharacter: 'abraham-lincoln' });
+      expect((await call(query).until('session.created'))['session']).toMatchObject({
+        x_dramatis: { character: { id } },
+      });
+    });
+  }
+
+  for (const model of ['nobody', '__proto__', 'constructor', 'x'.repeat(2_000), '%F0%9F%8E%AD']) {
+    it(`is refused with an unknown character, in words, then closed: ${model.slice(0, 20)}`, async () => {
+      const { call } = await open();
+      const client = call(`?model=${model}`);
+      const { error } = await client.until('error');
+      expect(error).toMatchObject({ type: 'invalid_request_error', code: 'unknown_character' });
+      expect(error.message).toContain('sherlock-holmes');
+      expect(error.message.length).toBeLessThan(500);
+      expect(await client.closed).toMatchObject({ code: 1008 });
+    });
+  }
+
+  it('ends with 1001 when the server stops, and nobody is taken in any more', async () => {
+    const { app, call, port } = await open();
+    const clients = [call(), call('?model=alice')];
+    await Promise.all(clients.map((client) => client.until('session.created')));
+    await app.close();
+    for (const client of clients) expect(await client.closed).toMatchObject({ code: 1001 });
+    const [fault] = (await once(connect(port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException];
+    expect(fault.code).toBe('ECONNREFUSED');
+  });
+});
+
+describe('the log', () => {
+  it('tells of sessions, and never holds a key, a query or what was said', async () => {
+    const { ask, at, call, log } = await open(withKey);
+    for (const path of ['/healthz', '/nothing', '/%zz']) await ask(`${path}?api_key=${key}`);
+    await record(new WebSocket(`ws://${at}/healthz?api_key=${key}`)).closed;
+    await ask('/v1/models', { authorization: `Bearer ${key}-wrong` });
+    await call(`?api_key=${key}`, {}, ['realtime', `openai-insecure-api-key.${key}-wrong`]).refused;
+    await call(`?model=${key}`, { authorization: `Bearer ${key}` }).closed;
+    const client = call(`?model=alice&token=${key}`, {}, ['realtime', `openai-insecure-api-key.${key}`]);
+    await client.until('session.created');
+    client.socket.send(`${key} is no JSON`);
+    client.send({ type: key });
+    const content = [{ type: 'input_text', text: `my ${key}` }];
+    client.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+    client.send({ type: 'response.create' });
+    await client.until('response.done');
+    client.socket.close();
+    await expect.poll(() => log.join('')).toContain('session closed');
+    expect(log.join('')).toContain('session opened');
+    expect(log.join('')).not.toContain(key);
+    expect(log.join('')).not.toContain('One two three');
+  });
+});

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Engines } from '../../../server/engines/engines.ts';
+import { cascade } from '../../../server/responders/responder.ts';
+import { fakeEngines } from '../../fakes/engines.ts';
+import { record, serve } from '../../rigs/serve-rig.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const stopping = { code: 1001, reason: 'server_stopping' };
+
+/** Engines whose replies end when they are told to. */
+function patient(): Engines & { readonly finish: () => void } {
+  const engines = fakeEngines();
+  const gate = Promise.withResolvers<void>();
+  return {
+    ...engines,
+    finish: () => gate.resolve(),
+    responderFor: (character) =>
+      cascade({
+        recognizer: engines.recognizer,
+        ...engines.voiceOf(character),
+        agent: {
+          character,
+          async *reply(_history, { signal }) {
+            yield { type: 'mind', name: 'patient' };
+            yield { type: 'text-delta', text: 'One two three. ' };
+            const aborted = new Promise<never>((_resolve, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+            });
+            await Promise.race([gate.promise, aborted]);
+            yield { type: 'text-delta', text: 'Four.' };
+          },
+        },
+      }),
+  };
+}
+
+/** A server with one client that is being answered and one that is not. */
+async function serveTwo() {
+  const engines = patient();
+  const server = await serve({ engines });
+  const [idle, answered] = [server.call(), server.call()];
+  await Promise.all([idle.until('session.created'), answered.until('session.created')]);
+  answered.send({ type: 'response.create', response: { output_modalities: ['text'] } });
+  await answered.until('response.created');
+  return { ...server, engines, idle, answered };
+}
+
+describe('a server that is told to stop', () => {
+  it('is not ready any more, and takes nobody in', async () => {
+    const { ask, call, sessions, answered } = await serveTwo();
+    void sessions.drain(60_000);
+    expect(await ask('/healthz')).toMatchObject({ status: 503, body: { status: 'draining' } });
+    expect(await call().refused).toEqual({ status: 503, code: 'server_draining', retryAfter: '5' });
+    const request = await ask('/v1/chat/completions', { body: { messages: [{ role: 'user', content: 'Hi' }] } });
+    expect([request.status, request.body.error.code]).toEqual([503, 'server_draining']);
+    answered.socket.terminate();
+  });
+
+  it('lets a reply finish before it says goodbye, and says it at once to those who wait for none', async () => {
+    const { sessions, idle, answered, engines } = await serveTwo();
+    const drained = sessions.drain(60_000);
+    expect(await idle.closed).toEqual(stopping);
+    expect(answered.socket.readyState).toBe(WebSocket.OPEN);
+    engines.finish();
+    expect((await answered.until('response.done'))['response']).toMatchObject({ status: 'completed' });
+    expect(await answered.closed).toEqual(stopping);
+    await drained;
+    expect(sessions.active).toBe(0);
+  });
+
+  it('waits for a reply no longer than it was told, and still ends it in order', async () => {
+    const { sessions, answered } = await serveTwo();
+    const drained = sessions.drain(1);
+    expect(await answered.closed).toEqual(stopping);
+    await drained;
+  });
+
+  it('waits for a request that is being answered', async () => {
+    const engines = patient();
+    const { ask, sessions } = await serve({ engines });
+    const asking = ask('/v1/chat/completions', { body: { messages: [{ role: 'user', content: 'Hi' }] } });
+    await expect.poll(() => sessions.busy).toBe(true);
+    let isDrained = false;
+    const drained = sessions.drain(60_000).then(() => (isDrained = true));
+    expect((await ask('/healthz')).status).toBe(503);
+    expect(isDrained).toBe(false);
+    engines.finish();
+    expect((await asking).status).toBe(200);
+    await drained;
+  });
+
+  it('cuts a client that does not answer the goodbye', async () => {
+    const { sessions, call } = await serve();
+    const deaf = call();
+    await deaf.until('session.created');
+    deaf.socket.pause();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const drained = sessions.drain(0);
+    await vi.advanceTimersByTimeAsync(10);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await drained;
+    deaf.socket.resume();
+    await deaf.closed;
+    expect(sessions.active).toBe(0);
+  });
+});
+
+describe('the command `serve`', () => {
+  it('ends with success on SIGTERM, its clients told', { timeout: 60_000 }, async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-serve-'));
+    const flags = ['--port', '0', '--data-dir', folder, '--workers', '1', '--log-level', 'error'];
+    const child = spawn(process.execPath, ['server/main.ts', 'serve', ...flags], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      let printed = '';
+      child.stdout.on('data', (piece: Buffer) => (printed += piece.toString()));
+      await expect.poll(() => printed, { timeout: 50_000 }).toContain('Ctrl-C');
+      const url = /http:\/\/\S+/.exec(printed)?.[0] ?? expect.fail(`no address in: ${printed}`);
+      const wire = record(new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`));
+      await wire.until('session.created');
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect(await wire.closed).toEqual(stopping);
+      expect(await exit).toEqual([0, null]);
+      expect(printed).toContain('Stopping');
+    } finally {
+      child.kill('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

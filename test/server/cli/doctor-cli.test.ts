@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import type { Fault } from '../../fakes/servers/faults.ts';
+import { openChatAudioServer } from '../../fakes/servers/chat-audio-server.ts';
+import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
+import { openChatModel } from '../../conformance/engine-table.ts';
+import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';
+import { openRealtimeServer } from '../../fakes/servers/realtime-server.ts';
+import { openSpeechServer } from '../../fakes/servers/speech-server.ts';
+import { openTlsTunnel } from '../../fakes/network/tls-tunnel.ts';
+import { openTranscriptionServer } from '../../fakes/servers/transcription-server.ts';
+import { enginesFile } from '../../rigs/engine-rig.ts';
+
+const opened: AsyncDisposable[] = [];
+afterAll(() => Promise.all(opened.map((each) => each[Symbol.asyncDispose]())));
+
+/** A server that is closed in the end, broken in this way from the start. */
+async function broken(server: Promise<EngineServer>, fault?: Fault, route?: string): Promise<string> {
+  const each = await server;
+  opened.push(each);
+  if (fault !== undefined) each.breaks(fault, route === undefined ? {} : { route });
+  return each.url;
+}
+
+/** What answers every connection with something that is no HTTP. */
+async function openMailServer(): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.end('220 mail.example ESMTP\r\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({ [Symbol.asyncDispose]: async () => void server.close() });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Runs the command as a user would. */
+function doctor(engines: string): Promise<{ readonly status: number; readonly lines: readonly string[] }> {
+  const main = path.resolve('server/main.ts');
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', GOOD_KEY: 'sk-good' };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [main, 'doctor', '--engines', engines, '--port', '0'],
+      { env: environment },
+      (fault, stdout) =>
+        resolve({ status: typeof fault?.code === 'number' ? fault.code : 0, lines: stdout.split('\n') }),
+    );
+  });
+}
+
+const ear = { kind: 'openai-transcriptions', dialect: 'speaches', model: 'whisper', retries: 0 };
+const chat = { kind: 'openai-chat', model: 'llama' };
+const mouth = { kind: 'openai-speech', model: 'small-voice', retries: 0 };
+const omni = { kind: 'openai-chat-audio', model: 'gpt-audio', retries: 0 };
+
+it('the doctor has one clear line, with the remedy, for engines that are each broken in a way of their own', async () => {
+  const locked = await broken(openChatModel('Yes.'), { kind: 'status', status: 401 });
+  const fine = await broken(openChatModel('Yes.'));
+  const spent = await broken(
+    openSpeechServer(),
+    { kind: 'status', status: 429, headers: { 'retry-after': '60' } },
+    'POST /v1/audio/speech',
+  );
+  const omniUrl = await broken(openChatAudioServer());
+  const tunnel = await openTlsTunnel(Number(new URL(fine).port));
+  opened.push(tunnel);
+  const recognizers = {
+    'wrong-port': { ...ear, baseUrl: 'http://127.0.0.1:1/v1' },
+    'wrong-model': { ...ear, model: 'large-v9', baseUrl: `${await broken(openTranscriptionServer())}/v1` },
+    failing: {
+      ...ear,
+      failureCount: 1,
+      baseUrl: `${await broken(openTranscriptionServer(), { kind: 'status', status: 500 }, 'POST /v1/audio/transcriptions')}/v1`,
+    },
+    'no-socket': { kind: 'funasr', baseUrl: fine.replace('http', 'ws'), retries: 0 },
+    loading: {
+      ...ear,
+      dialect: 'whisper-cpp',
+      baseUrl: await broken(openTranscriptionServer(), { kind: 'status', status: 404 }),
+    },
+  };
+  const minds = {
+    locked: { ...chat, baseUrl: `${locked}/v1` },
+    keyless: { ...chat, baseUrl: `${fine}/v1`, apiKeyEnv: 'NOBODY_HAS_SET_THIS' },
+    'no-tls': { ...chat, baseUrl: `${fine.replace('http', 'https')}/v1` },
+    'own-certificate': { ...chat, baseUrl: `https://127.0.0.1:${tunnel.port}/v1` },
+    mail: { ...chat, baseUrl: `${await openMailServer()}/v1` },
+    fine: { ...chat, baseUrl: `${fine}/v1`, apiKeyEnv: 'GOOD_KEY' },
+  };
+  const synthesizers = {
+    page: { ...mouth, baseUrl: `${await broken(openSpeechServer(), { kind: 'page' })}/v1` },
+    mute: {
+      ...mouth,
+      timeouts: { firstByteMs: 50 },
+      baseUrl: `${await broken(openSpeechServer(), { kind: 'hang' })}/v1`,
+    },
+    silent: { ...mouth, baseUrl: `${await broken(openSpeechServer(), { kind: 'empty' }, 'POST /v1/audio/speech')}/v1` },
+    spent: { ...mouth, baseUrl: `${spent}/v1` },
+    clipless: { kind: 'gpt-sovits', baseUrl: await broken(openGptSovitsServer()), retries: 0 },
+    'lost-clip': {
+      kind: 'cosyvoice',
+      baseUrl: await broken(openCosyvoiceServer()),
+      defaultClip: { wav: '/nowhere/martha.wav', transcript: 'I keep the house.', language: 'en', consent: 'ours' },
+    },
+    unknown: { ...mouth, dialect: 'klingon', baseUrl: `${spent}/v1` },
+  };
+  const omnis = {
+    'omni-fine': { ...omni, baseUrl: `${omniUrl}/v1` },
+    'omni-model': { ...omni, model: 'gpt-4o-audio-preview', baseUrl: `${omniUrl}/v1` },
+    'omni-mute': { ...omni, baseUrl: `${await broken(openChatAudioServer('mute'))}/v1` },
+    'omni-refuses': {
+      kind: 'openai-realtime',
+      model: 'gpt-realtime',
+      baseUrl: `${(await broken(openRealtimeServer('', 'invalid_api_key'))).replace('http', 'ws')}/v1`,
+    },
+  };
+  const file = await enginesFile({
+    engines: { ...recognizers, ...minds, ...synthesizers, ...omnis },
+    recognizer: Object.keys(recognizers),
+    mind: Object.keys(minds),
+    synthesizer: Object.keys(synthesizers),
+    omni: Object.keys(omnis),
+    turns: { kind: 'smart-turn', model: '/nowhere/smart-turn.onnx' },
+  });
+  const { status, lines } = await doctor(file);
+  expect(status).toBe(1);
+  const about = (name: string): readonly string[] => lines.filter((line) => line.includes(` ${name}, `));
+  const wanted: Readonly<Record<string, RegExp>> = {
+    'wrong-port': /^✗ recognizer .*cannot be reached \(ECONNREFUSED\)\. Check "baseUrl" of the engine "wrong-port"/,
+    'wrong-model': /^✗ recognizer .*no model "large-v9", but whisper\. Set "model" of the engine "wrong-model"/,
+    failing: /^✗ recognizer .*the server failed \(500\)\. Look into its log/,
+    'no-socket': /^✗ recognizer .*knows no such model or address \(404\)\. Check .*"baseUrl" of the engine "no-socket"/,
+    loading: /^✗ recognizer .*still loading its model\. Try again/,
+    locked: /^✗ mind .*the key was not accepted \(401\)\. Check the variable that "apiKeyEnv" of the engine "locked"/,
+    keyless: /^✗ mind .*NOBODY_HAS_SET_THIS is not set\. Put the engine's key into it/,
+    'no-tls':
+      /^✗ mind .*no secure connection .*Check whether "baseUrl" of the engine "no-tls" begins with the right one/,
+    'own-certificate': /^✗ mind .*certificate .*NODE_EXTRA_CA_CERTS/,
+    mail: /^✗ mind .*does not speak HTTP .*Check "baseUrl" of the engine "mail"/,
+    fine: /^✓ mind .*has llama; answers after \d+ ms$/,
+    page: /^✗ synthesizer .*text\/html instead of sound\. Check "baseUrl" of the engine "page"/,
+    mute: /^✗ synthesizer .*no answer within 0\.05 s\. Is the server overloaded/,
+    silent: /^✗ synthesizer .*no sound \(0 ms\)\. Look into its log/,
+    spent: /^✗ synthesizer .*too many requests, or the quota is used up \(429\)\. Wait a minute, or look at your plan/,
+    clipless: /^✗ synthesizer .*voice of a clip only\. Give the character one, or everybody \("\*"\), in "references"/,
+    'lost-clip': /^✗ synthesizer .*no reference clip \/nowhere\/martha\.wav\. Check "references"/,
+    unknown: /^✗ synthesizer .*The engine "unknown" \(openai-speech\): dialect: Invalid option/,
+    'omni-fine': /^✓ omni .*has gpt-audio; hears and speaks after \d+ ms$/,
+    'omni-model': /^✗ omni .*no model "gpt-4o-audio-preview", but gpt-audio\. Set "model" of the engine "omni-model"/,
+    'omni-mute': /^✗ omni .*answered without sound\. Check that the server serves all of the model/,
+    'omni-refuses': /^✗ omni .*the key was not accepted \(invalid_api_key\)\. Check/,
+    'smart-turn': /^✗ turns .*\/nowhere\/smart-turn\.onnx/,
+  };
+  for (const [name, line] of Object.entries(wanted))
+    expect([name, about(name)]).toEqual([name, [expect.stringMatching(line)]]);
+  expect(lines.join('\n')).not.toContain('sk-good');
+}, 120_000);

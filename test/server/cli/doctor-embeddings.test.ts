@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { checkEmbeddings } from '../../../server/cli/doctor/engines.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
+import type { Fault } from '../../fakes/servers/faults.ts';
+
+const json = { 'content-type': 'application/json' };
+const route = 'POST /v1/embeddings';
+
+/** Answers with the same point for each text. */
+function openServer(point: readonly unknown[] = [0.6, 0.8], status = 200): Promise<EngineServer> {
+  return openEngineServer({
+    [route]: (seen) => {
+      const input = seen.json()['input'] as readonly string[];
+      return {
+        status,
+        headers: json,
+        body: JSON.stringify({ data: input.map((_, index) => ({ index, embedding: point })) }),
+      };
+    },
+    'GET /v1/models': () => ({ headers: json, body: '{"data":[{"id":"bge-m3:latest"},{"id":"other"}]}' }),
+  });
+}
+
+async function found(server: { readonly url: string }, model = 'bge-m3'): Promise<string> {
+  const config = { embeddingsBaseUrl: `${server.url}/v1`, embeddingsModel: model, embeddingsApiKey: 'sk-1' };
+  const [finding] = await checkEmbeddings(config);
+  return `${finding?.ok === true ? '✓' : '✗'} ${finding?.stage} ${finding?.name} ${finding?.says}`;
+}
+
+it('the doctor asks no embedding server where none is configured', async () => {
+  expect(await checkEmbeddings({})).toEqual([]);
+});
+
+it('the doctor tells what an embedding server gives, and how fast; a model of Ollama is known without its tag', async () => {
+  await using server = await openServer();
+  expect(await found(server)).toMatch(
+    /^✓ embeddings bge-m3 openai-embeddings: 127\.0\.0\.1:\d+ has bge-m3; gives 2 numbers a text, one text in \d+ ms \(a reply waits 250 ms\); all of it after \d+ ms$/,
+  );
+  expect(server.requests.map(({ path, headers }) => `${path} ${headers.authorization}`)).toEqual([
+    '/v1/models Bearer sk-1',
+    '/v1/embeddings Bearer sk-1',
+    '/v1/embeddings Bearer sk-1',
+  ]);
+});
+
+it('the doctor has one line for each way in which an embedding server is of no use', async () => {
+  await using server = await openServer();
+  await using zeros = await openServer([0, 0]);
+  await using words = await openServer(['a']);
+  const broken = async (fault: Fault, where?: string): Promise<string> => {
+    server.breaks(fault, where === undefined ? {} : { route: where });
+    const line = await found(server);
+    server.mends();
+    return line;
+  };
+  expect(await broken({ kind: 'status', status: 401 })).toMatch(
+    /^✗ .*the key was not accepted \(401\). Check DRAMATIS_EMBEDDINGS_API_KEY/,
+  );
+  expect(await found(server, 'bge-m4')).toMatch(
+    /no model "bge-m4", but bge-m3:latest, other. Set DRAMATIS_EMBEDDINGS_MODEL/,
+  );
+  expect(await broken({ kind: 'status', status: 404 }, route)).toMatch(
+    /knows no such model or address \(404\). Check DRAMATIS_EMBEDDINGS_MODEL and DRAMATIS_EMBEDDINGS_BASE_URL/,
+  );
+  expect(await broken({ kind: 'page' }, route)).toMatch(/^✗ .*not JSON. Check DRAMATIS_EMBEDDINGS_BASE_URL/);
+  expect(await found(zeros)).toMatch(/^✗ .*zeros alone. Use another model/);
+  expect(await found(words)).toMatch(/^✗ .*no embeddings/);
+  expect(await found({ url: 'http://127.0.0.1:1' })).toMatch(
+    /cannot be reached \(ECONNREFUSED\). Check DRAMATIS_EMBEDDINGS_BASE_URL/,
+  );
+});

@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkVoices } from '../../../server/cli/doctor/voices.ts';
+import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
+import { characters } from '../../rigs/serve-rig.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-doctor-voices-'));
+afterAll(() => rm(folder, { recursive: true }));
+const alice = characters.get('alice') ?? expect.fail('no Alice');
+
+describe('the doctor', () => {
+  it('says nothing of voices where nothing is configured', async () => {
+    expect(await checkVoices({ dataDir: folder }, characters.values())).toEqual([]);
+  });
+
+  it('tries the models that judge voices', async () => {
+    const { modelPath: speakerEncoder, sha256 } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
+    const [good] = await checkVoices({ dataDir: folder, speakerEncoder }, []);
+    expect(good).toMatchObject({ ok: true, says: `campplus-192@${sha256.slice(0, 12)}` });
+    const both = await checkVoices({ dataDir: folder, speakerEncoder, dnsmos: path.join(folder, 'none.onnx') }, []);
+    expect(both).toMatchObject([
+      { what: 'speakers', ok: true },
+      { what: 'quality', ok: false, says: expect.stringContaining('sig_bak_ovr.onnx') },
+    ]);
+  });
+
+  it('calls a model that is configured and wrong an error, not optional', async () => {
+    const wrong = path.join(folder, 'wrong.onnx');
+    await writeFile(wrong, 'not these');
+    for (const settings of [{ dnsmos: wrong }, { speakerEncoder: wrong }, { dnsmosP808: wrong }]) {
+      const [finding] = await checkVoices({ dataDir: folder, ...settings }, []);
+      expect(finding).toMatchObject({ ok: false, remedy: expect.stringMatching(/DRAMATIS_(DNSMOS|SPEAKER_ENCODER)/) });
+      expect(finding?.optional).toBeUndefined();
+    }
+  });
+
+  it('names cards whose voice is not here', async () => {
+    const cast = { ...alice, voice: { ...alice.voice, reference: 'nobody' } };
+    expect(await checkVoices({ dataDir: folder }, [cast])).toMatchObject([
+      { ok: false, says: expect.stringMatching(/alice .*no voice "nobody"/) },
+    ]);
+  });
+});

@@ -1,0 +1,60 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { hashOf } from '../../../voices/runtime/hash.ts';
+import { openWeightsServer, weightsOf } from '../../fakes/models/weights-server.ts';
+
+const run = promisify(execFile);
+/** Six pieces as the command asks for them. */
+const weights = weightsOf(48 * 2 ** 20);
+
+it('models pull, killed for real in the middle, goes on where it was and installs the file to the byte', async () => {
+  const server = await openWeightsServer(weights);
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-models-command-'));
+  onTestFinished(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+  const catalogue = path.join(folder, 'catalogue.json');
+  const download = { file: 'tiny.onnx', urls: [`${server.url}/tiny.onnx`], sha256: hashOf(weights) };
+  const facts = { title: 'Tiny', use: 'tests', role: 'quality', languages: [], licence: 'none' };
+  await writeFile(
+    catalogue,
+    JSON.stringify([{ id: 'tiny', ...facts, downloads: [download], files: { model: 'tiny.onnx' } }]),
+  );
+  const dataDir = path.join(folder, 'data');
+  const command = (...args: string[]): string[] => {
+    return ['server/main.ts', 'models', ...args, '--data-dir', dataDir, '--model-catalogue', catalogue];
+  };
+  // Four pieces come, two are held back: then the process is killed.
+  server.trick = ({ number, isLook }) => (isLook || number < 4 ? undefined : true);
+  const victim = spawn(process.execPath, command('pull', 'tiny'), { stdio: 'ignore' });
+  await server.came(6);
+  victim.kill('SIGKILL');
+  await once(victim, 'exit');
+  await expect(run(process.execPath, command('verify', 'tiny'))).rejects.toMatchObject({ code: 1 });
+
+  server.trick = undefined;
+  const before = server.seen.length;
+  const { stdout, stderr } = await run(process.execPath, command('pull', 'tiny'));
+  expect(stdout).toContain('installed in');
+  expect(stderr).toMatch(/tiny\.onnx 50\.3 of 50\.3 MB · [\d.]+ MB a second · 0:00 left/);
+  expect(server.seen.length - before).toBeLessThanOrEqual(1 + 4);
+  expect((await readFile(path.join(dataDir, 'models', 'tiny', 'tiny.onnx'))).equals(weights)).toBe(true);
+
+  const listed = JSON.parse((await run(process.execPath, command('list', '--json'))).stdout) as { folder: string }[];
+  expect(listed[0]?.folder).toBe(path.join(dataDir, 'models', 'tiny'));
+  const verified = await run(process.execPath, command('verify', '--json'));
+  expect(JSON.parse(verified.stdout)).toMatchObject([{ id: 'tiny', ok: true }]);
+  // What is there and not whole is not passed over in silence.
+  await truncate(path.join(dataDir, 'models', 'tiny', 'tiny.onnx'), 1_000);
+  const damaged = { code: 1, stdout: expect.stringContaining('✗ tiny is not whole') };
+  await expect(run(process.execPath, command('verify'))).rejects.toMatchObject(damaged);
+  expect((await run(process.execPath, command('list'))).stdout).toMatch(/^✗ {2}tiny .*\n {5}Tiny: tests; none$/m);
+  await run(process.execPath, command('remove', 'tiny'));
+  await expect(run(process.execPath, command('pull', 'nobody'))).rejects.toMatchObject({ stderr: /models list/ });
+}, 60_000);

@@ -1,0 +1,267 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, printableConfig, readConfig, settingFacts, type Config } from '../../../server/config/config.ts';
+import { isLoopback } from '../../../server/config/loopback.ts';
+
+let folder: string;
+let emptyFile: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'dramatis-config-'));
+  emptyFile = await fileWith({});
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function fileWith(content: unknown): Promise<string> {
+  const file = path.join(folder, `${(files += 1)}.json`);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+/** Reads a configuration from these sources alone: never from a file that lies in the working folder. */
+function read(
+  sources: {
+    readonly flags?: Readonly<Record<string, string | boolean>>;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly file?: string;
+  } = {},
+): Config {
+  const { flags = {}, environment = {}, file = emptyFile } = sources;
+  return readConfig({ flags, environment, file });
+}
+
+/** What is said about a configuration that is refused. */
+function refusal(sources: Parameters<typeof read>[0]): string {
+  try {
+    read(sources);
+  } catch (fault) {
+    expect(fault).toBeInstanceOf(ConfigError);
+    return (fault as ConfigError).message;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('where a setting comes from', () => {
+  it('is a flag before the environment, that before the file, and the file before the default', async () => {
+    const file = await fileWith({ port: 1001, maxSessions: 11, workers: 3 });
+    const environment = { PORT: '1002', DRAMATIS_MAX_SESSIONS: '12' };
+    expect(read({ flags: { port: '1003' }, environment, file })).toMatchObject({
+      port: 1003,
+      maxSessions: 12,
+      workers: 3,
+      maxSessionMinutes: 60,
+    });
+  });
+
+  it('is the default where the environment variable is empty', () => {
+    expect(read({ environment: { PORT: '', DRAMATIS_API_KEYS: '' } })).toMatchObject({ port: 8080, apiKeys: [] });
+  });
+
+  it('is never a variable of another name', () => {
+    expect(read({ environment: { DRAMATIS_PORT: '9', port: '9' } }).port).toBe(8080);
+  });
+
+  it('is known by an environment variable of its own', () => {
+    const names = Object.values(settingFacts).map((facts) => facts.env);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('the configuration', () => {
+  it('cannot be changed once it is read, nor can its lists', () => {
+    for (const config of [read(), read({ environment: { DRAMATIS_API_KEYS: 'one' } })]) {
+      expect(Object.isFrozen(config)).toBe(true);
+      expect(Object.isFrozen(config.apiKeys)).toBe(true);
+      expect(Object.isFrozen(config.allowedOrigins)).toBe(true);
+    }
+  });
+
+  it('takes lists with commas from the environment, and as arrays from the file', async () => {
+    const environment = { DRAMATIS_API_KEYS: ' one, two ,,three ' };
+    const file = await fileWith({ allowedOrigins: ['https://a.example', 'https://b.example'] });
+    expect(read({ environment, file })).toMatchObject({
+      apiKeys: ['one', 'two', 'three'],
+      allowedOrigins: ['https://a.example', 'https://b.example'],
+    });
+  });
+
+  it('shows no secret when it is printed, only how many there are', () => {
+    const shown = printableConfig(
+      read({
+        environment: {
+          DRAMATIS_API_KEYS: 'first-secret,second-secret',
+          DRAMATIS_LLM_BASE_URL: 'http://localhost:11434/v1',
+          DRAMATIS_LLM_MODEL: 'qwen3',
+          DRAMATIS_LLM_API_KEY: 'third-secret',
+          DRAMATIS_TURN_URL: 'turn:relay.example:3478?transport=udp',
+          DRAMATIS_TURN_USER: 'dramatis',
+          DRAMATIS_TURN_CREDENTIAL: 'fourth-secret',
+        },
+      }),
+    );
+    expect(JSON.stringify(shown)).not.toContain('secret');
+    expect(shown).toMatchObject({ apiKeys: ['••••', '••••'], llmApiKey: '••••', llmModel: 'qwen3' });
+    expect(shown).toMatchObject({ turnUser: 'dramatis', turnCredential: '••••' });
+    expect(Object.keys(shown)).toEqual(Object.keys(settingFacts));
+    expect(printableConfig(read())).toMatchObject({ apiKeys: [], llmApiKey: null });
+  });
+
+  it('takes an address with brackets as the one inside them', () => {
+    expect(read({ environment: { HOST: '[::1]' } }).host).toBe('::1');
+  });
+
+  it('takes a range of ports in one piece, and as both ends from the file', async () => {
+    const range = [20_000, 20_099];
+    expect(read({ environment: { DRAMATIS_WEBRTC_PORTS: '20000-20099' } }).webrtcPorts).toEqual(range);
+    expect(read({ file: await fileWith({ webrtcPorts: range }) }).webrtcPorts).toEqual(range);
+  });
+});
+
+describe('a configuration that cannot be used', () => {
+  const bad: [what: string, environment: Record<string, string>, ...said: string[]][] = [
+    ['a port that is no number', { PORT: 'http' }, 'PORT', '"port"', 'must be a number'],
+    ['a port out of range', { PORT: '70000' }, 'PORT', '65535'],
+    ['a port below zero', { PORT: '-1' }, 'PORT'],
+    ['half a port', { PORT: '80.5' }, 'PORT'],
+    ['no sessions at all', { DRAMATIS_MAX_SESSIONS: '0' }, 'DRAMATIS_MAX_SESSIONS'],
+    ['an unknown log level', { DRAMATIS_LOG_LEVEL: 'loud' }, 'DRAMATIS_LOG_LEVEL', 'debug'],
+    ['neither on nor off', { DRAMATIS_LOG_CONTENT: 'perhaps' }, 'DRAMATIS_LOG_CONTENT'],
+    ['an LLM address that is no URL', { DRAMATIS_LLM_BASE_URL: 'localhost' }, 'DRAMATIS_LLM_BASE_URL'],
+    ['an LLM address of another scheme', { DRAMATIS_LLM_BASE_URL: 'file:///etc' }, 'DRAMATIS_LLM_BASE_URL'],
+    ['an LLM without a model', { DRAMATIS_LLM_BASE_URL: 'http://localhost:1/v1' }, 'DRAMATIS_LLM_MODEL'],
+    ['one port for all calls', { DRAMATIS_WEBRTC_PORTS: '20000' }, 'DRAMATIS_WEBRTC_PORTS', '20000-20099'],
+    ['ports that end before they begin', { DRAMATIS_WEBRTC_PORTS: '20099-20000' }, 'DRAMATIS_WEBRTC_PORTS'],
+    ['an address for calls that is a name', { DRAMATIS_WEBRTC_HOST: 'example.org' }, 'DRAMATIS_WEBRTC_HOST', 'IP'],
+    ['a public address behind loopback', { DRAMATIS_WEBRTC_ADDRESS: '203.0.113.7' }, 'DRAMATIS_WEBRTC_HOST'],
+    ['a STUN server behind loopback', { DRAMATIS_STUN_URL: 'stun:stun.example:3478' }, 'DRAMATIS_WEBRTC_HOST'],
+    [
+      'an address that callers of the other family are told',
+      { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_ADDRESS: 'fd00::7' },
+      'DRAMATIS_WEBRTC_ADDRESS',
+    ],
+    [
+      'ports at an address that nobody knows',
+      { DRAMATIS_WEBRTC_HOST: '0.0.0.0', DRAMATIS_WEBRTC_PORTS: '20000-20099' },
+      'DRAMATIS_WEBRTC_ADDRESS',
+    ],
+    ['a STUN server of another scheme', { DRAMATIS_STUN_URL: 'https://stun.example' }, 'DRAMATIS_STUN_URL', 'stun:'],
+    ['a relay without a password', { DRAMATIS_TURN_URL: 'turn:relay.example' }, 'DRAMATIS_TURN_CREDENTIAL'],
+  ];
+  for (const [what, environment, ...said] of bad) {
+    it(`is refused by the name of the setting: ${what}`, () => {
+      const message = refusal({ environment });
+      for (const words of said) expect(message).toContain(words);
+    });
+  }
+
+  it('is refused by the name of the flag where a flag was wrong', () => {
+    expect(refusal({ flags: { maxSessions: 'many' } })).toContain('--max-sessions');
+  });
+
+  it('is refused by the name of the file where a key there is unknown', async () => {
+    const file = await fileWith({ prot: 8081 });
+    const message = refusal({ file });
+    expect(message).toContain(file);
+    expect(message).toContain('"prot"');
+  });
+
+  it('is refused where the file is no JSON, no object, or not there', async () => {
+    expect(refusal({ file: await fileWith('{"port": ') })).toContain('not a JSON object');
+    expect(refusal({ file: await fileWith([8080]) })).toContain('not a JSON object');
+    expect(refusal({ file: path.join(folder, 'none.json') })).toContain('cannot be read');
+  });
+
+  it('leaves objects of the program alone, whatever the file names its keys', async () => {
+    const file = await fileWith('{"__proto__": {"port": 1}, "constructor": {"prototype": {"port": 1}}}');
+    expect(refusal({ file })).toContain(file);
+    expect(({} as Record<string, unknown>)['port']).toBeUndefined();
+  });
+
+  it('never repeats a secret in the refusal', () => {
+    const environment = { DRAMATIS_LLM_BASE_URL: 'http://me:hush-hush@localhost/v1', DRAMATIS_LLM_MODEL: 'm' };
+    const message = refusal({ environment });
+    expect(message).toContain('DRAMATIS_LLM_API_KEY');
+    expect(message).not.toContain('hush-hush');
+  });
+});
+
+describe('a server that others can reach', () => {
+  const elsewhere = ['0.0.0.0', '::', '192.168.1.20', '10.0.0.1', 'fe80::1', 'example.org', '127.0.0.1.example.org'];
+  for (const host of elsewhere) {
+    it(`is refused without keys, with the reason, and allowed with them: ${host}`, () => {
+      const message = refusal({ environment: { HOST: host } });
+      expect(message).toContain(host);
+      expect(message).toContain('DRAMATIS_API_KEYS');
+      expect(read({ environment: { HOST: host, DRAMATIS_API_KEYS: 'key' } }).host).toBe(host);
+    });
+  }
+
+  it('is refused where the list of keys holds nothing but commas', () => {
+    expect(refusal({ environment: { HOST: '0.0.0.0', DRAMATIS_API_KEYS: ' , ,' } })).toContain('DRAMATIS_API_KEYS');
+  });
+});
+
+describe('a loopback address', () => {
+  const loopback = ['127.0.0.1', '127.8.9.10', 'localhost', 'LocalHost', '::1', '[::1]', '0:0:0:0:0:0:0:1'];
+  for (const host of loopback) {
+    it(`needs no key: ${host}`, () => {
+      expect(isLoopback(read({ environment: { HOST: host } }).host)).toBe(true);
+    });
+  }
+
+  it('is an IPv4 one in its IPv6 form too', () => {
+    expect(isLoopback('::ffff:127.0.0.1')).toBe(true);
+    expect(isLoopback('::ffff:10.0.0.1')).toBe(false);
+    expect(isLoopback('127.0.0.1.example.org')).toBe(false);
+  });
+});
+
+describe('the command line', () => {
+  const main = path.resolve('server/main.ts');
+  const { PATH = '', HOME = '' } = process.env;
+
+  /** Runs the real program in the temporary folder, with this environment and nothing of ours. */
+  async function dramatis(args: string[], environment: Record<string, string> = {}) {
+    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+      const options = { cwd: folder, env: { PATH, HOME, ...environment } };
+      const child = execFile(process.execPath, [main, ...args], options, (_fault, stdout, stderr) =>
+        resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+      );
+    });
+  }
+
+  it('prints the effective configuration, secrets masked, and starts nothing', async () => {
+    await writeFile(path.join(folder, 'dramatis.config.json'), JSON.stringify({ port: 1001, maxSessions: 7 }));
+    const printed = await dramatis(['serve', '--print-config', '--log-level', 'warn', '--log-content'], {
+      PORT: '1002',
+      DRAMATIS_API_KEYS: 'hush-hush',
+    });
+    await rm(path.join(folder, 'dramatis.config.json'));
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(printed.stdout)).toMatchObject({
+      port: 1002,
+      maxSessions: 7,
+      logLevel: 'warn',
+      logContent: true,
+      apiKeys: ['••••'],
+    });
+  });
+
+  it('refuses to serve others without a key: status 1, and what to do about it', async () => {
+    const refused = await dramatis(['serve'], { HOST: '0.0.0.0' });
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^dramatis serve: HOST is 0\.0\.0\.0, which others can reach/);
+    expect(refused.stderr).toContain('Set DRAMATIS_API_KEYS');
+    expect(refused.stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses a flag that does not exist: status 2', async () => {
+    const refused = await dramatis(['serve', '--prot', '8080']);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('--prot');
+  });
+});

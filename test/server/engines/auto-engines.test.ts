@@ -1,0 +1,151 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { synthesizerSettings } from '../../../voices/sherpa/synthesizer-settings.ts';
+import { recognizerSettings } from '../../../voices/sherpa/recognizer-settings.ts';
+import { findModel, readCatalogue, type CatalogueModel } from '../../../voices/models/catalogue.ts';
+import { describeFiles } from '../../../voices/models/installed.ts';
+import { withInstalledJudges } from '../../../server/engines/auto-engines.ts';
+import { planEngines } from '../../../server/engines/engine-plan.ts';
+import { planWhole } from '../../../server/engines/plan-whole.ts';
+import { readConfig } from '../../../server/config/config.ts';
+
+const catalogue = readCatalogue();
+
+/** A data folder in which these models are installed, with a few bytes for weights. */
+async function dataDirWith(...ids: string[]): Promise<string> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-auto-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  for (const id of ids) await install(findModel(catalogue, id), path.join(dataDir, 'models', id));
+  return dataDir;
+}
+
+async function install(model: CatalogueModel, folder: string): Promise<void> {
+  for (const file of Object.values(model.files)) {
+    const place = path.join(folder, file, ...(file === 'espeak-ng-data' ? ['phontab'] : []));
+    await mkdir(path.dirname(place), { recursive: true });
+    await writeFile(place, file);
+  }
+  const downloads = model.downloads.map(({ file, sha256 }) => {
+    return { file, sha256: sha256 === '' ? 'a'.repeat(64) : sha256, pinned: sha256 === '' };
+  });
+  const record = { id: model.id, downloads, files: await describeFiles(folder, model) };
+  await writeFile(path.join(folder, 'installed.json'), JSON.stringify(record));
+}
+
+const namesOf = (plan: ReturnType<typeof planEngines>) => ({
+  recognizer: plan.recognizer.map(({ name }) => name),
+  mind: plan.mind.map(({ name }) => name),
+  synthesizer: plan.synthesizer.map(({ name }) => name),
+});
+
+it('picks the best of what is installed for each stage, and says so', async () => {
+  const dataDir = await dataDirWith(
+    'whisper-turbo',
+    'paraformer-zh-en',
+    'qwen3-4b',
+    'kokoro-v1.1-int8',
+    'smart-turn-v3.2',
+  );
+  const plan = planEngines({ auto: true, dataDir }, {});
+  expect(namesOf(plan)).toEqual({
+    recognizer: ['paraformer-zh-en', 'moonshine'],
+    mind: ['qwen3-4b', 'retrieval'],
+    synthesizer: ['kokoro-v1.1-int8', 'embedded'],
+  });
+  expect(plan.turns).toMatchObject({ kind: 'smart-turn', model: expect.stringContaining(dataDir) as string });
+  expect(plan.notes).toEqual([
+    expect.stringContaining(
+      'recognizer paraformer-zh-en (installed), mind qwen3-4b (installed), synthesizer kokoro-v1.1-int8 (installed), turns smart-turn',
+    ),
+  ]);
+});
+
+it('takes nothing that is not installed, is damaged, or was not asked for', async () => {
+  const dataDir = await dataDirWith('sense-voice', 'moonshine-base-en', 'zipvoice-zh-en');
+  await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
+  const plan = planEngines({ auto: true, dataDir }, {});
+  expect(namesOf(plan)).toEqual({
+    recognizer: ['moonshine-base-en', 'moonshine'],
+    mind: ['retrieval'],
+    synthesizer: ['embedded'],
+  });
+  expect(plan.notes[0]).toContain('synthesizer embedded (embedded; none installed)');
+  expect(namesOf(planEngines({ dataDir }, {})).recognizer).toEqual(['moonshine']);
+});
+
+it('leaves alone what the user has set', async () => {
+  const dataDir = await dataDirWith('sense-voice', 'qwen3-8b', 'campplus-zh-en', 'dnsmos');
+  const llm = { llmBaseUrl: 'http://127.0.0.1:11434/v1', llmModel: 'mine' };
+  const plan = planEngines({ auto: true, dataDir, recognizer: ['moonshine'], ...llm }, {});
+  expect(namesOf(plan)).toEqual({ recognizer: ['moonshine'], mind: ['llm'], synthesizer: ['embedded'] });
+  expect(withInstalledJudges({ auto: true, dataDir, speakerEncoder: '/mine.onnx' })).toMatchObject({
+    speakerEncoder: '/mine.onnx',
+    dnsmos: path.join(dataDir, 'models', 'dnsmos', 'sig_bak_ovr.onnx'),
+    dnsmosP808: path.join(dataDir, 'models', 'dnsmos', 'model_v8.onnx'),
+  });
+  expect(readConfig({ flags: { auto: true }, environment: {}, file: undefined as never }).auto).toBe(true);
+});
+
+it('describes every model of the catalogue as its engine wants it', async () => {
+  const sherpa = catalogue.filter((model) => model.engine?.kind === 'sherpa-onnx' && model.role !== 'punctuation');
+  expect(sherpa.length).toBeGreaterThan(8);
+  for (const { engine, files, role } of sherpa) {
+    const { kind: _kind, voices: _voices, ...settings } = engine ?? { kind: '' };
+    const weights = Object.fromEntries(Object.entries(files).map(([name, place]) => [name, { path: place }]));
+    const schema = role === 'recognizer' ? recognizerSettings : synthesizerSettings;
+    expect(() => schema.parse({ ...settings, files: weights })).not.toThrow();
+  }
+  const dataDir = await dataDirWith('zipformer-zh-en', 'punctuation-zh-en');
+  const [ear] = planEngines({ auto: true, dataDir }, {}).recognizer;
+  expect(() => recognizerSettings.parse(ear?.settings)).not.toThrow();
+  expect(ear?.settings['punctuation']).toMatchObject({ family: 'ct-transformer' });
+});
+
+describe('a damaged model', () => {
+  it('is passed over for the next best, in one line with how to mend it', async () => {
+    const dataDir = await dataDirWith('moonshine-base-en', 'sense-voice', 'smart-turn-v3.2', 'campplus-zh-en');
+    const [best] = namesOf(planEngines({ auto: true, dataDir }, {})).recognizer;
+    const { plan: whole } = await planWhole({ auto: true, dataDir });
+    expect(whole.notes).toHaveLength(1);
+    for (const id of [best ?? '', 'smart-turn-v3.2', 'campplus-zh-en']) await damage(dataDir, id);
+    const { plan, settings } = await planWhole({ auto: true, dataDir });
+    const next = best === 'sense-voice' ? 'moonshine-base-en' : 'sense-voice';
+    expect(namesOf(plan).recognizer).toEqual([next, 'moonshine']);
+    expect(plan.turns).toEqual({ kind: 'prosody' });
+    expect(withInstalledJudges(settings)).not.toHaveProperty('speakerEncoder');
+    const told = plan.notes
+      .slice(1)
+      .map(
+        (note) => /^--auto passed over (\S+), which is damaged\. .*`dramatis models pull \1 --again`/.exec(note)?.[1],
+      );
+    expect(new Set(told)).toEqual(new Set([best, 'smart-turn-v3.2', 'campplus-zh-en']));
+    expect(plan.notes).toHaveLength(4);
+  });
+
+  it('that is cut short is told too', async () => {
+    const dataDir = await dataDirWith('sense-voice');
+    await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
+    const { plan } = await planWhole({ auto: true, dataDir });
+    expect(plan.notes[1]).toMatch(/^--auto passed over sense-voice, which is damaged/);
+  });
+
+  it('is not hashed where it is not used, and left to its engine where the user named it', async () => {
+    const dataDir = await dataDirWith('sense-voice', 'smart-turn-v3.2');
+    await damage(dataDir, 'sense-voice');
+    await damage(dataDir, 'smart-turn-v3.2');
+    const [file = ''] = Object.values(findModel(catalogue, 'smart-turn-v3.2').files);
+    const smartTurn = path.join(dataDir, 'models', 'smart-turn-v3.2', file);
+    const { plan } = await planWhole({ auto: true, dataDir, recognizer: ['moonshine'], smartTurn });
+    expect(plan.turns).toMatchObject({ model: smartTurn });
+    expect(plan.notes).toHaveLength(1);
+  });
+});
+
+/** Other bytes of the same length. */
+async function damage(dataDir: string, id: string): Promise<void> {
+  const [file = ''] = Object.values(findModel(catalogue, id).files);
+  const place = path.join(dataDir, 'models', id, file);
+  await writeFile(place, 'x'.repeat((await stat(place)).size));
+}

@@ -1,0 +1,254 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../server/config/config.ts';
+import { planEngines, type PlanSettings } from '../../../server/engines/engine-plan.ts';
+import { voiceOf } from '../../../server/engines/voice-of.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-engines-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function fileWith(content: unknown): Promise<string> {
+  const file = path.join(folder, `${(files += 1)}.json`);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+/** Names of the engines of each stage. */
+function namesIn(settings: PlanSettings): Record<string, string[]> {
+  const { recognizer, mind, synthesizer } = planEngines(settings, {});
+  return Object.fromEntries(
+    Object.entries({ recognizer, mind, synthesizer }).map(([stage, chain]) => [stage, chain.map(({ name }) => name)]),
+  );
+}
+
+/** What is said about engines that are refused. */
+async function refusal(content: unknown, settings: PlanSettings = {}): Promise<string> {
+  const engines = await fileWith(content);
+  try {
+    planEngines({ engines, ...settings }, {});
+  } catch (fault) {
+    expect(fault).toBeInstanceOf(ConfigError);
+    return (fault as ConfigError).message;
+  }
+  throw new Error('the engines were accepted');
+}
+
+const whisper = { kind: 'openai-transcriptions', baseUrl: 'http://127.0.0.1:1/v1', model: 'whisper' };
+const kokoro = { kind: 'openai-speech', dialect: 'kokoro', baseUrl: 'http://127.0.0.1:2/v1' };
+
+describe('which engines serve', () => {
+  it('are the embedded ones where nothing is said', () => {
+    expect(namesIn({})).toEqual({ recognizer: ['moonshine'], mind: ['retrieval'], synthesizer: ['embedded'] });
+  });
+
+  it('is what the present settings of the chat server say', () => {
+    const settings = { llmBaseUrl: 'http://127.0.0.1:3/v1', llmModel: 'llama', llmApiKey: 'sk-secret' };
+    expect(planEngines(settings, {}).mind).toMatchObject([
+      {
+        name: 'llm',
+        kind: 'openai-chat',
+        key: 'sk-secret',
+        settings: { baseUrl: settings.llmBaseUrl, model: 'llama' },
+      },
+    ]);
+  });
+
+  it('are the chains of the engines file', async () => {
+    const engines = await fileWith({
+      engines: { whisper, kokoro },
+      recognizer: ['whisper', 'moonshine'],
+      synthesizer: 'kokoro',
+    });
+    expect(namesIn({ engines })).toEqual({
+      recognizer: ['whisper', 'moonshine'],
+      mind: ['retrieval'],
+      synthesizer: ['kokoro'],
+    });
+  });
+
+  it('is the setting before the chat server’s address, that before the file, and the file before the preset', async () => {
+    const engines = await fileWith({
+      preset: 'f5-tts',
+      engines: { whisper, kokoro },
+      mind: 'llama',
+      synthesizer: 'kokoro',
+    });
+    const llm = { llmBaseUrl: 'http://127.0.0.1:3/v1', llmModel: 'llama' };
+    expect(namesIn({ engines })).toEqual({ recognizer: ['whisper'], mind: ['llama'], synthesizer: ['kokoro'] });
+    expect(namesIn({ engines, ...llm }).mind).toEqual(['llm']);
+    expect(namesIn({ engines, ...llm, mind: ['retrieval'] }).mind).toEqual(['retrieval']);
+    expect(namesIn({ engines, synthesizer: ['f5-tts', 'embedded'] }).synthesizer).toEqual(['f5-tts', 'embedded']);
+  });
+
+  it('are those of the preset with what the file says of them', async () => {
+    const engines = await fileWith({
+      preset: 'f5-tts',
+      engines: { 'f5-tts': { baseUrl: 'http://gpu:1/v1', concurrency: 2 } },
+    });
+    const [engine] = planEngines({ engines }, {}).synthesizer;
+    expect(engine).toMatchObject({
+      kind: 'openai-speech',
+      settings: { dialect: 'vllm-omni', model: 'SWivid/F5-TTS/F5TTS_v1_Base', baseUrl: 'http://gpu:1/v1' },
+      care: { concurrency: 2 },
+    });
+  });
+
+  it('may be written in one line', () => {
+    const [engine] = planEngines({ synthesizer: ['openai-speech@http://127.0.0.1:8880/v1#kokoro'] }, {}).synthesizer;
+    expect(engine).toMatchObject({
+      kind: 'openai-speech',
+      settings: { baseUrl: 'http://127.0.0.1:8880/v1', model: 'kokoro' },
+    });
+  });
+
+  it('take their care apart from their own settings, and their key from the environment', async () => {
+    const engines = await fileWith({
+      engines: { ear: { ...whisper, apiKeyEnv: 'EAR_KEY', concurrency: 2, timeouts: { firstByteMs: 5 }, voices: {} } },
+      recognizer: 'ear',
+    });
+    const [engine] = planEngines({ engines }, { EAR_KEY: 'sk-secret' }).recognizer;
+    expect(engine).toMatchObject({
+      key: 'sk-secret',
+      keyVariable: 'EAR_KEY',
+      care: { concurrency: 2, timeouts: { firstByteMs: 5 } },
+    });
+    expect(engine?.settings).toEqual({ baseUrl: whisper.baseUrl, model: 'whisper' });
+  });
+
+  it('tell by the turn detector of the file who has finished, unless a setting names one', async () => {
+    const engines = await fileWith({ turns: { kind: 'smart-turn', model: 'weights/turn.onnx' } });
+    expect(planEngines({}, {}).turns).toEqual({ kind: 'prosody' });
+    expect(planEngines({ engines }, {}).turns).toEqual({
+      kind: 'smart-turn',
+      model: path.join(folder, 'weights/turn.onnx'),
+    });
+    expect(planEngines({ engines, smartTurn: '/other.onnx' }, {}).turns).toMatchObject({ model: '/other.onnx' });
+    expect(await refusal({ turns: { kind: 'clairvoyance' } })).toContain('turns.kind');
+  });
+
+  it('find their clips beside the engines file', async () => {
+    const references = {
+      '*': { wav: 'clips/martha.wav', transcript: 'Mind the step.', language: 'en', consent: 'Martha' },
+    };
+    const engines = await fileWith({ references });
+    expect(planEngines({ engines }, {}).references['*']?.wav).toBe(path.join(folder, 'clips/martha.wav'));
+  });
+});
+
+const clip = { wav: '/clips/martha.wav', transcript: 'Mind the step.', language: 'en', consent: 'Martha' };
+
+describe('voices of the library', () => {
+  /** Writes a voice as `dramatis voices add` does. */
+  async function libraryWith(id: string, fits = true): Promise<string> {
+    const dataDir = path.join(folder, `data-${id}`);
+    const measured = { seconds: 4, snrDb: 30, pitch: null, speakingRate: null, quality: null, embedding: null };
+    const place = { file: 'clips/a-001.wav', sha256: '0'.repeat(64), startMs: 0, endMs: 4_000 };
+    const said = { transcript: 'Mind the step.', transcribedBy: 'text file', source: 'a.wav' };
+    const reference = fits ? { ...place, ...said, measured, choice: { by: 'snr', score: 30, clips: 1 } } : null;
+    const consent = { note: 'Martha said so', recordedAt: '2026-01-02T03:04:05Z' };
+    await mkdir(path.join(dataDir, 'voices', id), { recursive: true });
+    const record = { version: 1, id, language: 'en', licence: 'CC0', consent, reference };
+    await writeFile(path.join(dataDir, 'voices', id, 'voice.json'), JSON.stringify(record));
+    return dataDir;
+  }
+  const martha = { id: 'martha', voice: { gender: 'female', description: 'warm', reference: 'housekeeper' } } as const;
+
+  it('are named by their ids in an engines file', async () => {
+    const dataDir = await libraryWith('housekeeper');
+    const engines = await fileWith({ references: { martha: { voice: 'housekeeper' } } });
+    const clip = {
+      voice: 'housekeeper',
+      wav: path.join(dataDir, 'voices/housekeeper/clips/a-001.wav'),
+      transcript: 'Mind the step.',
+      language: 'en',
+      consent: 'Martha said so',
+    };
+    expect(planEngines({ engines, dataDir }, {}).references['martha']).toEqual(clip);
+  });
+
+  it('are named by a card, for engines that clone, unless the file says otherwise', async () => {
+    const { libraryVoice } = planEngines({ dataDir: await libraryWith('housekeeper') }, {});
+    const casting = { voices: {}, references: {}, clones: true, libraryVoice };
+    const voice = { kind: 'reference', id: 'housekeeper', consent: 'Martha said so' };
+    expect(voiceOf(martha, casting)).toMatchObject(voice);
+    expect(voiceOf(martha, { ...casting, voices: { female: 'coral' } })).toMatchObject(voice);
+    expect(voiceOf(martha, { ...casting, voices: { martha: 'nova' } })).toMatchObject({ id: 'nova' });
+    expect(voiceOf(martha, { ...casting, clones: false })).toEqual({ kind: 'preset', id: 'martha' });
+    expect(voiceOf(martha, { ...casting, libraryVoice: () => undefined })).toEqual({ kind: 'preset', id: 'martha' });
+  });
+
+  it.each([
+    ['nobody', 'voice_not_found'],
+    ['Nobody/..', 'voice_invalid'],
+    ['unfinished', 'voice_not_usable'],
+  ])('that cannot be cloned: %s', async (id, code) => {
+    const { libraryVoice } = planEngines({ dataDir: await libraryWith('unfinished', false) }, {});
+    expect(() => libraryVoice(id)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('engines that cannot be', () => {
+  it.each([
+    ['no JSON', '{"engines": ', 'not valid JSON'],
+    ['an unknown setting', { recogniser: 'whisper' }, '"recogniser"'],
+    ['a key in the file', { engines: { ear: { ...whisper, apiKeyEnv: 'sk-proj secret' } } }, 'environment variable'],
+    ['a name that nobody has', { recognizer: 'wisper' }, 'There is no recognizer "wisper". Name one of: moonshine'],
+    ['nobody knows what', { engines: { ear: { baseUrl: 'http://x' } } }, 'The engine "ear" has no "kind"'],
+    ['an unknown kind', { engines: { ear: { kind: 'telepathy' } }, recognizer: 'ear' }, '"telepathy"'],
+    ['an ear for a mouth', { engines: { whisper }, synthesizer: 'whisper' }, 'no synthesizer'],
+    ['an impossible timeout', { engines: { ear: { ...whisper, timeouts: { firstByteMs: -1 } } } }, 'firstByteMs'],
+    [
+      'a clip without consent',
+      { references: { '*': { ...clip, consent: '' } } },
+      'references.*.consent: say in "consent" who',
+    ],
+    [
+      'a clip that says nothing of it',
+      { references: { '*': { ...clip, consent: undefined } } },
+      'say in "consent" who',
+    ],
+    ['a clip with a misspelt word', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
+    ['a voice that cannot be one', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],
+    ['an unknown preset', { preset: 'f6-tts' }, 'There are: xtts, cosyvoice2'],
+  ])('%s', async (_name, content, message) => {
+    const said = await refusal(content);
+    expect(said).toContain(message);
+    expect(said).not.toContain('sk-');
+  });
+
+  it('a file that is not there', () => {
+    expect(() => planEngines({ engines: path.join(folder, 'nothing.json') }, {})).toThrow('cannot be read');
+  });
+});
+
+describe('the voice of a character', () => {
+  const martha = { id: 'martha', voice: { gender: 'female', description: 'warm' } } as const;
+  it.each([
+    ['its own name', { voices: {}, references: {}, clones: true }, { id: 'martha' }],
+    [
+      'the engine’s voice for it',
+      { voices: { martha: 'nova', '*': 'alloy' }, references: {}, clones: true },
+      { id: 'nova' },
+    ],
+    [
+      'that of its gender',
+      { voices: { female: 'coral', '*': 'alloy' }, references: {}, clones: true },
+      { id: 'coral' },
+    ],
+    [
+      'its clip before that of its gender',
+      { voices: { female: 'coral' }, references: { martha: clip }, clones: true },
+      { wavPath: clip.wav },
+    ],
+    [
+      'no clip where the engine clones none',
+      { voices: { '*': 'alloy' }, references: { martha: clip }, clones: false },
+      { id: 'alloy' },
+    ],
+  ])('is %s', (_name, casting, voice) => {
+    expect(voiceOf(martha, casting)).toMatchObject(voice);
+  });
+});

@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openEngines } from '../../../server/engines/engines.ts';
+import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
+
+it('knows what runs the speaker encoder, which is loaded while the engines are opened', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-execution-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const { modelPath: speakerEncoder } = await writeSmallCampplus(path.join(folder, 'campplus.onnx'));
+  const engines = await openEngines({ workers: 1, providers: ['cpu'], speakerEncoder });
+  onTestFinished(() => engines.close());
+  await engines.warm(new AbortController().signal);
+  expect(engines.providers).toMatchObject({ speakers: 'cpu', silero: 'cpu' });
+});

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatKinds } from '../../../agents/actor/open.ts';
+import { openEngines } from '../../../server/engines/engines.ts';
+import { pcm16FromFloats } from '../../../voices/audio.ts';
+import { omniKinds, recognizerKinds, synthesizerKinds } from '../../../server/engines/voice-kinds.ts';
+import { writeWav } from '../../../voices/dsp/wav.ts';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { engineTable, openChatModel, tableKeyVariable, type TabledEngine } from '../../conformance/engine-table.ts';
+import { openSpeechServer } from '../../fakes/servers/speech-server.ts';
+import { openTranscriptionServer } from '../../fakes/servers/transcription-server.ts';
+import { silence, tone } from '../../fakes/vad.ts';
+import { enginesFile, serveOn } from '../../rigs/engine-rig.ts';
+
+/** Those that run in this process, role and kind, such as `mind llama-cpp`: there is no connection to close. */
+const inProcess: readonly string[] = ['recognizer sherpa-onnx', 'mind node-llama-cpp', 'synthesizer sherpa-onnx'];
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-hang-up-'));
+const clip = path.join(folder, 'martha.wav');
+beforeAll(async () => {
+  process.env[tableKeyVariable] = 'sk-table';
+  await writeWav(clip, tone(4_000, 16_000), 16_000);
+});
+afterAll(async () => {
+  Reflect.deleteProperty(process.env, tableKeyVariable);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** On a machine that has much else to do. */
+const patiently = { timeout: 15_000 };
+
+/** Goes on for seconds, whoever says it. */
+const longReply = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index + 1} of mine. `).join('');
+const slowly = { kind: 'drip', pieces: 200, everyMs: 20 } as const;
+
+/** A conversation in which one engine is this one, and the rest answer at once. */
+async function talkOver(engine: TabledEngine) {
+  const upstream = await engine.open(longReply);
+  const ear = await openTranscriptionServer();
+  const mind = await openChatModel(longReply);
+  const mouth = await openSpeechServer();
+  const engines = {
+    ear: { kind: 'openai-transcriptions', dialect: 'speaches', baseUrl: `${ear.url}/v1` },
+    llama: { kind: 'openai-chat', baseUrl: `${mind.url}/v1`, model: 'llama' },
+    mouth: { kind: 'openai-speech', baseUrl: `${mouth.url}/v1` },
+    ours: engine.settings(upstream),
+  };
+  const chains = { recognizer: 'ear', mind: 'llama', synthesizer: 'mouth', [engine.role]: 'ours' };
+  const references = { '*': { wav: clip, transcript: 'I keep the house.', language: 'en', consent: 'ours' } };
+  const opened = await openEngines({ engines: await enginesFile({ engines, ...chains, references }) });
+  const server = await serveOn(opened);
+  const client = server.call('?model=alice');
+  await client.until('session.created');
+  const send = (samples: Float32Array): void =>
+    client.send({ type: 'input_audio_buffer.append', audio: pcm16FromFloats(samples).toString('base64') });
+  return {
+    upstream,
+    client,
+    /** Speaks, and leaves a pause after it. */
+    speak(ms: number): void {
+      send(tone(ms));
+      send(silence(1_500));
+    },
+    async [Symbol.asyncDispose]() {
+      client.socket.terminate();
+      await opened.close();
+      await Promise.all([upstream, ear, mind, mouth].map((each: EngineServer) => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+describe.each(engineTable.filter(({ role }) => role !== 'recognizer').map((each) => [each.title, each] as const))(
+  'a user who speaks over a reply that %s is still making',
+  (_title, engine) => {
+    it('makes it hang up, and hears nothing more of that reply', async () => {
+      await using talk = await talkOver(engine);
+      const { upstream, client } = talk;
+      upstream.breaks(engine.dawdles ?? slowly, { route: engine.route });
+      talk.speak(900);
+      const { response } = await client.until('response.created');
+      const isOfIt = (event: Record<string, unknown>): boolean => event['response_id'] === response.id;
+      if (engine.comesWhole === true) {
+        // Nothing to speak over yet: the user takes the request back.
+        await expect
+          .poll(() => upstream.requests.some((seen) => engine.route.endsWith(` ${seen.path}`)), patiently)
+          .toBe(true);
+        client.send({ type: 'response.cancel' });
+      } else {
+        await client.until('response.output_audio.delta');
+        // What is made by the sentence is at the next one by then, or about to be.
+        await expect.poll(() => upstream.open, patiently).toBeGreaterThan(0);
+        expect(upstream.abandoned).toBe(0);
+        talk.speak(900);
+      }
+      const done = await client.until('response.done');
+      expect(done['response']).toMatchObject({ id: response.id, status: 'cancelled' });
+      await expect.poll(() => upstream.abandoned, patiently).toBeGreaterThan(0);
+      // Whatever was on its way is here once an answer to a later question is.
+      client.send({ type: 'session.update', session: { type: 'realtime', instructions: 'Be brief.' } });
+      await client.until('session.updated');
+      expect(client.events.filter(isOfIt)).toEqual([]);
+    }, 30_000);
+  },
+);
+
+describe.each(engineTable.filter(({ role }) => role === 'recognizer').map((each) => [each.title, each] as const))(
+  'what a user takes back while %s hears it',
+  (_title, engine) => {
+    it('is heard no further: the connection is closed, and no word of it comes', async () => {
+      await using talk = await talkOver(engine);
+      const { upstream, client } = talk;
+      client.send({
+        type: 'session.update',
+        session: { type: 'realtime', audio: { input: { turn_detection: null } } },
+      });
+      await client.until('session.updated');
+      upstream.breaks({ kind: 'silence', after: 0 }, { route: engine.route });
+      talk.speak(900);
+      await expect.poll(() => upstream.open, patiently).toBeGreaterThan(0);
+      client.send({ type: 'input_audio_buffer.clear' });
+      await client.until('input_audio_buffer.cleared');
+      await expect.poll(() => [upstream.abandoned > 0, upstream.open], patiently).toEqual([true, 0]);
+      expect(client.events.filter(({ type }) => /transcription/.test(String(type)))).toEqual([]);
+    }, 30_000);
+  },
+);
+
+it('every kind of engine behind a server is in the table', () => {
+  const kinds = Object.entries({
+    recognizer: recognizerKinds,
+    mind: chatKinds,
+    synthesizer: synthesizerKinds,
+    omni: omniKinds,
+  });
+  const known = kinds.flatMap(([role, each]) => Object.keys(each).map((kind) => `${role} ${kind}`));
+  const tabled = engineTable.map(({ role, kind }) => `${role} ${kind}`);
+  expect([...new Set([...tabled, ...inProcess])].toSorted()).toEqual(known.toSorted());
+});

@@ -1,0 +1,223 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import OpenAI from 'openai';
+import { ClientSecrets } from '../../../server/http/client-secrets.ts';
+import { characters, serve } from '../../rigs/serve-rig.ts';
+
+const key = 'server-key';
+const keyed = { flags: { apiKeys: key } };
+const path = '/v1/realtime/client_secrets';
+const bearer = (value: string): Record<string, string> => ({ authorization: `Bearer ${value}` });
+
+afterEach(() => void vi.useRealTimers());
+
+/** Makes one secret. */
+async function issue(server: Awaited<ReturnType<typeof serve>>, body: unknown = {}): Promise<string> {
+  const answer = await server.ask(path, { key, body });
+  expect(answer.status).toBe(200);
+  return answer.body.value as string;
+}
+
+describe('making a client secret', () => {
+  it('answers with the secret, when it expires, and the whole session it stands for', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 });
+    const server = await serve(keyed);
+    const session = { type: 'realtime', model: 'alice', instructions: 'It rains.', audio: { output: { speed: 1.2 } } };
+    const body = { expires_after: { anchor: 'created_at', seconds: 60 }, session };
+    const answer = await server.ask(path, { key, body });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.body).toMatchObject({
+      value: expect.stringMatching(/^ek_[\w-]{43}$/),
+      expires_at: 1_700_000_060,
+      session: {
+        id: expect.stringMatching(/^sess_/),
+        object: 'realtime.session',
+        type: 'realtime',
+        model: 'alice',
+        instructions: 'It rains.',
+        output_modalities: ['audio'],
+        audio: { output: { speed: 1.2, voice: 'alice' } },
+      },
+    });
+  });
+
+  it('takes ten minutes and the default character where nothing is said', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 });
+    const { ask } = await serve(keyed);
+    const { body } = await ask(path, { key, body: {} });
+    expect(body).toMatchObject({ expires_at: 1_700_000_600, session: { model: 'sherlock-holmes' } });
+  });
+
+  it('needs a server key, and no other secret will do', async () => {
+    const server = await serve(keyed);
+    expect(await server.ask(path, { body: {} })).toMatchObject({
+      status: 401,
+      body: { error: { code: 'invalid_api_key' } },
+    });
+    const secret = await issue(server);
+    expect(await server.ask(path, { key: secret, body: {} })).toMatchObject({
+      status: 403,
+      body: { error: { code: 'server_key_needed' } },
+    });
+  });
+
+  it('works without a key on a server that has none, as it may on loopback', async () => {
+    const { ask, call } = await serve();
+    const { body } = await ask(path, { body: { session: { model: 'alice' } } });
+    const wire = call('', bearer(body.value));
+    expect((await wire.until('session.created'))['session']).toMatchObject({
+      x_dramatis: { character: { id: 'alice' } },
+    });
+  });
+
+  const bad: [what: string, body: unknown, status: number, code: string, param: string][] = [
+    ['too short a life', { expires_after: { seconds: 9 } }, 400, 'invalid_value', 'expires_after.seconds'],
+    ['too long a life', { expires_after: { seconds: 7_201 } }, 400, 'invalid_value', 'expires_after.seconds'],
+    ['another anchor', { expires_after: { anchor: 'used_at' } }, 400, 'invalid_value', 'expires_after.anchor'],
+    ['an unknown character', { session: { model: 'nobody' } }, 404, 'unknown_character', 'session.model'],
+    [
+      'a bad setting',
+      { session: { audio: { output: { speed: 9 } } } },
+      400,
+      'invalid_value',
+      'session.audio.output.speed',
+    ],
+    ['no object', [], 400, 'invalid_event', ''],
+  ];
+  for (const [what, body, status, code, param] of bad) {
+    it(`is refused with ${what}`, async () => {
+      const { ask } = await serve(keyed);
+      const answer = await ask(path, { key, body });
+      expect([answer.status, answer.body.error.code, answer.body.error.param ?? '']).toEqual([status, code, param]);
+    });
+  }
+
+  it('is what the stock client gets', async () => {
+    const server = await serve(keyed);
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: key });
+    const made = await client.realtime.clientSecrets.create({
+      expires_after: { anchor: 'created_at', seconds: 30 },
+      session: { type: 'realtime', model: 'gpt-realtime', instructions: 'At sea.' },
+    });
+    expect(made.session).toMatchObject({ type: 'realtime', instructions: 'At sea.' });
+    await server.call('?model=gpt-realtime', bearer(made.value)).until('session.created');
+  });
+});
+
+describe('a client secret', () => {
+  it('opens several conversations, as a bearer token and as a subprotocol, which start as it says', async () => {
+    const server = await serve(keyed);
+    const secret = await issue(server, { session: { model: 'alice', instructions: 'A mad tea-party.' } });
+    const wires = [
+      server.call('', bearer(secret)),
+      server.call('?model=gpt-realtime', {}, ['realtime', `openai-insecure-api-key.${secret}`]),
+      server.call('?model=alice', bearer(secret)),
+    ];
+    for (const wire of wires) {
+      expect((await wire.until('session.created'))['session']).toMatchObject({
+        instructions: 'A mad tea-party.',
+        x_dramatis: { character: { id: 'alice' } },
+      });
+    }
+  });
+
+  it('lets the client change the session, but not the character', async () => {
+    const server = await serve(keyed);
+    const secret = await issue(server, { session: { model: 'alice', instructions: 'A mad tea-party.' } });
+    const wire = server.call('', bearer(secret));
+    await wire.until('session.created');
+    wire.send({
+      type: 'session.update',
+      session: { type: 'realtime', model: 'sherlock-holmes', instructions: 'A trial.' },
+    });
+    expect((await wire.until('session.updated'))['session']).toMatchObject({
+      instructions: 'A trial.',
+      x_dramatis: { character: { id: 'alice' } },
+      audio: { output: { voice: 'alice' } },
+    });
+    for (const model of ['sherlock-holmes', 'nobody']) {
+      const other = server.call(`?model=${model}`, bearer(secret));
+      expect((await other.until('error'))['error']).toMatchObject({ code: 'character_not_allowed' });
+      expect((await other.closed).code).toBe(1008);
+    }
+  });
+
+  it('opens nothing once it has expired, and what it opened goes on', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const server = await serve(keyed);
+    const secret = await issue(server, { expires_after: { seconds: 10 } });
+    const wire = server.call('', bearer(secret));
+    await wire.until('session.created');
+    vi.setSystemTime(Date.now() + 10_000);
+    const late = await server.call('', bearer(secret)).refused;
+    expect(late).toMatchObject({ status: 401, code: 'client_secret_expired' });
+    wire.send({ type: 'session.update', session: { instructions: 'Still here.' } });
+    await wire.until('session.updated');
+  });
+
+  it('opens no door but that of conversations', async () => {
+    const server = await serve(keyed);
+    const secret = await issue(server);
+    const requests: [string, unknown?][] = [
+      ['/v1/models'],
+      ['/characters'],
+      ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+      ['/v1/audio/speech', { input: 'Hi', voice: 'alice' }],
+    ];
+    for (const [place, body] of requests) {
+      const answer = await server.ask(place, { key: secret, ...(body === undefined ? {} : { body }) });
+      expect([place, answer.status, answer.body.error.code]).toEqual([place, 403, 'server_key_needed']);
+    }
+  });
+
+  it('cannot be made up, even where the server wants no key', async () => {
+    for (const options of [{}, keyed]) {
+      const { call } = await serve(options);
+      const refused = await call('', bearer(`ek_${'A'.repeat(43)}`)).refused;
+      expect(refused).toMatchObject({ status: 401, code: 'client_secret_expired' });
+    }
+  });
+
+  it('is subject to the origin of the page that shows it', async () => {
+    const server = await serve(keyed);
+    const secret = await issue(server);
+    const refused = await server.call('', { ...bearer(secret), origin: 'https://evil.example' }).refused;
+    expect(refused).toMatchObject({ status: 403, code: 'origin_not_allowed' });
+  });
+
+  it('is never logged', async () => {
+    const server = await serve(keyed);
+    const secret = await issue(server, { session: { instructions: 'whispered words' } });
+    await server.call('', bearer(secret)).until('session.created');
+    await server.call('', {}, ['realtime', `openai-insecure-api-key.${secret}`]).until('session.created');
+    await server.call(`?api_key=${secret}`).refused;
+    await server.ask(`/v1/models?key=${secret}`, { key: secret });
+    const log = server.log.join('');
+    expect(log).toContain('client secret made');
+    expect(log).toContain('request refused');
+    for (const content of [secret, secret.slice(3), key, 'whispered']) expect(log).not.toContain(content);
+  });
+});
+
+describe('the store of client secrets', () => {
+  const secret = { character: [...characters.values()][0]!, startWith: undefined, owner: undefined };
+
+  it('forgets those that have expired', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const secrets = new ClientSecrets();
+    for (let count = 0; count < 5; count += 1) secrets.issue({ ...secret, expiresAtMs: Date.now() + 1_000 });
+    expect(secrets.size).toBe(5);
+    vi.setSystemTime(Date.now() + 1_000);
+    secrets.issue({ ...secret, expiresAtMs: Date.now() + 1_000 });
+    expect(secrets.size).toBe(1);
+  });
+
+  it('is bounded, and never makes the same twice', () => {
+    const secrets = new ClientSecrets();
+    const first = secrets.issue({ ...secret, expiresAtMs: Date.now() + 60_000 });
+    const values = Array.from({ length: 10_000 }, () => secrets.issue({ ...secret, expiresAtMs: Date.now() + 60_000 }));
+    expect(secrets.size).toBe(10_000);
+    expect(new Set(values).size).toBe(10_000);
+    expect(secrets.find(first)).toBeUndefined();
+    expect(secrets.find(values.at(-1)!)).toBeDefined();
+  });
+});

@@ -1,0 +1,200 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { WebSocket } from 'ws';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Journal, journalFile, readJournal, sweepJournals } from '../../../server/journal/journal.ts';
+import { restore } from '../../../server/journal/restore.ts';
+import { startServerProcess, type ServerProcess } from '../../bench/load/server-process.ts';
+import { serve } from '../../rigs/serve-rig.ts';
+
+interface Event extends Record<string, any> {
+  readonly type: string;
+  readonly x_seq: number;
+}
+
+const folders: string[] = [];
+const servers: ServerProcess[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-restart-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A bare client: what comes is kept, and can be waited for. */
+async function connect(url: string, query: string) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`);
+  const events: Event[] = [];
+  const waiting = new Set<() => void>();
+  socket.on('message', (data) => {
+    events.push(JSON.parse((data as Buffer).toString('utf8')) as Event);
+    for (const look of waiting) look();
+  });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('open', resolve));
+  return {
+    socket,
+    events,
+    send: (event: Record<string, unknown>) => socket.send(JSON.stringify(event)),
+    waitFor: (matches: (event: Event) => boolean) =>
+      new Promise<Event>((resolve) => {
+        const look = (): void => {
+          const found = events.find(matches);
+          if (found === undefined) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+describe('a server that is killed while a character speaks', () => {
+  it('is taken up by the next one, and history holds what was heard, nothing else', async () => {
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const first = await startServerProcess(store);
+    servers.push(first);
+    const before = await connect(first.url, 'model=alice&x=resume');
+    const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
+    const content = [{ type: 'input_text', text: 'What is your name?' }];
+    before.send({ type: 'conversation.item.create', item: { id: 'q1', type: 'message', role: 'user', content } });
+    before.send({ type: 'response.create' });
+    const started = await before.waitFor((event) => event.type === 'response.output_item.added');
+    const said = (): string =>
+      before.events
+        .filter((event) => event.type === 'response.output_audio_transcript.delta')
+        .map((event) => event['delta'])
+        .join('');
+    await before.waitFor(() => said().split(' ').length > 8);
+    // One second of the reply has been played by the client; more than that has been sent.
+    before.send({ type: 'x_dramatis.heard', response_id: started['response_id'], samples: 24_000 });
+    before.send({ type: 'conversation.item.retrieve', item_id: 'q1' });
+    await before.waitFor((event) => event.type === 'conversation.item.retrieved');
+    await first.kill();
+    const last = before.events.at(-1)?.x_seq ?? 0;
+
+    const second = await startServerProcess(store);
+    servers.push(second);
+    const after = await connect(second.url, `resume=${token}&after=${last}`);
+    expect(await after.waitFor(() => true)).toMatchObject({ type: 'x_dramatis.resumed', restarted: true });
+    const done = await after.waitFor((event) => event.type === 'response.done');
+    expect(done.x_seq).toBeGreaterThan(last);
+    expect(done['response']).toMatchObject({ id: started['response_id'], status: 'cancelled' });
+    after.send({ type: 'conversation.item.retrieve', item_id: started['item'].id });
+    const { item } = (await after.waitFor((event) => event.type === 'conversation.item.retrieved')) as unknown as {
+      item: { status: string; content: { transcript: string }[] };
+    };
+    const kept = item.content[0]?.transcript ?? '';
+    expect(item.status).toBe('incomplete');
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.length).toBeLessThan(said().trim().length);
+    expect(said().startsWith(kept)).toBe(true);
+    // The conversation goes on.
+    after.send({ type: 'response.create', response: { output_modalities: ['text'] } });
+    const next = await after.waitFor(
+      (event) => event.type === 'response.done' && event['response'].id !== started['response_id'],
+    );
+    expect(next['response'].status).toBe('completed');
+    after.socket.close();
+  }, 60_000);
+});
+
+describe('a server that is killed in a scene which was chosen in the middle of a session', () => {
+  it('is taken up by the next one, which knows the scene, who spoke, and whose turn it is', async () => {
+    const store = { DRAMATIS_STORE: 'true', DRAMATIS_DATA_DIR: await dataFolder() };
+    const first = await startServerProcess(store);
+    servers.push(first);
+    const before = await connect(first.url, 'model=alice&x=resume');
+    const { token } = (await before.waitFor((event) => event.type === 'session.created'))['session'].x_dramatis.resume;
+    before.send({ type: 'session.update', session: { x_dramatis: { scene: { id: 'the-locked-garden' } } } });
+    before.send({ type: 'response.create' });
+    const speakerOf = ({ item }: Event): string | undefined => item?.x_dramatis?.speaker?.id;
+    const holmes = await before.waitFor((event) => speakerOf(event) === 'sherlock-holmes');
+    await before.waitFor(
+      ({ type, response_id: id }) => type === 'response.output_audio_transcript.delta' && id === holmes['response_id'],
+    );
+    before.send({ type: 'x_dramatis.heard', response_id: holmes['response_id'], samples: 24_000 });
+    before.send({ type: 'conversation.item.retrieve', item_id: holmes['item'].id });
+    await before.waitFor((event) => event.type === 'conversation.item.retrieved');
+    await first.kill();
+    const last = before.events.at(-1)?.x_seq ?? 0;
+
+    const second = await startServerProcess(store);
+    servers.push(second);
+    const after = await connect(second.url, `resume=${token}&after=${last}`);
+    const cut = await after.waitFor((event) => event.type === 'response.done');
+    expect(cut['response'].output[0].x_dramatis.speaker).toEqual({ id: 'sherlock-holmes', name: 'Sherlock Holmes' });
+    after.send({ type: 'response.create' });
+    const next = await after.waitFor((event) => event.type === 'response.output_item.added');
+    // He had begun his line, so it is hers.
+    expect(speakerOf(next)).toBe('alice');
+    after.socket.close();
+  }, 120_000);
+});
+
+describe('a server that is told to stop', () => {
+  it('leaves stored sessions to the next one', async () => {
+    const flags = { store: true, dataDir: await dataFolder() };
+    const first = await serve({ flags });
+    const before = first.call('?model=alice&x=resume');
+    const { session } = await before.until('session.created');
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'I am Bob.' }] };
+    before.send({ type: 'conversation.item.create', item: { id: 'q1', ...item } });
+    const { x_seq: last } = await before.until('conversation.item.done');
+    await first.app.close();
+    expect((await before.closed).code).toBe(1001);
+
+    const next = await serve({ flags });
+    const after = next.call(`?resume=${session.x_dramatis.resume.token}&after=${last}&x=resume`);
+    expect(await after.until('x_dramatis.resumed')).toMatchObject({ restarted: true });
+    after.send({ type: 'conversation.item.retrieve', item_id: 'q1' });
+    expect((await after.until('conversation.item.retrieved'))['item']).toMatchObject(item);
+  });
+});
+
+describe('a journal', () => {
+  it('is gone when its session has ended, and swept when nobody came back', async () => {
+    const folder = await dataFolder();
+    const ended = new Journal(journalFile(folder, 'ended'));
+    ended.write({ type: 'open', id: 'sess_1', character: 'alice', model: 'alice' });
+    ended.remove();
+    const left = new Journal(journalFile(folder, 'left'));
+    left.write({ type: 'open', id: 'sess_2', character: 'alice', model: 'alice' });
+    left.close();
+    expect(await readdir(path.join(folder, 'sessions'))).toEqual(['left.jsonl']);
+    sweepJournals(folder, -1);
+    expect(await readdir(path.join(folder, 'sessions'))).toEqual([]);
+  });
+
+  it('restores items in their order, and survives a last line that was cut short', async () => {
+    const folder = await dataFolder();
+    const file = journalFile(folder, 'cut');
+    const journal = new Journal(file);
+    const user = (id: string) => ({
+      id,
+      type: 'message' as const,
+      role: 'user' as const,
+      status: 'completed' as const,
+      content: [{ type: 'text' as const, text: id }],
+    });
+    journal.write({ type: 'open', id: 'sess_3', character: 'alice', model: 'alice' });
+    journal.reserve(5);
+    journal.write({ type: 'item', item: user('a'), after: null });
+    journal.write({ type: 'item', item: user('c'), after: 'a' });
+    journal.write({ type: 'item', item: user('b'), after: 'a' });
+    journal.write({ type: 'deleted', itemId: 'c' });
+    journal.close();
+    const { appendFile } = await import('node:fs/promises');
+    await appendFile(file, '{"type":"item","item":{"id":"d"');
+    const restored = restore(readJournal(file) ?? [], 400);
+    expect(restored?.items.map((item) => item.id)).toEqual(['a', 'b']);
+    expect(restored?.sequence).toBeGreaterThanOrEqual(5);
+    expect(readJournal(journalFile(folder, 'none'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,192 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { factsIn } from '../../../agents/memory/facts.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { openStoreThread } from '../../../server/memory/store-thread.ts';
+
+const open: { close(): unknown }[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function newFile(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-'));
+  folders.push(folder);
+  return memoryFile(folder);
+}
+
+function newStore(file = newFile()): MemoryStore {
+  const store = new MemoryStore(file);
+  open.push(store);
+  return store;
+}
+
+const bob = { owner: '', user: 'bob' };
+const bond = { ...bob, character: 'alice' };
+const said = (store: MemoryStore, item: string, asked: string, answered = 'Yes.'): void =>
+  store.record(bond, { session: 's1', item, asked, answered }, factsIn(asked), 0);
+const sumUp = (store: MemoryStore, text: string, facts: { turn: number; text: string }[] = []): boolean =>
+  store.summarise(bond, { before: store.summary(bond), turns: store.unsummarised(bond), text, facts, atMs: 0 });
+const factsOf = (store: MemoryStore): string[] =>
+  store.list(bob).flatMap((memory) => (memory.kind === 'fact' ? [memory.text] : []));
+
+describe('a fact that was deleted', () => {
+  it('goes with every turn in which it was said, and the summary of them', () => {
+    const store = newStore();
+    said(store, 'i1', 'I fear geese.');
+    said(store, 'i2', 'Good weather.');
+    said(store, 'i3', 'As ever: i fear geese. Do you?');
+    sumUp(store, 'They fear geese.');
+    store.remove(bob, 'f1');
+    expect(store.list(bob)).toMatchObject([{ kind: 'turn', asked: 'Good weather.' }]);
+    expect(store.unsummarised(bond)).toMatchObject([{ asked: 'Good weather.' }]);
+  });
+
+  it('does not come back when what is left is summed up anew', () => {
+    const store = newStore();
+    said(store, 'i1', 'Geese, you know.');
+    said(store, 'i2', 'They give me the creeps.');
+    sumUp(store, 'They fear geese.', [{ turn: 1, text: 'Fears geese.' }]);
+    expect(factsOf(store)).toEqual(['Fears geese.']);
+    store.remove(bob, 'f1');
+    expect(sumUp(store, 'They are afraid.', [{ turn: 2, text: 'Fears geese.' }])).toBe(true);
+    expect(factsOf(store)).toEqual([]);
+    // What is said later counts.
+    said(store, 'i3', 'I fear geese.');
+    expect(factsOf(store)).toEqual(['I fear geese.']);
+  });
+
+  it('is not taken up again by the talk in which it was said', () => {
+    const store = newStore();
+    said(store, 'i1', 'I fear geese.', 'One two three.');
+    store.remove(bob, 'f1');
+    const cut = { session: 's1', item: 'i1', asked: 'I fear geese.', answered: 'One', isKnown: true };
+    store.record(bond, cut, factsIn(cut.asked), 0);
+    expect(store.list(bob)).toEqual([]);
+  });
+});
+
+describe('what was corrected', () => {
+  it('stays so in its turn, though the client tells later what was heard', () => {
+    const store = newStore();
+    said(store, 'i1', 'I have a dock.', 'One two three.');
+    store.correct(bob, 't1', { asked: 'I have a dog.' });
+    said(store, 'i1', 'I have a dock.', 'One');
+    expect(store.list(bob)).toMatchObject([{ asked: 'I have a dog.', answered: 'One two three.' }]);
+  });
+
+  it('is right in the turn in which it was said, and its summary is made anew from that', () => {
+    const store = newStore();
+    said(store, 'i1', 'Well. I have a dock.');
+    sumUp(store, 'They have a dock.');
+    store.correct(bob, 'f1', { text: 'I have a dog.' });
+    expect(store.summary(bond)).toBe('');
+    expect(store.unsummarised(bond)).toMatchObject([{ asked: 'Well. I have a dog.' }]);
+    sumUp(store, 'They have a dog.', [{ turn: 1, text: 'Has a dock.' }]);
+    expect(factsOf(store)).toEqual(['I have a dog.']);
+  });
+
+  it('outranks the turns when they are summed up', () => {
+    const store = newStore();
+    said(store, 'i1', 'I live in Leeds.');
+    for (let item = 2; item < 60; item += 1) said(store, `i${item}`, 'And so on, and on. '.repeat(20));
+    store.correct(bob, 'f1', { text: 'I live in York.' });
+    expect(store.outgrown(bond)?.corrected).toEqual(['I live in York.']);
+  });
+
+  it('as a summary is not made anew from what was said, once it has to go', () => {
+    const store = newStore();
+    said(store, 'i1', 'I fear geese.');
+    said(store, 'i2', 'I hate ducks.');
+    sumUp(store, 'They fear geese and ducks.');
+    store.correct(bob, 's1', { text: 'They fear geese.' });
+    store.remove(bob, 't1');
+    expect(store.summary(bond)).toBe('');
+    expect(store.unsummarised(bond)).toEqual([]);
+  });
+});
+
+/** Talks of which each third turn is Xyzzyplugh's: turns that grow and shrink have SQLite move rows, and leave copies of them behind. */
+function fill(store: MemoryStore): void {
+  let state = 1;
+  const random = (below: number): number => (state = (state * 48_271) % 2_147_483_647) % below;
+  for (let item = 0; item < 400; item += 1)
+    for (const each of [item, random(item + 1)]) {
+      const [user, word] = each % 3 === 0 ? ['xyzzyplugh', 'xyzzyplugh'] : ['bob', 'harmless'];
+      const words = (most: number): string => `${word} `.repeat(1 + random(most));
+      const asked = words(random(10) === 0 ? 500 : 40);
+      store.record({ ...bond, user }, { session: 's', item: `${word}${each}`, asked, answered: words(40) }, [], each);
+    }
+}
+
+describe('the file of a person who was erased', () => {
+  const onDisk = (file: string): string => [file, `${file}-wal`].map((one) => readFileSync(one, 'latin1')).join('');
+  const xyzzy = { owner: '', user: 'xyzzyplugh' };
+
+  it('holds no trace of them between the rows of others, once it is tidy', () => {
+    const file = newFile();
+    const store = newStore(file);
+    fill(store);
+    while (store.erase(xyzzy, '', 97) > 0);
+    expect(onDisk(file)).toContain('xyzzyplugh');
+    expect(store.tidy()).toBe(true);
+    expect(onDisk(file)).not.toContain('xyzzyplugh');
+    expect(store.list(bob).length).toBeGreaterThan(200);
+  });
+
+  it('holds none when the erasure is answered', async () => {
+    const file = newFile();
+    const store = newStore(file);
+    fill(store);
+    const thread = await openStoreThread(file);
+    open.push(thread);
+    expect(onDisk(file)).toContain('xyzzyplugh');
+    expect(await thread.erase(xyzzy)).toBe(134);
+    expect(onDisk(file)).not.toContain('xyzzyplugh');
+  });
+
+  it('is rid of traces when it is opened next, where the process was killed before', async () => {
+    const file = newFile();
+    const killed = newStore(file);
+    said(killed, 'i1', 'xyzzyplugh. '.repeat(100));
+    killed.erase(bob);
+    const next = await openStoreThread(file);
+    await next.close();
+    expect(killed.tidy()).toBe(true);
+    expect(onDisk(file)).not.toContain('xyzzyplugh');
+  });
+});
+
+describe('what is moved', () => {
+  const guest = { ...bond, user: 'guest' };
+
+  it('belongs to somebody else, with facts, and is summed up on top of what they had', () => {
+    const store = newStore();
+    said(store, 'i1', 'I fear geese.');
+    sumUp(store, 'They fear geese.');
+    store.record(guest, { session: 's2', item: 'g1', asked: 'I like tea.', answered: '' }, factsIn('I like tea.'), 0);
+    store.summarise(guest, { before: '', turns: store.unsummarised(guest), text: 'Tea.', facts: [], atMs: 0 });
+    expect(store.move({ owner: '', user: 'guest' }, bob)).toBe(3);
+    expect(store.list({ owner: '', user: 'guest' })).toEqual([]);
+    expect(factsOf(store)).toEqual(['I like tea.', 'I fear geese.']);
+    expect(store.summary(bond)).toBe('They fear geese.');
+    expect(store.unsummarised(bond)).toMatchObject([{ asked: 'I like tea.' }]);
+  });
+
+  it('from one key to another keeps each user apart, with their summaries', () => {
+    const store = newStore();
+    said(store, 'i1', 'I fear geese.');
+    sumUp(store, 'They fear geese.');
+    store.record(guest, { session: 's2', item: 'g1', asked: 'I like tea.', answered: '' }, [], 0);
+    expect(store.move({ owner: '' }, { owner: 'game' })).toBe(4);
+    expect(store.people()).toMatchObject([
+      { owner: 'game', user: 'bob', turns: 1, facts: 1 },
+      { owner: 'game', user: 'guest', turns: 1 },
+    ]);
+    expect(store.summary({ ...bond, owner: 'game' })).toBe('They fear geese.');
+  });
+});

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openRecall } from '../../../server/memory/recall.ts';
+import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
+import { fakeEngines } from '../../fakes/engines.ts';
+import { serve } from '../../rigs/serve-rig.ts';
+
+const folders: string[] = [];
+const mounts: string[] = [];
+afterEach(() => {
+  for (const folder of mounts.splice(0)) execFileSync('/usr/bin/umount', ['--lazy', folder]);
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function dataFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dramatis-memory-'));
+  folders.push(folder);
+  return folder;
+}
+
+function mount(folder: string, options: string): void {
+  execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
+  mounts.push(folder);
+}
+
+/** A disk of our own takes a privilege that few have. */
+function canMount(): boolean {
+  try {
+    mount(dataFolder(), 'size=64k');
+    return true;
+  } catch {
+    console.warn('skipped: full and read-only disks, since nothing can be mounted here');
+    return false;
+  }
+}
+
+type Server = Awaited<ReturnType<typeof serve>>;
+type Call = ReturnType<Server['call']>;
+
+async function begin(server: Server, query = '?model=alice&user=bob'): Promise<Call> {
+  const call = server.call(query);
+  await call.until('session.created');
+  return call;
+}
+
+async function say(call: Call, text: string): Promise<void> {
+  const content = [{ type: 'input_text', text }];
+  call.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+  call.send({ type: 'response.create', response: { output_modalities: ['text'] } });
+  expect((await call.until('response.done'))['response'].status).toBe('completed');
+}
+
+const listed = async (server: Server) => (await server.ask('/v1/memories?user=bob')).body;
+const askedIn = async (server: Server): Promise<string[]> =>
+  (await listed(server)).data.flatMap(({ kind, asked }: Record<string, string>) => (kind === 'turn' ? [asked] : []));
+
+describe('two who keep memories of one user at once', () => {
+  it('in two sessions keep both, and each recalls what the other was told', async () => {
+    const engines = fakeEngines();
+    const server = await serve({ flags: { memory: true, dataDir: dataFolder() }, engines });
+    const [first, second] = [await begin(server), await begin(server)];
+    await Promise.all([say(first, 'I live in Leeds.'), say(second, 'I have a dog.')]);
+    await say(second, 'Where do I live?');
+    expect(engines.agent.asked.at(-1)?.memories).toContain('They told you today: I live in Leeds.');
+    expect((await askedIn(server)).toSorted()).toEqual(['I have a dog.', 'I live in Leeds.', 'Where do I live?']);
+  });
+
+  it('in two servers over one folder lose nothing, and each recalls what the other was told', async () => {
+    const dataDir = dataFolder();
+    const engines = fakeEngines();
+    const servers = [
+      await serve({ flags: { memory: true, dataDir } }),
+      await serve({ flags: { memory: true, dataDir }, engines }),
+    ] as const;
+    const [first, second] = [await begin(servers[0]), await begin(servers[1])];
+    const counts = Array.from({ length: 20 }, (_, index) => index);
+    const talk = async (call: Call, name: string): Promise<void> => {
+      for (const index of counts) await say(call, `Turn ${index} with the ${name} server.`);
+    };
+    await Promise.all([talk(first, 'first'), talk(second, 'second')]);
+    await say(first, 'I live in Leeds.');
+    await say(second, 'Where do I live?');
+    expect(engines.agent.asked.at(-1)?.memories).toContain('They told you today: I live in Leeds.');
+    expect(await askedIn(servers[0])).toHaveLength(42);
+    // What one forgets the other does not tell.
+    const leeds = (await listed(servers[0])).data.find(({ kind }: { kind: string }) => kind === 'fact');
+    await fetch(`${servers[0].url}/v1/memories/${leeds.id}?user=bob`, { method: 'DELETE' });
+    await say(second, 'Do I live in Leeds?');
+    expect(engines.agent.asked.at(-1)?.memories ?? []).not.toContain('They told you today: I live in Leeds.');
+  });
+});
+
+describe('a clock that is set back', () => {
+  it('changes neither the order of what was said, nor what is recalled', () => {
+    const store = new MemoryStore(memoryFile(dataFolder()));
+    const bond = { owner: '', user: 'bob', character: 'alice' };
+    const dayMs = 86_400_000;
+    for (const [index, asked] of ['The roses bloom.', 'The roses wilt.'].entries())
+      store.record(bond, { session: 's', item: `i${index}`, asked, answered: '' }, [], (9 - index) * dayMs);
+    expect(store.list(bond)).toMatchObject([{ asked: 'The roses wilt.' }, { asked: 'The roses bloom.' }]);
+    expect(openRecall(store, bond, () => 0)([{ role: 'user', text: 'How are the roses?' }]).toSorted()).toEqual([
+      'They said today: The roses bloom.',
+      'They said today: The roses wilt.',
+    ]);
+    store.close();
+  });
+});
+
+describe('a file that cannot be read', () => {
+  const newer = (file: string): void => {
+    new MemoryStore(file).close();
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+  };
+  const broken = (file: string): void => {
+    new MemoryStore(file).close();
+    writeFileSync(file, 'broken'.repeat(3_000));
+  };
+
+  it.each([
+    ['of a newer Dramatis', newer, 'written by a newer Dramatis'],
+    ['that is broken', broken, 'file is not a database'],
+  ])('%s is left as it is, told of, and talked without', async (_name, make, reason) => {
+    const dataDir = dataFolder();
+    const file = memoryFile(dataDir);
+    make(file);
+    const before = readFileSync(file);
+    const server = await serve({ flags: { memory: true, dataDir } });
+    await say(await begin(server), 'I live in Leeds.');
+    expect(server.log.join('')).toContain(reason);
+    expect((await server.ask('/healthz')).body.memory).toBe('unavailable');
+    const answer = await server.ask('/v1/memories?user=bob');
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'memory_unavailable']);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('any more, since it was broken meanwhile, costs memories and no talk', async () => {
+    const dataDir = dataFolder();
+    const server = await serve({ flags: { memory: true, dataDir } });
+    const call = await begin(server);
+    await say(call, 'I live in Leeds.');
+    const database = new DatabaseSync(memoryFile(dataDir));
+    database.exec('DROP TABLE points; DROP TABLE facts; DROP TABLE turns');
+    database.close();
+    for (const text of ['One.', 'Two.', 'Three.']) await say(call, text);
+    const answer = await server.ask('/v1/memories?user=bob');
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'memory_unavailable']);
+    expect(server.log.filter((line) => line.includes('no such table'))).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!canMount())('a disk', () => {
+  it('that is full costs nothing that was said, once there is room again', async () => {
+    const dataDir = dataFolder();
+    mount(dataDir, 'size=2m');
+    const server = await serve({ flags: { memory: true, dataDir } });
+    const call = await begin(server);
+    await say(call, 'I live in Leeds.');
+    const ballast = path.join(dataDir, 'ballast');
+    let size = 2_048;
+    for (; size > 0; size -= 16)
+      try {
+        writeFileSync(ballast, Buffer.alloc(size * 1_024));
+        break;
+      } catch {
+        rmSync(ballast, { force: true });
+      }
+    const long = (index: number): string => `${index}: ${'a tale of many words '.repeat(500)}`;
+    for (let index = 0; index < 12; index += 1) await say(call, long(index));
+    expect((await askedIn(server)).length).toBeLessThan(12);
+    expect(server.log.filter((line) => line.includes('full'))).toHaveLength(1);
+    rmSync(ballast);
+    await say(call, 'Is there room again?');
+    expect(await askedIn(server)).toHaveLength(14);
+  });
+
+  it('that cannot be written is told of, and talked without', async () => {
+    const dataDir = dataFolder();
+    mount(dataDir, 'size=400k');
+    new MemoryStore(memoryFile(dataDir)).close();
+    execFileSync('/usr/bin/mount', ['-o', 'remount,ro', dataDir]);
+    const server = await serve({ flags: { memory: true, dataDir } });
+    await say(await begin(server), 'I live in Leeds.');
+    expect((await server.ask('/healthz')).body.memory).toBe('unavailable');
+    expect(server.log.join('')).toMatch(/cannot be read .*(read-?only|EROFS)/i);
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { actor } from '../../../agents/actor/actor.ts';
+import { loadCharacter } from '../../../characters/character.ts';
+import { openEngines, type Engines } from '../../../server/engines/engines.ts';
+import { cascade } from '../../../server/responders/responder.ts';
+import { Trace } from '../../../server/session/contract/turn-timings.ts';
+import { concatSamples } from '../../../voices/audio.ts';
+import { detectVoice, transcribeRecording } from '../../../voices/recognition/transcribe-recording.ts';
+import { resample } from '../../../voices/dsp/resampler.ts';
+import { fakeChat } from '../../agents/actor/stand-ins.ts';
+import { ManualClock } from '../../fakes/clock.ts';
+import { connect } from '../../rigs/wire-rig.ts';
+
+const script = '[She is lying about the letter, surely.] (bows deeply) One two. (sits down) Three four five. [sighs]';
+
+/** What a client is told of a spoken reply: cues and words in their order, the finished transcript, and the length of the sound. */
+async function told(cues: 'none' | 'visible' | 'all', modality: 'audio' | 'text' = 'audio') {
+  const wire = connect({ says: [script], cues });
+  wire.send({ type: 'response.create', response: { output_modalities: [modality] } });
+  await wire.clock.advance(10_000);
+  const rows = wire.events.flatMap((event: any) => {
+    if (event.type === 'x_dramatis.cue') return [[event.kind, event.text, event.samples]];
+    if (!/transcript\.delta|output_text\.delta/.test(event.type)) return [];
+    const words = event.x_dramatis?.words ?? [{ text: event.delta, start_ms: 0 }];
+    return words.map((word: any) => ['word', word.text.trim(), Math.round(word.start_ms * 24)]);
+  });
+  const done = wire.last('response.done').response;
+  const samples = wire.events
+    .filter(({ type }) => type === 'response.output_audio.delta')
+    .reduce((sum, event: any) => sum + Buffer.from(event.delta, 'base64').length / 2, 0);
+  await wire.hangUp();
+  return { rows, done, samples, all: JSON.stringify(wire.events) };
+}
+
+describe('what a character does and thinks beside its words', () => {
+  it('is told at the sample of the word it stands before, to a client that asked', async () => {
+    const { rows, samples } = await told('all');
+    const kinds = rows.map(([kind, text]) => (kind === 'word' ? text : kind));
+    expect(kinds).toEqual(['thought', 'action', 'One', 'two.', 'action', 'Three', 'four', 'five.', 'action']);
+    const at = (text: string): number => rows.find((row) => row[1] === text)?.[2] ?? -1;
+    expect(at('bows deeply')).toBe(0);
+    expect(at('sits down')).toBe(at('Three'));
+    expect(at('sighs')).toBe(samples);
+  });
+
+  it('is no thought, unless thoughts were asked for', async () => {
+    const { rows, all } = await told('visible');
+    expect(rows.map(([kind]) => kind)).not.toContain('thought');
+    expect(rows.map(([kind]) => kind)).toContain('action');
+    expect(all).not.toContain('lying');
+  });
+
+  it('is not told to stock clients, in no event and no item', async () => {
+    for (const modality of ['audio', 'text'] as const) {
+      const { all, done } = await told('none', modality);
+      expect(all).not.toMatch(/lying|bows|sits|sighs/);
+      const [part] = done.output[0].content;
+      expect((part.transcript ?? part.text).trim()).toBe('One two. Three four five.');
+    }
+  });
+
+  it('is told of what is written', async () => {
+    const { rows } = await told('visible', 'text');
+    expect(rows.map(([kind, text]) => (kind === 'word' ? text : kind))).toEqual([
+      'action',
+      'One two.',
+      'action',
+      'Three four five.',
+      'action',
+    ]);
+  });
+});
+
+/** Scripts of models that do not keep to the form, and what of them may be heard. */
+const unruly = [
+  '［angry］Please come in and sit down. (sad) {whistles} The weather is very cold today. ' +
+    '**slams the door** _laughs loudly_ *I lean back in my chair.* We shall have dinner at seven. 🎺 (OOC: elephant? trumpet!) [tender',
+  '(laughs (quietly) at the elephant) Please come in and sit down. [[whistles]] 〔spectacles〕 【angry】 ~♪ The weather is ' +
+    'very cold today. [emotion: tender] <sad>We shall have dinner at seven.</sad> https://www.example.org/door?a=b\n*slams the door',
+];
+
+describe('a performance in a real voice', () => {
+  let engines: Engines | undefined;
+  afterAll(() => engines?.close());
+
+  /** What the embedded recognizer hears of a script, spoken by the embedded voice. */
+  async function heardOf(says: string, recipe: 'coser' | 'dramatis'): Promise<string> {
+    engines ??= await openEngines({});
+    const character = await loadCharacter('characters/abraham-lincoln');
+    const voice = engines.voiceOf(character);
+    // Three signs a delta: every mark is cut somewhere.
+    const agent = actor(character, fakeChat(says.match(/[^]{1,3}/gu) ?? []), { recipe });
+    const responder = cascade({ recognizer: engines.recognizer, agent, ...voice });
+    const { signal } = new AbortController();
+    const blocks: Float32Array[] = [];
+    const options = { signal, speaks: true, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
+    for await (const part of responder.reply([{ role: 'user', text: 'Hello' }], options))
+      if (part.type === 'speech') blocks.push(part.chunk.frame.samples);
+    const samples = resample(concatSamples(blocks), voice.synthesizer.sampleRate, engines.vad.sampleRate);
+    const activity = await detectVoice(samples, engines.vad, { signal });
+    return (await transcribeRecording(activity, engines.recognizer, { signal }))?.text.toLowerCase() ?? '';
+  }
+
+  it('speaks no tag, no thought and no action: recognized again, only the words are there', async () => {
+    const says =
+      '[tender] [She must never learn of the elephant.] (puts on his spectacles) Please come in and sit down. ' +
+      '[angry] *slams the door* The weather is very cold today. (whistles)\nNarrator: A trumpet sounds.\nWe shall have dinner at seven.';
+    for (const recipe of ['coser', 'dramatis'] as const) expect(await heardOf(says, recipe)).toSatisfy(isWordsAlone);
+  }, 120_000);
+
+  it.each(unruly)(
+    'nor where a model does not keep to the form: %j',
+    async (says) => {
+      expect(await heardOf(says, 'dramatis')).toSatisfy(isWordsAlone);
+    },
+    120_000,
+  );
+});
+
+const unspoken =
+  /tender|elephant|spectacles|angry|slam|door|whistle|narrator|trumpet|bracket|asterisk|lean|chair|laugh|emotion|quiet|sad\b|brace|tilde|http/;
+
+function isWordsAlone(heard: string): boolean {
+  return ['sit down', 'cold today', 'dinner'].every((words) => heard.includes(words)) && !unspoken.test(heard);
+}

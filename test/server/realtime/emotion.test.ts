@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { CharacterAgent } from '../../../agents/agent.ts';
+import { followPhrases } from '../../../server/responders/phrase-follower.ts';
+import { cascade } from '../../../server/responders/responder.ts';
+import { Trace } from '../../../server/session/contract/turn-timings.ts';
+import { ManualClock } from '../../fakes/clock.ts';
+import { fakeAgent } from '../../fakes/agent.ts';
+import { fakeRecognizer } from '../../fakes/recognizer.ts';
+import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
+import { connect } from '../../rigs/wire-rig.ts';
+
+/** What a client is told of a reply to something written: each delta with its emotion. */
+async function told(says: string, modality: 'audio' | 'text' = 'audio') {
+  const wire = connect({ says: [says] });
+  wire.send({ type: 'response.create', response: { output_modalities: [modality] } });
+  await wire.clock.advance(10_000);
+  const type = modality === 'audio' ? 'response.output_audio_transcript.delta' : 'response.output_text.delta';
+  const deltas: [text: string, emotion: unknown][] = wire.events.flatMap((event: any) =>
+    event.type === type ? [[event.delta, event.x_dramatis?.emotion]] : [],
+  );
+  const items = ['response.output_item.added', 'conversation.item.added', 'response.output_item.done'];
+  const onItems = items.map((name) => wire.last(name).item.x_dramatis);
+  const done = wire.last('response.done').response;
+  await wire.hangUp();
+  return { deltas, onItems, done };
+}
+
+const tagged = '[sad] One two. Three. [cheerful] Four five six. [odd] Seven.';
+
+describe('how a reply is said', () => {
+  it('is told with its words and on its item, and is not spoken', async () => {
+    const { deltas, onItems, done } = await told(tagged);
+    expect(deltas.map(([text]) => text).join('')).toBe('One two. Three. Four five six. Seven.');
+    const felt = (emotion: string): string =>
+      deltas.flatMap(([text, each]) => (each === emotion ? [text] : [])).join('');
+    expect(felt('sad')).toBe('One two. Three. ');
+    expect(felt('cheerful')).toBe('Four five six. Seven.');
+    expect(onItems).toEqual(Array.from({ length: 3 }, () => ({ emotion: 'sad' })));
+    expect(done.output[0].x_dramatis).toEqual({ emotion: 'sad' });
+    expect(done.output[0].content[0].transcript).not.toContain('[');
+  });
+
+  it('is told of a written one too', async () => {
+    const { deltas, onItems } = await told(tagged, 'text');
+    expect(deltas).toEqual([
+      ['One two. ', 'sad'],
+      ['Three. ', 'sad'],
+      ['Four five six. ', 'cheerful'],
+      ['Seven.', 'cheerful'],
+    ]);
+    expect(onItems[0]).toEqual({ emotion: 'sad' });
+  });
+
+  it('is not told where the mind told nothing', async () => {
+    for (const modality of ['audio', 'text'] as const) {
+      const { deltas, onItems } = await told('One two. Three.', modality);
+      expect(deltas.map(([, emotion]) => emotion).filter(Boolean)).toEqual([]);
+      expect(onItems).toEqual([undefined, undefined, undefined]);
+    }
+  });
+
+  it('is told to the synthesizer, and ends with the mind that felt it', async () => {
+    const agent: CharacterAgent = {
+      ...fakeAgent([]),
+      async *reply() {
+        yield { type: 'mind', name: 'first' };
+        yield { type: 'text-delta', text: 'One. ', emotion: 'angry' };
+        yield { type: 'text-delta', text: 'Two thr' };
+        yield { type: 'mind', name: 'second', because: 'ENGINE_TIMEOUT' };
+        yield { type: 'text-delta', text: 'Four.' };
+      },
+    };
+    const plain = fakeSynthesizer();
+    const spoken: unknown[] = [];
+    const synthesizer: typeof plain = {
+      ...plain,
+      async *speak(phrases, options) {
+        async function* noted() {
+          for await (const phrase of phrases) {
+            spoken.push(phrase);
+            yield phrase;
+          }
+        }
+        yield* plain.speak(noted(), options);
+      },
+    };
+    const voice = { kind: 'preset', id: 'fake' } as const;
+    const responder = cascade({ recognizer: fakeRecognizer([]), agent, synthesizer, voice });
+    const { signal } = new AbortController();
+    const trace = new Trace(new ManualClock());
+    const felt: unknown[] = [];
+    for await (const part of responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace })) {
+      if (part.type === 'speech') felt.push([part.chunk.text, part.emotion]);
+    }
+    expect(spoken).toEqual([{ text: 'One. ', emotion: 'angry' }, { text: 'Four.' }]);
+    expect(felt).toEqual([
+      ['One. ', 'angry'],
+      ['Four.', undefined],
+    ]);
+  });
+});
+
+describe('a piece of speech', () => {
+  it('is known by its phrase, though the synthesizer reads ahead, cuts, and leaves out what cannot be said', () => {
+    const follower = followPhrases();
+    follower.handed({ text: 'One two. ', emotion: 'sad' });
+    expect(follower.emotionOf('One ')).toBe('sad');
+    follower.handed({ text: '— ', emotion: 'angry' });
+    follower.handed({ text: 'One more.', emotion: 'cheerful' });
+    expect(follower.emotionOf('two. ')).toBe('sad');
+    expect(follower.emotionOf('One more')).toBe('cheerful');
+    expect(follower.emotionOf('.')).toBe('cheerful');
+    expect(follower.emotionOf('')).toBe('cheerful');
+  });
+});

@@ -1,0 +1,36 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { action, engineScript, performAll } from '../../rigs/random-client.ts';
+import { connect } from '../../rigs/wire-rig.ts';
+
+function isOurs(event: Record<string, unknown>): boolean {
+  return (event['error'] as { code: string }).code === 'internal_error';
+}
+
+describe('the order of wire events', () => {
+  it('is kept, and every response ends exactly once, whatever a client does', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 30, size: 'max' }), async (script) => {
+        const wire = connect(engineScript);
+        await performAll(wire, script);
+        await wire.hangUp();
+        const faults = wire.events.filter((event) => event.type === 'error' && isOurs(event));
+        expect(faults).toEqual([]);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  it('holds no response in a transcription session, whatever a client does', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 20, size: 'max' }), async (script) => {
+        const wire = connect({ intent: 'transcription', hears: ['hello', '', 'again'] });
+        await performAll(wire, script);
+        await wire.hangUp();
+        expect(wire.types().filter((type) => type.startsWith('response.'))).toEqual([]);
+        expect(wire.engines.agent.asked).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadStages } from '../../../characters/scene.ts';
+import { mayTakeFloor, type Part } from '../../../server/responders/turn-order.ts';
+import { actingModel, characters, garden, openScene, stages } from '../../rigs/scene-rig.ts';
+
+describe('a scene', () => {
+  it('is played to its end by its script, each turn by its own speaker, where no model plays', async () => {
+    const rig = openScene();
+    rig.begin();
+    await rig.clock.advance(120_000);
+    expect(rig.said().map(([who]) => who)).toEqual(garden.scene.script.map(({ speaker }) => speaker));
+    expect(new Set(rig.voices)).toEqual(new Set(['sherlock-holmes', 'alice', 'abraham-lincoln', 'environment']));
+    expect(
+      rig
+        .said()
+        .map(([, text]) => text)
+        .join(' '),
+    ).not.toMatch(/[()[\]]/);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('scene-end');
+    const cues = rig.of('reply-cue').map(({ cue }) => cue.text);
+    expect(cues).toContain('kneels by the fountain');
+    expect(rig.faults).toEqual([]);
+    await rig.close();
+  });
+
+  it('gives the floor to a user who plays, answers them by whom they spoke to, and goes on', async () => {
+    const rig = openScene();
+    rig.begin();
+    await rig.clock.advance(4_000);
+    const before = rig.said().length;
+    await rig.speak(1_200);
+    await rig.silence(1_500);
+    await rig.clock.advance(120_000);
+    const cut = rig.of('reply-item-ended').find((event) => event.cut);
+    expect(cut).toBeDefined();
+    expect(rig.said()[before + 1]?.[0]).toBe('alice');
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('scene-end');
+    await rig.close();
+  });
+
+  it('waits for a user whom the model has speak next, and goes on without them where the client says so', async () => {
+    const stage = { ...garden, scene: { ...garden.scene, script: [] } };
+    const who = ['Alice', 'The host', 'The host', 'The host', 'Abraham Lincoln', 'The host'];
+    const rig = openScene({ model: actingModel(who, 'So it is.'), stage, hears: ['Mr Lincoln, who has the key?'] });
+    const said = () => rig.said().map(([speaker]) => speaker);
+    rig.begin();
+    await rig.clock.advance(60_000);
+    expect(said()).toEqual(['alice']);
+    expect(rig.of('reply-ended').at(-1)?.end).toMatchObject({ status: 'completed', rest: 'users-turn' });
+    rig.send({ type: 'reply', request: { inConversation: true } });
+    await rig.clock.advance(60_000);
+    expect(said()).toEqual(['alice', 'sherlock-holmes']);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('users-turn');
+    await rig.speak(1_200);
+    await rig.silence(1_500);
+    await rig.clock.advance(60_000);
+    expect(said()).toEqual(['alice', 'sherlock-holmes', 'abraham-lincoln']);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('users-turn');
+    expect(rig.faults).toEqual([]);
+    await rig.close();
+  });
+
+  it('is played by a model: it chooses who speaks, sees no thoughts of others, and ends the scene', async () => {
+    const model = actingModel([
+      '**Next Speaker:** Alice',
+      '"Abraham Lincoln"',
+      'nobody at all',
+      'Alice',
+      'Sherlock Holmes',
+    ]);
+    const rig = openScene({ model });
+    rig.begin();
+    await rig.clock.advance(120_000);
+    const who = rig.said().map(([speaker]) => speaker);
+    expect(who.slice(0, 3)).toEqual(['environment', 'alice', 'abraham-lincoln']);
+    expect(who).toHaveLength(6);
+    expect(rig.of('reply-ended').at(-1)?.end.rest).toBe('scene-end');
+    const toAlice = model.prompts.findLast(([system]) => system?.text.startsWith('You are Alice'));
+    expect(toAlice?.[0]?.text).toContain('You found the key under the table');
+    expect(toAlice?.[0]?.text).toContain('The host');
+    const all = (toAlice ?? [])
+      .slice(1)
+      .map(({ text }) => text)
+      .join('\n');
+    expect(all).toContain('Abraham Lincoln: (nods) So it is, friends.');
+    expect(all).not.toContain('I know.');
+    await rig.close();
+  });
+
+  it('has at most its turns', async () => {
+    const model = actingModel(
+      Array.from({ length: 99 }, (_, index) => (index % 2 === 0 ? 'Alice' : 'Sherlock Holmes')),
+    );
+    const stage = { ...garden, scene: { ...garden.scene, turns: 7 } };
+    const rig = openScene({ model, stage });
+    rig.begin();
+    await rig.clock.advance(200_000);
+    expect(rig.said()).toHaveLength(7);
+    await rig.close();
+  });
+});
+
+describe('scene files', () => {
+  it('that come along have three characters and more, whose script they can play', () => {
+    expect(stages.length).toBeGreaterThanOrEqual(2);
+    for (const { stage } of stages) expect(stage?.cast.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([
+    ['no JSON', '{', /not valid JSON/],
+    [
+      'a character that is not there',
+      JSON.stringify({
+        ...garden.scene,
+        characters: [
+          { id: 'nobody', motivation: 'x' },
+          { id: 'alice', motivation: 'x' },
+        ],
+      }),
+      /no character "nobody"/,
+    ],
+    [
+      'a stranger in the script',
+      JSON.stringify({ ...garden.scene, script: [{ speaker: 'captain-nemo', text: 'Ahoy.' }] }),
+      /"captain-nemo" speaks in the script/,
+    ],
+    ['too many turns', JSON.stringify({ ...garden.scene, turns: 21 }), /turns/],
+  ])('with %s are refused by name', async (_what, text, message) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-scenes-'));
+    await mkdir(path.join(folder, 'scenes'));
+    await writeFile(path.join(folder, 'scenes', 'bad.json'), text);
+    await expect(loadStages(folder, characters)).rejects.toThrow(message);
+    await expect(loadStages(folder, characters)).rejects.toThrow(/bad\.json/);
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('the floor', () => {
+  it('is taken by a user who plays from anybody, and from the user by nobody', () => {
+    const holders: (Part | undefined)[] = ['user', 'character', 'environment', undefined];
+    for (const holder of holders) {
+      expect(mayTakeFloor({ holder, userPlays: true }, 'user')).toBe('now');
+      expect(mayTakeFloor({ holder, userPlays: false }, 'user')).toBe('never');
+      for (const claimant of ['character', 'environment'] as const)
+        expect(mayTakeFloor({ holder, userPlays: true }, claimant)).toBe(holder === undefined ? 'now' : 'after');
+    }
+    expect(mayTakeFloor({ holder: 'user', userPlays: false }, 'character')).toBe('now');
+  });
+});

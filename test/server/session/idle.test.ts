@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { step, type TurnEvent, type TurnPolicy, type TurnState } from '../../../server/session/turns/turn.ts';
+import { tone } from '../../fakes/vad.ts';
+import { defaultSettings, openRig } from '../../rigs/session-rig.ts';
+import { connect } from '../../rigs/wire-rig.ts';
+
+const idle = (idleMs: number): Parameters<typeof openRig>[0] => ({
+  says: ['One two three.', 'Are you there?'],
+  settings: { turnDetection: { ...defaultSettings.turnDetection!, idleMs } },
+});
+
+async function firstReply(rig: ReturnType<typeof openRig>): Promise<void> {
+  rig.send({ type: 'reply', request: { inConversation: true } });
+  await rig.silence(400);
+}
+
+describe('a user who stays silent after a reply', () => {
+  it('is spoken to, counted from the end of what was heard', async () => {
+    const rig = openRig(idle(1_000));
+    await firstReply(rig);
+    await rig.silence(1_600);
+    const [event] = rig.of('idle');
+    // The reply of 300 ms was sent at once; it was heard to its end 300 ms into the silence.
+    expect(event?.fromMs).toBeGreaterThan(200);
+    expect(event?.fromMs).toBeLessThan(400);
+    expect((event?.atMs ?? 0) - (event?.fromMs ?? 0)).toBeGreaterThanOrEqual(1_000);
+    expect((event?.atMs ?? 0) - (event?.fromMs ?? 0)).toBeLessThan(1_100);
+    expect(rig.agent.situations).toEqual([undefined, 'idle']);
+  });
+
+  it('leaves an empty item, told of in the order of the protocol', async () => {
+    const rig = openRig(idle(800));
+    await firstReply(rig);
+    await rig.silence(1_400);
+    const types = rig.types();
+    expect(types.slice(types.indexOf('idle'), types.indexOf('idle') + 5)).toEqual([
+      'idle',
+      'audio-committed',
+      'item-added',
+      'transcript-final',
+      'reply-started',
+    ]);
+    expect(rig.of('idle')[0]?.itemId).toBe(rig.of('audio-committed')[0]?.itemId);
+    expect(rig.of('item-added')[0]?.item).toMatchObject({ role: 'user', content: [{ type: 'audio', transcript: '' }] });
+    expect(rig.agent.histories[1]).toEqual([{ role: 'assistant', text: 'One two three.' }]);
+  });
+
+  it('is spoken to although the client sends no sound at all', async () => {
+    const rig = openRig(idle(1_000));
+    await firstReply(rig);
+    await rig.clock.advance(2_500);
+    expect(rig.of('idle')).toHaveLength(1);
+  });
+
+  it('is spoken to once, and not again before they did something', async () => {
+    const rig = openRig({ ...idle(1_000), hears: ['yes'] });
+    await firstReply(rig);
+    await rig.silence(10_000);
+    expect(rig.of('idle')).toHaveLength(1);
+    await rig.speak(600);
+    await rig.silence(10_000);
+    expect(rig.agent.situations).toEqual([undefined, 'idle', undefined, 'idle']);
+    rig.send({ type: 'reply', request: { inConversation: true } });
+    await rig.clock.advance(10_000);
+    expect(rig.of('idle')).toHaveLength(3);
+  });
+
+  it('is left alone unless the client asked for it', async () => {
+    const rig = openRig({ says: ['One two three.'] });
+    await firstReply(rig);
+    await rig.silence(5_000);
+    expect(rig.of('idle')).toEqual([]);
+    expect(rig.of('reply-started')).toHaveLength(1);
+  });
+
+  it('is left alone before anything was said', async () => {
+    const rig = openRig(idle(500));
+    await rig.silence(3_000);
+    expect(rig.of('idle')).toEqual([]);
+  });
+
+  it('is left alone while the client has dropped', async () => {
+    const rig = openRig(idle(500));
+    await firstReply(rig);
+    rig.session.away(true);
+    await rig.clock.advance(5_000);
+    expect(rig.of('idle')).toEqual([]);
+  });
+});
+
+describe('the count of silence', () => {
+  it('starts anew when the user types', async () => {
+    const rig = openRig(idle(1_000));
+    await firstReply(rig);
+    await rig.silence(600);
+    rig.send({
+      type: 'item-add',
+      item: { id: 'a', type: 'message', role: 'user', status: 'completed', content: [{ type: 'text', text: 'hm' }] },
+    });
+    await rig.silence(800);
+    expect(rig.of('idle')).toEqual([]);
+    await rig.silence(400);
+    expect(rig.of('idle')).toHaveLength(1);
+  });
+
+  it('ends when the user speaks, and starts anew after a sound that meant nothing', async () => {
+    const rig = openRig({ ...idle(1_000), hears: [''] });
+    await firstReply(rig);
+    await rig.silence(600);
+    await rig.speak(300);
+    await rig.silence(1_300);
+    expect(rig.of('idle')).toEqual([]);
+    await rig.silence(500);
+    expect(rig.of('idle')).toHaveLength(1);
+  });
+
+  it('does not run while a call is out', async () => {
+    const wire = connect({ says: [{ calls: [{ name: 'look_up', arguments: '{}' }] }, 'It rains.', 'Are you there?'] });
+    const turn_detection = { type: 'server_vad', idle_timeout_ms: 500 };
+    const tools = [{ type: 'function', name: 'look_up' }];
+    wire.send({ type: 'session.update', session: { tools, audio: { input: { turn_detection } } } });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(4_000);
+    expect(wire.types()).not.toContain('input_audio_buffer.timeout_triggered');
+    const call_id = wire.last('response.function_call_arguments.done').call_id as string;
+    wire.send({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id, output: '{}' } });
+    wire.send({ type: 'response.create' });
+    await wire.clock.advance(2_000);
+    expect(wire.last('input_audio_buffer.timeout_triggered')).toMatchObject({
+      item_id: wire.last('input_audio_buffer.committed').item_id,
+      audio_start_ms: expect.any(Number) as number,
+      audio_end_ms: expect.any(Number) as number,
+    });
+    await wire.hangUp();
+  });
+
+  it('gives way to speech that begins in its last moment', async () => {
+    const rig = openRig(idle(1_000));
+    await firstReply(rig);
+    await rig.silence(700);
+    rig.send({ type: 'audio', samples: tone(600), sampleRate: 24_000 });
+    await rig.silence(900);
+    expect(rig.of('idle')).toEqual([]);
+    expect(rig.of('speech-started')).toHaveLength(1);
+  });
+});
+
+describe('the turn machine', () => {
+  const policy: TurnPolicy = { settleMs: 500, bargeInMs: 160, interrupts: true, idleMs: 1_000 };
+  const play = (events: readonly TurnEvent[], from: TurnState): ReturnType<typeof step> =>
+    events.reduce((last, event) => step(last.state, event, policy), { state: from, actions: [] } as ReturnType<
+      typeof step
+    >);
+
+  it('speaks up once the silence has lasted, and has the floor then', () => {
+    const ended: TurnEvent = { type: 'reply-end', heardByMs: 2_000 };
+    const before = play([ended, { type: 'clock', atMs: 2_999, voicedMs: 0, aloneMs: 0 }], {
+      phase: 'replying',
+      wary: false,
+    });
+    expect(before).toEqual({ state: { phase: 'listening', idleSinceMs: 2_000 }, actions: [] });
+    expect(step(before.state, { type: 'clock', atMs: 3_000, voicedMs: 0, aloneMs: 0 }, policy)).toEqual({
+      state: { phase: 'replying', wary: false },
+      actions: [{ type: 'speak-up', sinceMs: 2_000 }],
+    });
+  });
+
+  it('does not count silence that nobody is to break', () => {
+    const { state, actions } = play([{ type: 'reply-end' }, { type: 'clock', atMs: 90_000, voicedMs: 0, aloneMs: 0 }], {
+      phase: 'replying',
+      wary: false,
+    });
+    expect(state).toEqual({ phase: 'listening' });
+    expect(actions).toEqual([]);
+  });
+});

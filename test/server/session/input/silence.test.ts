@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { carrierOf } from '../../../../server/transports/websocket/socket-carrier.ts';
+import { Link } from '../../../../server/transports/websocket/resumable-stream.ts';
+import { Silence } from '../../../../server/session/input/silence.ts';
+import { ManualClock } from '../../../fakes/clock.ts';
+
+/** What a session makes up for a client that sends nothing, asked every 100 ms; the line answers when the test does. */
+function listen(isProbed = true) {
+  const clock = new ManualClock();
+  const asked: (() => void)[] = [];
+  const silence = new Silence(clock, isProbed ? (answered) => void asked.push(answered) : undefined);
+  silence.begin();
+  const during = async (ms: number): Promise<number> => {
+    let madeUpMs = 0;
+    for (let passedMs = 0; passedMs < ms; passedMs += 100) {
+      await clock.advance(100);
+      madeUpMs += silence.take();
+    }
+    return madeUpMs;
+  };
+  return { clock, silence, asked, during, answer: () => asked.splice(0).forEach((answered) => answered()) };
+}
+
+describe('what a client does not send', () => {
+  it('is silence after half a second where the line answers, and for as long as it does', async () => {
+    const { answer, during } = listen();
+    expect(await during(400)).toBe(0);
+    answer();
+    expect(await during(600)).toBe(500);
+    // It was asked again, and has not answered: a second after the first answer nothing is known.
+    expect(await during(2_000)).toBe(400);
+    answer();
+    expect(await during(100)).toBe(1_700);
+  });
+
+  it('is no silence while the line is stuck, nor by an answer from before', async () => {
+    const { answer, during, silence } = listen();
+    expect(await during(5_000)).toBe(0);
+    silence.begin();
+    answer();
+    expect(await during(3_000)).toBe(0);
+    answer();
+    expect(await during(100)).toBe(2_600);
+  });
+
+  it('is not made up where nobody missed it, and not without end', async () => {
+    const { answer, clock, during, silence } = listen(false);
+    await clock.advance(60_000);
+    silence.skip();
+    expect(await during(300)).toBe(300);
+    answer();
+    await clock.advance(60_000);
+    expect(silence.take()).toBe(5_000);
+  });
+
+  it('is asked for one answer at a time', async () => {
+    const { asked, during } = listen();
+    await during(3_000);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is silence without a question where nothing can be stuck', async () => {
+    const { during } = listen(false);
+    expect(await during(600)).toBe(100);
+  });
+});
+
+describe('a line', () => {
+  it('is asked by a ping, which every WebSocket client answers by itself', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    const accepted = once(server, 'connection');
+    await once(server, 'listening');
+    const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const [socket] = (await accepted) as [WebSocket];
+    const link = new Link({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
+    let isAnswered = false;
+    link.probe(() => (isAnswered = true));
+    expect(isAnswered).toBe(false);
+    link.attach(carrierOf(socket));
+    // An answer to somebody else's ping is none to ours.
+    socket.ping('other');
+    await once(socket, 'pong');
+    await new Promise<void>((resolve) => link.probe(resolve));
+    client.close();
+    await once(socket, 'close');
+    server.close();
+  });
+
+  it('that loses what is late needs no answer', () => {
+    const link = new Link({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
+    link.attach({ send: () => true, close: () => undefined });
+    let isAnswered = false;
+    link.probe(() => (isAnswered = true));
+    expect(isAnswered).toBe(true);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { textOf } from '../../../server/session/contract/item.ts';
+import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
+import { openRig } from '../../rigs/session-rig.ts';
+
+const twoClauses = 'One two three four, five six seven eight nine ten eleven twelve.';
+
+/** A rig in which the character is speaking. */
+async function speaking(options: Parameters<typeof openRig>[0]) {
+  const rig = openRig({ says: [twoClauses, 'Indeed.'], ...options });
+  rig.send({ type: 'reply', request: { inConversation: true } });
+  await rig.silence(100);
+  return {
+    ...rig,
+    sentMs: () => rig.of('reply-audio').reduce((sum, { samples }) => sum + samples.length / 24, 0),
+    said: () => {
+      const item = rig.session.conversation.items.findLast((one) => one.type === 'message' && one.role === 'assistant');
+      return item === undefined ? '' : textOf(item);
+    },
+  };
+}
+
+describe('a sound over the reply', () => {
+  it('stops its sound at once, before it is known what it is', async () => {
+    const rig = await speaking({ stopsAtOnce: true, hears: [''] });
+    await rig.silence(400);
+    await rig.speak(130);
+    expect(rig.of('reply-held')).toHaveLength(1);
+    const sentMs = rig.sentMs();
+    await rig.speak(200);
+    expect(rig.sentMs()).toBe(sentMs);
+    expect(rig.of('speech-started')).toHaveLength(0);
+  });
+
+  it.each(['Mm-hm.', 'Right.', '嗯。'])(
+    'that is "%s" lets it go on within 300 ms, from the start of the clause',
+    async (nod) => {
+      const rig = await speaking({ stopsAtOnce: true, hears: [nod] });
+      await rig.silence(600);
+      await rig.speak(300);
+      const sentMs = rig.sentMs();
+      await rig.silence(300);
+      expect(rig.of('reply-resumed')).toHaveLength(1);
+      expect(rig.sentMs()).toBeGreaterThan(sentMs);
+      await rig.silence(3_000);
+      expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+      expect(rig.said()).toBe(twoClauses);
+      // Held at about 800 ms, so that "five six seven eight" was said again.
+      const againMs = rig.sentMs() - 1_200;
+      expect(againMs).toBeGreaterThan(300);
+      expect(againMs).toBeLessThan(850);
+      expect(rig.types()).not.toContain('speech-started');
+      expect(rig.types()).not.toContain('transcript-final');
+      expect(rig.session.conversation.items.some((item) => item.type === 'message' && item.role === 'user')).toBe(
+        false,
+      );
+    },
+  );
+
+  it('that is a cough lets it go on, and the next cough does not hold it again', async () => {
+    const rig = await speaking({ stopsAtOnce: true, hears: [''] });
+    await rig.silence(300);
+    await rig.speak(200);
+    await rig.silence(600);
+    await rig.speak(200);
+    await rig.silence(2_500);
+    expect(rig.of('reply-held')).toHaveLength(1);
+    expect(rig.of('reply-resumed')).toHaveLength(1);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+  });
+
+  it('that is over while a client still plays what it had lets it go on, and nothing is said again', async () => {
+    const plain = await speaking({});
+    await plain.silence(4_000);
+    const rig = await speaking({ hears: ['Mm-hm.'] });
+    await rig.silence(600);
+    await rig.speak(130);
+    await rig.silence(4_000);
+    expect(rig.of('reply-resumed')).toHaveLength(1);
+    expect(rig.sentMs()).toBe(plain.sentMs());
+  });
+
+  it('before its first word lets it begin anew, and nothing that was thrown away is missing', async () => {
+    const plain = fakeSynthesizer();
+    const synthesizer: typeof plain = {
+      ...plain,
+      async *speak(phrases, options) {
+        // A breath of 400 ms before the first word.
+        for await (const chunk of plain.speak(phrases, options)) {
+          const samples = new Float32Array(chunk.frame.samples.length + 9_600).fill(0.2);
+          const words = chunk.words?.map((word) => ({
+            ...word,
+            startMs: word.startMs + 400,
+            endMs: word.endMs + 400,
+          }));
+          yield { ...chunk, frame: { ...chunk.frame, samples }, ...(words === undefined ? {} : { words }) };
+        }
+      },
+    };
+    const rig = await speaking({ stopsAtOnce: true, synthesizer, says: ['One two three.'], hears: [''] });
+    await rig.speak(200);
+    expect(rig.of('reply-held')).toHaveLength(1);
+    await rig.silence(3_000);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+    // Of its 700 ms at least 400 had been sent, and at most 200 been heard.
+    expect(rig.sentMs()).toBeGreaterThanOrEqual(900);
+  });
+
+  it('that has words stops it, and history keeps what was heard', async () => {
+    const rig = await speaking({ stopsAtOnce: true, hears: ['wait a moment'] });
+    await rig.silence(500);
+    await rig.speak(400);
+    expect(rig.of('reply-ended')[0]?.end).toMatchObject({ status: 'cancelled', reason: 'turn_detected' });
+    expect(rig.said()).toMatch(/^One two three four, five six( seven)?$/);
+    await rig.silence(900);
+    expect(rig.agent.histories.at(-1)?.at(-1)).toEqual({ role: 'user', text: 'wait a moment' });
+  });
+
+  it('after a repetition, history still ends at the word that was heard last', async () => {
+    const numbers = Array.from({ length: 30 }, (_, index) => `n${index + 1}`);
+    const says = `${numbers.slice(0, 4).join(' ')}, ${numbers.slice(4).join(' ')}.`;
+    const rig = await speaking({ stopsAtOnce: true, says: [says], hears: ['', 'stop it please'] });
+    await rig.silence(600);
+    await rig.speak(200);
+    const heldMs = rig.clock.now();
+    await rig.silence(800);
+    // Held in the eighth word, it began again with the fifth, about 500 ms ago; it will be in the eleventh or so.
+    await rig.speak(300);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+    expect(rig.clock.now() - heldMs).toBeLessThan(1_200);
+    const heard = rig.said().split(' ').length;
+    expect(heard).toBeGreaterThanOrEqual(9);
+    expect(heard).toBeLessThanOrEqual(13);
+  });
+
+  it('without recognizable words stops it when it lasts', async () => {
+    const rig = await speaking({ stopsAtOnce: true, hears: [''] });
+    await rig.silence(300);
+    await rig.speak(700);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+    expect(rig.of('speech-started')).toHaveLength(1);
+  });
+
+  it('whose recognition fails is recognized anew when it lasts', async () => {
+    const rig = await speaking({ stopsAtOnce: true, hears: [new Error('no ear'), 'what is that'] });
+    await rig.silence(300);
+    await rig.speak(800);
+    await rig.silence(900);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+    expect(rig.of('audio-committed')).toHaveLength(1);
+    expect([...rig.of('transcript-final'), ...rig.of('transcript-failed')]).toHaveLength(1);
+  });
+
+  it('holds a reply that has just been sent to its end, too', async () => {
+    const rig = await speaking({ stopsAtOnce: true, says: ['One two three four five six.'], hears: [''] });
+    // 600 ms of speech are sent by now, but for the last; the rest waits for the end of the cough.
+    await rig.silence(20);
+    await rig.speak(200);
+    expect(rig.of('reply-ended')).toHaveLength(0);
+    await rig.silence(1_500);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+  });
+});
+
+describe('the character’s own voice in the user’s microphone', () => {
+  it('never counts as the user, and stops holding the reply up', async () => {
+    const rig = await speaking({ hears: ['three four five six', 'seven eight nine ten eleven'] });
+    await rig.silence(200);
+    await rig.speak(500);
+    await rig.silence(400);
+    await rig.speak(600);
+    await rig.silence(2_000);
+    expect(rig.of('reply-held')).toHaveLength(1);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('completed');
+    expect(rig.types()).not.toContain('speech-started');
+    expect(rig.of('reply-started')).toHaveLength(1);
+  });
+
+  it('that comes in when the reply has ended is not answered', async () => {
+    const rig = await speaking({ says: ['One two three four.'], hears: ['three four'] });
+    await rig.silence(60);
+    await rig.speak(500);
+    await rig.silence(1_000);
+    expect(rig.of('transcript-final').map(({ text }) => text)).toEqual(['']);
+    expect(rig.of('reply-started')).toHaveLength(1);
+  });
+
+  it('with the user’s words in it is an interruption', async () => {
+    const rig = await speaking({ hears: ['no no listen to me now'] });
+    await rig.silence(200);
+    await rig.speak(600);
+    expect(rig.of('reply-ended')[0]?.end.status).toBe('cancelled');
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import {
+  initialTurn,
+  step,
+  type TurnAction,
+  type TurnEvent,
+  type TurnPolicy,
+  type TurnState,
+} from '../../../../server/session/turns/turn.ts';
+
+const policy: TurnPolicy = { settleMs: 500, bargeInMs: 500, interrupts: true };
+const semantic: TurnPolicy = { ...policy, patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 }, draftLeadMs: 600 };
+const replying: TurnState = { phase: 'replying', wary: false };
+
+function play(
+  events: readonly TurnEvent[],
+  from: TurnState = initialTurn,
+  rules = policy,
+): { state: TurnState; actions: TurnAction[] } {
+  const actions: TurnAction[] = [];
+  let state = from;
+  for (const event of events) {
+    const next = step(state, event, rules);
+    state = next.state;
+    actions.push(...next.actions);
+  }
+  return { state, actions };
+}
+
+const clock = (atMs: number, voicedMs = atMs, aloneMs = voicedMs): TurnEvent => ({
+  type: 'clock',
+  atMs,
+  voicedMs,
+  aloneMs,
+});
+const types = (actions: readonly TurnAction[]): string[] => actions.map((action) => action.type);
+
+describe('the end of a turn', () => {
+  it('comes after the settling silence', () => {
+    const { state, actions } = play([
+      { type: 'speech-start', atMs: 100 },
+      { type: 'speech-end', atMs: 900 },
+      clock(1_399),
+      clock(1_400),
+    ]);
+    expect(actions).toEqual([
+      { type: 'utterance-open', atMs: 100 },
+      { type: 'pause' },
+      { type: 'utterance-close', atMs: 900 },
+    ]);
+    expect(state.phase).toBe('replying');
+  });
+
+  it('does not come when the pause was only a pause', () => {
+    const { state, actions } = play([
+      { type: 'speech-start', atMs: 0 },
+      { type: 'speech-end', atMs: 500 },
+      clock(800),
+      { type: 'speech-start', atMs: 900 },
+      clock(1_100),
+    ]);
+    expect(types(actions)).toEqual(['utterance-open', 'pause']);
+    expect(state.phase).toBe('hearing');
+  });
+
+  const paused: readonly TurnEvent[] = [
+    { type: 'speech-start', atMs: 0 },
+    { type: 'speech-end', atMs: 1_000 },
+  ];
+  const closesAt = (completeness: number | undefined): number => {
+    const judged: TurnEvent = { type: 'pause-judged', ...(completeness === undefined ? {} : { completeness }) };
+    const { state } = play([...paused, judged], initialTurn, semantic);
+    for (let atMs = 1_000; atMs < 10_000; atMs += 10) {
+      if (types(step(state, clock(atMs), semantic).actions).includes('utterance-close')) return atMs - 1_000;
+    }
+    return Infinity;
+  };
+
+  it('comes after 200 ms where it seems complete, after 2.5 s where it does not, and in between for in between', () => {
+    expect(closesAt(0.8)).toBe(200);
+    expect(closesAt(0.99)).toBe(200);
+    expect(closesAt(0)).toBe(2_500);
+    expect(closesAt(0.4)).toBe(1_350);
+  });
+
+  it('comes after the usual silence where nobody can tell', () => {
+    expect(closesAt(undefined)).toBe(500);
+  });
+
+  it('is as far off as the last judgement says', () => {
+    const judgements: TurnEvent[] = [
+      { type: 'pause-judged', completeness: 0.9 },
+      { type: 'pause-judged', completeness: 0 },
+    ];
+    const { actions } = play([...paused, ...judgements, clock(1_900)], initialTurn, semantic);
+    expect(types(actions)).not.toContain('utterance-close');
+  });
+});
+
+describe('a nod', () => {
+  const nodding: TurnPolicy = { ...semantic, nodEveryMs: 2_000 };
+  const paused = (atMs: number, completeness: number): TurnEvent[] => [
+    { type: 'speech-end', atMs },
+    { type: 'pause-judged', completeness },
+    { type: 'speech-start', atMs: atMs + 300 },
+  ];
+  const nodsOf = (...events: TurnEvent[]): number =>
+    types(play([{ type: 'speech-start', atMs: 0 }, ...events], initialTurn, nodding).actions).filter(
+      (type) => type === 'nod',
+    ).length;
+
+  it('comes in a pause of somebody who will go on, not too often', () => {
+    expect(nodsOf(...paused(2_500, 0.1))).toBe(1);
+    expect(nodsOf(...paused(1_500, 0.1))).toBe(0);
+    expect(nodsOf(...paused(2_500, 0.1), ...paused(4_000, 0.1))).toBe(1);
+    expect(nodsOf(...paused(2_500, 0.1), ...paused(4_500, 0.1))).toBe(2);
+  });
+
+  it('does not come where the turn may be over, or where nobody can tell', () => {
+    expect(nodsOf(...paused(2_500, 0.6))).toBe(0);
+    expect(nodsOf({ type: 'speech-end', atMs: 2_500 }, { type: 'pause-judged' })).toBe(0);
+  });
+});
+
+describe('drafts', () => {
+  const paused: readonly TurnEvent[] = [
+    { type: 'speech-start', atMs: 0 },
+    { type: 'speech-end', atMs: 1_000 },
+  ];
+  const judged = (completeness: number): TurnEvent => ({ type: 'pause-judged', completeness });
+
+  it('begin at once where the turn will end soon', () => {
+    const { actions } = play([...paused, judged(0.9), clock(1_096)], initialTurn, semantic);
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft']);
+  });
+
+  it('wait where the end is far off', () => {
+    const early = play([...paused, judged(0), clock(2_850)], initialTurn, semantic);
+    expect(types(early.actions)).not.toContain('draft');
+    expect(types(step(early.state, clock(2_900), semantic).actions)).toEqual(['draft']);
+  });
+
+  it('are made once, and again when more is understood', () => {
+    const { actions } = play(
+      [...paused, judged(0.9), clock(1_096), clock(1_128), judged(0.7), clock(1_160), clock(1_192)],
+      initialTurn,
+      semantic,
+    );
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'draft', 'draft']);
+  });
+
+  it('are void when the user goes on', () => {
+    const { actions } = play(
+      [...paused, judged(0.9), clock(1_096), { type: 'speech-start', atMs: 1_150 }],
+      initialTurn,
+      semantic,
+    );
+    expect(types(actions).at(-1)).toBe('draft-drop');
+  });
+
+  it('are not made where the policy wants none', () => {
+    const { draftLeadMs: _, ...rules } = semantic;
+    const { actions } = play([...paused, judged(0.9), clock(1_096), clock(1_300)], initialTurn, rules);
+    expect(types(actions)).toEqual(['utterance-open', 'pause', 'utterance-close']);
+  });
+});
+
+describe('a sound over the reply', () => {
+  const begun: TurnEvent = { type: 'speech-start', atMs: 1_000 };
+  const heard = (is: 'words' | 'aside', untilMs: number): TurnEvent => ({
+    type: 'overlap-judged',
+    is,
+    sinceMs: 1_000,
+    untilMs,
+  });
+
+  it('holds the reply at once', () => {
+    expect(play([begun], replying).actions).toEqual([{ type: 'reply-hold' }, { type: 'overlap-open', atMs: 1_000 }]);
+  });
+
+  it('that is short and wordless lets the reply go on', () => {
+    const { state, actions } = play(
+      [begun, clock(1_100), { type: 'speech-end', atMs: 1_100 }, clock(1_250, 1_100), clock(1_300, 1_100)],
+      replying,
+    );
+    expect(types(actions)).toEqual(['reply-hold', 'overlap-open', 'overlap-close', 'reply-resume']);
+    expect(state).toEqual({ phase: 'replying', wary: true });
+  });
+
+  it('that is an "mm-hm" lets the reply go on as soon as that is known', () => {
+    const ended: TurnEvent = { type: 'speech-end', atMs: 1_400 };
+    const { state, actions } = play([begun, clock(1_400), ended, heard('aside', 1_400)], replying);
+    expect(types(actions).at(-1)).toBe('reply-resume');
+    expect(state.phase).toBe('replying');
+  });
+
+  it('that has words stops the reply at once, and the client is told of the speech first', () => {
+    const { state, actions } = play([begun, clock(1_200), heard('words', 1_200)], replying);
+    expect(actions.slice(2)).toEqual([{ type: 'utterance-open', atMs: 1_000 }, { type: 'reply-abort' }]);
+    expect(state.phase).toBe('hearing');
+  });
+
+  it('that has words too short to be any stops nothing, unless it lasts', () => {
+    const { state, actions } = play([begun, heard('words', 1_064)], replying);
+    expect(types(actions)).not.toContain('reply-abort');
+    expect(types(step(state, clock(1_160), policy).actions)).toContain('reply-abort');
+  });
+
+  it('that lasts stops the reply whatever it says', () => {
+    const { actions } = play([begun, clock(1_499), clock(1_500)], replying);
+    expect(types(actions).slice(2)).toEqual(['utterance-open', 'reply-abort']);
+  });
+
+  it('that lasts only as long as the reply can be heard is left to its words', () => {
+    const { state } = play([begun, clock(1_700, 1_700, 100)], replying);
+    expect(state.phase).toBe('overlapping');
+  });
+
+  it('that turns out to be words after the reply went on stops it then', () => {
+    const resumed = play([begun, { type: 'speech-end', atMs: 1_300 }, clock(1_500, 1_300)], replying);
+    expect(resumed.state.phase).toBe('replying');
+    const { state, actions } = step(resumed.state, heard('words', 1_300), policy);
+    expect(types(actions)).toEqual(['utterance-open', 'reply-abort', 'pause']);
+    expect(state).toMatchObject({ phase: 'settling', sinceMs: 1_300 });
+  });
+
+  it('goes on where it was held, when the user may no longer stop it', () => {
+    const held = play([begun], replying).state;
+    const { actions } = play([clock(1_500)], held, { ...policy, interrupts: false });
+    expect(types(actions)).toEqual(['utterance-open', 'reply-resume']);
+  });
+
+  it('that comes a second time neither holds the reply nor stops it by its length', () => {
+    const wary: TurnState = { phase: 'replying', wary: true };
+    const { state, actions } = play([begun, clock(3_000)], wary);
+    expect(types(actions)).toEqual(['overlap-open']);
+    expect(types(step(state, heard('words', 3_000), policy).actions)).toEqual(['utterance-open', 'reply-abort']);
+  });
+
+  it('is only listened to where interruptions are off', () => {
+    const { state, actions } = play([begun, clock(1_500)], replying, { ...policy, interrupts: false });
+    expect(types(actions)).toEqual(['overlap-open', 'utterance-open']);
+    expect(state.phase).toBe('hearing');
+  });
+
+  it('is the user’s turn when the reply ends under it', () => {
+    const { state, actions } = play([begun, { type: 'reply-end' }], replying);
+    expect(types(actions).at(-1)).toBe('utterance-open');
+    expect(state.phase).toBe('hearing');
+  });
+
+  it('is forgotten when the client takes the audio, and the reply goes on', () => {
+    const { state, actions } = play([begun, { type: 'utterance-taken' }], replying);
+    expect(types(actions).slice(2)).toEqual(['overlap-close', 'reply-resume']);
+    expect(state.phase).toBe('replying');
+  });
+});

@@ -1,0 +1,214 @@
+import { on, once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { loadCharacters } from '../../../../characters/character.ts';
+import { openMemories } from '../../../../server/memory/memories.ts';
+import { readConfig } from '../../../../server/config/config.ts';
+import { buildApp } from '../../../../server/app/app.ts';
+import { builtInCharacters } from '../../../../server/cast/cast.ts';
+import { floatsFromG711, g711FromFloats } from '../../../../voices/dsp/g711.ts';
+import { fakeEngines } from '../../../fakes/engines.ts';
+import { silence, tone } from '../../../fakes/vad.ts';
+
+type Json = Record<string, any>;
+
+const characters = new Map((await loadCharacters(builtInCharacters)).map((pack) => [pack.id, pack]));
+const key = 'hush-hush';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close();
+});
+
+/** The server on fake engines and a free port; `log` holds what it logged. */
+async function serve(environment: Record<string, string> = {}) {
+  const log: string[] = [];
+  const settings = { DRAMATIS_LOG_LEVEL: 'debug', DRAMATIS_API_KEYS: key, ...environment };
+  const config = readConfig({ flags: {}, environment: settings });
+  const engines = fakeEngines({ says: ['Good evening.', 'One two three.'] });
+  const write = (line: string): void => void log.push(line);
+  const memories = await openMemories({
+    config,
+    chatModel: undefined,
+    characters,
+    onFault: (fault) => write(String(fault)),
+  });
+  const app = await buildApp({ config, engines, characters, version: '1.2.3', log: { write }, memories });
+  open.push(memories, app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return { log, engines, memories, at: `127.0.0.1:${(app.server.address() as AddressInfo).port}` };
+}
+
+/** Twilio at the other end of a socket, its first word said. */
+async function dial(at: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers });
+  open.push(socket);
+  const messages = on(socket, 'message', { close: ['close'] }) as AsyncIterator<[Buffer]>;
+  const closed = once(socket, 'close') as Promise<[number, Buffer]>;
+  await once(socket, 'open');
+  const send = (message: Json): void => socket.send(JSON.stringify(message));
+  send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+  return {
+    socket,
+    send,
+    start: (customParameters: Record<string, string>) =>
+      send({ event: 'start', sequenceNumber: '1', streamSid: 'MZ1', start: { streamSid: 'MZ1', customParameters } }),
+    speak(samples: Float32Array) {
+      for (let offset = 0; offset < samples.length; offset += 160) {
+        const payload = Buffer.from(g711FromFloats(samples.slice(offset, offset + 160), 'mulaw')).toString('base64');
+        send({ event: 'media', streamSid: 'MZ1', media: { track: 'inbound', payload } });
+      }
+    },
+    /** What the caller hears of the next reply, each mark given back at once. */
+    async listen(ms: number): Promise<Float32Array> {
+      const heard: Buffer[] = [];
+      while (heard.reduce((sum, piece) => sum + piece.length, 0) < ms * 8) {
+        const { value } = (await messages.next()) as { value: [Buffer] };
+        const command = JSON.parse(value[0].toString()) as Json;
+        expect(command['streamSid']).toBe('MZ1');
+        if (command['event'] === 'media') heard.push(Buffer.from(command['media'].payload as string, 'base64'));
+        if (command['event'] === 'mark') send(command);
+      }
+      return floatsFromG711(Buffer.concat(heard), 'mulaw');
+    },
+    /** How the server hangs up. */
+    async hungUp(): Promise<{ code: number; reason: string }> {
+      const [code, reason] = await closed;
+      return { code, reason: reason.toString() };
+    },
+  };
+}
+
+async function activeSessions(at: string): Promise<number> {
+  const health = (await (await fetch(`http://${at}/healthz`)).json()) as Json;
+  return health['sessions'].active as number;
+}
+
+describe('a phone call over a socket', () => {
+  it('is greeted, speaks, is answered, and ends with the phone', async () => {
+    const { at, engines } = await serve();
+    const phone = await dial(at);
+    phone.start({ character: 'alice', key });
+    expect((await phone.listen(200))[800]).toBeCloseTo(0.2, 2);
+    phone.speak(silence(800, 8_000));
+    phone.speak(tone(600, 8_000));
+    phone.speak(silence(1_500, 8_000));
+    expect(await phone.listen(300)).toHaveLength(300 * 8);
+    expect(engines.agent.situations).toEqual(['greeting', undefined]);
+    expect(engines.agent.histories.at(-1)?.at(-1)).toMatchObject({ role: 'user', text: 'hello there' });
+    expect(await activeSessions(at)).toBe(1);
+    phone.send({ event: 'stop', streamSid: 'MZ1', stop: {} });
+    expect(await phone.hungUp()).toMatchObject({ code: 1000 });
+    expect(await activeSessions(at)).toBe(0);
+  });
+
+  it('is remembered where it says whose it is, such as the number that calls', async () => {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'dramatis-phone-'));
+    open.push({ close: () => rm(dataDir, { recursive: true }) });
+    const { at, memories } = await serve({ DRAMATIS_MEMORY: 'true', DRAMATIS_DATA_DIR: dataDir });
+    const phone = await dial(at);
+    phone.start({ character: 'alice', key, user: '+15550100' });
+    await phone.listen(200);
+    phone.send({ event: 'stop', streamSid: 'MZ1', stop: {} });
+    await phone.hungUp();
+    expect(await memories.store.people()).toMatchObject([{ user: '+15550100', character: 'alice', turns: 1 }]);
+  });
+
+  it('goes on when frames come that are no messages of Twilio’s', async () => {
+    const { at, log } = await serve();
+    const phone = await dial(at);
+    const junk = (): void => {
+      for (const frame of ['', 'nonsense', '[]', '{"event":"explode"}', '{"event":"media"}']) phone.socket.send(frame);
+      phone.socket.send(Buffer.alloc(100));
+      phone.socket.send(JSON.stringify({ event: 'dtmf', dtmf: { digit: '5' } }));
+      phone.socket.send(JSON.stringify({ event: 'connected', padding: 'x'.repeat(100_000) }));
+    };
+    phone.send({ event: 'media', media: { track: 'inbound', payload: 'AAAA' } });
+    phone.send({ event: 'mark', mark: { name: 'early' } });
+    junk();
+    phone.start({ key });
+    junk();
+    phone.start({ key: 'a second start' });
+    phone.send({ event: 'media', media: { track: 'inbound', payload: '%%%' } });
+    await phone.listen(200);
+    expect(log.filter((line) => line.includes('no message of Twilio'))).toHaveLength(1);
+  });
+
+  it('frees its place when the line drops', async () => {
+    const { at, log } = await serve();
+    const phone = await dial(at);
+    phone.start({ key });
+    await phone.listen(60);
+    phone.socket.terminate();
+    await expect.poll(() => activeSessions(at)).toBe(0);
+    expect(log.some((line) => line.includes('session closed'))).toBe(true);
+  });
+
+  it('may show its key as a header, or a client secret that names the character', async () => {
+    const { at } = await serve();
+    const byHeader = await dial(at, { authorization: `Bearer ${key}` });
+    byHeader.start({ character: 'alice' });
+    await byHeader.listen(60);
+    const made = await fetch(`http://${at}/v1/realtime/client_secrets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ session: { model: 'alice', audio: { output: { format: { type: 'audio/pcma' } } } } }),
+    });
+    const { value } = (await made.json()) as { value: string };
+    const bySecret = await dial(at);
+    bySecret.start({ key: value });
+    expect((await bySecret.listen(60))[100]).toBeCloseTo(0.2, 2);
+    const elsewhere = await dial(at);
+    elsewhere.start({ key: value, character: 'sherlock-holmes' });
+    expect(await elsewhere.hungUp()).toEqual({ code: 1008, reason: 'character_not_allowed' });
+  });
+
+  const refused: [what: string, parameters: Record<string, string>, reason: string][] = [
+    ['no key', { character: 'alice' }, 'invalid_api_key'],
+    ['a wrong key', { character: 'alice', key: 'wrong-key-of-mine' }, 'invalid_api_key'],
+    ['a client secret that nobody made', { key: 'ek_nobody' }, 'client_secret_expired'],
+    ['a user without a name', { character: 'alice', key, user: '' }, 'invalid_value'],
+    ['a character that is not there', { character: 'nobody', key }, 'unknown_character'],
+  ];
+  it.each(refused)('is refused with %s, and the log says why but not the key', async (_what, parameters, reason) => {
+    const { at, log } = await serve();
+    const phone = await dial(at);
+    phone.start(parameters);
+    phone.start({ key });
+    expect(await phone.hungUp()).toEqual({ code: 1008, reason });
+    expect(log.filter((line) => line.includes('call refused') && line.includes(reason))).toHaveLength(1);
+    for (const secret of [key, parameters['key'] ?? key]) expect(log.join('')).not.toContain(secret);
+    expect(await activeSessions(at)).toBe(0);
+  });
+
+  it('is refused for now when all places are taken', async () => {
+    const { at } = await serve({ DRAMATIS_MAX_SESSIONS: '1' });
+    const first = await dial(at);
+    first.start({ key });
+    await first.listen(60);
+    const second = await dial(at);
+    second.start({ key });
+    expect(await second.hungUp()).toEqual({ code: 1013, reason: 'server_busy' });
+  });
+
+  it('is hung up on when it never says start', async () => {
+    const { at } = await serve({ DRAMATIS_HANDSHAKE_TIMEOUT_MS: '100' });
+    const phone = await dial(at);
+    expect(await phone.hungUp()).toEqual({ code: 1008, reason: 'invalid_event' });
+  });
+
+  it('is nothing for a page of somebody else, or for a browser’s address line', async () => {
+    const { at } = await serve();
+    const socket = new WebSocket(`ws://${at}/v1/twilio`, { headers: { origin: 'https://elsewhere.example' } });
+    socket.on('error', () => undefined);
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response.statusCode).toBe(403);
+    socket.terminate();
+    expect((await fetch(`http://${at}/v1/twilio`)).status).toBe(404);
+  });
+});

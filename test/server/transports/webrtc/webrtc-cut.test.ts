@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { silence, tone } from '../../../fakes/vad.ts';
+import { serve } from '../../../rigs/serve-rig.ts';
+import { dial, singing, type NodeCaller } from '../../../rigs/webrtc-rig.ts';
+
+const words = Array.from({ length: 40 }, (_, index) => `word${index}`);
+
+/** What of the forty words, a tenth of a second each, has begun after so long. */
+const begunBy = (ms: number): string => words.slice(0, Math.ceil(ms / 100)).join(' ');
+
+/** A call whose reply is sent, and done with, four seconds before it has been played. Some of it has been heard. */
+async function callWithTail({ says = words, ...also }: { says?: readonly string[]; audio?: unknown } = {}) {
+  const engines = singing({ says: [says.join(' '), 'Yes?'] });
+  const server = await serve({ engines, flags: { playoutAheadMs: '5000' } });
+  const { caller } = await dial(server);
+  caller.send({ type: 'session.update', session: { type: 'realtime', ...also } });
+  await caller.until('session.updated');
+  caller.send({ type: 'response.create' });
+  const { response } = await caller.until('response.done');
+  expect(response.status).toBe('completed');
+  await caller.untilHeard(300);
+  return { caller, engines, response };
+}
+
+/** What has been heard of the reply, by what the client was told; checked against what it was sent. */
+async function heardMs(caller: NodeCaller, itemId: string): Promise<number> {
+  const truncated = await caller.until('conversation.item.truncated');
+  expect(truncated).toMatchObject({ item_id: itemId, content_index: 0 });
+  expect(truncated.audio_end_ms).toBeGreaterThanOrEqual(300);
+  expect(truncated.audio_end_ms).toBeLessThan(3_000);
+  return truncated.audio_end_ms as number;
+}
+
+describe('a reply over WebRTC that is made, and still plays', () => {
+  it('is cut when the user speaks, and the history ends with the last word that was heard', async () => {
+    const { caller, engines, response } = await callWithTail();
+    await caller.speak(silence(100));
+    await caller.speak(tone(400));
+    await caller.until('input_audio_buffer.speech_started');
+    expect(await caller.until('output_audio_buffer.cleared')).toMatchObject({ response_id: response.id });
+    const ms = await heardMs(caller, response.output[0].id);
+    await caller.speak(silence(1_200));
+    await caller.until('output_audio_buffer.stopped');
+    expect(engines.agent.histories.at(-1)).toEqual([
+      { role: 'assistant', text: begunBy(ms) },
+      { role: 'user', text: 'hello there' },
+    ]);
+    caller.expectOrder();
+  });
+
+  it('is cut when the client clears the buffer, and the history with it', async () => {
+    const { caller, response } = await callWithTail();
+    caller.send({ type: 'output_audio_buffer.clear' });
+    expect(await caller.until('output_audio_buffer.cleared')).toMatchObject({ response_id: response.id });
+    const itemId = response.output[0].id as string;
+    const ms = await heardMs(caller, itemId);
+    caller.send({ type: 'conversation.item.retrieve', item_id: itemId });
+    const { item } = await caller.until('conversation.item.retrieved');
+    expect(item.content[0].transcript).toBe(begunBy(ms));
+    expect(caller.events.filter(({ type }) => type === 'error')).toEqual([]);
+    caller.expectOrder();
+  });
+
+  it('plays on where speech does not interrupt', async () => {
+    const { caller } = await callWithTail({
+      says: words.slice(0, 10),
+      audio: { input: { turn_detection: { type: 'server_vad', interrupt_response: false, create_response: false } } },
+    });
+    await caller.speak(silence(100));
+    await caller.speak(tone(400));
+    await caller.until('input_audio_buffer.speech_started');
+    await caller.speak(silence(1_200));
+    await caller.until('output_audio_buffer.stopped');
+    expect(caller.events.map(({ type }) => type)).not.toContain('output_audio_buffer.cleared');
+  });
+
+  it('is cut without a word about an item that the client has deleted', async () => {
+    const { caller, response } = await callWithTail();
+    caller.send({ type: 'conversation.item.delete', item_id: response.output[0].id });
+    await caller.until('conversation.item.deleted');
+    caller.send({ type: 'output_audio_buffer.clear' });
+    await caller.until('output_audio_buffer.cleared');
+    caller.send({ type: 'input_audio_buffer.clear' });
+    await caller.until('input_audio_buffer.cleared');
+    expect(caller.events.filter(({ type }) => /error|truncated/.test(type))).toEqual([]);
+  });
+});
+
+describe('a side answer over WebRTC that is made, and still plays', () => {
+  it('is cut with the rest, though no item of the conversation holds it', async () => {
+    const server = await serve({ engines: singing({ says: [words.join(' ')] }), flags: { playoutAheadMs: '5000' } });
+    const { caller } = await dial(server);
+    caller.send({ type: 'response.create', response: { conversation: 'none' } });
+    await caller.until('output_audio_buffer.started');
+    await caller.until('response.done');
+    caller.send({ type: 'output_audio_buffer.clear' });
+    await caller.until('output_audio_buffer.cleared');
+    caller.send({ type: 'input_audio_buffer.clear' });
+    await caller.until('input_audio_buffer.cleared');
+    expect(caller.events.filter(({ type }) => /error|truncated/.test(type))).toEqual([]);
+  });
+});

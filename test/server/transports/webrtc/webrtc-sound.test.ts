@@ -1,0 +1,243 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IncomingSpeech } from '../../../../server/transports/webrtc/incoming-speech.ts';
+import { OutgoingSpeech } from '../../../../server/transports/webrtc/outgoing-speech.ts';
+import { PacketOrder } from '../../../../server/transports/webrtc/packet-order.ts';
+import { PlayoutQueue, type PlayoutEvent } from '../../../../server/transports/webrtc/playout-queue.ts';
+import type { OutgoingPacket, RtpPacket } from '../../../../server/transports/webrtc/rtp.ts';
+import { concatSamples } from '../../../../voices/audio.ts';
+import { openOpusDecoder, openOpusEncoder } from '../../../../voices/dsp/opus.ts';
+import { ManualClock, settle } from '../../../fakes/clock.ts';
+import { tone } from '../../../fakes/vad.ts';
+import { loudness } from '../../../rigs/webrtc-rig.ts';
+
+const packet = (count: number, over: Partial<RtpPacket> = {}): RtpPacket => ({
+  payloadType: 111,
+  sequence: count % 2 ** 16,
+  timestamp: (count * 960) % 2 ** 32,
+  source: 1,
+  payload: new Uint8Array([count % 256]),
+  ...over,
+});
+
+describe('the order of packets', () => {
+  it('is restored, whatever a network does to a stream within 60 ms, and every packet is accounted for', () => {
+    const stream = fc.record({
+      first: fc.constantFrom(0, 65_530, 30_000),
+      // How many places each of the packets comes late; undefined where it is lost.
+      fates: fc.array(fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined, freq: 8 }), { maxLength: 60 }),
+    });
+    fc.assert(
+      fc.property(stream, ({ first, fates }) => {
+        const sent = [0, ...fates].map((late, index) => ({ index, late }));
+        const arriving = sent
+          .filter(({ late }) => late !== undefined)
+          .toSorted((a, b) => a.index + 1.1 * (a.late ?? 0) - (b.index + 1.1 * (b.late ?? 0)));
+        fc.pre(arriving[0]?.index === 0);
+        const order = new PacketOrder();
+        const played = arriving.flatMap(({ index }) => order.push(packet(first + index)));
+        let expected = first;
+        for (const { packet: next, lost, isStart } of played) {
+          expect(isStart).toBe(expected === first);
+          expect(next.sequence).toBe((expected + lost) % 2 ** 16);
+          expected += lost + 1;
+        }
+        // The last ones may still wait for one that is missing.
+        expect(arriving.length - played.length).toBeLessThanOrEqual(3);
+        if (arriving.length === sent.length) expect(played).toHaveLength(sent.length);
+      }),
+    );
+  });
+
+  it('begins anew with another stream, and after a leap', () => {
+    const order = new PacketOrder();
+    order.push(packet(10));
+    expect(order.push(packet(11)).map(({ isStart }) => isStart)).toEqual([false]);
+    expect(order.push(packet(9_000)).map(({ isStart, lost }) => [isStart, lost])).toEqual([[true, 0]]);
+    expect(order.push(packet(5, { source: 2 })).map(({ isStart }) => isStart)).toEqual([true]);
+    expect(order.push(packet(5, { source: 2 }))).toEqual([]);
+  });
+});
+
+/** What is heard of packets of a tone, 20 ms each, of which `arrives` says which come, with which timestamps. */
+async function hear(arrives: readonly (number | undefined)[], after = (index: number): number => index * 960) {
+  const encoder = await openOpusEncoder(24_000);
+  const decoder = await openOpusDecoder(24_000);
+  const blocks: Float32Array[] = [];
+  const incoming = new IncomingSpeech({
+    payloadType: 111,
+    decoder,
+    sampleRate: 24_000,
+    hear: (samples) => blocks.push(samples),
+    now: () => 0,
+  });
+  const sound = tone(20 * arrives.length);
+  for (const [index, place] of arrives.entries()) {
+    const payload = encoder.encode(sound.subarray(index * 480, (index + 1) * 480));
+    if (place !== undefined) incoming.receive(packet(place, { timestamp: after(index), payload }));
+  }
+  encoder.close();
+  decoder.close();
+  return concatSamples(blocks);
+}
+
+describe('the user’s voice', () => {
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+  it('is as long as it was spoken, and as loud, with packets missing', async () => {
+    const whole = await hear(upTo(50));
+    expect(whole).toHaveLength(50 * 480);
+    const holed = await hear(upTo(50).map((index) => (index % 12 === 5 ? undefined : index)));
+    expect(holed).toHaveLength(50 * 480);
+    expect(loudness(holed) / loudness(whole)).toBeGreaterThan(0.9);
+  });
+
+  it('has silence where the sender left a pause, but not more than half a second', async () => {
+    const paused = await hear(upTo(20), (index) => (index < 10 ? index : index + 10) * 960);
+    expect(paused).toHaveLength(30 * 480);
+    expect(loudness(paused.subarray(10 * 480, 20 * 480))).toBe(0);
+    const long = await hear(upTo(20), (index) => (index < 10 ? index : index + 1_000) * 960);
+    expect(long).toHaveLength(20 * 480 + 12_000);
+  });
+
+  it('is heard no faster than a sender could speak', async () => {
+    const flood = await hear(upTo(2_000));
+    expect(flood.length / 480).toBeLessThan(500);
+  });
+});
+
+describe('the playout queue', () => {
+  const frame = 480;
+  function open() {
+    const events: string[] = [];
+    const tell = ({ type, response_id: id }: PlayoutEvent): void => void events.push(`${type.split('.')[1]} ${id}`);
+    return { events, queue: new PlayoutQueue(frame, tell) };
+  }
+
+  it('plays one response after another, each started and stopped once, none of it lost', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.integer({ min: 0, max: 1_500 }), { maxLength: 5 }), { maxLength: 4 }),
+        (sizes) => {
+          const { events, queue } = open();
+          for (const [index, blocks] of sizes.entries()) {
+            for (const size of blocks) queue.push(`r${index}`, new Float32Array(size).fill(index + 1));
+            queue.complete(`r${index}`);
+          }
+          const played: number[] = [];
+          for (let next = queue.next(); next !== undefined; next = queue.next()) played.push(...next);
+          const sounding = sizes.map((blocks) => blocks.reduce((sum, size) => sum + size, 0));
+          for (const [index, size] of sounding.entries()) {
+            expect(played.filter((sample) => sample === index + 1)).toHaveLength(size);
+          }
+          expect(events).toEqual(
+            sounding.flatMap((size, index) => (size > 0 ? [`started r${index}`, `stopped r${index}`] : [])),
+          );
+        },
+      ),
+    );
+  });
+
+  it('waits for whole frames, and stops only when nothing more will come', () => {
+    const { events, queue } = open();
+    queue.push('r', new Float32Array(700));
+    expect(queue.next()).toHaveLength(frame);
+    expect(queue.next()).toBeUndefined();
+    expect(events).toEqual(['started r']);
+    queue.complete('r');
+    expect(queue.next()).toHaveLength(frame);
+    expect(events).toEqual(['started r', 'stopped r']);
+  });
+
+  it('drops what is cut, says so where it had started, and takes no more of it', () => {
+    const { events, queue } = open();
+    queue.push('a', new Float32Array(2_000));
+    queue.push('b', new Float32Array(2_000));
+    queue.next();
+    expect(queue.cut()).toEqual([
+      { responseId: 'a', playedSamples: frame },
+      { responseId: 'b', playedSamples: 0 },
+    ]);
+    queue.push('a', new Float32Array(2_000));
+    expect(queue.next()).toBeUndefined();
+    queue.complete('a');
+    queue.complete('b');
+    expect(events).toEqual(['started a', 'cleared a']);
+  });
+});
+
+describe('the character’s voice', () => {
+  async function open() {
+    const clock = new ManualClock();
+    const encoder = await openOpusEncoder(24_000);
+    const packets: (OutgoingPacket & { readonly atMs: number })[] = [];
+    const events: string[] = [];
+    const outgoing = new OutgoingSpeech({
+      encoder,
+      clock,
+      send: (sent) => packets.push({ ...sent, atMs: clock.now() }),
+      tell: ({ type }) => void events.push(type.split('.')[1] ?? ''),
+      onFault: (fault) => {
+        throw fault;
+      },
+    });
+    return { clock, packets, events, outgoing, encoder };
+  }
+
+  it('leaves in packets of 20 ms at the pace of speech, and falls silent after a little silence', async () => {
+    const { clock, packets, events, outgoing, encoder } = await open();
+    await clock.advance(1_000);
+    outgoing.push('r', tone(200));
+    outgoing.complete('r');
+    await clock.advance(5_000);
+    // Ten frames of sound, ten of silence, then nothing.
+    expect(packets).toHaveLength(20);
+    expect(packets.map(({ atMs }) => atMs)).toEqual(packets.map((_, index) => 1_000 + 20 * index));
+    for (const [index, sent] of packets.slice(1).entries()) {
+      expect((sent.timestamp - (packets[index]?.timestamp ?? 0) + 2 ** 32) % 2 ** 32).toBe(960);
+      expect((sent.sequence - (packets[index]?.sequence ?? 0) + 2 ** 16) % 2 ** 16).toBe(1);
+    }
+    expect(packets.map(({ marker }) => marker).indexOf(true)).toBe(0);
+    expect(events).toEqual(['started', 'stopped']);
+    outgoing.close();
+    encoder.close();
+  });
+
+  it('goes on after a pause with a marker, RTP time having gone on meanwhile', async () => {
+    const { clock, packets, outgoing, encoder } = await open();
+    outgoing.push('a', tone(100));
+    outgoing.complete('a');
+    await clock.advance(3_000);
+    const before = packets.length;
+    outgoing.push('b', tone(100));
+    await clock.advance(20);
+    const [last, next] = [packets[before - 1], packets[before]];
+    expect(next).toMatchObject({ marker: true, sequence: ((last?.sequence ?? 0) + 1) % 2 ** 16 });
+    const ticks = ((next?.timestamp ?? 0) - (last?.timestamp ?? 0) + 2 ** 32) % 2 ** 32;
+    expect(ticks).toBe(((next?.atMs ?? 0) - (last?.atMs ?? 0)) * 48);
+    outgoing.close();
+    encoder.close();
+  });
+
+  it('stops at once when it is cut, and when the call ends', async () => {
+    const { clock, packets, events, outgoing, encoder } = await open();
+    const decoder = await openOpusDecoder(24_000);
+    outgoing.push('r', tone(2_000));
+    await clock.advance(200);
+    outgoing.cut(({ responseId }) => responseId === 'r');
+    const cut = packets.length;
+    await clock.advance(2_000);
+    expect(events).toEqual(['started', 'cleared']);
+    const sound = packets.map(({ payload }) => decoder.decode(payload));
+    expect(loudness(concatSamples(sound.slice(2, cut)))).toBeGreaterThan(0.2);
+    expect(loudness(concatSamples(sound.slice(cut + 1)))).toBeLessThan(0.01);
+    outgoing.push('s', tone(2_000));
+    await settle();
+    const ended = packets.length;
+    outgoing.close();
+    encoder.close();
+    await clock.advance(2_000);
+    expect(packets).toHaveLength(ended);
+    decoder.close();
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import type { Scenario } from '../scenario.ts';
+import {
+  ask,
+  babble,
+  cough,
+  greet,
+  hear,
+  hearOut,
+  mute,
+  say,
+  send,
+  unmute,
+  until,
+  update,
+  wait,
+  write,
+} from '../step.ts';
+import { wrongIn } from '../checks/suite.ts';
+import type { PersonRun } from '../world.ts';
+
+const holmes = { says: 'I am Holmes. I live in Baker Street.' };
+const watson = { says: 'My friend Watson does.' };
+
+describe('an ordinary conversation', () => {
+  it.each<Scenario>([
+    {
+      name: 'a question is heard, answered and kept',
+      engines: { thinks: [holmes] },
+      script: [say('Who are you?'), hearOut],
+      expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed'], errors: [] },
+    },
+    {
+      name: 'the character may speak first',
+      engines: { thinks: [{ says: 'Good evening.' }, holmes] },
+      script: [greet, hearOut, say('Who are you?'), hearOut],
+      expect: {
+        history: ['assistant: Good evening.', 'user: Who are you?', `assistant: ${holmes.says}`],
+        replies: ['completed', 'completed'],
+      },
+    },
+    {
+      name: 'a mind is told the whole conversation, once',
+      engines: { thinks: [holmes, watson] },
+      script: [say('Who are you?'), hearOut, say('Who writes it down?'), hearOut],
+      expect: {
+        replies: ['completed', 'completed'],
+        also: ({ people: [ann] }) => {
+          const told = ann?.engines[0]?.histories[1]?.map(({ text }) => text);
+          const wanted = ['Who are you?', holmes.says, 'Who writes it down?'];
+          return [JSON.stringify(told) !== JSON.stringify(wanted) && `it was told ${JSON.stringify(told)}`];
+        },
+      },
+    },
+    {
+      name: 'what is typed is answered aloud',
+      engines: { thinks: [holmes] },
+      script: [write('Who are you?'), hearOut],
+      expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed'] },
+    },
+    {
+      name: 'a short pause does not end a turn',
+      engines: { thinks: [holmes], completeness: [0.1] },
+      script: [say('Who are'), wait(250), say('you?'), hearOut],
+      expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`] },
+    },
+    {
+      name: 'who speaks on after a long pause is heard, and answered once',
+      engines: { thinks: [{ ...holmes, firstTokenMs: 2_500 }, watson] },
+      script: [say('Who are you?'), wait(1_300), say('And who writes it down?'), hearOut],
+      expect: { history: ['user: Who are you?', 'user: And who writes it down?', `assistant: ${watson.says}`] },
+    },
+    {
+      name: 'a noise that holds no words is not answered',
+      script: [cough(700), wait(3_000)],
+      expect: { replies: [], errors: [] },
+    },
+    {
+      name: 'a click is no speech at all',
+      script: [cough(60), wait(2_000)],
+      expect: { replies: [], history: [] },
+    },
+    {
+      name: 'what was heard badly is asked for again',
+      engines: { hears: [{ unclear: true }], thinks: [{ says: 'Speak up!' }, holmes] },
+      script: [say('Who are you?'), hearOut, say('Who are you?'), hearOut],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'replies may be written instead of spoken',
+      session: { output_modalities: ['text'] },
+      engines: { thinks: [holmes] },
+      script: [say('Who are you?'), until('response.done'), wait(500)],
+      expect: {
+        history: ['user: Who are you?', `assistant: ${holmes.says}`],
+        also: ({ people: [ann] }) => [isSpoken(ann) && 'it was spoken'],
+      },
+    },
+    {
+      name: 'a side answer leaves no trace, though a reply is being spoken',
+      engines: { thinks: [holmes, { says: 'Aside.' }] },
+      script: [
+        say('Who are you?'),
+        hear(2),
+        send({ type: 'response.create', response: { conversation: 'none', output_modalities: ['text'] } }),
+        hearOut,
+      ],
+      expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`], replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'a character that is asked to speaks up in a silence',
+      engines: { thinks: [holmes, { says: 'Are you there?' }] },
+      script: [
+        update({ audio: { input: { turn_detection: { type: 'server_vad', idle_timeout_ms: 5_000 } } } }),
+        say('Who are you?'),
+        wait(10_500),
+        update({ audio: { input: { turn_detection: { type: 'server_vad', idle_timeout_ms: null } } } }),
+      ],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'a microphone that sends no silence is understood too',
+      sendsSilence: false,
+      engines: { thinks: [holmes, watson] },
+      script: [say('Who are you?'), hearOut, say('Who writes it down?'), hearOut],
+      expect: { replies: ['completed', 'completed'] },
+    },
+    {
+      name: 'a muted microphone hears nothing, and then again',
+      engines: { thinks: [holmes] },
+      script: [mute, say('This is between us.'), wait(4_000), unmute, say('Who are you?'), hearOut],
+      expect: { history: ['user: Who are you?', `assistant: ${holmes.says}`] },
+    },
+    {
+      name: 'who is muted in mid-sentence is understood as far as it went',
+      script: [say('Who are you?'), mute, wait(4_000), unmute],
+      expect: { replies: ['completed'] },
+    },
+    {
+      name: 'a monologue of half a minute is one turn',
+      script: [babble(100), hearOut],
+      expect: { replies: ['completed'] },
+    },
+    {
+      name: 'who asks twice for an answer is told that there is one',
+      script: [write('Who are you?'), ask, hearOut],
+      expect: { replies: ['completed'], errors: ['conversation_already_has_active_response'] },
+    },
+    {
+      name: 'a client without our extensions holds the same conversation',
+      client: 'plain',
+      engines: { thinks: [holmes, watson] },
+      script: [say('Who are you?'), hearOut, say('Who writes it down?'), hearOut],
+      expect: { replies: ['completed', 'completed'], errors: [] },
+    },
+    {
+      name: 'a conversation of two minutes',
+      script: Array.from({ length: 16 }, (_, turn) =>
+        turn % 4 === 3 ? [babble(3), hear(4)] : [babble(5), hearOut],
+      ).flat(),
+      expect: { errors: [] },
+    },
+  ])('$name', async (scenario) => {
+    expect(await wrongIn(scenario)).toEqual([]);
+  });
+});
+
+/** The first reply had sound. */
+function isSpoken(ann: PersonRun | undefined): boolean {
+  const first = [...(ann?.person.record.replies.values() ?? [])][0];
+  return first?.itemIds.some((id) => ann?.person.speaker.received.has(id)) === true;
+}

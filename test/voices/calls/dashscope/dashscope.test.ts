@@ -1,0 +1,193 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { AudioFrame } from '../../../../voices/audio.ts';
+import type { CallCost } from '../../../../voices/calls/calls.ts';
+import type { Care } from '../../../../voices/calls/call-policy.ts';
+import { openContext } from '../../../../voices/calls/context.ts';
+import { Queue } from '../../../../voices/runtime/queue.ts';
+import { adapter as ear } from '../../../../voices/recognizers/dashscope.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
+import { adapter as mouth } from '../../../../voices/synthesizers/dashscope.ts';
+import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
+import { recognizerConformance } from '../../../conformance/recognizer.ts';
+import { asHeard } from '../../../fakes/speech-frames.ts';
+import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
+import { secretKey, type Opened } from '../../../conformance/upstream.ts';
+import {
+  openDashscopeServer,
+  type DashscopeOptions,
+  type DashscopeServer,
+} from '../../../fakes/servers/dashscope-server.ts';
+import { tone } from '../../../fakes/vad.ts';
+import { chunksAfterHangUp, say } from '../../../rigs/voice-engine-rig.ts';
+
+const signal = new AbortController().signal;
+const speech = tone(1_600, 16_000);
+const path = '/api-ws/v1/inference';
+const route = `WS ${path}`;
+const voice = { kind: 'preset', id: 'longxiaochun_v2' } as const;
+const prompt: Care = { timeouts: { connectMs: 500 } };
+
+function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: Care): SpeechRecognizer {
+  const settings = ear.settings.parse({ baseUrl: server.url.replace('http', 'ws') + path, ...options });
+  return ear.open(settings, openContext('ear', { key: secretKey, care: [withPromptness(care), ear.care?.(settings)] }));
+}
+
+function openMouth(server: DashscopeServer, care?: Care, log?: (cost: CallCost) => void) {
+  const settings = mouth.settings.parse({ baseUrl: server.url + path });
+  const wishes = [withPromptness(care), mouth.care?.(settings)];
+  return mouth.open(settings, openContext('voice', { key: secretKey, care: wishes, log }));
+}
+
+function withPromptness(care: Care = {}): Care {
+  return { ...care, timeouts: { ...prompt.timeouts, ...care.timeouts } };
+}
+
+recognizerConformance({
+  title: 'dashscope',
+  speech,
+  says: /^hello there$/,
+  behindServer: true,
+  open: async (care): Promise<Opened<SpeechRecognizer>> => {
+    const server = await openDashscopeServer();
+    const engine = openEar(server, {}, care);
+    return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+});
+
+synthesizerConformance({
+  title: 'dashscope',
+  voice: { kind: 'preset', id: 'longxiaochun_v2' },
+  behindServer: true,
+  open: async (care): Promise<Opened<SpeechSynthesizer>> => {
+    const server = await openDashscopeServer();
+    const engine = openMouth(server, care);
+    return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+});
+
+async function hear(options: DashscopeOptions, language?: string): Promise<TranscriptPart[]> {
+  await using server = await openDashscopeServer(options);
+  async function* frames(): AsyncGenerator<AudioFrame> {
+    yield* asHeard(speech, 16_000);
+  }
+  const given = { signal, ...(language === undefined ? {} : { language }) };
+  return await Array.fromAsync(openEar(server).transcribe(frames(), given));
+}
+
+describe('Paraformer', () => {
+  it('shows each sentence as it grows, and joins them', async () => {
+    const parts = await hear({ hears: ['你好。', '今天好吗？'] }, 'zh-CN');
+    expect(parts.map(({ text }) => text)).toEqual([
+      '你好',
+      '你好。',
+      '你好。今天好',
+      '你好。今天好吗？',
+      '你好。今天好吗？',
+    ]);
+    expect(parts.at(-1)).toMatchObject({ type: 'transcript-final', language: 'zh-CN' });
+  });
+
+  it('takes the time of its end for the end of a sentence where the server says no more', async () => {
+    expect((await hear({ hears: ['One.', 'Two.'], isOld: true })).at(-1)).toMatchObject({ text: 'One. Two.' });
+  });
+
+  it('sends sound as it comes, in blocks of 100 ms, and only then the end', async () => {
+    await using server = await openDashscopeServer();
+    const frames = new Queue<AudioFrame>();
+    const listening = Array.fromAsync(openEar(server).transcribe(frames, { signal, language: 'en-GB' }));
+    for (const frame of [...asHeard(speech, 16_000)].slice(0, 20)) frames.push(frame);
+    await expect.poll(() => server.told.filter((each) => each === 3_200).length).toBe(6);
+    expect(server.told).not.toContain('finish-task');
+    frames.end();
+    await listening;
+    expect(server.told.at(-1)).toBe('finish-task');
+    expect(server.parameters).toMatchObject([{ format: 'pcm', sample_rate: 16_000, language_hints: ['en'] }]);
+  });
+
+  it.each([
+    ['ModelNotFound', 'ENGINE_REFUSED', 'ModelNotFound'],
+    ['InvalidApiKey', 'ENGINE_REFUSED', 'apiKeyEnv'],
+    ['Throttling.RateQuota', 'ENGINE_UNAVAILABLE', 'Throttling.RateQuota'],
+    ['InternalError', 'ENGINE_UNAVAILABLE', 'InternalError'],
+    ['RequestTimeOut', 'ENGINE_TIMEOUT', 'RequestTimeOut'],
+  ])('tells a task that failed with %s as %s', async (failsWith, code, word) => {
+    const detail = expect.stringContaining(word) as string;
+    await expect(hear({ failsWith })).rejects.toMatchObject({ code, detail });
+  });
+});
+
+describe('a connection to DashScope', () => {
+  const texts = (server: DashscopeServer): number => server.told.filter((each) => each === 'run-task').length;
+
+  it('serves one task after another, and two at a time need two', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openMouth(server);
+    await say(engine, voice, { text: 'One. Two.' });
+    await say(engine, voice);
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+    await Promise.all([say(engine, voice), say(engine, voice)]);
+    await Promise.all([say(engine, voice), say(engine, voice)]);
+    expect([texts(server), server.connections]).toEqual([6, 2]);
+    await engine.close?.();
+  });
+
+  it('serves one utterance after another', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openEar(server);
+    for (const _time of [1, 2]) {
+      const parts = await Array.fromAsync(engine.transcribe(Readable.from(asHeard(speech, 16_000)), { signal }));
+      expect(parts.at(-1)).toMatchObject({ text: 'hello there' });
+    }
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+  });
+
+  it('that was lost meanwhile is replaced, which nobody notices', async () => {
+    await using server = await openDashscopeServer();
+    const costs: CallCost[] = [];
+    const engine = openMouth(server, undefined, (cost) => costs.push(cost));
+    await say(engine, voice);
+    server.breaks({ kind: 'late', ms: 1 });
+    expect(await say(engine, voice)).not.toEqual([]);
+    expect(server.connections).toBe(2);
+    expect(costs.map(({ outcome, tries }) => [outcome, tries])).toEqual([
+      ['ok', 1],
+      ['ok', 1],
+    ]);
+  });
+
+  it('on which a task fails is not lost: the task is not tried behind our back', async () => {
+    await using server = await openDashscopeServer({ failsWith: 'Throttling.RateQuota', failsAfter: 1 });
+    const engine = openMouth(server, { retries: 0 });
+    await say(engine, voice);
+    await expect(say(engine, voice)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    expect([texts(server), server.connections]).toEqual([2, 1]);
+  });
+
+  it('whose task was broken off serves no other', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openMouth(server);
+    server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
+    expect(await chunksAfterHangUp(engine, voice, server, 'asked')).toBe(0);
+    expect(await say(engine, voice)).not.toEqual([]);
+    expect(server.connections).toBe(2);
+  });
+
+  it('is hung up when the engine is closed', async () => {
+    await using server = await openDashscopeServer();
+    const engine = openMouth(server);
+    await say(engine, voice);
+    expect(server.ended.count).toBe(0);
+    await engine.close?.();
+    await expect.poll(() => server.ended.count).toBe(1);
+  });
+});
+
+describe('an account of DashScope', () => {
+  it('is checked by connecting', async () => {
+    await using server = await openDashscopeServer();
+    expect(await openMouth(server).check?.({ signal })).toContain('takes the key');
+    server.breaks({ kind: 'status', status: 401 });
+    await expect(openMouth(server).check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { AudioFrame } from '../../../../voices/audio.ts';
+import type { Care } from '../../../../voices/calls/call-policy.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
+import { adapter } from '../../../../voices/recognizers/triton.ts';
+import { recognizerConformance } from '../../../conformance/recognizer.ts';
+import type { Opened } from '../../../conformance/upstream.ts';
+import { asHeard } from '../../../fakes/speech-frames.ts';
+import {
+  inferRoute,
+  openTritonServer,
+  type TritonOutput,
+  type TritonServer,
+} from '../../../fakes/servers/triton-server.ts';
+import { tone } from '../../../fakes/vad.ts';
+import { openEngine } from '../../../rigs/voice-engine-rig.ts';
+
+const speech = tone(1_600, 16_000);
+const signal = new AbortController().signal;
+
+/** A tensor of one text, as Triton packs it. */
+function transcript(text: string): TritonOutput {
+  const bytes = Buffer.from(text, 'utf8');
+  const raw = Buffer.concat([Buffer.alloc(4), bytes]);
+  raw.writeUInt32LE(bytes.length);
+  return { name: 'TRANSCRIPTS', datatype: 'BYTES', shape: [1], raw };
+}
+
+/** What each family of models wants to be given. */
+const families = {
+  whisper: ['TEXT_PREFIX', 'WAV', 'WAV_LENS'],
+  'old whisper': ['TEXT_PREFIX', 'WAV'],
+  sensevoice: ['WAV', 'WAV_LENS', 'LANGUAGE', 'TEXT_NORM'],
+  paraformer: ['WAV', 'WAV_LENS'],
+} as const;
+
+function openHearing(text = 'hello there', inputs: readonly string[] = families.whisper) {
+  return openTritonServer(() => [transcript(text)], { inputs });
+}
+
+recognizerConformance({
+  title: 'triton',
+  speech,
+  says: /^hello there$/,
+  behindServer: true,
+  undetectable: {
+    'falls silent halfway': 'of one answer there is no half',
+    'breaks off halfway': 'of one answer there is no half',
+    'closes its half of the connection halfway': 'of one answer there is no half',
+  },
+  open: async (care?: Care): Promise<Opened<SpeechRecognizer>> => {
+    const server = await openHearing();
+    const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
+    const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls' }, wish);
+    return {
+      engine,
+      upstream: { server, route: inferRoute },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+});
+
+async function hear(server: TritonServer, given: object = {}, language?: string): Promise<TranscriptPart | undefined> {
+  async function* frames(): AsyncGenerator<AudioFrame> {
+    yield* asHeard(speech, 16_000);
+  }
+  const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls', ...given });
+  const options = { signal, ...(language === undefined ? {} : { language }) };
+  return (await Array.fromAsync(engine.transcribe(frames(), options))).at(-1);
+}
+
+describe('a recognizer on Triton', () => {
+  it.each(Object.entries(families))('that is a %s is given what it wants, and nothing else', async (_name, inputs) => {
+    await using server = await openHearing('So', inputs);
+    expect(await hear(server, {}, 'en-GB')).toMatchObject({ text: 'So' });
+    const [request] = server.seen;
+    expect(Object.keys(request?.inputs ?? {})).toEqual([...inputs]);
+    const { WAV, WAV_LENS: length } = request?.inputs ?? {};
+    expect(WAV?.raw.length).toBe((WAV?.shape[1] ?? 0) * 4);
+    if (length !== undefined) expect(length.raw.readInt32LE(0)).toBe(WAV?.shape[1]);
+  });
+
+  it.each([
+    ['en-GB', {}, '<|startoftranscript|><|en|><|transcribe|><|notimestamps|>'],
+    [undefined, { language: 'de' }, '<|startoftranscript|><|de|><|transcribe|><|notimestamps|>'],
+    [undefined, {}, '<|startoftranscript|>'],
+  ])('that is Whisper, of %s with %o, begins with %s', async (language, given, prefix) => {
+    await using server = await openHearing();
+    await hear(server, given, language);
+    expect(server.seen[0]?.text('TEXT_PREFIX')).toBe(prefix);
+  });
+
+  it('that is SenseVoice is given the number of the language, and its marks are no words', async () => {
+    await using server = await openHearing('<|zh|><|NEUTRAL|><|Speech|><|withitn|>你好。', families.sensevoice);
+    expect(await hear(server, {}, 'zh-Hans')).toMatchObject({ text: '你好。', language: 'zh' });
+    expect(server.seen[0]?.inputs['LANGUAGE']?.raw.readInt32LE(0)).toBe(3);
+    expect(server.seen[0]?.inputs['TEXT_NORM']?.raw.readInt32LE(0)).toBe(14);
+  });
+
+  it('that wants what we do not have is told', async () => {
+    await using server = await openHearing('', ['AUDIO_SIGNAL']);
+    await expect(hear(server)).rejects.toMatchObject({
+      code: 'ENGINE_BAD_REPLY',
+      detail: expect.stringContaining('AUDIO_SIGNAL') as string,
+    });
+  });
+
+  it('whose text is cut off is told', async () => {
+    const { raw, ...rest } = transcript('hello there');
+    await using server = await openTritonServer(() => [{ ...rest, raw: raw.subarray(0, 9) }], {
+      inputs: families.whisper,
+    });
+    await expect(hear(server)).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
+  });
+});

@@ -1,0 +1,172 @@
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import type { Care } from '../../../../voices/calls/call-policy.ts';
+import type { EngineUpkeep } from '../../../../voices/engine.ts';
+import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
+import { adapter } from '../../../../voices/synthesizers/triton.ts';
+import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
+import { secretKey } from '../../../conformance/upstream.ts';
+import {
+  inferRoute,
+  openTritonServer,
+  type TritonOptions,
+  type TritonOutput,
+} from '../../../fakes/servers/triton-server.ts';
+import { tone } from '../../../fakes/vad.ts';
+import { chunksAfterHangUp, clipForTests, openEngine, opened, say } from '../../../rigs/voice-engine-rig.ts';
+
+const { voice } = await clipForTests();
+// What is sent with each call: short, since the faults' limits are.
+const short = await clipForTests({ ms: 300 });
+const signal = new AbortController().signal;
+
+function* waveforms(samples: Float32Array, pieceSamples = 1_000): Generator<TritonOutput> {
+  for (let at = 0; at < samples.length; at += pieceSamples) {
+    const piece = samples.slice(at, at + pieceSamples);
+    yield { name: 'waveform', datatype: 'FP32', shape: [1, piece.length], raw: Buffer.from(piece.buffer) };
+  }
+}
+
+/** 60 ms of a tone for each word, at 24 kHz. */
+function openSpeaking(options: TritonOptions = {}) {
+  return openTritonServer(
+    (request) => waveforms(tone(60 * request.text('target_text').split(/\s+/).length + 60, 24_000)),
+    options,
+  );
+}
+
+synthesizerConformance({
+  title: 'triton (CosyVoice2, answer by answer)',
+  voice: short.voice,
+  behindServer: true,
+  open: async (care?: Care) =>
+    opened(
+      adapter,
+      { defaultClip: short.defaultClip },
+      { server: await openSpeaking(), route: inferRoute, care: promptly(care) },
+    ),
+});
+synthesizerConformance({
+  title: 'triton (F5-TTS, one answer, without the flag of the last)',
+  voice: short.voice,
+  behindServer: true,
+  open: async (care?: Care) => {
+    const server = await openTritonServer(
+      (request) => waveforms(tone(60 * request.text('target_text').split(/\s+/).length + 60, 24_000), 1e6),
+      { flags: false },
+    );
+    return opened(
+      adapter,
+      { dialect: 'f5', defaultClip: short.defaultClip },
+      { server, route: inferRoute, care: promptly(care) },
+    );
+  },
+});
+
+function promptly(care: Care = {}): Care {
+  return { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
+}
+
+function openAt(url: string, given: Record<string, unknown> = {}): SpeechSynthesizer & EngineUpkeep {
+  return openEngine(adapter, { baseUrl: url, ...given });
+}
+
+describe('a model on Triton', () => {
+  it('is given the clip at its rate, its transcript and the text, and the key', async () => {
+    await using server = await openSpeaking();
+    await say(openAt(server.url), voice);
+    await say(openAt(server.url, { dialect: 'f5', model: 'mine' }), voice);
+    const [cosyvoice, f5] = server.seen;
+    expect([cosyvoice?.model, f5?.model]).toEqual(['cosyvoice2', 'mine']);
+    expect(cosyvoice?.text('target_text')).toBe('Mind the step.');
+    expect(cosyvoice?.text('reference_text')).toBe('I keep the house.');
+    expect(cosyvoice?.inputs).toMatchObject({
+      reference_wav: { datatype: 'FP32', shape: [1, 64_000] },
+      reference_wav_len: { datatype: 'INT32', shape: [1, 1] },
+      reference_text: { datatype: 'BYTES', shape: [1, 1] },
+    });
+    expect(cosyvoice?.inputs['reference_wav_len']?.raw.readInt32LE(0)).toBe(64_000);
+    expect(cosyvoice?.inputs['reference_wav']?.raw.readFloatLE(4_000)).toBeCloseTo(tone(4_000, 16_000)[1_000] ?? 0, 3);
+    expect(f5?.inputs['reference_wav']?.shape).toEqual([1, 96_000]);
+    expect(server.keys).toEqual([`Bearer ${secretKey}`, `Bearer ${secretKey}`]);
+  });
+
+  it('is asked over one connection', async () => {
+    await using server = await openSpeaking();
+    const engine = openAt(server.url);
+    await Promise.all([say(engine, voice), say(engine, voice)]);
+    await say(engine, voice);
+    expect([server.seen.length, server.connections]).toEqual([3, 1]);
+    // By these the model tells requests apart.
+    const ids = new Set(server.seen.map(({ id }) => id));
+    expect([ids.size, ids.has('')]).toEqual([3, false]);
+  });
+
+  it('of Spark-TTS overlaps its answers, which are blended', async () => {
+    const level = new Float32Array(16_000).fill(0.5);
+    await using server = await openTritonServer(() => waveforms(level, 4_000));
+    const engine = openAt(server.url, { dialect: 'spark' });
+    const chunks = await say(engine, voice);
+    const samples = chunks.flatMap(({ frame }) => [...frame.samples]);
+    // Four answers of 250 ms, each but the first repeating 100 ms: 700 ms at 24 kHz.
+    expect(samples.length / 24_000).toBeCloseTo(0.7, 2);
+    expect(Math.min(...samples.slice(500, 16_000))).toBeGreaterThan(0.48);
+  });
+
+  it('is cancelled when the user speaks', async () => {
+    await using server = await openTritonServer(async function* () {
+      for (let count = 0; count < 10_000 && server.abandoned === 0; count += 1) {
+        yield* waveforms(tone(40, 24_000));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    expect(await chunksAfterHangUp(openAt(server.url), voice, server)).toBe(0);
+  });
+
+  it.each<[string, TritonOptions, string]>([
+    ['an error in a text', { goesWrong: { kind: 'error-message', after: 0 } }, 'ENGINE_UNAVAILABLE'],
+    ['an error in a text halfway', { goesWrong: { kind: 'error-message', after: 2 } }, 'ENGINE_UNAVAILABLE'],
+    ['a status halfway', { goesWrong: { kind: 'status', code: status.INTERNAL, after: 2 } }, 'ENGINE_UNAVAILABLE'],
+    ['a cancel of its own', { goesWrong: { kind: 'status', code: status.CANCELLED, after: 2 } }, 'ENGINE_UNAVAILABLE'],
+    ['half of its answers', { goesWrong: { kind: 'end', after: 2 } }, 'ENGINE_UNAVAILABLE'],
+    ['a deadline', { goesWrong: { kind: 'status', code: status.DEADLINE_EXCEEDED, after: 0 } }, 'ENGINE_TIMEOUT'],
+    ['an unknown method', { goesWrong: { kind: 'status', code: status.UNIMPLEMENTED, after: 0 } }, 'ENGINE_REFUSED'],
+  ])('that ends with %s is told with a code and none of its words', async (_name, options, code) => {
+    await using server = await openSpeaking(options);
+    const fault = (await say(openAt(server.url), voice).catch((cause: unknown) => cause)) as Error;
+    expect(fault).toMatchObject({ code });
+    expect(fault.message).not.toContain('private');
+  });
+
+  it.each([
+    ['of another type', { name: 'waveform', datatype: 'INT16', shape: [1, 2], raw: Buffer.alloc(4) }],
+    ['of another name', { name: 'audio', datatype: 'FP32', shape: [1, 1], raw: Buffer.alloc(4) }],
+    ['of another length', { name: 'waveform', datatype: 'FP32', shape: [1, 9_000], raw: Buffer.alloc(401) }],
+  ])('whose sound is %s is told', async (_name, output) => {
+    await using server = await openTritonServer(() => [output]);
+    await expect(say(openAt(server.url), voice)).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
+  });
+
+  it('that sends more than anybody could speak is cut off', async () => {
+    const huge = { name: 'waveform', datatype: 'FP32', shape: [1, 17e6], raw: Buffer.alloc(68e6) };
+    await using server = await openTritonServer(() => [huge]);
+    await expect(say(openAt(server.url), voice)).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
+  });
+
+  it('without a transcript of the clip is not asked', async () => {
+    await using server = await openSpeaking();
+    const speaking = say(openAt(server.url), { ...voice, transcript: ' ' });
+    await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is checked by whether it is loaded', async () => {
+    await using server = await openSpeaking();
+    expect(await openAt(server.url).check?.({ signal })).toContain('has cosyvoice2');
+    await using empty = await openSpeaking({ isReady: false });
+    await expect(openAt(empty.url).check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    await expect(openAt('http://127.0.0.1:9').check?.({ signal })).rejects.toMatchObject({
+      detail: expect.stringContaining('gRPC port') as string,
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
+import { createRealDft } from '../../../voices/dsp/dft.ts';
+import { melBands, smartTurnFeatures, whisperLogMel, type LogMel } from '../../../voices/dsp/log-mel.ts';
+import { sharedAvailable, sharedPath } from '../../shared.ts';
+
+/** The definition, bin by bin. */
+function slowPower(samples: Float64Array): number[] {
+  return Array.from({ length: samples.length / 2 + 1 }, (_, bin) => {
+    let real = 0;
+    let imaginary = 0;
+    for (const [index, value] of samples.entries()) {
+      real += value * Math.cos((2 * Math.PI * bin * index) / samples.length);
+      imaginary -= value * Math.sin((2 * Math.PI * bin * index) / samples.length);
+    }
+    return real * real + imaginary * imaginary;
+  });
+}
+
+function noise(length: number): Float64Array {
+  let state = 7;
+  return Float64Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 31 - 1;
+  });
+}
+
+describe('the DFT', () => {
+  it.each([2, 4, 6, 34, 200, 256, 400, 512])('gives the powers of the definition for %i samples', (size) => {
+    const samples = noise(size + 3);
+    const power = new Float64Array(size / 2 + 1);
+    createRealDft(size).powerSpectrum(samples, 3, power);
+    const expected = slowPower(samples.slice(3));
+    for (const [bin, value] of power.entries()) expect(value).toBeCloseTo(expected[bin] as number, 8);
+  });
+
+  it.each([0, 1, 321])('refuses the size %i', (size) => {
+    expect(() => createRealDft(size)).toThrow(RangeError);
+  });
+});
+
+describe('log-mel features', () => {
+  it('are as low as they go in silence, of whatever length', () => {
+    expect(whisperLogMel(new Float32Array(0)).frames).toBe(0);
+    expect(whisperLogMel(new Float32Array(200)).frames).toBe(0);
+    const { frames, values } = whisperLogMel(new Float32Array(1_639));
+    expect(frames).toBe(10);
+    expect(new Set(values)).toEqual(new Set([-1.5]));
+  });
+
+  it('have 800 frames of the end of a turn, however long it was', () => {
+    for (const length of [0, 5, 16_000, 128_000, 400_000]) {
+      const { frames, values } = smartTurnFeatures(Float32Array.from(noise(length)));
+      expect(frames).toBe(800);
+      expect(values.length).toBe(80 * 800);
+      expect(values.every((value) => Number.isFinite(value))).toBe(true);
+    }
+  });
+
+  it('do not depend on how loud a turn was', () => {
+    const turn = Float32Array.from(noise(20_000), (value) => value * 0.3);
+    const loud = smartTurnFeatures(turn).values;
+    const soft = smartTurnFeatures(turn.map((value) => value / 8)).values;
+    for (const [index, value] of loud.entries()) expect(Math.abs(value - (soft[index] as number))).toBeLessThan(0.01);
+  });
+
+  it('show a tone in the band of its frequency', () => {
+    const tone = Float32Array.from({ length: 16_000 }, (_, index) => Math.sin((2 * Math.PI * 1_000 * index) / 16_000));
+    const { frames, values } = whisperLogMel(tone);
+    const column = Array.from({ length: melBands }, (_, band) => values[band * frames + 50] as number);
+    // 1 kHz is 15 of 45.2 mel, so between the 26th and the 27th of 80 bands.
+    expect([25, 26]).toContain(column.indexOf(Math.max(...column)));
+  });
+});
+
+interface GoldenClip {
+  readonly frames: number;
+  readonly mean: number;
+  readonly [frame: `f${number}`]: readonly number[];
+}
+type Golden = Readonly<Record<string, Readonly<Record<'whisper' | 'smart_turn_8s', GoldenClip>>>>;
+
+describe.skipIf(!sharedAvailable)('log-mel features against the reference', () => {
+  const golden = sharedAvailable
+    ? (JSON.parse(readFileSync(sharedPath('golden/whisper_logmel80.json'), 'utf8')) as Golden)
+    : {};
+
+  /** The largest difference from the frames that the reference tells. */
+  function distance({ frames, values }: LogMel, expected: GoldenClip): number {
+    const columns = Object.entries(expected).filter(([key]) => /^f\d+$/.test(key)) as [string, readonly number[]][];
+    const differences = columns.flatMap(([key, column]) =>
+      column.map((value, band) => Math.abs((values[band * frames + Number(key.slice(1))] as number) - value)),
+    );
+    expect(differences.length).toBe(3 * 80);
+    return Math.max(...differences);
+  }
+
+  const meanOf = ({ values }: LogMel): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+  it.each(['jfk', 'aishell-BAC009S0724W0121'])('are those of %s to a thousandth', async (name) => {
+    const { signal } = new AbortController();
+    const { samples } = await readAudioFile(sharedPath(`audio/${name}.wav`), { sampleRate: 16_000, signal });
+    const expected = golden[name];
+    if (expected === undefined) throw new Error(`the reference has no ${name}`);
+    for (const [found, reference] of [
+      [whisperLogMel(samples), expected.whisper],
+      [smartTurnFeatures(samples), expected.smart_turn_8s],
+    ] as const) {
+      expect(found.frames).toBe(reference.frames);
+      expect(meanOf(found)).toBeCloseTo(reference.mean, 4);
+      expect(distance(found, reference)).toBeLessThan(1e-3);
+    }
+  });
+});

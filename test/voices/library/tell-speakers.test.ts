@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { concatSamples } from '../../../voices/audio.ts';
+import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
+import { addRecordings, type AddOptions } from '../../../voices/library/add-recordings.ts';
+import { groupAlike } from '../../../voices/library/group-alike.ts';
+import type { Studio } from '../../../voices/library/measure-source.ts';
+import { openVoiceStore } from '../../../voices/library/store.ts';
+import { cosine } from '../../../voices/speaker-encoder.ts';
+import { openOnnxSpeaker } from '../../../voices/speakers/onnx-speaker.ts';
+import { openSilero } from '../../../voices/vads/silero.ts';
+import { writeWav } from '../../../voices/dsp/wav.ts';
+import { fakeRecognizer } from '../../fakes/recognizer.ts';
+import { writeSmallReaders } from '../../fakes/models/small-models.ts';
+import { sharedAvailable, sharedPath } from '../../shared.ts';
+
+/** The same by the book: all pairs, the best first, until none is good enough. */
+function groupedByTheBook(points: readonly (readonly number[])[], least: number): number[][] {
+  const groups = points.map((_, place) => [place]);
+  const mean = (one: number[], other: number[]): number =>
+    one
+      .flatMap((a) => other.map((b) => cosine(points[a] ?? [], points[b] ?? [])))
+      .reduce((sum, each) => sum + each, 0) /
+    (one.length * other.length);
+  for (;;) {
+    const pairs = groups.flatMap((one, a) =>
+      groups.slice(a + 1).map((other) => ({ one, other, at: mean(one, other) })),
+    );
+    const best = pairs.toSorted((a, b) => b.at - a.at)[0];
+    if (best === undefined || best.at < least) return groups.toSorted(([a = 0], [b = 0]) => a - b);
+    groups.splice(groups.indexOf(best.other), 1);
+    groups[groups.indexOf(best.one)] = [...best.one, ...best.other].toSorted((a, b) => a - b);
+  }
+}
+
+describe('grouping embeddings', () => {
+  it('joins what is alike, and tells how loose the loosest join was', () => {
+    const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+    const { groups, loosest } = groupAlike([at(0), at(90), at(10), at(95)], 0.5);
+    expect(groups.map((group) => group.join()).toSorted()).toEqual(['0,2', '1,3']);
+    expect(loosest).toBeCloseTo(Math.cos((10 * Math.PI) / 180), 6);
+    expect(groupAlike([at(0), at(90)], -1).loosest).toBeCloseTo(0, 6);
+    expect(groupAlike([], 0.3)).toEqual({ groups: [], loosest: 1 });
+    expect(groupAlike([at(3)], 0.3)).toEqual({ groups: [[0]], loosest: 1 });
+  });
+
+  it('gives what average linkage by the book gives', () => {
+    const point = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 3, maxLength: 3 });
+    fc.assert(
+      fc.property(
+        fc.array(point, { maxLength: 12 }),
+        fc.double({ min: -0.5, max: 0.95, noNaN: true }),
+        (some, least) => {
+          const points = some.map((each) => each.with(0, (each[0] ?? 0) + 0.5));
+          const { groups } = groupAlike(points, least);
+          expect(groups.toSorted(([a = 0], [b = 0]) => a - b)).toEqual(groupedByTheBook(points, least));
+        },
+      ),
+    );
+  });
+});
+
+const { signal } = new AbortController();
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-speakers-'));
+afterAll(() => rm(folder, { recursive: true }));
+const rate = 24_000;
+
+async function read(name: string, sampleRate = rate): Promise<Float32Array> {
+  return (await readAudioFile(sharedPath(`audio/${name}`), { sampleRate, signal })).samples;
+}
+
+describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
+  const [long, longToo, other] = [
+    'libri-2412-153948-0000.flac',
+    'libri-2412-153948-0001.flac',
+    'libri-1998-15444-0001.flac',
+  ] as const;
+  const vad = openSilero();
+  const opened: { close(): Promise<void> }[] = [vad];
+  afterAll(async () => void (await Promise.all(opened.map((each) => each.close()))));
+  let stores = 0;
+
+  async function addition(about: Partial<AddOptions> = {}) {
+    const { modelPath } = await writeSmallReaders(path.join(folder, 'readers.onnx'));
+    const encoder = await openOnnxSpeaker({ modelPath, signal });
+    opened.push(encoder);
+    const recognizer = fakeRecognizer(Array.from({ length: 20 }, (_, index) => `Line ${index + 1}.`));
+    const studio: Studio = { vad, recognizer, encoder };
+    const pause = new Float32Array(rate);
+    const talk = path.join(folder, 'talk.wav');
+    const [first, second, third] = [await read(long), await read(other), await read(longToo)];
+    await writeWav(talk, concatSamples([first, pause, second, pause, third]), rate);
+    // Without a pause between the two: a clip that holds both.
+    const overlap = path.join(folder, 'overlap.wav');
+    await writeWav(
+      overlap,
+      concatSamples([second.subarray(0.5 * rate, 4 * rate), (await read('jfk.wav')).subarray(7.8 * rate, 10.8 * rate)]),
+      rate,
+    );
+    stores += 1;
+    const store = openVoiceStore(path.join(folder, `data-${stores}`));
+    const options = { files: [talk], id: 'reader', consent: 'LibriSpeech', leastQuality: 2.5, signal, ...about };
+    return {
+      store,
+      studio,
+      options,
+      talk,
+      overlap,
+      add: (more: Partial<AddOptions> = {}) => addRecordings(store, studio, { ...options, ...more }),
+    };
+  }
+
+  it('are told apart: the one who is heard longest becomes the voice, the other where asked for', async () => {
+    const { add } = await addition();
+    const { record, heard, clips } = await add();
+    expect(heard?.mixed).toEqual([]);
+    const [most, least] = heard?.speakers ?? [];
+    expect(heard?.speakers).toHaveLength(2);
+    expect(clips).toBe((most?.clips.length ?? 0) + (least?.clips.length ?? 0));
+    // 22 s of speech and 6 s.
+    expect(most?.seconds).toBeGreaterThan(15);
+    expect(least?.seconds).toBeLessThan(8);
+    const isOthers = ({ startMs }: { readonly startMs: number }) => startMs > 11_660 && startMs < 18_700;
+    expect(most?.clips.some(isOthers)).toBe(false);
+    expect(least?.clips.every(isOthers)).toBe(true);
+    expect(record.reference.choice).toMatchObject({
+      by: 'embedding',
+      speaker: { number: 1, of: 2 },
+      clips: most?.clips.length,
+    });
+    expect(isOthers(record.reference)).toBe(false);
+
+    const second = await add({ speaker: 2 });
+    expect(second.examined).toBe(0);
+    expect(isOthers(second.record.reference)).toBe(true);
+    // Who was chosen stays, also where nobody says it again.
+    expect((await add()).record.reference).toEqual(second.record.reference);
+    expect((await add({ speaker: 'all' })).record.reference.choice).not.toHaveProperty('speaker');
+    await expect(add({ speaker: 3 })).rejects.toMatchObject({ code: 'voice_not_usable', message: /--speaker 1 to 2/ });
+  });
+
+  it('give no clip that holds both', async () => {
+    const { add, talk, overlap } = await addition();
+    const { heard, record } = await add({ files: [talk, overlap] });
+    expect(heard?.mixed.map(({ source }) => source)).toEqual(['overlap.wav']);
+    expect(heard?.speakers).toHaveLength(2);
+    expect(record.reference.source).toBe('talk.wav');
+    const alone = await addition({ files: [overlap] });
+    await expect(alone.add()).rejects.toMatchObject({ code: 'voice_not_usable', message: /--speaker all/ });
+    await expect(alone.add({ speaker: 'all' })).resolves.toMatchObject({ clips: 1, examined: 0 });
+  });
+
+  it('are one person to who cannot tell them apart, and nobody can be asked for', async () => {
+    const { store, studio, options } = await addition();
+    const { encoder: _encoder, ...deaf } = studio;
+    const result = await addRecordings(store, deaf, options);
+    expect(result.heard).toBeUndefined();
+    await expect(addRecordings(store, deaf, { ...options, speaker: 2 })).rejects.toMatchObject({
+      code: 'voice_not_usable',
+      message: /DRAMATIS_SPEAKER_ENCODER/,
+    });
+    // Told apart later, nobody keeps the place that the cleanest clip had.
+    const told = await addRecordings(store, studio, { ...options, files: [] });
+    expect(told.record.reference.choice.speaker).toEqual({ number: 1, of: 2 });
+  });
+});

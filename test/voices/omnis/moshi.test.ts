@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { OmniMessage, OmniModel, OmniPart } from '../../../voices/omni.ts';
+import { adapter } from '../../../voices/omnis/moshi.ts';
+import { omniConformance } from '../../conformance/omni.ts';
+import type { Opened } from '../../conformance/upstream.ts';
+import { openMoshiServer, type MoshiOptions } from '../../fakes/servers/moshi-server.ts';
+import { tone } from '../../fakes/vad.ts';
+import { openEngine } from '../../rigs/voice-engine-rig.ts';
+
+const signal = new AbortController().signal;
+const spoken = { samples: tone(1_500, 16_000), sampleRate: 16_000 };
+const talk: readonly OmniMessage[] = [
+  { role: 'system', text: 'You are Martha.' },
+  { role: 'user', text: '', sound: spoken },
+];
+
+omniConformance({
+  title: 'moshi',
+  says: /^Good evening, my friend\.$/,
+  behindServer: true,
+  open: async (care?: Care): Promise<Opened<OmniModel>> => {
+    const server = await openMoshiServer();
+    const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
+    const engine = openEngine(adapter, { baseUrl: server.url, endSilenceMs: 300 }, wish);
+    return {
+      engine,
+      upstream: { server, route: 'WS /api/chat' },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+});
+
+async function reply(options: MoshiOptions, given: object = {}, messages = talk): Promise<OmniPart[]> {
+  await using server = await openMoshiServer(options);
+  const engine = openEngine(adapter, { baseUrl: server.url, ...given }, { retries: 0 });
+  return await Array.fromAsync(engine.reply(messages, { signal, speaks: true }));
+}
+
+function textOf(parts: readonly OmniPart[]): string {
+  return parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
+}
+
+function msOf(parts: readonly OmniPart[]): number {
+  return parts.reduce((sum, part) => sum + (part.type === 'sound' ? part.samples.length / 24 : 0), 0);
+}
+
+describe('Moshi, turn by turn', () => {
+  it('hears all of the user, then silence as long as it speaks, and no more than it must', async () => {
+    await using server = await openMoshiServer();
+    const engine = openEngine(adapter, { baseUrl: server.url });
+    const parts = await Array.fromAsync(engine.reply(talk, { signal, speaks: true }));
+    expect(server.heard.voiced).toBeCloseTo(1.5, 0);
+    // The speech, four words of 160 ms, a second of silence that ends them, and what it was ahead by.
+    expect(server.heard.seconds).toBeLessThan(1.5 + 0.64 + 1 + 0.5 + 2);
+    expect(msOf(parts)).toBeGreaterThan(4 * 160 - 80);
+    // The silence at its end is left out.
+    expect(msOf(parts)).toBeLessThan(4 * 160 + 240);
+  });
+
+  it.each<[string, MoshiOptions]>([
+    ['greets with its versions', { longHandshake: true }],
+    ['cuts its pages anywhere', { cutsAt: 37 }],
+    ['speaks into the speech', { mutters: ' Mhm. Yes.' }],
+  ])('that %s is understood', async (_name, options) => {
+    expect(textOf(await reply(options))).toBe('Good evening, my friend.');
+  });
+
+  it('that goes on too long is cut', async () => {
+    const parts = await reply({ says: 'and so on '.repeat(30) }, { mostMs: 1_000 });
+    expect(parts.at(-1)).toMatchObject({ type: 'omni-end', reason: 'length' });
+    expect(msOf(parts)).toBeLessThan(1_200);
+  });
+
+  it.each<[string, MoshiOptions, string]>([
+    ['says nothing', { says: '' }, 'ENGINE_BAD_REPLY'],
+    [
+      'reports an error',
+      { failsAfter: { frames: 20, with: Buffer.from('\u0005private words') } },
+      'ENGINE_UNAVAILABLE',
+    ],
+    ['sends what is no Ogg', { failsAfter: { frames: 20, with: Buffer.from('\u0001RIFF....') } }, 'ENGINE_BAD_REPLY'],
+    ['sends empty messages', { failsAfter: { frames: 20, with: Buffer.alloc(0) } }, 'ENGINE_BAD_REPLY'],
+  ])('that %s is told with a code', async (_name, options, code) => {
+    const fault = (await reply(options, { waitMs: 1_000 }).catch((cause: unknown) => cause)) as Error;
+    expect(fault).toMatchObject({ code });
+    expect(fault.message).not.toContain('private');
+  });
+
+  it('is passed by where the user wrote', async () => {
+    await using server = await openMoshiServer();
+    const engine = openEngine(adapter, { baseUrl: server.url });
+    const written: readonly OmniMessage[] = [...talk, { role: 'user', text: 'Good evening.' }];
+    const reading = Array.fromAsync(engine.reply(written, { signal, speaks: true }));
+    await expect(reading).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('that is PersonaPlex is told as much of who it is as it can read in time', async () => {
+    await using server = await openMoshiServer();
+    const engine = openEngine(adapter, { baseUrl: server.url, dialect: 'personaplex', personaCharacters: 4 });
+    const long = [{ role: 'system', text: 'abc😀 and so on' }, ...talk.slice(1)] as const;
+    await Array.fromAsync(engine.reply(long, { signal, speaks: true }));
+    expect(server.requests[0]?.query.get('text_prompt')).toBe('abc\ufffd');
+    expect(server.requests[0]?.query.get('voice_prompt')).toBe('NATF0.pt');
+  });
+
+  it('that is busy says so when it is checked', async () => {
+    await using server = await openMoshiServer();
+    const engine = openEngine(adapter, { baseUrl: server.url }, { timeouts: { firstByteMs: 100 } });
+    expect(await engine.check?.({ signal })).toContain('free to talk');
+    server.breaks({ kind: 'silence', after: 0 });
+    await expect(engine.check?.({ signal })).rejects.toMatchObject({
+      detail: expect.stringContaining('busy') as string,
+    });
+  });
+
+  it('that is PersonaPlex is told who it is, and with which voice it speaks', async () => {
+    await using server = await openMoshiServer();
+    const engine = openEngine(adapter, {
+      baseUrl: server.url,
+      dialect: 'personaplex',
+      extra: { text_temperature: 0.7 },
+    });
+    await Array.fromAsync(engine.reply(talk, { signal, speaks: true, voice: 'VARM1.pt' }));
+    expect(Object.fromEntries(server.requests[0]?.query ?? [])).toEqual({
+      text_temperature: '0.7',
+      voice_prompt: 'VARM1.pt',
+      text_prompt: 'You are Martha.',
+    });
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import {
+  concludeHearing,
+  confidenceOf,
+  isDoubtful,
+  judge,
+  scoreOf,
+  type Hypothesis,
+} from '../../../voices/recognition/hypothesis.ts';
+
+const messages = { language_not_supported: 'another language', low_confidence: 'not clear' };
+
+/** What the model said of real recordings, as measured. */
+const english: Hypothesis = {
+  text: 'Go! Do you hear? He had never been fathered. A plant full of blossoms.',
+  logProbabilities: [-0.97, -0.88, -0.04, 0, -0.12, -0.06, -0.69, -0.1, -0.28, -0.85, -0.84, -0.02, -1.22, -0.17, 0],
+  silenceLogProbability: -7.06,
+  reluctant: false,
+  seconds: 5.7,
+};
+const chinese: Hypothesis = {
+  text: "Or don't show for the time, don't use your work fancy.",
+  logProbabilities: [-1.9, -1.82, -0.06, 0, -1.51, -1.39, -0.58, -0.81, -1.51, -0.03, -0.75, -0.05, -1.38, -0.5, -0.08],
+  silenceLogProbability: -1.97,
+  reluctant: false,
+  seconds: 3.8,
+};
+const music: Hypothesis = {
+  text: '',
+  logProbabilities: [-0.015],
+  silenceLogProbability: -0.015,
+  reluctant: false,
+  seconds: 3.6,
+};
+const tone: Hypothesis = {
+  text: 'Pew, pew, pew!',
+  logProbabilities: [-0.7, -0.8, -0.9, -0.6],
+  silenceLogProbability: -0.07,
+  reluctant: true,
+  seconds: 1.2,
+};
+
+describe('judge', () => {
+  it('believes English in noise', () => expect(judge(english)).toBe('words'));
+
+  it('takes the English that the model hears in Chinese for babble', () => expect(judge(chinese)).toBe('babble'));
+
+  it('hears nothing in music', () => expect(judge(music)).toBe('nothing'));
+
+  it('hears nothing in notes', () => expect(judge({ ...english, text: '♪♪♪' })).toBe('nothing'));
+
+  it('hears nothing in a tone that the model takes for a word', () => expect(judge(tone)).toBe('nothing'));
+
+  it('believes a reluctant word that is sure', () => {
+    const word = { text: 'Stop.', logProbabilities: [-0.3, -0.4, -0.1], silenceLogProbability: -0.4, reluctant: true };
+    expect(judge({ ...word, seconds: 0.8 })).toBe('words');
+  });
+
+  it('takes reluctant words that are unsure for babble, if there are several', () => {
+    expect(judge({ ...chinese, reluctant: true, silenceLogProbability: -0.3 })).toBe('babble');
+  });
+
+  it('knows that another script is another language, however sure the model is', () => {
+    expect(judge({ ...english, text: '我们来听听' })).toBe('babble');
+    expect(judge({ ...english, text: 'He said 我们来听听听听听' })).toBe('babble');
+  });
+
+  it('leaves accents and figures alone', () => {
+    expect(judge({ ...english, text: 'Café at 12.' })).toBe('words');
+    expect(judge({ ...english, text: '1984' })).toBe('words');
+  });
+
+  it('takes a loop for babble unless the model is sure', () => {
+    const loop = 'I am sorry, I am sorry, I am sorry, I am sorry.';
+    expect(judge({ ...english, text: loop })).toBe('babble');
+    expect(judge({ ...english, text: loop, logProbabilities: Array<number>(16).fill(-0.05) })).toBe('words');
+  });
+
+  it('calls a few bad tokens mumbling, for nobody can tell the language', () => {
+    expect(judge({ ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] })).toBe('mumble');
+  });
+
+  it('believes nothing that has no score', () => {
+    const broken = { ...english, logProbabilities: [Number.NaN, Number.NaN], silenceLogProbability: Number.NaN };
+    expect(judge(broken)).toBe('mumble');
+  });
+});
+
+describe('scoreOf', () => {
+  it('keeps English and Chinese well apart', () => {
+    expect(scoreOf(english)).toBeGreaterThan(-0.25);
+    expect(scoreOf(chinese)).toBeLessThan(-0.6);
+  });
+
+  it('is the mean of two listenings, and low where the second heard no words', () => {
+    expect(scoreOf({ ...chinese, second: english })).toBeCloseTo((scoreOf(chinese) + scoreOf(english)) / 2);
+    expect(scoreOf({ ...english, second: { ...english, text: '' } })).toBeCloseTo((scoreOf(english) - 1) / 2);
+  });
+
+  it('is doubtful near the limit only', () => {
+    const lower = (by: number): Hypothesis => ({
+      ...english,
+      logProbabilities: english.logProbabilities.map((value) => value - by),
+    });
+    expect([0, 0.3, 0.9].map((by) => isDoubtful(lower(by)))).toEqual([false, true, false]);
+    expect(isDoubtful({ ...english, reluctant: true })).toBe(true);
+    expect(isDoubtful({ ...lower(0.3), text: '' })).toBe(false);
+  });
+
+  it('falls with doubt, with the chance of silence, and with haste', () => {
+    const score = scoreOf(english);
+    const { logProbabilities } = english;
+    expect(scoreOf({ ...english, logProbabilities: logProbabilities.map((value) => value - 0.1) })).toBeLessThan(score);
+    expect(scoreOf({ ...english, silenceLogProbability: -1 })).toBeLessThan(score);
+    expect(scoreOf({ ...english, seconds: 2 })).toBeLessThan(score);
+  });
+});
+
+describe('concludeHearing', () => {
+  it('says nothing where nobody spoke', () => {
+    expect(concludeHearing([], messages)).toEqual({ type: 'transcript-final', text: '' });
+    expect(concludeHearing([music], messages)).toEqual({ type: 'transcript-final', text: '' });
+  });
+
+  it('joins the pieces of an utterance', () => {
+    const final = concludeHearing([english, music, { ...english, text: 'The end.' }], messages);
+    expect(final.text).toBe(`${english.text} The end.`);
+    expect(final.language).toBe('en');
+    expect(final.confidence).toBeCloseTo(confidenceOf([english]));
+    expect(final.unclear).toBeUndefined();
+  });
+
+  it('leaves babble out of English', () => {
+    expect(concludeHearing([english, chinese], messages)).toMatchObject({ text: english.text });
+  });
+
+  it('believes no stray words in what is mostly babble', () => {
+    const stray = { ...english, text: 'For the time.', seconds: 1 };
+    const final = concludeHearing([chinese, stray, chinese], messages);
+    expect(final).toMatchObject({
+      text: '',
+      unclear: { code: 'language_not_supported', message: messages.language_not_supported },
+    });
+    expect(final.confidence).toBeLessThan(confidenceOf([chinese, english]) + 0.5);
+  });
+
+  it('says that it did not understand where it cannot tell the language', () => {
+    const mumble = { ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] };
+    expect(concludeHearing([mumble], messages)).toMatchObject({
+      text: '',
+      confidence: expect.closeTo(Math.exp(-1.4)),
+      unclear: { code: 'low_confidence', message: messages.low_confidence },
+    });
+  });
+});

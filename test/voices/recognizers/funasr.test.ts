@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { AudioFrame } from '../../../voices/audio.ts';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { openContext } from '../../../voices/calls/context.ts';
+import { adapter } from '../../../voices/recognizers/funasr.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
+import { recognizerConformance } from '../../conformance/recognizer.ts';
+import { asHeard } from '../../fakes/speech-frames.ts';
+import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { openFunasrServer, type FunasrScript, type FunasrServer } from '../../fakes/servers/funasr-server.ts';
+import { tone } from '../../fakes/vad.ts';
+
+const signal = new AbortController().signal;
+const speech = tone(1_600, 16_000);
+
+function openAt(server: FunasrServer, options: Record<string, unknown> = {}, care: Care = {}): SpeechRecognizer {
+  const settings = adapter.settings.parse({ baseUrl: server.url.replace('http', 'ws'), ...options });
+  const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
+  return adapter.open(settings, openContext('ear', { key: secretKey, care: [wish, adapter.care?.(settings)] }));
+}
+
+recognizerConformance({
+  title: 'funasr',
+  speech,
+  says: /^hello there$/,
+  behindServer: true,
+  open: async (care): Promise<Opened<SpeechRecognizer>> => {
+    const server = await openFunasrServer();
+    const engine = openAt(server, {}, care);
+    return { engine, upstream: { server, route: 'WS /' }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+});
+
+async function* frames(): AsyncGenerator<AudioFrame> {
+  yield* asHeard(speech, 16_000);
+}
+
+async function hear(script: FunasrScript, options: Record<string, unknown> = {}): Promise<TranscriptPart[]> {
+  await using server = await openFunasrServer(script);
+  return await Array.fromAsync(openAt(server, options).transcribe(frames(), { signal }));
+}
+
+const online = (text: string, isFinal: boolean) => ({ mode: '2pass-online', text, is_final: isFinal });
+const offline = (text: string, isFinal: boolean) => ({ mode: '2pass-offline', text, is_final: isFinal });
+
+describe('FunASR', () => {
+  it('adds the words of the first pass, and lets the second replace them, sentence by sentence', async () => {
+    const early = [
+      online('今天', false),
+      online('天汽', false),
+      offline('今天天气。', false),
+      online('好', false),
+      online('吗', false),
+    ];
+    const parts = await hear({ early, late: [offline('，好吗？', true)] });
+    const texts = parts.map(({ text }) => text);
+    expect(texts).toEqual([
+      '今天',
+      '今天天汽',
+      '今天天气。',
+      '今天天气。好',
+      '今天天气。好吗',
+      '今天天气。好吗？',
+      '今天天气。好吗？',
+    ]);
+  });
+
+  it('waits for the last sentence of a Python server, whose is_final means that somebody speaks', async () => {
+    const late = [offline('One.', true), online('two', false), offline('Two.', false)];
+    expect((await hear({ early: [online('one', true)], late })).at(-1)).toMatchObject({ text: 'One. Two.' });
+  });
+
+  it('ends without is_final, which offline servers may never send', async () => {
+    const late = [{ mode: 'offline', text: 'hello there' }];
+    const parts = await hear({ late }, { mode: 'offline', settleMs: 10 });
+    expect(parts.at(-1)).toEqual({ type: 'transcript-final', text: 'hello there' });
+  });
+
+  it('ends with is_end', async () => {
+    const late = [
+      { mode: 'online', text: 'hello' },
+      { mode: 'online', text: '', is_end: true },
+    ];
+    expect((await hear({ late }, { mode: 'online', settleMs: 5_000 })).at(-1)).toMatchObject({ text: 'hello' });
+  });
+
+  it('keeps the first pass where the second understood nothing', async () => {
+    const parts = await hear({ early: [online('hello', false)], late: [offline('', true)] });
+    expect(parts.at(-1)).toMatchObject({ text: 'hello' });
+  });
+
+  it('tells its settings first, then sends sound in blocks of 60 ms', async () => {
+    await using server = await openFunasrServer();
+    const engine = openAt(server, { hotwords: { Baskerville: 20 } });
+    await Array.fromAsync(engine.transcribe(frames(), { signal }));
+    const beginning = { mode: '2pass', wav_format: 'pcm', audio_fs: 16_000, chunk_size: [5, 10, 5], is_speaking: true };
+    expect(server.beginnings).toMatchObject([{ ...beginning, hotwords: '{"Baskerville":20}' }]);
+    expect(new Set(server.blocks.slice(0, -1))).toEqual(new Set([1_920]));
+  });
+});

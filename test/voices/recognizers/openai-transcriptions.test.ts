@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import type { AudioFrame } from '../../../voices/audio.ts';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { openContext } from '../../../voices/calls/context.ts';
+import { Queue } from '../../../voices/runtime/queue.ts';
+import { adapter } from '../../../voices/recognizers/openai-transcriptions.ts';
+import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
+import { recognizerConformance } from '../../conformance/recognizer.ts';
+import { asHeard } from '../../fakes/speech-frames.ts';
+import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
+import { openTranscriptionServer, type Hearing } from '../../fakes/servers/transcription-server.ts';
+import { tone } from '../../fakes/vad.ts';
+
+const signal = new AbortController().signal;
+const speech = tone(1_600, 16_000);
+
+function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: Care = {}) {
+  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'whisper', ...options });
+  return adapter.open(settings, openContext('ear', { key: secretKey, care: [care, adapter.care?.(settings)] }));
+}
+
+function subject(
+  title: string,
+  dialect: string,
+  {
+    route = 'POST /v1/audio/transcriptions',
+    events,
+  }: { readonly route?: string; readonly events?: Hearing['events'] } = {},
+) {
+  return {
+    title,
+    speech,
+    says: /^hello there$/,
+    behindServer: true,
+    open: async (care?: Care): Promise<Opened<SpeechRecognizer>> => {
+      const server = await openTranscriptionServer({ text: 'hello there', ...(events && { events }) });
+      // Partials would take part of the faults: whether they did would depend on how fast the test runs.
+      const engine = openAt(server, { dialect, partials: false }, care);
+      return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    },
+  };
+}
+
+recognizerConformance(subject('openai-transcriptions (OpenAI)', 'openai'));
+recognizerConformance(subject('openai-transcriptions (speaches)', 'speaches'));
+recognizerConformance(subject('openai-transcriptions (whisper.cpp)', 'whisper-cpp', { route: 'POST /inference' }));
+recognizerConformance(subject('openai-transcriptions (OpenAI, by events)', 'openai', { events: 'openai' }));
+recognizerConformance(subject('openai-transcriptions (vLLM, by events)', 'vllm', { events: 'vllm' }));
+
+async function hear(engine: SpeechRecognizer, language?: string): Promise<TranscriptPart[]> {
+  async function* frames(): AsyncGenerator<AudioFrame> {
+    yield* asHeard(speech, 16_000);
+  }
+  return Array.fromAsync(engine.transcribe(frames(), { signal, ...(language === undefined ? {} : { language }) }));
+}
+
+async function finalOf(hearing: Hearing, options: Record<string, unknown> = {}): Promise<TranscriptPart | undefined> {
+  await using server = await openTranscriptionServer(hearing);
+  return (await hear(openAt(server, { dialect: 'speaches', partials: false, ...options }))).at(-1);
+}
+
+describe('a recognizer behind a transcription route', () => {
+  it('asks in the pause, before the utterance is known to be over', async () => {
+    await using server = await openTranscriptionServer();
+    const frames = new Queue<AudioFrame>();
+    const parts = openAt(server).transcribe(frames, { signal })[Symbol.asyncIterator]();
+    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    const first = parts.next();
+    await expect.poll(() => server.requests.length).toBe(1);
+    await expect.poll(() => server.open).toBe(0);
+    // The partial shows with the next frame: what the turn detector and the drafts wait for.
+    const silence = { samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false };
+    frames.push(silence);
+    expect((await first).value).toEqual({ type: 'transcript-partial', text: 'hello there' });
+    frames.end();
+    expect((await parts.next()).value).toMatchObject({ type: 'transcript-final', text: 'hello there' });
+    expect(server.requests).toHaveLength(1);
+    expect((await server.seconds())[0]).toBeGreaterThan(1.6);
+  });
+
+  it.each(['openai', 'vllm', 'speaches'] as const)('shows the words of %s as they come', async (events) => {
+    await using server = await openTranscriptionServer({ text: 'hello there my dear', events });
+    const engine = openAt(server, { dialect: events, streams: true, partials: false, verbose: false });
+    const heard: string[] = [];
+    server.breaks({ kind: 'silence', after: 0.5 }, { times: 1 });
+    const frames = new Queue<AudioFrame>();
+    const listening = (async () => {
+      for await (const { type, text } of engine.transcribe(frames, { signal })) heard.push(`${type} ${text}`);
+    })();
+    for (const frame of [...asHeard(speech, 16_000)].slice(0, -15)) frames.push(frame);
+    // Half of its answer has come when the speech goes on: the words that are known show, and it is asked anew.
+    await expect
+      .poll(() => {
+        frames.push({ samples: new Float32Array(512), sampleRate: 16_000, atMs: 0, voiced: false });
+        return heard;
+      })
+      .toEqual([expect.stringMatching(/^transcript-partial hello/)]);
+    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    frames.end();
+    await listening;
+    expect(heard.at(-1)).toBe('transcript-final hello there my dear');
+    expect((await server.requests[0]?.form())?.get('stream')).toBe('true');
+  });
+
+  it.each([
+    ['an error', 'data: {"error":{"code":"server_error","message":"private words"}}\n\n', 'ENGINE_UNAVAILABLE'],
+    ['half a text', 'data: {"type":"transcript.text.delta","delta":"hel"}\n\n', 'ENGINE_UNAVAILABLE'],
+    ['something else', 'data: {"type": 7}\n\n', 'ENGINE_BAD_REPLY'],
+    ['nothing', '\n\n', 'ENGINE_BAD_REPLY'],
+  ])('whose events tell %s fails', async (_name, body, code) => {
+    const headers = { 'content-type': 'text/event-stream' };
+    await using server = await openEngineServer({ 'POST /v1/audio/transcriptions': () => ({ headers, body }) });
+    const fault = (await hear(openAt(server, {}, { retries: 0 })).catch((cause: unknown) => cause)) as Error;
+    expect(fault).toMatchObject({ code });
+    expect(fault.message).not.toContain('private');
+  });
+
+  it('drops the request when the speech goes on, and asks for all of it', async () => {
+    await using server = await openTranscriptionServer();
+    server.breaks({ kind: 'hang' }, { times: 1 });
+    const engine = openAt(server);
+    const frames = new Queue<AudioFrame>();
+    const listening = Array.fromAsync(engine.transcribe(frames, { signal }));
+    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    await expect.poll(() => server.open).toBe(1);
+    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    await expect.poll(() => server.abandoned).toBe(1);
+    frames.end();
+    expect((await listening).at(-1)).toMatchObject({ text: 'hello there' });
+    expect((await server.seconds())[1]).toBeGreaterThan(3.2);
+  });
+
+  it('asks while somebody speaks, where that is wanted', async () => {
+    await using server = await openTranscriptionServer();
+    const frames = new Queue<AudioFrame>();
+    const parts = openAt(server, { partials: true }).transcribe(frames, { signal })[Symbol.asyncIterator]();
+    const first = parts.next();
+    const voiced = [...asHeard(speech, 16_000)].filter((frame) => frame.voiced);
+    for (const frame of voiced.slice(0, 20)) frames.push(frame);
+    await expect.poll(() => server.requests.length).toBe(1);
+    await expect.poll(() => server.open).toBe(0);
+    frames.push(voiced[20] as AudioFrame);
+    expect((await first).value).toEqual({ type: 'transcript-partial', text: 'hello there' });
+    await parts.return?.();
+  });
+
+  it('tells model, language, prompt and key', async () => {
+    await using server = await openTranscriptionServer();
+    await hear(openAt(server, { prompt: 'Baskerville', extra: { hotwords: 'Moriarty' } }), 'de-CH');
+    const form = await server.requests[0]?.form();
+    const fields = ['model', 'language', 'prompt', 'hotwords', 'response_format'].map((name) => form?.get(name));
+    expect(fields).toEqual(['whisper', 'de', 'Baskerville', 'Moriarty', 'json']);
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${secretKey}`);
+  });
+
+  it('asks whisper.cpp to find out the language', async () => {
+    await using server = await openTranscriptionServer();
+    await hear(openAt(server, { dialect: 'whisper-cpp' }));
+    expect((await server.requests[0]?.form())?.get('language')).toBe('auto');
+  });
+
+  it.each([
+    ['English', 'en'],
+    ['chinese', 'zh'],
+    ['yue', 'yue'],
+  ])('knows %s as a language', async (language, tag) => {
+    expect(await finalOf({ text: 'So', language })).toMatchObject({ text: 'So', language: tag });
+  });
+
+  it('leaves out what Whisper itself takes for silence, and says how sure it is of the rest', async () => {
+    const segments = [
+      { text: ' Yes.', avg_logprob: -0.1, no_speech_prob: 0.02 },
+      { text: ' Thank you for watching.', avg_logprob: -1.4, no_speech_prob: 0.9 },
+    ];
+    const final = await finalOf({ text: 'Yes. Thank you for watching.', segments });
+    expect(final).toMatchObject({ text: 'Yes.', confidence: expect.closeTo(Math.exp(-0.1), 5) });
+  });
+
+  it('joins Chinese without spaces', async () => {
+    await using server = await openTranscriptionServer({ text: '你好。' });
+    async function* twice(): AsyncGenerator<AudioFrame> {
+      for (const _time of [1, 2]) {
+        yield* asHeard(speech, 16_000);
+        yield* asHeard(new Float32Array(0), 16_000);
+      }
+    }
+    const parts = await Array.fromAsync(openAt(server).transcribe(twice(), { signal }));
+    expect(parts.at(-1)).toMatchObject({ text: '你好。你好。' });
+  });
+
+  it('refuses frames of another rate', async () => {
+    await using server = await openTranscriptionServer();
+    async function* frames(): AsyncGenerator<AudioFrame> {
+      yield { samples: new Float32Array(480), sampleRate: 24_000, atMs: 0 };
+    }
+    const listening = Array.fromAsync(openAt(server).transcribe(frames(), { signal }));
+    await expect(listening).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+  });
+
+  it('says that whisper.cpp is still loading its model', async () => {
+    await using server = await openTranscriptionServer();
+    const engine = openAt(server, { dialect: 'whisper-cpp' });
+    expect(await engine.check?.({ signal })).toContain('has its model');
+    server.breaks({ kind: 'status', status: 404 });
+    await expect(engine.check?.({ signal })).rejects.toMatchObject({ detail: expect.stringContaining('loading') });
+  });
+
+  it('wakes a server up with a second of silence', async () => {
+    await using server = await openTranscriptionServer({ text: '' });
+    await openAt(server).warm?.({ signal });
+    expect(await server.seconds()).toEqual([1]);
+  });
+});

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { takeProcessLock } from '../../../voices/runtime/process-lock.ts';
+
+async function lockFile(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-lock-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return path.join(folder, 'deep', 'martha.lock');
+}
+
+const refused = (holder: string): Error => new Error(`held by ${holder}`);
+
+/** A process that says once it has the lock, and then stays; `code` may do more with `file` and `take`. */
+async function holder(file: string) {
+  const place = new URL('../../../voices/runtime/process-lock.ts', import.meta.url).href;
+  const code = `const { takeProcessLock } = await import(${JSON.stringify(place)});
+    globalThis.kept = await takeProcessLock(${JSON.stringify(file)}, (pid) => new Error(String(pid)));
+    console.log('held'); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(createInterface({ input: child.stdout }), 'line');
+  return child;
+}
+
+describe('the lock of one process', () => {
+  it('names the process that has it, and is free once that was killed', async () => {
+    const file = await lockFile();
+    const other = await holder(file);
+    await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by Process ${other.pid}`);
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    using _lock = await takeProcessLock(file, refused);
+    await expect(takeProcessLock(file, refused)).rejects.toThrow(`held by Process ${process.pid}`);
+  });
+
+  it('is free again when it was let go', async () => {
+    const file = await lockFile();
+    for (let turn = 0; turn < 2; turn += 1) {
+      using _lock = await takeProcessLock(file, refused);
+    }
+    const taken = await Promise.allSettled(Array.from({ length: 8 }, () => takeProcessLock(file, refused)));
+    expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('lets one alone through of many that come at once', async () => {
+    const file = await lockFile();
+    const first = await holder(file);
+    // What a killed process left, taken over by several together.
+    first.kill('SIGKILL');
+    await once(first, 'exit');
+    const code = `const { takeProcessLock } = await import(${JSON.stringify(new URL('../../../voices/runtime/process-lock.ts', import.meta.url).href)});
+      try { globalThis.kept = await takeProcessLock(${JSON.stringify(file)}, (pid) => new Error('held')); console.log('held'); }
+      catch (fault) { console.log(fault.message === 'held' ? 'refused' : String(fault)); }
+      process.stdin.resume();`;
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+        });
+        onTestFinished(() => void child.kill('SIGKILL'));
+        const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+        return line;
+      }),
+    );
+    expect(answers.toSorted()).toEqual(['held', 'refused', 'refused', 'refused']);
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { concatSamples, durationMs } from '../../../voices/audio.ts';
+import { adapter } from '../../../voices/sherpa/synthesizer.ts';
+import type { SpeechChunk, SpeechSynthesizer } from '../../../voices/synthesizer.ts';
+import { writeWav } from '../../../voices/dsp/wav.ts';
+import { synthesizerConformance } from '../../conformance/synthesizer.ts';
+import { espeakData } from '../../fakes/models/espeak-data.ts';
+import { isInstalled } from '../../fakes/models/installed.ts';
+import { tinyPocket, tinyZipvoice } from '../../fakes/models/tiny-cloners.ts';
+import { tinyFiles } from '../../fakes/models/tiny-model.ts';
+import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../../fakes/models/tiny-mouths.ts';
+import { clipForTests, openEngine, phrasesOf, say } from '../../rigs/voice-engine-rig.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));
+const opened: { close?(): Promise<void> }[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map(async (engine) => engine.close?.()));
+  await rm(folder, { recursive: true });
+});
+
+function open(settings: Record<string, unknown>) {
+  const engine = openEngine(adapter, settings);
+  opened.push(engine);
+  return engine;
+}
+
+const kept = (engine: SpeechSynthesizer) => ({
+  open: async () => ({ engine, [Symbol.asyncDispose]: async () => undefined }),
+});
+
+const lengthOf = (chunks: readonly SpeechChunk[]): number =>
+  chunks.reduce((sum, { frame }) => sum + durationMs(frame), 0);
+
+/** Hertz, of a hum: how often it rises through zero. */
+function pitchOf(chunks: readonly SpeechChunk[]): number {
+  const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
+  const rises = samples.filter((sample, index) => index > 0 && sample >= 0 && (samples[index - 1] ?? 0) < 0).length;
+  return (rises * 1000) / lengthOf(chunks);
+}
+
+const vits = { family: 'vits', files: await tinyVits(tinyFiles(folder)) };
+const [low = 0, high = 0] = tinyPitches;
+
+describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package sherpa-onnx-node', async () => {
+  synthesizerConformance({ title: 'sherpa-onnx, VITS', ...kept(open(vits)), voice: { kind: 'preset', id: '0' } });
+
+  const dataDir = await espeakData(folder);
+  const zipvoice =
+    dataDir === undefined ? undefined : { family: 'zipvoice', files: await tinyZipvoice(tinyFiles(folder), dataDir) };
+  const { voice, defaultClip } = await clipForTests();
+  if (zipvoice !== undefined)
+    synthesizerConformance({ title: 'sherpa-onnx, ZipVoice', ...kept(open({ ...zipvoice, defaultClip })), voice });
+
+  const pocket = { family: 'pocket-tts', files: await tinyPocket(tinyFiles(folder)) };
+  synthesizerConformance({ title: 'sherpa-onnx, Pocket-TTS', ...kept(open({ ...pocket, defaultClip })), voice });
+  for (const [title, family, make] of [
+    ['Piper', 'vits', tinyPiper],
+    ['Kokoro', 'kokoro', tinyKokoro],
+    ['Matcha', 'matcha', tinyMatcha],
+  ] as const) {
+    if (dataDir === undefined) continue;
+    const settings = { family, files: await make(tinyFiles(folder), dataDir) };
+    synthesizerConformance({
+      title: `sherpa-onnx, ${title}`,
+      ...kept(open(settings)),
+      voice: { kind: 'preset', id: '0' },
+    });
+    it(`${title} speaks with its own voices`, async () => {
+      const heard = [];
+      for (const id of ['0', '1']) heard.push(pitchOf(await say(open(settings), { kind: 'preset', id })));
+      const [first = 0, second = 0] = heard;
+      expect(first).toBeCloseTo(low, -1);
+      expect(second).toBeCloseTo(family === 'matcha' ? low : high, -1);
+    });
+  }
+
+  describe('Pocket-TTS', () => {
+    it('sounds like the clip', async () => {
+      const engine = open(pocket);
+      for (const pitch of [180, 420]) {
+        const wavPath = path.join(folder, `${pitch}.wav`);
+        const turn = (2 * Math.PI * pitch) / 24_000;
+        await writeWav(
+          wavPath,
+          Float32Array.from({ length: 72_000 }, (_, index) => 0.3 * Math.sin(index * turn)),
+          24_000,
+        );
+        const heard = pitchOf(await say(engine, { ...voice, wavPath, transcript: '' }));
+        expect(Math.abs(heard - pitch) / pitch).toBeLessThan(0.1);
+      }
+    });
+  });
+
+  /** How much of a sound is high: the energy of its differences over its own. */
+  function brightnessOf(chunks: readonly SpeechChunk[]): number {
+    const samples = concatSamples(chunks.map(({ frame }) => frame.samples));
+    const energy = (values: Float32Array): number => values.reduce((sum, value) => sum + value * value, 0);
+    return energy(samples.map((sample, index) => sample - (samples[index - 1] ?? 0))) / energy(samples);
+  }
+
+  describe.skipIf(zipvoice === undefined)(
+    'sherpa-onnx with the voice of a clip (needs the optional package of eSpeak NG)',
+    () => {
+      it('sounds like the clip', async () => {
+        const engine = open({ ...zipvoice, steps: 2 });
+        const hiss = path.join(folder, 'hiss.wav');
+        await writeWav(
+          hiss,
+          Float32Array.from({ length: 48_000 }, (_, index) => 0.3 * Math.sin(index * 1.9)),
+          16_000,
+        );
+        const low = brightnessOf(await say(engine, voice));
+        const high = brightnessOf(await say(engine, { ...voice, wavPath: hiss }));
+        expect(high).toBeGreaterThan(2 * low);
+      });
+
+      it('says what is missing where there is no clip, or no word of what is said in it', async () => {
+        const engine = open({ ...zipvoice });
+        const refused = { code: 'ENGINE_REFUSED', detail: expect.stringContaining('references') };
+        await expect(say(engine, { kind: 'preset', id: 'martha' })).rejects.toMatchObject(refused);
+        const wordless = { code: 'ENGINE_REFUSED', detail: expect.stringContaining('transcript') };
+        await expect(say(engine, { ...voice, transcript: '' })).rejects.toMatchObject(wordless);
+      });
+    },
+  );
+
+  describe('sherpa-onnx as a mouth', () => {
+    it('speaks with the voice of that number, and with the usual one where the voice is none of them', async () => {
+      const engine = open({ ...vits, defaultVoice: 1 });
+      expect(pitchOf(await say(engine, { kind: 'preset', id: '0' }))).toBeCloseTo(low, -1);
+      expect(pitchOf(await say(engine, { kind: 'preset', id: '1' }))).toBeCloseTo(high, -1);
+      expect(pitchOf(await say(engine, { kind: 'preset', id: 'martha' }))).toBeCloseTo(high, -1);
+      expect(pitchOf(await say(engine, { kind: 'preset', id: '99' }))).toBeCloseTo(low, -1);
+    });
+
+    it('is cut off at once, and speaks the next reply as if nothing had been', async () => {
+      const engine = open(vits);
+      const whole = lengthOf(await say(engine, { kind: 'preset', id: '0' }));
+      const reason = new Error('the user spoke');
+      for (let cut = 0; cut < 5; cut += 1) {
+        const controller = new AbortController();
+        const texts = phrasesOf('Good evening. How are you? It is late.', 'Mind the step.');
+        const options = { signal: controller.signal, voice: { kind: 'preset', id: '0' } } as const;
+        let late = 0;
+        const speaking = (async () => {
+          for await (const _chunk of engine.speak(texts, options)) {
+            late += controller.signal.aborted ? 1 : 0;
+            controller.abort(reason);
+          }
+        })();
+        await expect(speaking).rejects.toBe(reason);
+        expect(late).toBe(0);
+        expect(lengthOf(await say(engine, { kind: 'preset', id: '0' }))).toBe(whole);
+      }
+    });
+
+    it('speaks at the pace of the voice and of the talk', async () => {
+      const engine = open(vits);
+      const usual = lengthOf(await say(engine, { kind: 'preset', id: '0' }));
+      const fast = lengthOf(await say(engine, { kind: 'preset', id: '0', rate: 1.25 }, { speed: 1.6 }));
+      expect(fast / usual).toBeCloseTo(1 / 2, 1);
+    });
+  });
+});

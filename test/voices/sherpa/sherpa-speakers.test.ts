@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { concatSamples } from '../../../voices/audio.ts';
+import { speakerEncoderKinds } from '../../../server/engines/voice-kinds.ts';
+import { diarizerSettings, openDiarizer } from '../../../voices/sherpa/diarizer.ts';
+import { cosine } from '../../../voices/speaker-encoder.ts';
+import { isInstalled } from '../../fakes/models/installed.ts';
+import { tinyFiles } from '../../fakes/models/tiny-model.ts';
+import { tinyDimensions, tinyEncoder, tinySegmentation } from '../../fakes/models/tiny-speakers.ts';
+import { openEngine } from '../../rigs/voice-engine-rig.ts';
+
+const { signal } = new AbortController();
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-speakers-'));
+const opened: { close?(): Promise<void> }[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map(async (engine) => engine.close?.()));
+  await rm(folder, { recursive: true });
+});
+
+const files = tinyFiles(folder);
+const embedding = await tinyEncoder(files);
+const segmentation = await tinySegmentation(files);
+const { adapter } = (await speakerEncoderKinds['sherpa-onnx']?.()) ?? {};
+if (adapter === undefined) throw new Error('no encoder of this kind');
+
+function open(settings: Record<string, unknown>) {
+  const engine = openEngine(adapter as NonNullable<typeof adapter>, settings);
+  opened.push(engine);
+  return engine;
+}
+
+function hum(pitch: number, seconds: number, sampleRate = 16_000): Float32Array {
+  return Float32Array.from({ length: seconds * sampleRate }, (_, index) => {
+    return 0.3 * Math.sin((2 * Math.PI * pitch * index) / sampleRate);
+  });
+}
+const clip = (samples: Float32Array, sampleRate = 16_000) => ({ samples, sampleRate, atMs: 0 });
+
+describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package sherpa-onnx-node', async () => {
+  describe('sherpa-onnx as a speaker encoder', () => {
+    const encoder = open({ files: { embedding }, dimensions: tinyDimensions });
+
+    it('tells voices apart, whatever the sample rate, by embeddings of length 1', async () => {
+      const [low, lowAgain, high] = await Promise.all([
+        encoder.embed(clip(hum(250, 2)), { signal }),
+        encoder.embed(clip(hum(250, 3, 24_000), 24_000), { signal }),
+        encoder.embed(clip(hum(2_500, 2)), { signal }),
+      ]);
+      expect(low.length).toBe(encoder.dimensions);
+      expect(Math.hypot(...low)).toBeCloseTo(1, 5);
+      expect(cosine(low, lowAgain)).toBeGreaterThan(0.95);
+      expect(cosine(low, high)).toBeLessThan(0.7);
+    });
+
+    it('refuses a clip that is too short to tell', async () => {
+      const failure = { code: 'ENGINE_REFUSED', detail: expect.stringContaining('shorter') };
+      await expect(encoder.embed(clip(hum(250, 0.3)), { signal })).rejects.toMatchObject(failure);
+    });
+
+    it('says what to set where the model gives more or less than it is said to', async () => {
+      const wrong = open({ files: { embedding } });
+      const detail = expect.stringContaining(`set "dimensions" to ${tinyDimensions}`);
+      await expect(wrong.embed(clip(hum(250, 2)), { signal })).rejects.toMatchObject({
+        code: 'ENGINE_MISSING',
+        detail,
+      });
+      await expect(wrong.check?.({ signal })).rejects.toMatchObject({ code: 'ENGINE_MISSING', detail });
+    });
+
+    it('can be looked at, is called by its weights, and stops with the reason of an abort', async () => {
+      expect(await encoder.check?.({ signal })).toContain(`${tinyDimensions} dimensions`);
+      expect(encoder.name).toContain(embedding.sha256.slice(0, 8));
+      const reason = new Error('enough');
+      await expect(encoder.embed(clip(hum(250, 2)), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    });
+  });
+
+  describe('the diarizer', () => {
+    const diarizer = openDiarizer(diarizerSettings.parse({ files: { segmentation, embedding } }));
+    opened.push(diarizer);
+    const silence = new Float32Array(16_000);
+    const talk = clip(concatSamples([hum(250, 3), silence, hum(2_500, 3)]));
+
+    it('tells who speaks when', async () => {
+      for (const known of [{}, { speakers: 2 }]) {
+        const segments = await diarizer.diarize(talk, { signal, ...known });
+        expect(segments.map(({ speaker }) => speaker)).toEqual([0, 1]);
+        const [first, second] = segments;
+        for (const [ms, expected] of [
+          [first?.startMs, 0],
+          [first?.endMs, 3_000],
+          [second?.startMs, 4_000],
+          [second?.endMs, 7_000],
+        ] as const) {
+          expect(Math.abs((ms ?? Number.NaN) - expected)).toBeLessThan(150);
+        }
+      }
+    });
+
+    it('hears nobody in silence, and in nothing', async () => {
+      expect(await diarizer.diarize(clip(concatSamples([silence, silence])), { signal })).toEqual([]);
+      expect(await diarizer.diarize(clip(new Float32Array(0)), { signal })).toEqual([]);
+    });
+
+    it('takes several for one where it is told that there is but one', async () => {
+      const segments = await diarizer.diarize(talk, { signal, speakers: 1 });
+      expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set([0]));
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { saidLines } from '../../../voices/synthesis/speech-cache.ts';
+import type { Phrase, SpeechChunk } from '../../../voices/synthesizer.ts';
+import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
+
+const { signal } = new AbortController();
+const voice = { kind: 'preset', id: 'fake' } as const;
+
+async function* line(...texts: string[]): AsyncIterable<Phrase> {
+  for (const text of texts) yield { text };
+}
+
+async function all(chunks: AsyncIterable<SpeechChunk>): Promise<string> {
+  return (await Array.fromAsync(chunks)).map(({ text }) => text).join('');
+}
+
+describe('lines that are said again and again', () => {
+  it('are spoken once, by voice and speed', async () => {
+    const synthesizer = fakeSynthesizer();
+    const said = saidLines(synthesizer);
+    expect(await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice }))).toBe('Good day. Who are you?');
+    expect(await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice }))).toBe('Good day. Who are you?');
+    expect(synthesizer.spoken).toHaveLength(2);
+    await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice, speed: 1.2 }));
+    await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice: { ...voice, id: 'other' } }));
+    expect(synthesizer.spoken).toHaveLength(6);
+  });
+
+  it('are ready when they have been prepared', async () => {
+    const synthesizer = fakeSynthesizer();
+    const said = saidLines(synthesizer);
+    await said.prepare('Good day.', { signal, voice, speed: 1 });
+    expect(synthesizer.spoken).toEqual(['Good day.']);
+    expect(await all(said.speak(line('Good day.'), { signal, voice }))).toBe('Good day.');
+    expect(synthesizer.spoken).toHaveLength(1);
+  });
+
+  it('are not kept where speaking failed, and a failure in advance harms nobody', async () => {
+    const synthesizer = fakeSynthesizer({ failOn: 'day', error: new Error('no voice') });
+    const said = saidLines(synthesizer);
+    await said.prepare('Good day.', { signal, voice });
+    await expect(all(said.speak(line('Good day.'), { signal, voice }))).rejects.toThrow('no voice');
+  });
+
+  it('are not kept where nobody listened to the end', async () => {
+    const synthesizer = fakeSynthesizer();
+    const said = saidLines(synthesizer);
+    for await (const _ of said.speak(line('One. ', 'Two.'), { signal, voice })) break;
+    expect(await all(said.speak(line('One. ', 'Two.'), { signal, voice }))).toBe('One. Two.');
+  });
+
+  it('are forgotten, the oldest first, before they fill the memory', async () => {
+    const synthesizer = fakeSynthesizer();
+    const said = saidLines(synthesizer);
+    const long = (name: string): string => Array.from({ length: 300 }, () => name).join(' ');
+    for (const name of ['a', 'b', 'c']) await all(said.speak(line(long(name)), { signal, voice }));
+    await all(said.speak(line(long('c')), { signal, voice }));
+    await all(said.speak(line(long('a')), { signal, voice }));
+    expect(synthesizer.spoken.map((text) => text[0])).toEqual(['a', 'b', 'c', 'a']);
+  });
+
+  it('stop when nobody wants them any more', async () => {
+    const said = saidLines(fakeSynthesizer());
+    const stopped = AbortSignal.abort(new Error('enough'));
+    await expect(all(said.speak(line('One.'), { signal: stopped, voice }))).rejects.toThrow('enough');
+  });
+});

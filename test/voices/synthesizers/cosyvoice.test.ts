@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { adapter } from '../../../voices/synthesizers/cosyvoice.ts';
+import { readWav } from '../../../voices/dsp/wav.ts';
+import { synthesizerConformance } from '../../conformance/synthesizer.ts';
+import { openCosyvoiceServer } from '../../fakes/servers/cosyvoice-server.ts';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+
+const { voice, defaultClip } = await clipForTests();
+
+synthesizerConformance({
+  title: 'cosyvoice (the voice of a clip)',
+  voice,
+  behindServer: true,
+  open: async (care?: Care) =>
+    opened(adapter, { defaultClip }, { server: await openCosyvoiceServer(), route: 'POST /inference_zero_shot', care }),
+});
+synthesizerConformance({
+  title: 'cosyvoice (a voice of its own, 22.05 kHz)',
+  voice: { kind: 'preset', id: '中文女' },
+  behindServer: true,
+  open: async (care?: Care) => {
+    const server = await openCosyvoiceServer({ sampleRate: 22_050, voices: ['中文女'] });
+    return opened(adapter, { version: 1, defaultVoice: '中文女' }, { server, route: 'POST /inference_sft', care });
+  },
+});
+
+describe('CosyVoice', () => {
+  it.each([
+    [{}, 'en', '/inference_zero_shot', { tts_text: 'Mind the step.', prompt_text: 'I keep the house.' }],
+    [{}, 'zh-Hans', '/inference_cross_lingual', { tts_text: 'Mind the step.', prompt_text: null }],
+    [
+      { version: 3 },
+      'en',
+      '/inference_zero_shot',
+      { prompt_text: 'You are a helpful assistant.<|endofprompt|>I keep the house.' },
+    ],
+    [
+      { instructions: 'whisper' },
+      'en',
+      '/inference_instruct2',
+      { instruct_text: 'whisper<|endofprompt|>', tts_text: 'Mind the step.' },
+    ],
+  ])('with %o, of %s, is asked by %s', async (given, language, path, fields) => {
+    await using server = await openCosyvoiceServer();
+    expect(await say(openEngine(adapter, { baseUrl: server.url, ...given }), voice, { language })).not.toEqual([]);
+    const [request] = server.requests;
+    expect(request?.path).toBe(path);
+    const form = await request?.form();
+    for (const [name, value] of Object.entries(fields)) expect(form?.get(name)).toBe(value);
+  });
+
+  it('gets the clip with the request, as a WAV that every version can use', async () => {
+    await using server = await openCosyvoiceServer();
+    await say(openEngine(adapter, { baseUrl: server.url }), voice);
+    const clip = (await server.requests[0]?.form())?.get('prompt_wav') as File;
+    const { samples, sampleRate } = await readWav(Buffer.from(await clip.arrayBuffer()));
+    expect([sampleRate, samples.length]).toEqual([24_000, 96_000]);
+  });
+
+  it('that can read no clip, and says 200 all the same, is told by its bug', async () => {
+    await using server = await openCosyvoiceServer({ readsNoClips: true });
+    const speaking = say(openEngine(adapter, { baseUrl: server.url }), voice);
+    await expect(speaking).rejects.toMatchObject({
+      code: 'ENGINE_BAD_REPLY',
+      detail: expect.stringContaining('December 2025'),
+    });
+  });
+
+  it('speaks with its default voice for one that it does not have', async () => {
+    await using server = await openCosyvoiceServer({ voices: ['中文女'] });
+    const engine = openEngine(adapter, { baseUrl: server.url, version: 1, defaultVoice: '中文女' });
+    expect(await say(engine, { kind: 'preset', id: 'martha' })).not.toEqual([]);
+    const forms = await Promise.all(server.requests.map((request) => request.form()));
+    expect(forms.map((form) => form.get('spk_id'))).toEqual(['martha', '中文女']);
+  });
+
+  it('is hung up on when the user speaks', async () => {
+    await using server: EngineServer = await openCosyvoiceServer({ sound: () => untilLeft(() => server, 24_000) });
+    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url }), voice, server, 'asked')).toBe(0);
+  });
+
+  it('is known by its routes', async () => {
+    await using server = await openCosyvoiceServer();
+    const { signal } = new AbortController();
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/CosyVoice/);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { adapter } from '../../../voices/synthesizers/fish-speech.ts';
+import { synthesizerConformance } from '../../conformance/synthesizer.ts';
+import { secretKey } from '../../conformance/upstream.ts';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { openFishSpeechServer } from '../../fakes/servers/fish-speech-server.ts';
+import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+
+const { voice } = await clipForTests();
+
+synthesizerConformance({
+  title: 'fish-speech',
+  voice,
+  behindServer: true,
+  open: async (care?: Care) =>
+    opened(adapter, {}, { server: await openFishSpeechServer(), route: 'POST /v1/tts', care }),
+});
+
+function paths(server: EngineServer): string[] {
+  return server.requests.map(({ path }) => path);
+}
+
+describe('fish-speech', () => {
+  it('is brought a clip once, and then asked for it by name', async () => {
+    await using server = await openFishSpeechServer();
+    const engine = openEngine(adapter, { baseUrl: server.url }, { graceMs: 0 });
+    await say(engine, voice);
+    await say(engine, voice);
+    expect(paths(server)).toEqual(['/v1/references/add', '/v1/tts', '/v1/tts']);
+    const id = (await server.requests[0]?.form())?.get('id');
+    expect(server.requests[2]?.json()).toEqual({
+      text: 'Mind the step.',
+      format: 'wav',
+      streaming: true,
+      reference_id: id,
+      use_memory_cache: 'on',
+    });
+    expect(server.requests[2]?.headers.authorization).toBe(`Bearer ${secretKey}`);
+  });
+
+  it('may have the clip from an earlier run', async () => {
+    await using server = await openFishSpeechServer();
+    await say(openEngine(adapter, { baseUrl: server.url }), voice);
+    expect(await say(openEngine(adapter, { baseUrl: server.url }), voice)).not.toEqual([]);
+    expect(paths(server)).toEqual(['/v1/references/add', '/v1/tts', '/v1/references/add', '/v1/tts']);
+  });
+
+  it.each([
+    ['sherlock', {}, 'sherlock'],
+    ['nobody', { defaultVoice: 'martha' }, 'martha'],
+    ['nobody', {}, undefined],
+  ])('asked for its voice "%s" with %o speaks as %s', async (id, given, speaks) => {
+    await using server = await openFishSpeechServer({ voices: ['sherlock', 'martha'] });
+    await say(openEngine(adapter, { baseUrl: server.url, ...given }), { kind: 'preset', id });
+    expect(server.requests.at(-1)?.json()['reference_id']).toBe(speaks);
+  });
+
+  it('is hung up on when the user speaks, and asked once at a time', async () => {
+    await using server: EngineServer = await openFishSpeechServer({ sound: () => untilLeft(() => server, 44_100) });
+    expect(
+      await chunksAfterHangUp(
+        openEngine(adapter, { baseUrl: server.url }),
+        { kind: 'preset', id: 'any' },
+        server,
+        'asked',
+      ),
+    ).toBe(0);
+    expect(server.mostAtOnce).toBe(1);
+  });
+
+  it('is known by its health', async () => {
+    await using server = await openFishSpeechServer();
+    const { signal } = new AbortController();
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/fish-speech/);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { concatSamples } from '../../../voices/audio.ts';
+import type { CallCost } from '../../../voices/calls/calls.ts';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { adapter } from '../../../voices/synthesizers/gpt-sovits.ts';
+import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
+import { synthesizerConformance } from '../../conformance/synthesizer.ts';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { openGptSovitsServer } from '../../fakes/servers/gpt-sovits-server.ts';
+import { silence, tone } from '../../fakes/vad.ts';
+import { clipForTests, chunksAfterHangUp, openEngine, opened, say, untilLeft } from '../../rigs/voice-engine-rig.ts';
+
+const { voice, defaultClip } = await clipForTests();
+const route = 'POST /tts';
+
+for (const streamingMode of [0, 1, 3]) {
+  synthesizerConformance({
+    title: `gpt-sovits (streaming mode ${streamingMode})`,
+    voice,
+    behindServer: true,
+    open: async (care?: Care) =>
+      opened(adapter, { streamingMode, defaultClip }, { server: await openGptSovitsServer(), route, care }),
+  });
+}
+
+describe('GPT-SoVITS', () => {
+  it('is told where the clip lies on its own disk, and what is said in it', async () => {
+    await using server = await openGptSovitsServer({ clips: ['/refs/martha.wav'] });
+    const engine = openEngine(adapter, { baseUrl: server.url, serverDirectory: '/refs/', extra: { top_k: 5 } });
+    expect(await say(engine, voice, { language: 'zh-Hans', speed: 1.2 })).not.toEqual([]);
+    expect(server.requests[0]?.json()).toEqual({
+      text: 'Mind the step.',
+      text_lang: 'zh',
+      ref_audio_path: '/refs/martha.wav',
+      prompt_text: 'I keep the house.',
+      prompt_lang: 'en',
+      text_split_method: 'cut0',
+      media_type: 'wav',
+      streaming_mode: 1,
+      speed_factor: 1.2,
+      top_k: 5,
+    });
+  });
+
+  it('leaves a word in the log of whose voice it cloned, and by whose consent', async () => {
+    await using server = await openGptSovitsServer();
+    const costs: CallCost[] = [];
+    const engine = openEngine(adapter, { baseUrl: server.url }, {}, (cost) => costs.push(cost));
+    await say(engine, { ...voice, id: 'housekeeper' });
+    expect(costs).toMatchObject([{ outcome: 'ok', clone: { voice: 'housekeeper', consent: 'Martha said so' } }]);
+    expect(JSON.stringify(costs)).not.toContain('Mind the step');
+  });
+
+  it('gets a clip that is too long cut in a pause, with as much of its words', async () => {
+    const wavPath = voice.wavPath.replace('martha', 'long');
+    await writeWav(wavPath, concatSamples([tone(5_000, 16_000), silence(400, 16_000), tone(7_000, 16_000)]), 16_000);
+    await using server = await openGptSovitsServer();
+    const transcript = 'I keep the house in order. And the kettle sings on the stove all day.';
+    await say(openEngine(adapter, { baseUrl: server.url }), { ...voice, wavPath, transcript });
+    const { prompt_text: said, ref_audio_path: place } = (server.requests[0]?.json() ?? {}) as Record<string, string>;
+    expect(said).toBe('I keep the house in order.');
+    expect((await readWav(place ?? '')).samples.length / 16_000).toBeCloseTo(5.2, 1);
+  });
+
+  it('finds out by itself which language it is, where it does not know the one named', async () => {
+    await using server = await openGptSovitsServer();
+    await say(openEngine(adapter, { baseUrl: server.url }), voice, { language: 'de' });
+    expect(server.requests[0]?.json()).toMatchObject({ text_lang: 'auto' });
+  });
+
+  it('that does not find the clip fails with a word about its log', async () => {
+    await using server = await openGptSovitsServer({ clips: [] });
+    const speaking = say(openEngine(adapter, { baseUrl: server.url }), voice);
+    await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY', detail: expect.stringContaining('log') });
+  });
+
+  it('that stumbles and sends a second of silence is not believed', async () => {
+    await using server = await openGptSovitsServer({ stumbles: true });
+    const speaking = say(openEngine(adapter, { baseUrl: server.url }), voice);
+    await expect(speaking).rejects.toMatchObject({
+      code: 'ENGINE_BAD_REPLY',
+      detail: expect.stringContaining('stumbled'),
+    });
+  });
+
+  it('is never asked twice at a time, and is hung up on when the user speaks', async () => {
+    await using server: EngineServer = await openGptSovitsServer({ sound: () => untilLeft(() => server, 32_000) });
+    expect(await chunksAfterHangUp(openEngine(adapter, { baseUrl: server.url, streamingMode: 3 }), voice, server)).toBe(
+      0,
+    );
+    expect(server.mostAtOnce).toBe(1);
+  });
+
+  it.each([
+    [2_000, 'wants 3 s'],
+    [11_000, 'takes 3 to 10 s'],
+  ])('gets no clip of %i ms, which it would refuse in the middle of its answer', async (ms, says) => {
+    await using server = await openGptSovitsServer();
+    const wavPath = voice.wavPath.replace('martha', `clip-${ms}`);
+    await writeWav(wavPath, tone(ms, 16_000), 16_000);
+    const speaking = say(openEngine(adapter, { baseUrl: server.url }), { ...voice, wavPath });
+    await expect(speaking).rejects.toMatchObject({ code: 'ENGINE_REFUSED', detail: expect.stringContaining(says) });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('without a clip says what to do', async () => {
+    await using server = await openGptSovitsServer();
+    const speaking = say(openEngine(adapter, { baseUrl: server.url }), { kind: 'preset', id: 'martha' });
+    await expect(speaking).rejects.toMatchObject({ detail: expect.stringContaining('"references"') });
+  });
+
+  it('is known to be up by its refusal of an empty request', async () => {
+    await using server = await openGptSovitsServer();
+    const { signal } = new AbortController();
+    await expect(openEngine(adapter, { baseUrl: server.url }).check?.({ signal })).resolves.toMatch(/ answers$/);
+    await expect(openEngine(adapter, { baseUrl: `${server.url}/v1` }).check?.({ signal })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});

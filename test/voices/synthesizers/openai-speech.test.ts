@@ -1,0 +1,216 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Care } from '../../../voices/calls/call-policy.ts';
+import { openContext } from '../../../voices/calls/context.ts';
+import type { CallCost } from '../../../voices/calls/calls.ts';
+import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
+import { adapter } from '../../../voices/synthesizers/openai-speech.ts';
+import type { SpeechDialectName } from '../../../voices/synthesizers/openai-speech-dialects.ts';
+import { writeWav } from '../../../voices/dsp/wav.ts';
+import { synthesizerConformance } from '../../conformance/synthesizer.ts';
+import { secretKey, type Opened } from '../../conformance/upstream.ts';
+import type { EngineServer } from '../../fakes/servers/engine-server.ts';
+import { openSpeechServer, type SpeechShape } from '../../fakes/servers/speech-server.ts';
+import { tone } from '../../fakes/vad.ts';
+
+const signal = new AbortController().signal;
+const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-speech-'));
+const wavPath = path.join(folder, 'martha.wav');
+beforeAll(() => writeWav(wavPath, tone(4_000, 16_000), 16_000));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const preset: Voice = { kind: 'preset', id: 'martha' };
+const clone: Voice = { kind: 'reference', wavPath, transcript: 'Mind the step.', language: 'en', consent: 'Martha' };
+
+function openAt(
+  server: EngineServer,
+  options: Record<string, unknown> = {},
+  care: Care = {},
+  log?: (cost: CallCost) => void,
+) {
+  const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'small-voice', ...options });
+  const context = openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log });
+  return adapter.open(settings, context);
+}
+
+function subject(
+  title: string,
+  dialect: SpeechDialectName,
+  shape: SpeechShape,
+  options: {
+    readonly route?: string;
+    readonly voice?: Voice;
+    readonly sampleRate?: number;
+    readonly base?: string;
+  } = {},
+) {
+  const { route = 'POST /v1/audio/speech', voice = preset, sampleRate = 24_000, base = '/v1' } = options;
+  return {
+    title,
+    voice,
+    behindServer: true,
+    open: async (care?: Care): Promise<Opened<SpeechSynthesizer>> => {
+      const server = await openSpeechServer({ shape, sampleRate, voices: voice === preset ? ['martha'] : [] });
+      const engine = openAt(server, { dialect, defaultVoice: 'martha', baseUrl: `${server.url}${base}` }, care);
+      return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    },
+  };
+}
+
+synthesizerConformance(subject('openai-speech (raw sound)', 'openai', 'pcm'));
+synthesizerConformance(subject('openai-speech (WAV without length)', 'kokoro', 'wav-open'));
+synthesizerConformance(subject('openai-speech (events, odd bytes)', 'vllm-omni', 'sse', { voice: clone }));
+synthesizerConformance(subject('openai-speech (events, base64 cut anywhere)', 'vllm-omni', 'sse-misaligned'));
+synthesizerConformance(
+  subject('openai-speech (a WAV in every event)', 'sglang-omni', 'sse-wav-each', { voice: clone }),
+);
+synthesizerConformance(subject('openai-speech (whole WAV)', 'chatterbox', 'wav'));
+synthesizerConformance(
+  subject('openai-speech (form, 16 kHz)', 'flashtts', 'pcm', {
+    route: 'POST /clone_voice',
+    voice: clone,
+    sampleRate: 16_000,
+  }),
+);
+synthesizerConformance(
+  subject('openai-speech (path on the server)', 'indextts', 'wav', { route: 'POST /tts_url', voice: clone, base: '' }),
+);
+
+async function say(
+  engine: SpeechSynthesizer,
+  voice: Voice,
+  options: { readonly speed?: number; readonly language?: string } = {},
+): Promise<SpeechChunk[]> {
+  async function* phrases(): AsyncGenerator<{ text: string }> {
+    yield { text: 'Mind the step.' };
+  }
+  return Array.fromAsync(engine.speak(phrases(), { signal, voice, ...options }));
+}
+
+describe('what a server of each family is asked', () => {
+  it.each<[SpeechDialectName, Voice, Record<string, unknown>]>([
+    ['openai', preset, { model: 'small-voice', input: 'Mind the step.', voice: 'martha', response_format: 'pcm' }],
+    ['kokoro', preset, { voice: 'martha', response_format: 'pcm', stream: true }],
+    ['speaches', preset, { response_format: 'pcm', sample_rate: 24_000 }],
+    [
+      'vllm-omni',
+      clone,
+      {
+        ref_text: 'Mind the step.',
+        ref_audio: expect.stringMatching(/^data:audio\/wav;base64,UklGR/),
+        stream: true,
+        stream_format: 'audio',
+      },
+    ],
+    ['sidecar', clone, { language: 'en', ref_text: 'Mind the step.', response_format: 'pcm' }],
+    [
+      'sglang-omni',
+      clone,
+      { references: [{ text: 'Mind the step.', audio_path: expect.stringMatching(/^data:/) }], stream: true },
+    ],
+    ['idiap', clone, { voice: '/refs/martha.wav' }],
+    ['indextts', clone, { text: 'Mind the step.', audio_paths: ['/refs/martha.wav'] }],
+    ['indextts2', clone, { text: 'Mind the step.', spk_audio_path: '/refs/martha.wav' }],
+    ['xinference', preset, { response_format: 'wav', voice: 'martha' }],
+  ])('%s', async (dialect, voice, body) => {
+    await using server = await openSpeechServer();
+    const baseUrl = dialect.startsWith('indextts') ? server.url : `${server.url}/v1`;
+    const engine = openAt(server, { dialect, baseUrl, serverDirectory: '/refs/' });
+    expect(await say(engine, voice, { language: 'en' })).not.toEqual([]);
+    expect(server.requests[0]?.json()).toMatchObject(body);
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${secretKey}`);
+  });
+
+  it.each<[SpeechDialectName, string, Record<string, string>]>([
+    ['flashtts', 'reference_audio_file', { text: 'Mind the step.', reference_text: 'Mind the step.', stream: 'true' }],
+    ['chatterbox-api', 'voice_file', { input: 'Mind the step.' }],
+    [
+      'xinference',
+      'prompt_speech',
+      { input: 'Mind the step.', model: 'small-voice', kwargs: '{"prompt_text":"Mind the step."}' },
+    ],
+  ])('%s, with the clip in a form', async (dialect, field, fields) => {
+    await using server = await openSpeechServer();
+    await say(openAt(server, { dialect }), clone);
+    const form = await server.requests[0]?.form();
+    for (const [name, value] of Object.entries(fields)) expect(form?.get(name)).toBe(value);
+    const clip = form?.get(field) as File;
+    expect(Buffer.from(await clip.arrayBuffer()).toString('latin1', 0, 4)).toBe('RIFF');
+  });
+
+  it('chatterbox, with the clip brought there once', async () => {
+    await using server = await openSpeechServer({ shape: 'wav', voices: ['martha'] });
+    const engine = openAt(server, { dialect: 'chatterbox' });
+    await say(engine, clone);
+    await say(engine, clone);
+    expect(server.requests.map(({ path: asked }) => asked)).toEqual([
+      '/upload_reference',
+      '/v1/audio/speech',
+      '/v1/audio/speech',
+    ]);
+    expect(server.requests[1]?.json()['voice']).toMatch(/^[0-9a-f]{16}\.wav$/);
+  });
+
+  it('asks for the pace in one piece, since vLLM-Omni streams at one pace only', async () => {
+    await using server = await openSpeechServer();
+    await say(openAt(server, { dialect: 'vllm-omni' }), preset, { speed: 1.2 });
+    expect(server.requests[0]?.json()).toMatchObject({ speed: 1.2, response_format: 'wav' });
+    expect(server.requests[0]?.json()).not.toHaveProperty('stream');
+  });
+
+  it('asks a server that is short of voices for its default once, and remembers that', async () => {
+    await using server = await openSpeechServer({ voices: ['alloy'] });
+    const engine = openAt(server);
+    await say(engine, preset);
+    await say(engine, preset);
+    expect(server.requests.map((request) => request.json()['voice'])).toEqual(['martha', 'alloy', 'alloy']);
+  });
+});
+
+describe('what is said of a server', () => {
+  it('is who has the model, and until when', async () => {
+    await using server = await openSpeechServer();
+    const says = await openAt(server).check?.({ signal });
+    expect(says).toBe(`${new URL(server.url).host} has small-voice, which will be shut down on 2027-01-06`);
+  });
+
+  it('is what it has instead of the model that was asked for', async () => {
+    await using server = await openSpeechServer();
+    const check = openAt(server, { model: 'large-voice' }).check?.({ signal });
+    await expect(check).rejects.toMatchObject({
+      code: 'ENGINE_REFUSED',
+      detail: expect.stringContaining('small-voice'),
+    });
+  });
+
+  it('is what a call cost, without what was said', async () => {
+    await using server = await openSpeechServer();
+    const costs: CallCost[] = [];
+    await say(
+      openAt(server, {}, {}, (cost) => costs.push(cost)),
+      preset,
+    );
+    expect(costs).toEqual([
+      {
+        engine: 'voice',
+        outcome: 'ok',
+        tries: 1,
+        queuedMs: expect.any(Number),
+        ms: expect.any(Number),
+        firstMs: expect.any(Number),
+        characters: 14,
+        audioSeconds: 0.24,
+      },
+    ]);
+  });
+
+  it('names a clip that is not there', async () => {
+    await using server = await openSpeechServer();
+    const missing = { ...clone, wavPath: path.join(folder, 'nobody.wav') };
+    await expect(say(openAt(server, { dialect: 'vllm-omni' }), missing)).rejects.toMatchObject({
+      code: 'ENGINE_MISSING',
+    });
+    expect(server.requests).toEqual([]);
+  });
+});

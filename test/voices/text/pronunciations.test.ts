@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { inManner } from '../../../voices/text/pronunciations.ts';
+import type { SpeechChunk } from '../../../voices/synthesizer.ts';
+import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
+
+const voice = { kind: 'preset', id: 'fake' } as const;
+
+async function say(text: string, pronunciations: Record<string, string>, pace = 1) {
+  const engine = fakeSynthesizer();
+  const speeds: (number | undefined)[] = [];
+  const watched = {
+    ...engine,
+    speak(...[phrases, options]: Parameters<typeof engine.speak>) {
+      speeds.push(options.speed);
+      return engine.speak(phrases, options);
+    },
+  };
+  const chunks: SpeechChunk[] = [];
+  const phrases = (async function* () {
+    yield { text };
+  })();
+  const options = { signal: AbortSignal.timeout(5_000), voice };
+  for await (const chunk of inManner(watched, { pace, pronunciations }).speak(phrases, options)) chunks.push(chunk);
+  const told = chunks.map((chunk) => chunk.text).join('');
+  const words = chunks.flatMap((chunk) => chunk.words ?? []).map((word) => word.text.trim());
+  return { spoken: engine.spoken.join(''), told, words, speeds };
+}
+
+describe('the manner in which somebody speaks', () => {
+  it('respells words for the voice, and tells the listener what was written', async () => {
+    const said = await say('Captain Nemo and the Nautilus, nautilus-like.', { Nautilus: 'Nawtilus', Nemo: 'Neemoh' });
+    expect(said.spoken).toBe('Captain Neemoh and the Nawtilus, Nawtilus-like.');
+    expect(said.told).toBe('Captain Nemo and the Nautilus, Nautilus-like.');
+    expect(said.words).toContain('Nemo');
+  });
+
+  it('changes whole words only, the longer first; in Chinese wherever they stand', async () => {
+    expect((await say('Mont and Montague and Montagues', { Mont: 'Mon', Montague: 'Montag' })).spoken).toBe(
+      'Mon and Montag and Montagues',
+    );
+    expect((await say('去长安城吧', { 长安: '常安' })).spoken).toBe('去常安城吧');
+  });
+
+  it('is at a pace of its own, on top of the listener’s', async () => {
+    expect((await say('One.', {}, 0.8)).speeds).toEqual([0.8]);
+  });
+
+  it('is the synthesizer itself where there is nothing to change', () => {
+    const engine = fakeSynthesizer();
+    expect(inManner(engine, { pace: 1, pronunciations: {} })).toBe(engine);
+  });
+});

@@ -1,0 +1,284 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
+import { Rechunker } from '../../../voices/audio.ts';
+import { createEdges, type Edge } from '../../../voices/dsp/edges.ts';
+import { readOnnxConstants, writeOnnx } from '../../../voices/vads/onnx-file.ts';
+import { sileroGraph } from '../../../voices/vads/silero-graph.ts';
+import { openSilero } from '../../../voices/vads/silero.ts';
+import type { VadStream } from '../../../voices/vad.ts';
+import { readWav } from '../../../voices/dsp/wav.ts';
+import { sharedAvailable, sharedPath } from '../../shared.ts';
+
+const silero = openSilero();
+afterAll(() => silero.close());
+
+function wave(hertz: number, seconds: number): number {
+  return Math.sin(2 * Math.PI * hertz * seconds);
+}
+
+/** Sounds like a voice to Silero: the harmonics of a gliding pitch through three moving formants, in syllables. */
+function babble(windows: number, pitch: number): Float32Array[] {
+  const samples = Float32Array.from({ length: windows * 512 }, (_, index) => {
+    const seconds = index / 16_000;
+    const glide = 1 + 0.1 * wave(1.3, seconds);
+    const phase = 2 * Math.PI * pitch * seconds + (0.1 * pitch * (1 - Math.cos(2 * Math.PI * 1.3 * seconds))) / 1.3;
+    const formants = [500 + 200 * wave(3, seconds), 1_200 + 600 * wave(2.1, seconds), 2_500];
+    let value = 0;
+    for (let harmonic = 1; harmonic * pitch < 4_000; harmonic += 1) {
+      const hertz = harmonic * pitch * glide;
+      const gain = formants.reduce((sum, formant) => sum + Math.exp(-(((hertz - formant) / 200) ** 2)), 0.02);
+      value += gain * Math.sin(harmonic * phase);
+    }
+    return 0.1 * Math.max(0, wave(4, seconds)) * value;
+  });
+  return new Rechunker(512).push(samples);
+}
+
+/** A window whose last 64 samples are all `value`. */
+function endingIn(value: number): Float32Array {
+  return new Float32Array(512).fill(value, 448);
+}
+
+async function inTurn(stream: VadStream, windows: readonly Float32Array[]): Promise<number[]> {
+  const scores: number[] = [];
+  for (const window of windows) scores.push(await stream.score(window));
+  stream.close();
+  return scores;
+}
+
+describe('Silero', () => {
+  it('hears nothing in silence', async () => {
+    const scores = await inTurn(
+      silero.open(),
+      Array.from({ length: 10 }, () => new Float32Array(512)),
+    );
+    expect(Math.max(...scores)).toBeLessThan(0.05);
+  });
+
+  it('hears a voice', async () => {
+    const scores = await inTurn(silero.open(), babble(40, 120));
+    expect(scores.filter((score) => score >= 0.5).length).toBeGreaterThan(30);
+  });
+
+  it('shows the model each window behind the end of the one before', async () => {
+    // Answers with the sum of the first 64 samples that the model would get.
+    const source = `
+      import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
+        const sums = Array.from({ length: count }, (_, place) =>
+          inputs.subarray(place * 576, place * 576 + 64).reduce((sum, value) => sum + value, 0));
+        parentPort.postMessage({ id, reply: { probabilities: Float32Array.from(sums), inputs, states } });
+      });`;
+    const summing = openSilero({ workerUrl: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
+    const [one, other] = [summing.open(), summing.open()];
+    const scores = [one.score(endingIn(1)), other.score(endingIn(5)), one.score(endingIn(2)), other.score(endingIn(6))];
+    expect(await Promise.all(scores)).toEqual([0, 0, 64, 320]);
+    expect(await Promise.all([one.score(endingIn(3)), one.score(endingIn(4))])).toEqual([128, 192]);
+    await summing.close();
+  });
+
+  it('gives the same scores in one batch with other streams as alone', async () => {
+    const inputs = [90, 120, 150, 180, 210, 240, 270].map((pitch) => babble(20, pitch));
+    const alone: number[][] = [];
+    for (const windows of inputs) alone.push(await inTurn(silero.open(), windows));
+    const together = await Promise.all(inputs.map((windows) => inTurn(silero.open(), windows)));
+    expect(together).toEqual(alone);
+    expect(new Set(alone.map(String)).size).toBe(inputs.length);
+  });
+
+  it('scores windows given at once in the order of the calls', async () => {
+    const windows = babble(30, 130);
+    const alone = await inTurn(silero.open(), windows);
+    const stream = silero.open();
+    const order: number[] = [];
+    const scoring = windows.map((window, index) =>
+      stream.score(window).then((score) => {
+        order.push(index);
+        return score;
+      }),
+    );
+    expect(await Promise.all(scoring)).toEqual(alone);
+    expect(order).toEqual(windows.map((_, index) => index));
+  });
+
+  it('serves more streams at once than fit in a batch', async () => {
+    const windows = babble(3, 130);
+    const alone = await inTurn(silero.open(), windows);
+    const together = await Promise.all(Array.from({ length: 150 }, () => inTurn(silero.open(), windows)));
+    for (const scores of together) expect(scores).toEqual(alone);
+  });
+
+  it('refuses a window of another length and goes on', async () => {
+    const stream = silero.open();
+    await expect(stream.score(new Float32Array(480))).rejects.toMatchObject({ code: 'ENGINE_REFUSED' });
+    await expect(stream.score(new Float32Array(512))).resolves.toBeLessThan(0.05);
+  });
+
+  it('is not deaf for ever after a window that is no audio', async () => {
+    for (const poison of [Number.NaN, Number.POSITIVE_INFINITY, 3e38]) {
+      const stream = silero.open();
+      await Promise.allSettled([stream.score(new Float32Array(512).fill(poison))]);
+      const scores = await inTurn(stream, babble(20, 120));
+      expect(scores.filter((score) => score >= 0.5).length).toBeGreaterThan(10);
+    }
+  });
+
+  it('rejects the windows of a closed stream, and disturbs no other', async () => {
+    const [closing, other] = [silero.open(), silero.open()];
+    const lost = [closing.score(new Float32Array(512)), closing.score(new Float32Array(512))];
+    const kept = other.score(new Float32Array(512));
+    closing.close();
+    const outcomes = await Promise.allSettled([...lost, closing.score(new Float32Array(512))]);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE' } });
+    expect(await kept).toBeLessThan(0.05);
+  });
+
+  it('names a missing model as missing', async () => {
+    const broken = openSilero({ modelPath: '/nowhere/silero.onnx' });
+    await expect(broken.open().score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
+    await broken.close();
+  });
+
+  it('rejects what is under way when it is closed', async () => {
+    const closing = openSilero();
+    const stream = closing.open();
+    await stream.score(new Float32Array(512));
+    const lost = Promise.allSettled([stream.score(new Float32Array(512)), stream.score(new Float32Array(512))]);
+    await closing.close();
+    for (const outcome of await lost) expect(outcome).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE' } });
+    await expect(stream.score(new Float32Array(512))).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+  });
+
+  it('loses only what a dying worker had, and goes on with a fresh state', async () => {
+    // Counts the windows of each stream in its state, answers with the count, dies of a window that begins with 9.
+    const source = `
+      import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', ({ id, request: { count, inputs, states } }) => {
+        const probabilities = new Float32Array(count);
+        for (let place = 0; place < count; place += 1) {
+          if (inputs[place * 576 + 64] === 9) process.exit(1);
+          probabilities[place] = states[place * 128] += 1;
+        }
+        parentPort.postMessage({ id, reply: { probabilities, inputs, states } });
+      });`;
+    const counting = openSilero({ workerUrl: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
+    const [one, other] = [counting.open(), counting.open()];
+    const quiet = new Float32Array(512);
+    const deadly = new Float32Array(512).fill(9);
+    expect(await Promise.all([one.score(quiet), one.score(quiet), other.score(quiet)])).toEqual([1, 2, 1]);
+    const outcomes = await Promise.allSettled([one.score(deadly), other.score(quiet), one.score(quiet)]);
+    expect(outcomes[0]).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE', retryable: true } });
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'ENGINE_UNAVAILABLE', retryable: true } });
+    expect(outcomes[2]).toEqual({ status: 'fulfilled', value: 1 });
+    expect(await Promise.all([one.score(quiet), other.score(quiet)])).toEqual([2, 1]);
+    await counting.close();
+  });
+
+  it.skipIf(!sharedAvailable)('hears speech in more than half of a real recording', async () => {
+    const { samples } = await readWav(sharedPath('audio/jfk.wav'));
+    const stream = silero.open();
+    const scores = await Promise.all(new Rechunker(512).push(samples).map((window) => stream.score(window)));
+    expect(scores.filter((score) => score >= 0.5).length / scores.length).toBeGreaterThan(0.5);
+  });
+});
+
+/** What a session makes of scores. */
+function eventsOf(scores: readonly number[]): Edge[] {
+  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs: 32 });
+  return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);
+}
+
+/** Each version of the model with our graph, and with its own. */
+function openPairs(): { name: string; ours: ReturnType<typeof openSilero>; plain: ReturnType<typeof openSilero> }[] {
+  return ['silero_vad_v6.onnx', 'silero_vad_v5.onnx'].map((name) => {
+    const modelPath = createRequire(import.meta.url).resolve(`@ricky0123/vad-web/dist/${name}`);
+    return { name, ours: openSilero({ modelPath }), plain: openSilero({ modelPath, plain: true }) };
+  });
+}
+
+describe('the graph made of the weights of Silero', () => {
+  const pairs = openPairs();
+  afterAll(() => Promise.all(pairs.flatMap(({ ours, plain }) => [ours.close(), plain.close()])));
+
+  const expectEqual = async (windows: readonly Float32Array[]): Promise<void> => {
+    for (const { ours, plain } of pairs) {
+      const [found = [], expected = []] = await Promise.all(
+        [ours, plain].map((vad) => {
+          const stream = vad.open();
+          return Promise.all(windows.map((window) => stream.score(window)));
+        }),
+      );
+      for (const [index, score] of found.entries()) {
+        expect(Math.abs(score - (expected[index] as number))).toBeLessThan(1e-4);
+      }
+      expect(eventsOf(found)).toEqual(eventsOf(expected));
+    }
+  };
+
+  it('is made of both files', () => {
+    for (const { name } of pairs) {
+      const path = createRequire(import.meta.url).resolve(`@ricky0123/vad-web/dist/${name}`);
+      expect(sileroGraph(readFileSync(path))).toBeInstanceOf(Uint8Array);
+    }
+  });
+
+  it('scores synthetic voices, silence and full scale as the files themselves do', async () => {
+    expect.hasAssertions();
+    const full = [...babble(10, 200), new Float32Array(512).fill(1), new Float32Array(512).fill(-1)];
+    await expectEqual([...babble(40, 110), ...Array.from({ length: 20 }, () => new Float32Array(512)), ...full]);
+  });
+
+  it.skipIf(!sharedAvailable)('makes the same events of every recording', async () => {
+    expect.hasAssertions();
+    const { signal } = new AbortController();
+    for (const file of readdirSync(sharedPath('audio')).filter((name) => /\.(wav|flac)$/.test(name))) {
+      const { samples } = await readAudioFile(sharedPath(`audio/${file}`), { sampleRate: 16_000, signal });
+      await expectEqual(new Rechunker(512).push(samples));
+    }
+  });
+
+  it('is not made of another model, which then runs as it is', async () => {
+    const node = (operation: string, inputs: string[], outputs: string[]) => ({ operation, inputs, outputs });
+    const other = writeOnnx({
+      inputs: [
+        { name: 'input', sizes: ['count', 576] },
+        { name: 'state', sizes: [2, 'count', 128] },
+      ],
+      outputs: [
+        { name: 'output', sizes: ['count', 1] },
+        { name: 'stateN', sizes: [2, 'count', 128] },
+      ],
+      nodes: [node('MatMul', ['input', 'weights'], ['output']), node('Identity', ['state'], ['stateN'])],
+      constants: { weights: { sizes: [576, 1], values: new Float32Array(576).fill(1 / 64, 0, 64) } },
+    });
+    expect(sileroGraph(other)).toBeUndefined();
+    expect(readOnnxConstants(other).get('weights')?.sizes).toEqual([576, 1]);
+  });
+
+  it('is made of no damaged file, which is named', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dramatis-silero-'));
+    for (const [name, bytes] of [
+      ['text.onnx', Buffer.from('not a model, but a letter')],
+      [
+        'half.onnx',
+        readFileSync(createRequire(import.meta.url).resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx')).subarray(
+          0,
+          9_999,
+        ),
+      ],
+    ] as const) {
+      const modelPath = join(folder, name);
+      await writeFile(modelPath, bytes);
+      const damaged = openSilero({ modelPath });
+      const failure = { code: 'ENGINE_MISSING', message: expect.stringContaining(name) };
+      await expect(damaged.open().score(new Float32Array(512))).rejects.toMatchObject(failure);
+      await damaged.close();
+    }
+    await rm(folder, { recursive: true });
+  });
+});
