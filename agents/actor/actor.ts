@@ -1,15 +1,16 @@
 import type { Character } from '../../characters/character.ts';
 import { environmentId, environmentNames } from '../../characters/scene.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { AgentOptions, CharacterAgent, CutShort, ReplyPart } from '../agent.ts';
+import type { AgentOptions, CharacterAgent, CutShort, ReplyPart, Cost } from '../agent.ts';
 import type { ChatModel, ChatPart, Message } from '../chat.ts';
-import { costMeter } from './cost.ts';
 import { nearLast, type FindNear } from '../prompting/meaning.ts';
 import { ownWords, quotedWords, type OwnWords } from '../output/speaker-labels.ts';
 import { performanceScript, type Performance, type PerformancePart } from '../output/performance.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { recipeFor } from '../recipes/recipes.ts';
 import type { Prompted } from '../prompting/recipe.ts';
+import { estimatePrompt } from '../prompting/talk-window.ts';
+import { estimateShare } from '../llm/token-estimate.ts';
 
 /** Settings of an LLM character agent. */
 export interface ActorSettings {
@@ -121,4 +122,18 @@ function asReplyPart(part: PerformancePart): Performed {
 
 function isSomething({ text }: Performed): boolean {
   return text.trim() !== '';
+}
+
+/** Counts the cost of a reply part by part: an estimate, until the model reports its own count, if it ever does. */
+function costMeter(prompt: readonly Message[]): (part: ChatPart) => Cost {
+  const inputTokens = estimatePrompt(prompt);
+  let written = 0;
+  return (part) => {
+    if (part.type === 'chat-end' && part.inputTokens + part.outputTokens > 0) {
+      return { inputTokens: part.inputTokens, outputTokens: part.outputTokens };
+    }
+    if (part.type === 'text-delta') written += estimateShare(part.text);
+    if (part.type === 'tool-call') written += estimateShare(part.name + part.arguments);
+    return { inputTokens, outputTokens: Math.ceil(written) };
+  };
 }

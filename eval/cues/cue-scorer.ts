@@ -1,4 +1,4 @@
-import { openDnsmos } from '../../voices/quality/dnsmos.ts';
+import { openDnsmos, type QualityMeter } from '../../voices/quality/dnsmos.ts';
 import { openOnnxSpeaker } from '../../voices/speakers/onnx-speaker.ts';
 import { openContext } from '../../voices/calls/context.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -9,11 +9,11 @@ import { EvalError } from '../eval-error.ts';
 import { askKey } from '../run-log.ts';
 import type { DialogueScorer } from '../speechrole/data/task.ts';
 import { missingCue, type Cue, type CueResult } from './cue.ts';
-import { dnsmosCue, dnsmosUnits } from './dnsmos.ts';
 import { pitchCue } from './pitch.ts';
 import { rateCue } from './rate.ts';
 import { similarityCue } from './similarity.ts';
 import { werCue } from './wer.ts';
+import { mean } from '../statistics.ts';
 
 /** The scorer's name in the log. */
 export const cueScorerName = 'cues';
@@ -154,5 +154,25 @@ export function cueScorer(cues: readonly Cue[]): DialogueScorer {
           return { name: `${cue.name}.${key}`, value, ...(value === null && why !== undefined ? { why } : {}) };
         });
       }),
+  };
+}
+
+const dnsmosUnits = {
+  overall: 'DNSMOS P.835, all in all, 1 to 5',
+  signal: 'DNSMOS P.835, the speech itself',
+  background: 'DNSMOS P.835, the background',
+} as const;
+
+/** Detects noise, clipping and dead air; does not measure how natural the speech is. */
+function dnsmosCue(meter: QualityMeter): Cue {
+  return {
+    name: 'dnsmos',
+    units: dnsmosUnits,
+    async measure({ replies }, options) {
+      const rated: Awaited<ReturnType<QualityMeter['rate']>>[] = [];
+      for (const { sound } of replies) rated.push(await meter.rate(sound, options));
+      const of = (key: keyof typeof dnsmosUnits): number | null => mean(rated.map((each) => each[key]));
+      return { values: { overall: of('overall'), signal: of('signal'), background: of('background') } };
+    },
   };
 }

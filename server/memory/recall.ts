@@ -1,20 +1,25 @@
+import { withinTokens } from '../../agents/llm/token-estimate.ts';
 import type { Message } from '../../agents/chat.ts';
 import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
-import { openRecollection, type Memory } from '../../agents/memory/recollection.ts';
+import { openRecollection, type Memory, type Recollection } from '../../agents/memory/recollection.ts';
 import { talkWindow, usualHistoryTokens } from '../../agents/prompting/talk-window.ts';
-import { withinTokens } from '../../agents/llm/token-estimate.ts';
-import { openRecallPoints } from './recall-points.ts';
 import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';
 import type { StoreThread } from './store-thread.ts';
+import { EngineError } from '../../voices/engine.ts';
+import type { PointedMemory } from './points.ts';
 
 /** Caps on the indexed memories of a user, latest first; older ones are covered by the summary. */
 const most = { turns: 1_500, facts: 500 };
+
 /** Memories indexed per batch; each batch blocks the event loop. */
 const chunk = 25;
+
 const mostFound = 5;
+
 /** Number of latest facts that are always included, whatever the topic. */
 const latestFacts = 5;
+
 /** Budget for memories in a prompt, in estimated tokens, not counting the summary. */
 const budgetTokens = 400;
 
@@ -133,4 +138,47 @@ function agoOf(ms: number): string {
   if (days < 2) return 'yesterday';
   if (days < 60) return `${days} days ago`;
   return `${Math.floor(days / 30)} months ago`;
+}
+
+interface RecallPointsParts {
+  readonly meanings: Meanings;
+  readonly store: Pick<MemoryStore, 'points'>;
+  readonly keep: StoreThread['keepPoint'];
+  readonly index: Pick<Recollection, 'place'>;
+  /** Aborted at the end of the conversation. */
+  readonly signal: AbortSignal;
+  /** Called, without content, for faults other than engine errors. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/**
+ * Adds embeddings to indexed memories: stored ones at once, the others in the background as the embedder returns them;
+ * those are then stored. Memories without an embedding are found by keywords and embedded in the next conversation.
+ */
+function openRecallPoints({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
+  const { model } = meanings;
+  const embed = async (memories: readonly PointedMemory[]): Promise<void> => {
+    const points = await meanings.embed(
+      memories.map(({ text }) => text),
+      { signal },
+    );
+    for (const [at, memory] of memories.entries()) {
+      const point = points[at];
+      if (point === undefined || signal.aborted) continue;
+      index.place(memory.id, point);
+      await keep(model, memory, point);
+    }
+  };
+  return (memories: readonly PointedMemory[]): void => {
+    const known = store.points(
+      model,
+      memories.map(({ id }) => id),
+    );
+    for (const [id, point] of known) index.place(id, point);
+    const others = memories.filter(({ id }) => !known.has(id));
+    if (others.length === 0 || signal.aborted) return;
+    embed(others).catch((fault: unknown) => {
+      if (!signal.aborted && !(fault instanceof EngineError)) onFault(fault);
+    });
+  };
 }

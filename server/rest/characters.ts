@@ -11,14 +11,16 @@ import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { Door } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 import { parseBody } from '../http/request-body.ts';
-import { addDraft } from './character-draft.ts';
 import { mostCardBytes, packIn, packSchema } from './pack-body.ts';
 import type { RestParts } from './rest.ts';
 import { revisionOf, Shelf, ShelfError } from '../cast/character-store.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
+
 const copySchema = z.object({ from: z.string().max(64).optional() });
+
 const importSchema = z.object({ as: z.enum(['copy']).optional() });
+
 const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'application/zip' } as const;
 
 /** Adds the routes to read, edit, copy, test, import and export characters, see {@link Shelf}. */
@@ -170,4 +172,30 @@ async function told(reply: FastifyReply, work: () => Promise<unknown>): Promise<
     if (!(fault instanceof CharacterError)) throw fault;
     return sendProblem(reply, 400, { code: 'character_card_invalid', message: fault.message.slice(0, 600) });
   }
+}
+
+/** Time within which a conversation with a draft can be started. */
+const draftSeconds = 600;
+
+/** Most drafts kept, each up to the size of a card; the oldest is dropped first. */
+const mostDrafts = 16;
+
+/**
+ * `POST /characters/draft`: a client secret for conversations with the character in the request body, saved or not.
+ * Nothing is written to disk; like any client secret, it is dropped when it expires.
+ */
+function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: Door): void {
+  const drafts: string[] = [];
+  scope.post('/characters/draft', { bodyLimit: mostCardBytes }, async (request, reply) => {
+    const pack = packIn(request.body, reply);
+    if (pack === undefined) return reply;
+    const expiresAtMs = Date.now() + draftSeconds * 1000;
+    const character = Object.freeze({ ...pack.card, lines: Object.freeze(pack.lines) });
+    const { owner } = door.visitorOf(request);
+    const value = secrets.issue({ character, startWith: undefined, owner, expiresAtMs });
+    drafts.push(value);
+    const oldest = drafts.length > mostDrafts ? drafts.shift() : undefined;
+    if (oldest !== undefined) secrets.revoke(oldest);
+    return { value, expires_at: Math.floor(expiresAtMs / 1000) };
+  });
 }

@@ -1,10 +1,10 @@
-import { open, rename, stat, type FileHandle } from 'node:fs/promises';
+import { open, rename, stat, type FileHandle, readFile, rm, writeFile } from 'node:fs/promises';
 import { hashFile } from '../runtime/hash.ts';
 import { asFault, DownloadFault } from './download-fault.ts';
-import { forgetDownload, readJournal, writeJournal, type DownloadJournal } from './download-journal.ts';
 import type { HttpClient } from './http-get.ts';
 import { ModelError } from './model-error.ts';
 import { isWholeFile, lookAt, readPiece, readWhole, type RemoteFile } from './remote-file.ts';
+import { z } from 'zod';
 
 export interface DownloadOptions {
   readonly client: HttpClient;
@@ -30,7 +30,9 @@ export interface DownloadOptions {
 }
 
 const mostFailures = 5;
+
 const mostRestarts = 2;
+
 const longestWaitMs = 60_000;
 
 const codes: Readonly<Partial<Record<DownloadFault['kind'], ModelError['code']>>> = {
@@ -216,4 +218,37 @@ async function onePiece(
       await rest(asFault(thrown), failures, options);
     }
   }
+}
+
+const journalSchema = z.strictObject({
+  url: z.string(),
+  /** The server's `ETag`, or `Last-Modified`. */
+  version: z.string(),
+  bytes: z.number().int().min(0),
+  pieceBytes: z.number().int().positive(),
+  /** Indices of the pieces that are on disk. */
+  done: z.array(z.number().int().min(0)),
+});
+
+/** Progress of a download; kept next to its file, so that it resumes after a kill. */
+type DownloadJournal = z.infer<typeof journalSchema>;
+
+/** Reads the journal of an interrupted download; undefined if there is none, or it cannot be read. */
+async function readJournal(file: string): Promise<DownloadJournal | undefined> {
+  try {
+    return journalSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Atomic: a kill leaves either the old or the new journal. */
+async function writeJournal(file: string, journal: DownloadJournal): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(journal));
+  await rename(`${file}.new`, file);
+}
+
+/** Deletes the journal and the partial file of a download. */
+async function forgetDownload(part: string): Promise<void> {
+  await Promise.all([part, `${part}.json`, `${part}.json.new`].map((file) => rm(file, { force: true })));
 }

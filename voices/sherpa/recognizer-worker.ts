@@ -1,11 +1,15 @@
-import type { OfflineRecognizer, OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node';
+import Sherpa, { type OfflineRecognizer, type OnlineRecognizer, type OnlineStream } from 'sherpa-onnx-node';
 import { importOptional } from '../calls/optional-package.ts';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
 import type { EarData, EarReply, EarRequest } from './recognizer.ts';
-import { openPunctuation } from './punctuation.ts';
-import { hearsAsItComes, recognizerConfig, type RecognizerSettings } from './recognizer-settings.ts';
-import { sampleRate } from './settings.ts';
+import {
+  hearsAsItComes,
+  recognizerConfig,
+  type RecognizerSettings,
+  type PunctuationSettings,
+} from './recognizer-settings.ts';
+import { sampleRate, modelOptions, type MachineSettings } from './settings.ts';
 
 /** Silence appended to a stream, because streaming models need some look-ahead to output the last words. */
 const lookAheadMs = 600;
@@ -81,4 +85,22 @@ function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest
  */
 function inLowerCase(text: string): string {
   return /\p{Ll}/u.test(text) ? text : text.toLowerCase();
+}
+
+/** Loads a punctuation model; returns a function that adds punctuation to a recognizer's text. */
+async function openPunctuation(
+  name: string,
+  punctuation: PunctuationSettings,
+  machine: MachineSettings,
+  sherpa: typeof Sherpa,
+): Promise<(text: string) => string> {
+  const paths = await checkWeights(name, punctuation.files);
+  const options = modelOptions(machine);
+  const model =
+    punctuation.family === 'ct-transformer'
+      ? new sherpa.OfflinePunctuation({ model: { ctTransformer: paths['model'], ...options } })
+      : new sherpa.OnlinePunctuation({
+          model: { cnnBilstm: paths['model'], bpeVocab: paths['vocabulary'], ...options },
+        });
+  return (text) => (text === '' ? '' : model.addPunct(text));
 }

@@ -4,7 +4,6 @@ import { EngineError } from '../engine.ts';
 import type { SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 import type { RenderedSpeech } from '../synthesis/finish-speech.ts';
-import { plainEnglish } from './plain-english.ts';
 import { speakPieces } from '../synthesis/speak-pieces.ts';
 
 /** Start-up data of the workers. */
@@ -42,12 +41,17 @@ export interface FliteOptions {
 }
 
 const name = 'flite';
+
 const defaultVoice = 'rms';
+
 /** `rms` has a built-in pitch, so only resampling its audio changes it. */
 const voices = ['rms', 'awb', 'slt', 'kal16'] as const;
+
 const voicesOfFixedPitch: readonly string[] = ['rms'];
+
 /** Bounds the time to first audio of a long phrase, and the work that an abort leaves running. */
 const maxCharacters = 240;
+
 /**
  * Exponent of the timbre shift: higher voices come from shorter vocal tracts, so timbre follows pitch part of the way.
  */
@@ -127,4 +131,61 @@ function settingsFor(voice: Voice, speed: number): FliteSettings {
 
 function withinRange(factor: number): number {
   return Math.max(0.5, Math.min(2, factor));
+}
+
+/** Letters that Unicode does not decompose. */
+const letters: Readonly<Record<string, string>> = {
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ß: 'ss',
+  ð: 'th',
+  þ: 'th',
+  ł: 'l',
+  đ: 'd',
+  ı: 'i',
+  Æ: 'Ae',
+  Œ: 'Oe',
+  Ø: 'O',
+  Þ: 'Th',
+  Ł: 'L',
+  Đ: 'D',
+};
+
+/** In order: typographic characters with an ASCII equivalent, then symbols that are spoken. */
+const rewrites: readonly (readonly [RegExp, string])[] = [
+  [/[‘’‚‛′ʼ`´]/gu, "'"],
+  [/[“”„‟″«»]/gu, '"'],
+  [/(?<=\d)\s?[–—]\s?(?=\d)/gu, ' to '],
+  [/\s*(?:[–—―]|--+)\s*/gu, ', '],
+  [/−(?=\d)/gu, ' minus '],
+  [/(?:\.\s?){3,}|…+/gu, ', '],
+  [/£\s?(\d[\d,]*(?:\.\d+)?)/gu, '$1 pounds'],
+  [/€\s?(\d[\d,]*(?:\.\d+)?)/gu, '$1 euros'],
+  [/°/gu, ' degrees '],
+  [/×/gu, ' times '],
+  [/½/gu, ' and a half '],
+  [/¼/gu, ' and a quarter '],
+  [/[æœøßðþłđıÆŒØÞŁĐ]/gu, ''],
+];
+
+/**
+ * Converts text to what Flite can read: printable ASCII. Accents are removed, symbols become words, and anything
+ * without a Latin form becomes a space. The result may be empty.
+ */
+function plainEnglish(text: string): string {
+  let plain = text;
+  for (const [pattern, replacement] of rewrites) {
+    plain =
+      replacement === ''
+        ? plain.replaceAll(pattern, (letter) => letters[letter] ?? ' ')
+        : plain.replaceAll(pattern, replacement);
+  }
+  return plain
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^ -~]|[*_~^|\\<>{}[\]]/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ (?=[,.;:!?])/g, '')
+    .trim();
 }

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { checkCard } from '../../../agents/alignment/check-card.ts';
 import { checkLines } from '../../../agents/alignment/check-lines.ts';
+import { existsSync } from 'node:fs';
+import { readFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { bookText, type BookText } from '../../../agents/drafting/book-text.ts';
 import { draftCard, type DraftedPack } from '../../../agents/drafting/draft-card.ts';
@@ -20,11 +20,14 @@ import { printable } from '../../terminal/printable.ts';
 import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
 import { parseCommand, requireFlag, UsageError } from '../../terminal/usage.ts';
 import { chatOf } from './chat-of.ts';
-import { openDraftStore } from './draft-store.ts';
 import { metered, spentInWords, type Spent } from './metered.ts';
 import { placeNotes } from './place-notes.ts';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { statementSchema, type PassageResult } from '../../../agents/drafting/statements.ts';
 
 const mostBytes = 32 * 2 ** 20;
+
 /** Tokens per call besides the passage: instruction and answer. */
 const tokensBeside = 650;
 
@@ -175,4 +178,39 @@ function tell({ card, lines, problems, folder, read }: Made, places: readonly st
     `Read ${path.join(folder, 'card.json')} before you trust it.`,
   ];
   console.log(printable(said.join('\n')));
+}
+
+const stored = z.object({
+  statements: z.array(statementSchema),
+  dropped: z.number().int(),
+});
+
+/** Results of the passages read so far, on disk, so that a stopped draft can be resumed. */
+interface DraftStore {
+  read(index: number): Promise<PassageResult | undefined>;
+  write(index: number, result: PassageResult): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Opens the store for one text, name and model: nothing is reused if any of them changes. */
+function openDraftStore(parent: string, about: readonly string[]): DraftStore {
+  const key = createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 16);
+  const folder = path.join(parent, `.draft-${key}`);
+  const fileOf = (index: number): string => path.join(folder, `${index}.json`);
+  return {
+    async read(index) {
+      try {
+        return stored.parse(JSON.parse(await readFile(fileOf(index), 'utf8')));
+      } catch {
+        // Missing, or half written by a killed process: the passage is read again.
+        return undefined;
+      }
+    },
+    async write(index, result) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(`${fileOf(index)}.new`, JSON.stringify(result));
+      await rename(`${fileOf(index)}.new`, fileOf(index));
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
 }

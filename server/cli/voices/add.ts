@@ -1,3 +1,4 @@
+import { shownVoice } from './show.ts';
 import path from 'node:path';
 import {
   addRecordings,
@@ -12,10 +13,9 @@ import { executionNotes } from '../../telemetry/execution-notes.ts';
 import { openMeter } from '../../engines/voice-models.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openProgressBar } from '../../terminal/progress-bar.ts';
-import { wrapped } from '../../terminal/table.ts';
+import { wrapped, table } from '../../terminal/table.ts';
 import { UsageError } from '../../terminal/usage.ts';
-import { printSpeakers, shownSpeakers } from './speakers.ts';
-import { printVoice, shownVoice } from './show.ts';
+import { printVoice } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
 /** Default DNSMOS threshold: half of all clean recordings reach it, but few reach 3, the paper's. */
@@ -152,4 +152,43 @@ function idOf(file: string): string {
     .match(/[a-z0-9]+/g);
   if (words !== null) return words.join('-').slice(0, 64).replace(/-$/, '');
   throw new UsageError('Name the voice with --id.');
+}
+
+const mostRows = 8;
+
+/** Speakers found in the recordings, as JSON; empty without a speaker encoder. */
+function shownSpeakers({ heard }: AddResult): Record<string, unknown> {
+  if (heard === undefined) return {};
+  const speakers = heard.speakers.map(({ seconds, clips }, index) => {
+    return { speaker: index + 1, seconds: Math.round(seconds), clips: clips.length, says: saysOf(clips) };
+  });
+  return { speakers, mixed: heard.mixed.length };
+}
+
+/** Prints the speakers found, their durations, and which one the voice uses. */
+function printSpeakers({ heard, record }: AddResult): void {
+  if (heard === undefined) return;
+  const { speakers } = heard;
+  const chosen = record.reference.choice.speaker?.number;
+  if (speakers.length === 1) console.log('One speaker is heard.');
+  else {
+    console.log(`${speakers.length} speakers are heard${chosen === undefined ? '; all clips count as one’s' : ''}:\n`);
+    const rows = speakers.slice(0, mostRows).map(({ seconds, clips }, index) => {
+      const mark = index + 1 === chosen ? '→' : '';
+      return [mark, String(index + 1), minutesOf(seconds), String(clips.length), saysOf(clips)];
+    });
+    console.log(table(['', 'speaker', 'minutes', 'clips', 'says'], rows));
+    const rest = speakers.length - mostRows;
+    if (rest > 0) console.log(`… and ${rest} more, each with less.`);
+    console.log('\n`--speaker N` makes the voice that of another; `--speaker all` where they are one person.');
+  }
+}
+
+function saysOf(clips: readonly { readonly transcript: string }[]): string {
+  return clips.find(({ transcript }) => transcript !== '')?.transcript ?? '';
+}
+
+function minutesOf(seconds: number): string {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }

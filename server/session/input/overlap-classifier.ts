@@ -1,20 +1,23 @@
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { isBackchannel, wordsOf } from '../history/backchannels.ts';
-import { isEcho } from './text-echo.ts';
-import type { Overlap } from '../contract/overlap.ts';
+import type { Overlap, Sounded } from '../contract/overlap.ts';
 import type { Utterance } from './utterance.ts';
 
 /** In a shorter sound, one or two words with low confidence may be a misrecognized backchannel. */
 const shortMs = 470;
+
 /** Voice this long over a reply is a barge-in even without a transcript. */
 const longMs = 500;
+
 /** Silence after which a partial transcript covers all that was said. */
 const wholeAfterMs = 64;
+
 /**
  * ASR confidence from which words count. Of the backchannels that Moonshine misrecognized in `npm run bench -- turns`,
  * one in ten was above.
  */
 const sureFrom = 0.85;
+
 /** More words than this are addressed to the character. */
 const fewWords = 2;
 
@@ -31,6 +34,7 @@ const commands = new Set(
     .join(' ')
     .split(' '),
 );
+
 const spaceless =
   /停|等|但是|可是|不|别|別|慢着|慢点|打住|够了|夠了|为什么|為什麼|怎么|怎麼|什么|什麼|谁|誰|请问|請問|喂|待って|まって|ちょっと|いや|なぜ|何/u;
 
@@ -110,4 +114,46 @@ export function isNod(utterance: Utterance, text: string): boolean {
   if (utterance.interrupts) return false;
   const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';
   return !/[?？]["'”’]?$/u.test(said) && isBackchannel(text);
+}
+
+/** How long before its echo a word may have played: network, loudspeaker, microphone, and the word's own length. */
+const agoMs = 1_500;
+
+/** Tolerance for our clock being behind the client's. */
+const aheadMs = 600;
+
+/** Share of the recognized words that must occur, in the same order, among the words of the reply. */
+const leastShare = 0.6;
+
+/**
+ * Returns true if the transcript is the character's own speech at that time: most of the words, in order. A user who
+ * repeats the character's words at once is taken for its echo; that is the price of needing no echo cancellation.
+ */
+function isEcho(text: string, { words, fromMs, toMs }: Sounded): boolean {
+  const heard = unitsOf(text);
+  const spoken = words
+    .filter((word) => word.startMs >= fromMs - agoMs && word.startMs <= toMs + aheadMs)
+    .flatMap((word) => unitsOf(word.text));
+  if (heard.length === 0 || spoken.length === 0) return false;
+  return commonInOrder(heard, spoken) >= leastShare * heard.length;
+}
+
+/** Splits into words, and into characters for scripts without spaces. */
+function unitsOf(text: string): string[] {
+  return wordsOf(text).flatMap((word) =>
+    /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+$/u.test(word) ? (word.match(/./gsu) ?? []) : [word],
+  );
+}
+
+/** Returns the length of the longest common subsequence. */
+function commonInOrder(left: readonly string[], right: readonly string[]): number {
+  let above = Array.from({ length: right.length + 1 }, () => 0);
+  for (const unit of left) {
+    const row = [0];
+    for (let column = 0; column < right.length; column += 1) {
+      row.push(unit === right[column] ? (above[column] ?? 0) + 1 : Math.max(above[column + 1] ?? 0, row[column] ?? 0));
+    }
+    above = row;
+  }
+  return above.at(-1) ?? 0;
 }

@@ -11,10 +11,10 @@ import { WaitingCues } from '../contract/cues.ts';
 import type { ReplyEnd, ReplyReason, ReplyRequest, Speculation } from '../contract/events.ts';
 import type { Moods } from '../history/moods.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
-import { readAhead } from './read-ahead.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../contract/responder.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Trace } from '../contract/turn-timings.ts';
+import { durationMs } from '../../../voices/audio.ts';
 
 /** A step of a reply on its way to the client. */
 export type ReplyStep =
@@ -262,4 +262,60 @@ function appendSlice(part: SpokenContent, slice: SpeechSlice, keptMs: number): v
   addSound(part, slice.block, keptMs);
   part.transcript = (part.transcript ?? '') + slice.text;
   part.words.push(...(slice.words as TimedWord[]));
+}
+
+/** Most speech made before the reply is confirmed: enough to begin with, while the rest is made. */
+const mostSpeechMs = 2_000;
+
+/** The same limit for text, in parts. */
+const mostParts = 64;
+
+/**
+ * Takes the first parts of a reply as they are made, and yields them when the reply is `confirmed`. Throws what `parts`
+ * throws, once confirmed, and `signal.reason` when aborted.
+ */
+async function* readAhead(
+  parts: AsyncIterable<SpokenPart>,
+  confirmed: Promise<void>,
+  signal: AbortSignal,
+): AsyncIterable<SpokenPart> {
+  const iterator = parts[Symbol.asyncIterator]();
+  const taken: SpokenPart[] = [];
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  aborted.promise.catch(() => undefined);
+  const wanted = confirmed.then(() => true);
+  const enough = { reached: false };
+  void wanted.then(() => (enough.reached = true));
+  const taking = (async () => {
+    let speechMs = 0;
+    while (!enough.reached) {
+      const next = await iterator.next();
+      if (next.done === true) return 'ended';
+      if (next.value.type === 'speech') speechMs += durationMs(next.value.chunk.frame);
+      taken.push(next.value);
+      if (speechMs >= mostSpeechMs || taken.length >= mostParts) break;
+    }
+    return 'more';
+  })();
+  taking.catch(() => undefined);
+  try {
+    // A speculative reply that fails reports it at once: there is time for another.
+    await Promise.race([wanted, aborted.promise, taking.then(() => wanted)]);
+    yield* taken.splice(0);
+    // The part that is being made when the reply is confirmed comes next.
+    const state = await Promise.race([taking, aborted.promise]);
+    yield* taken.splice(0);
+    if (state === 'ended') return;
+    for (;;) {
+      const next = await iterator.next();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    // Not awaited: a source in the middle of its work answers only when that is done.
+    void iterator.return?.().catch(() => undefined);
+  }
 }

@@ -1,16 +1,18 @@
+import { telephoneSession } from './media-stream.ts';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import type { Check, Door } from '../../http/auth-guard.ts';
 import { openSession, type SocketDeps } from '../websocket/open-session.ts';
-import { sendProblem, sendRefusal } from '../../http/problem.ts';
+import { sendProblem, sendRefusal, type Refusal } from '../../http/problem.ts';
 import { partnerOf, userIn } from '../websocket/realtime.ts';
 import { carrierOf, keepAlive } from '../websocket/socket-carrier.ts';
 import type { SessionPatch } from '../../protocol/client-events.ts';
 import type { Connection, ServerEvent } from '../../realtime/connection.ts';
 import type { Problem } from '../../session/contract/events.ts';
-import { MediaStream, telephoneSession } from './media-stream.ts';
-import { signatureRefusal } from './signature.ts';
+import { MediaStream } from './media-stream.ts';
 import { parseTwilioMessage, type TwilioMessage } from './messages.ts';
+import { createHmac } from 'node:crypto';
+import { sameSecret } from '../../config/api-keys.ts';
 
 /** Largest frame accepted; Twilio's are well below 1 KiB. */
 const frameBytes = 64 * 1024;
@@ -19,6 +21,7 @@ const frameBytes = 64 * 1024;
 const closeCodes = { ended: 1000, policy: 1008, tryLater: 1013 } as const;
 
 type Deps = Omit<SocketDeps, 'visitor'>;
+
 type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
 /**
@@ -147,4 +150,22 @@ function hangUp(
 ): undefined {
   log.info({ code }, 'call refused');
   socket.close(closeCodes[because], code);
+}
+
+/**
+ * Returns a `Refusal` unless a handshake is signed by Twilio. Twilio signs the URL of the stream, as given in the
+ * TwiML, with the account's auth token (HMAC-SHA1, base64; see "Validating signatures" in Twilio's docs). The scheme is
+ * always `wss`; some accounts sign the URL with a trailing slash.
+ */
+function signatureRefusal(request: FastifyRequest, authToken: string): Refusal | undefined {
+  const shown = request.headers['x-twilio-signature'];
+  const address = `wss://${request.host}${request.url}`;
+  const isTwilio = [address, `${address}/`].some((signed) => {
+    const expected = createHmac('sha1', authToken).update(signed).digest('base64');
+    return typeof shown === 'string' && sameSecret(expected, shown);
+  });
+  if (isTwilio) return undefined;
+  const message =
+    'The call is not signed by Twilio for this address. Check DRAMATIS_TWILIO_AUTH_TOKEN, and that the host is the one in the TwiML.';
+  return { status: 403, problem: { code: 'invalid_twilio_signature', message } };
 }
