@@ -5,7 +5,7 @@ import type { ChatEnd, Message, Sampling } from './chat.ts';
 import type { Feelings } from './feelings.ts';
 import type { Cue } from './output/performance.ts';
 import type { RecipeName } from './recipe-names.ts';
-import type { Slip } from './violation.ts';
+import type { Violation } from './violation.ts';
 import type { Toolbox, ToolCall } from './tools.ts';
 
 /**
@@ -63,7 +63,7 @@ export interface AgentOptions extends CallOptions {
   /** Called with the cost so far: an aborted reply never reaches its `usage`. */
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that a guardrail held back. */
-  readonly onSlip?: (slip: Slip) => void;
+  readonly onViolation?: (slip: Violation) => void;
   /** Tools the reply may call, besides speaking. Ignored by reply sources without tools. */
   readonly toolbox?: Toolbox;
 }

@@ -1,2 +1,2 @@
 /** What a guardrail found wrong with a sentence: why the character would not say it. */
-export type Slip = 'assistant' | 'out-of-role' | 'prompt-leak' | 'anachronism' | 'language' | 'style' | 'echo';
+export type Violation = 'assistant' | 'out-of-role' | 'prompt-leak' | 'anachronism' | 'language' | 'style' | 'echo';

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from './card.ts';
 import { CharacterError } from './character-error.ts';
-import type { Stage } from './scene.ts';
+import type { SceneCast } from './scene.ts';
 
 /** A character: its card and example dialogue, read from one folder, frozen. */
 export interface Character extends Card {
   readonly lines: readonly DialoguePair[];
   /** Set if this is not a single character but a scene with several. */
-  readonly stage?: Stage;
+  readonly stage?: SceneCast;
 }
 
 /** Reads one pack: `card.json` and `lines.jsonl`. Throws `CharacterError` naming the invalid file and row. */

@@ -67,7 +67,7 @@ export const sceneSchema = z.strictObject({
 export type Scene = z.infer<typeof sceneSchema>;
 
 /** A scene with its participants. */
-export interface Stage {
+export interface SceneCast {
   readonly scene: Scene;
   readonly cast: readonly Character[];
   readonly environment?: Character;
@@ -81,7 +81,7 @@ export const sceneModel = (sceneId: string): string => `scene:${sceneId}`;
  * Throws `CharacterError` naming the invalid file or the missing character; if `onBroken` is given, it is called with
  * the error instead, and the scene is left out.
  */
-export async function loadStages(
+export async function loadSceneCasts(
   folder: string,
   characters: ReadonlyMap<string, Character>,
   onBroken?: (fault: unknown) => void,

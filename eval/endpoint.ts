@@ -23,12 +23,12 @@ export interface Endpoint {
   /** Retries made so far, over all calls. */
   readonly retries: number;
   /**
-   * Makes a call within the limits. `mayStart` is called before each try. Transient `EngineError`s are retried; the
+   * Makes a call within the limits. `throwIfStopped` is called before each try. Transient `EngineError`s are retried; the
    * last error is thrown.
    */
   call<Result>(
     work: (options: CallOptions) => Promise<Result>,
-    options: CallOptions & { readonly mayStart: () => void },
+    options: CallOptions & { readonly throwIfStopped: () => void },
   ): Promise<Result>;
 }
 
@@ -72,18 +72,18 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
     get retries() {
       return retries;
     },
-    async call(work, { signal, mayStart }) {
+    async call(work, { signal, throwIfStopped }) {
       const leave = await places.enter({ signal });
       try {
         for (let failures = 0; ;) {
           await waitForTurn(signal);
-          mayStart();
+          throwIfStopped();
           try {
             return await work({ signal });
           } catch (fault) {
             signal.throwIfAborted();
             failures += 1;
-            if (!(fault instanceof EngineError) || !mayPass(fault) || failures > limits.retries) throw fault;
+            if (!(fault instanceof EngineError) || !isTransient(fault) || failures > limits.retries) throw fault;
             retries += 1;
             await clock.sleep(pauseAfter(fault, failures), signal);
           }
@@ -96,6 +96,6 @@ export function openEndpoint(name: string, limits: EndpointLimits, { clock, rand
 }
 
 /** Bad replies count as transient too: they may be a gateway's hiccup, and a run has time to retry. */
-function mayPass(fault: EngineError): boolean {
+function isTransient(fault: EngineError): boolean {
   return fault.retryable || fault.code === 'ENGINE_BAD_REPLY';
 }

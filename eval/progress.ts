@@ -1,7 +1,7 @@
-import type { RunState } from './runner.ts';
+import type { RunProgress } from './runner.ts';
 
 /** Formats a progress line of at most `width` columns: bar, rate, failures, cost so far, and time left. */
-export function progressLine(state: RunState, { elapsedMs, width }: { elapsedMs: number; width: number }): string {
+export function progressLine(state: RunProgress, { elapsedMs, width }: { elapsedMs: number; width: number }): string {
   const { total, done, failed, doneNow, spentDollars } = state;
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const perSecond = elapsedMs > 0 ? doneNow / (elapsedMs / 1000) : 0;
@@ -35,12 +35,15 @@ export interface ProgressScreen {
 }
 
 /** Shows progress: on a terminal in place, at most ten times a second; otherwise a line every ten seconds. */
-export function openProgress(screen: ProgressScreen, now: () => number): { show(state: RunState): void; end(): void } {
+export function openProgress(
+  screen: ProgressScreen,
+  now: () => number,
+): { show(state: RunProgress): void; end(): void } {
   const startMs = now();
   const gapMs = screen.isTTY === true ? 100 : 10_000;
   let shownMs = Number.NEGATIVE_INFINITY;
-  let last: RunState | undefined;
-  const draw = (state: RunState): void => {
+  let last: RunProgress | undefined;
+  const draw = (state: RunProgress): void => {
     shownMs = now();
     const line = progressLine(state, { elapsedMs: shownMs - startMs, width: (screen.columns ?? 100) - 1 });
     screen.write(screen.isTTY === true ? `\r\u001b[K${line}` : `${line}\n`);

@@ -71,7 +71,7 @@ export interface RunRecord {
 }
 
 /** Returns the key of a measurement within its sample. */
-export function askKey(scorer: string, ask: string): string {
+export function measurementKey(scorer: string, ask: string): string {
   return `${scorer}/${ask}`;
 }
 
@@ -159,7 +159,7 @@ class RecordBuilder {
   #takeMeasured(event: Extract<LogLine, { event: 'measured' }>): void {
     const ofSample = this.#measured.get(event.sample) ?? new Map<string, unknown>();
     this.#measured.set(event.sample, ofSample);
-    const key = askKey(event.scorer, event.ask);
+    const key = measurementKey(event.scorer, event.ask);
     this.#spent += event.cost ?? 0;
     if (ofSample.has(key)) this.#repeated += 1;
     else ofSample.set(key, event.value);

@@ -3,11 +3,11 @@ import { EngineError } from '../voices/engine.ts';
 import type { AudioStore } from './audio-store.ts';
 import { BudgetReached, type Budget } from './budget.ts';
 import type { EvalClock } from './clock.ts';
-import { askKey, type RunLog, type RunRecord } from './run-log.ts';
+import { measurementKey, type RunLog, type RunRecord } from './run-log.ts';
 import type { EvalContext, Sample, Scorer, Task } from './task.ts';
 
 /** Progress of a run. */
-export interface RunState {
+export interface RunProgress {
   /** Outputs and measurements that the run needs, counted alike. */
   readonly total: number;
   readonly done: number;
@@ -26,13 +26,13 @@ export interface RunnerOptions {
   /** Samples processed concurrently; the endpoints have limits of their own. */
   readonly concurrency: number;
   /** Called after every completed or failed step. */
-  readonly onProgress?: (state: RunState) => void;
+  readonly onProgress?: (state: RunProgress) => void;
 }
 
 /** Results of earlier parts of the run; empty for a new run. */
-export type Known = Pick<RunRecord, 'samples' | 'outputs' | 'measured' | 'spentDollars'>;
+export type PriorResults = Pick<RunRecord, 'samples' | 'outputs' | 'measured' | 'spentDollars'>;
 
-export const nothingKnown: Known = {
+export const noPriorResults: PriorResults = {
   samples: new Map(),
   outputs: new Map(),
   measured: new Map(),
@@ -46,10 +46,10 @@ export const nothingKnown: Known = {
  */
 export async function runTask<Input, Target, Output>(
   task: Task<Input, Target, Output>,
-  known: Known,
+  known: PriorResults,
   options: RunnerOptions,
 ): Promise<string> {
-  const run = new Run(task, known, options);
+  const run = new TaskRunner(task, known, options);
   await run.prepare();
   try {
     await run.go();
@@ -61,15 +61,15 @@ export async function runTask<Input, Target, Output>(
   return 'finished';
 }
 
-class Run<Input, Target, Output> {
+class TaskRunner<Input, Target, Output> {
   readonly #task: Task<Input, Target, Output>;
-  readonly #known: Known;
+  readonly #known: PriorResults;
   readonly #options: RunnerOptions;
   /** First error or budget stop; set once. */
   #stopped: unknown;
   #state = { total: 0, done: 0, failed: 0, doneNow: 0 };
 
-  constructor(task: Task<Input, Target, Output>, known: Known, options: RunnerOptions) {
+  constructor(task: Task<Input, Target, Output>, known: PriorResults, options: RunnerOptions) {
     this.#task = task;
     this.#known = known;
     this.#options = options;
@@ -83,7 +83,7 @@ class Run<Input, Target, Output> {
         await this.#options.log.append({ event: 'sample', sample: sample.id, about });
       }
       const left = this.#asksLeft(sample);
-      const asks = this.#task.scorers.reduce((sum, scorer) => sum + scorer.asks(sample).length, 0);
+      const asks = this.#task.scorers.reduce((sum, scorer) => sum + scorer.measurementKeys(sample).length, 0);
       this.#state.total += 1 + asks;
       this.#state.done += asks - left.length + (this.#known.outputs.has(sample.id) ? 1 : 0);
     }
@@ -118,8 +118,8 @@ class Run<Input, Target, Output> {
     const measured = this.#known.measured.get(sample.id);
     return this.#task.scorers.flatMap((scorer) =>
       scorer
-        .asks(sample)
-        .filter((ask) => measured?.has(askKey(scorer.name, ask)) !== true)
+        .measurementKeys(sample)
+        .filter((ask) => measured?.has(measurementKey(scorer.name, ask)) !== true)
         .map((ask) => ({ scorer, ask })),
     );
   }
@@ -158,7 +158,7 @@ class Run<Input, Target, Output> {
     const context: EvalContext = {
       signal,
       audio,
-      mayStart: () => {
+      throwIfStopped: () => {
         signal.throwIfAborted();
         budget.check();
       },
@@ -167,7 +167,7 @@ class Run<Input, Target, Output> {
         budget.spend(cost);
       },
     };
-    context.mayStart();
+    context.throwIfStopped();
     const startMs = clock.now();
     try {
       const value = await work(context);

@@ -32,7 +32,7 @@ export interface Solved<Input, Target, Output> {
 export interface Scorer<Input, Target, Output> {
   readonly name: string;
   /** Returns the keys of the measurements that a sample needs, unique within the sample. */
-  asks(sample: Sample<Input, Target>): readonly string[];
+  measurementKeys(sample: Sample<Input, Target>): readonly string[];
   measure(ask: string, solved: Solved<Input, Target, Output>, context: EvalContext): Promise<unknown>;
   /** `measured` lacks measurements that failed or have not been made yet. */
   score(solved: Solved<Input, Target, Output>, measured: ReadonlyMap<string, unknown>): readonly Score[];
@@ -57,7 +57,7 @@ export interface EvalContext extends CallOptions {
   /** Stores audio by content hash. */
   readonly audio: AudioStore;
   /** Throws if the budget is used up. Call it before each call that costs something. */
-  readonly mayStart: () => void;
+  readonly throwIfStopped: () => void;
   /** Records the cost of a call in US dollars. */
   readonly spend: (dollars: number) => void;
 }

@@ -4,7 +4,7 @@ export interface CallOptions {
 }
 
 /** Optional lifecycle methods of an engine. The engine must work without any of them being called. */
-export interface EngineUpkeep {
+export interface EngineLifecycle {
   /**
    * Cheap check of whether the engine could serve now. Resolves to a description of what was found; throws an
    * `EngineError` whose detail contains the remedy.

@@ -1,7 +1,7 @@
 import type { CallOptions } from './engine.ts';
 
 /** Mono audio in [-1, 1]. */
-export interface OmniSound {
+export interface OmniAudio {
   readonly samples: Float32Array;
   /** Hertz. */
   readonly sampleRate: number;
@@ -13,13 +13,13 @@ export interface OmniMessage {
   /** Text of the message; if `sound` is set, additional information, which may be empty. */
   readonly text: string;
   /** Audio of what was said, instead of its text; user messages only. */
-  readonly sound?: OmniSound;
+  readonly sound?: OmniAudio;
 }
 
 /** Text and audio of one reply, each in order; the model decides how they interleave. */
 export type OmniPart =
   | { readonly type: 'text-delta'; readonly text: string }
-  | ({ readonly type: 'sound' } & OmniSound)
+  | ({ readonly type: 'sound' } & OmniAudio)
   | {
       readonly type: 'omni-end';
       /** Stop reason: finished, out of tokens, or blocked by a filter. */

@@ -17,11 +17,11 @@ export interface TurnDetector {
    * current silence, at any sample rate; detectors look at its end. Call it again in every pause. Throws an
    * `EngineError`, or `signal.reason` when aborted.
    */
-  completeness(turn: AudioFrame, options: TurnOptions): Promise<number>;
+  endOfTurnProbability(turn: AudioFrame, options: TurnOptions): Promise<number>;
 }
 
 /** Bounds of the endpointing timeout, see `patienceMs`. */
-export interface Patience {
+export interface EndpointingTimeouts {
   /** Silence that ends a turn that seems complete. */
   readonly leastMs: number;
   /** Silence that ends any turn. */
@@ -34,7 +34,10 @@ export interface Patience {
  * Silence in milliseconds that ends a turn with this end-of-turn probability: `leastMs` from the threshold on, linearly
  * more below it.
  */
-export function patienceMs(completeness: number, { leastMs, mostMs, threshold }: Patience): number {
+export function endpointingTimeoutMs(
+  completeness: number,
+  { leastMs, mostMs, threshold }: EndpointingTimeouts,
+): number {
   const lacking = Math.min(1, Math.max(0, (threshold - completeness) / threshold));
   return leastMs + (mostMs - leastMs) * lacking;
 }

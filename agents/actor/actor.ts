@@ -3,8 +3,8 @@ import { environmentId, environmentNames } from '../../characters/scene.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { AgentOptions, CharacterAgent, CutShort, ReplyPart, Cost } from '../agent.ts';
 import type { ChatModel, ChatPart, Message } from '../chat.ts';
-import { nearLast, type FindNear } from '../prompting/meaning.ts';
-import { ownWords, quotedWords, type OwnWords } from '../output/speaker-labels.ts';
+import { nearLast, type FindPackMatches } from '../prompting/pack-search.ts';
+import { speakerLabelFilter, quotedWords, type SpeakerLabelFilter } from '../output/speaker-labels.ts';
 import { performanceScript, type Performance, type PerformancePart } from '../output/performance.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { recipeFor } from '../recipes/recipes.ts';
@@ -23,7 +23,7 @@ export interface ActorSettings {
   /** Limit of the conversation history in the prompt, in estimated tokens. */
   readonly historyTokens?: number;
   /** Finds lines and lore by embedding as well as by words. */
-  readonly meaning?: FindNear;
+  readonly meaning?: FindPackMatches;
 }
 
 /**
@@ -33,9 +33,12 @@ export interface ActorSettings {
 const maxTokensWithTools = 1_000;
 
 /** Speaker label filter for a character, aware of the people it knows and of those in the scene. */
-function wordsOf({ id, name, relationships }: Character, circumstance: AgentOptions['circumstance']): OwnWords {
+function wordsOf(
+  { id, name, relationships }: Character,
+  circumstance: AgentOptions['circumstance'],
+): SpeakerLabelFilter {
   const others = [...relationships, ...(circumstance?.others ?? [])].map((person) => person.name);
-  return ownWords(name, others, id === environmentId ? environmentNames : []);
+  return speakerLabelFilter(name, others, id === environmentId ? environmentNames : []);
 }
 
 /** Creates a character agent that plays the character with a chat model, prompted by a recipe. */
@@ -108,7 +111,7 @@ function cutShortAt(part: ChatPart): CutShort {
 }
 
 /** Speech and cues released by one part of the stream; any part but text flushes what was held back. */
-function performedIn(part: ChatPart, words: OwnWords, script: Performance): Performed[] {
+function performedIn(part: ChatPart, words: SpeakerLabelFilter, script: Performance): Performed[] {
   if (part.type !== 'text-delta') return [...script.add(words.rest()), ...script.rest()].map(asReplyPart);
   const performed = script.add(words.add(part.text));
   return (words.hasEnded() ? [...performed, ...script.rest()] : performed).map(asReplyPart);

@@ -1,6 +1,6 @@
 import { EngineError } from '../../voices/engine.ts';
 import type { CharacterAgent, ReplyPart } from '../agent.ts';
-import { openCircuit, type Circuit } from '../../voices/calls/circuit.ts';
+import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
 import { languageOf } from '../language.ts';
 import { evasion } from '../retrieval/retrieval.ts';
 
@@ -12,7 +12,7 @@ import { evasion } from '../retrieval/retrieval.ts';
 export function withFallback(
   primary: CharacterAgent,
   backup: CharacterAgent,
-  circuit: Circuit = openCircuit(),
+  circuit: CircuitBreaker = createCircuitBreaker(),
 ): CharacterAgent {
   const { character } = primary;
   return {

@@ -1,28 +1,28 @@
 import type { Character } from '../../characters/character.ts';
-import { openCircuit, type Circuit } from '../../voices/calls/circuit.ts';
+import { createCircuitBreaker, type CircuitBreaker } from '../../voices/calls/circuit-breaker.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { Kinds } from '../../voices/calls/context.ts';
+import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { actor } from './actor.ts';
 import type { CharacterAgent } from '../agent.ts';
 import type { ChatModel } from '../chat.ts';
-import type { Meanings } from '../embeddings/embedding-index.ts';
+import type { SharedEmbedder } from '../embeddings/shared-embedder.ts';
 import { withFallback } from './fallback.ts';
-import { openMeaning } from '../prompting/meaning.ts';
+import { openPackSearch } from '../prompting/pack-search.ts';
 import type { RecipeName } from '../recipe-names.ts';
-import { inRole } from '../guardrails/guardrail.ts';
+import { withGuardrail } from '../guardrails/guardrail.ts';
 import { retrievalAgent } from '../retrieval/retrieval.ts';
 import { withScript } from './script.ts';
 
 /** Chat model implementations, by their name in the engines file. */
-export const chatKinds: Kinds<ChatModel> = {
+export const chatKinds: AdaptersByKind<ChatModel> = {
   'node-llama-cpp': () => import('../chats/node-llama-cpp.ts'),
   'openai-chat': () => import('../chats/openai-chat.ts'),
 };
 
 /** A model, and the circuit breaker that stops calls while it fails. */
-export interface MindModel {
+export interface ModelWithCircuit {
   readonly model: ChatModel;
-  readonly circuit?: Circuit;
+  readonly circuit?: CircuitBreaker;
 }
 
 /**
@@ -30,21 +30,21 @@ export interface MindModel {
  * of their packs; with models, the first plays the character, the next takes over if it fails, and the pack answers if
  * all fail. With `meanings`, prompt material is also found by embedding.
  */
-export function openMind(
-  models: readonly MindModel[] = [],
+export function openAgents(
+  models: readonly ModelWithCircuit[] = [],
   recipe?: RecipeName,
-  meanings?: Meanings,
+  meanings?: SharedEmbedder,
 ): (character: Character) => CharacterAgent {
   const agents = new WeakMap<Character, CharacterAgent>();
   return (character) => {
     const known = agents.get(character);
     if (known !== undefined) return known;
     const lines = retrievalAgent(character);
-    const meaning = meanings === undefined || models.length === 0 ? undefined : openMeaning(character, meanings);
+    const meaning = meanings === undefined || models.length === 0 ? undefined : openPackSearch(character, meanings);
     const settings = { ...(recipe === undefined ? {} : { recipe }), ...(meaning === undefined ? {} : { meaning }) };
     const played = models.reduceRight(
       (backup: CharacterAgent, { model, circuit }) =>
-        withFallback(inRole(actor(character, model, settings), recipe), backup, circuit),
+        withFallback(withGuardrail(actor(character, model, settings), recipe), backup, circuit),
       lines,
     );
     const agent = withScript(played);
@@ -54,7 +54,7 @@ export function openMind(
 }
 
 /** The same model for background work, behind the same circuit breaker as the conversations. */
-export function gated({ model, circuit = openCircuit() }: MindModel): ChatModel {
+export function gated({ model, circuit = createCircuitBreaker() }: ModelWithCircuit): ChatModel {
   return {
     name: model.name,
     async *chat(messages, options) {

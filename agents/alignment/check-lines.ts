@@ -1,8 +1,8 @@
 import type { Character } from '../../characters/character.ts';
 import type { DialoguePair } from '../../characters/card.ts';
 import { inventionsAfter } from '../guardrails/inventions.ts';
-import { openGuard } from '../guardrails/guardrail-rules.ts';
-import { remarkKey } from '../retrieval/paraphrases.ts';
+import { openGuardrail } from '../guardrails/guardrail-rules.ts';
+import { messageKey } from '../retrieval/paraphrases.ts';
 import { unspeakable } from './check-card.ts';
 import { contradiction, note, rowOf, shortened, type Finding } from './finding.ts';
 import { openKinship } from './kinship.ts';
@@ -18,7 +18,7 @@ export function checkLines(character: Character): Finding[] {
 function checkLine(character: Character, line: DialoguePair, where: string): Finding[] {
   const { untilYear } = character.knowledge;
   const asked = line.asks.join('\n');
-  const guard = openGuard(character, [{ role: 'user', text: asked }]);
+  const guard = openGuardrail(character, [{ role: 'user', text: asked }]);
   const sentences = line.reply.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
   const slips = sentences.flatMap((sentence) => guard(sentence.trim()) ?? []);
   const otherLanguage = languageOfLine(character, line, where);
@@ -64,7 +64,7 @@ function duplicates(lines: readonly DialoguePair[]): Finding[] {
   return lines.flatMap(({ asks: own, reply, language = '' }, index) => {
     const found: Finding[] = [];
     for (const ask of own) {
-      const key = `${language} ${remarkKey(ask)}`;
+      const key = `${language} ${messageKey(ask)}`;
       const before = asks.get(key);
       if (before !== undefined && before !== index)
         found.push(note(rowOf(index), `"${shortened(ask)}" is asked in ${rowOf(before)} already`));

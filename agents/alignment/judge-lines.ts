@@ -3,7 +3,7 @@ import type { DialoguePair } from '../../characters/card.ts';
 import type { Character } from '../../characters/character.ts';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
 import { askForJson } from '../llm/ask-json.ts';
-import { atOnce } from '../llm/map-concurrent.ts';
+import { forEachConcurrent } from '../llm/map-concurrent.ts';
 import type { ChatModel } from '../chat.ts';
 import { comparable } from '../drafting/passages.ts';
 import { contradiction, rowOf, type Finding } from './finding.ts';
@@ -57,7 +57,7 @@ export async function judgeLines(
   let done = 0;
   let unjudged = 0;
   const starts = Array.from({ length: Math.ceil(lines.length / batchSize) }, (_, index) => index * batchSize);
-  await atOnce(starts, batchesAtOnce, async (from) => {
+  await forEachConcurrent(starts, batchesAtOnce, async (from) => {
     const batch = lines.slice(from, from + batchSize);
     try {
       const judged = await judgeBatch(character, batch, from, model, options);

@@ -8,7 +8,7 @@ import { llamaFunctions, llamaHistory, sharedTurns } from './llama-history.ts';
 import type { LlamaData, LlamaReply, LlamaRequest } from './node-llama-cpp.ts';
 
 /** A context sequence. It keeps the state of its last conversation in the model's memory. */
-interface Seat {
+interface SequenceSlot {
   readonly chat: LlamaChat;
   known: readonly string[];
   usedAt: number;
@@ -17,7 +17,7 @@ interface Seat {
 interface Model {
   readonly name: string;
   readonly template: string;
-  readonly free: Set<Seat>;
+  readonly free: Set<SequenceSlot>;
   readonly waiting: (() => void)[];
 }
 
@@ -43,7 +43,7 @@ serveProcess<LlamaData, Model, LlamaRequest, LlamaReply>({
     });
     const model = await llama.loadModel({ modelPath });
     const context = await model.createContext({ contextSize, sequences: talks, threads });
-    const seats = Array.from({ length: talks }, (): Seat => {
+    const seats = Array.from({ length: talks }, (): SequenceSlot => {
       return { chat: new LlamaChat({ contextSequence: context.getSequence() }), known: [], usedAt: 0 };
     });
     const [{ chat } = { chat: undefined }] = seats;
@@ -68,15 +68,15 @@ serveProcess<LlamaData, Model, LlamaRequest, LlamaReply>({
 });
 
 /** The free sequence with the longest common prefix; otherwise the least recently used one. */
-function bestSeat(free: ReadonlySet<Seat>, known: readonly string[]): Seat {
+function bestSeat(free: ReadonlySet<SequenceSlot>, known: readonly string[]): SequenceSlot {
   const ranked = [...free].toSorted(
     (one, other) => sharedTurns(other.known, known) - sharedTurns(one.known, known) || one.usedAt - other.usedAt,
   );
-  return ranked[0] as Seat;
+  return ranked[0] as SequenceSlot;
 }
 
 async function generate(
-  { chat }: Seat,
+  { chat }: SequenceSlot,
   { messages, sampling, maxTokens, toolbox }: Extract<LlamaRequest, { kind: 'chat' }>,
   name: string,
   { signal, tell }: ProcessCall<LlamaReply>,

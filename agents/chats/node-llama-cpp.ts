@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { Adapter } from '../../voices/calls/context.ts';
-import { timely } from '../../voices/calls/process-call.ts';
+import { streamWithTimeouts } from '../../voices/calls/process-call.ts';
 import { openProcess } from '../../voices/runtime/process.ts';
 import { weightsSchema } from '../../voices/models/weights.ts';
 import type { CallOptions } from '../../voices/engine.ts';
@@ -9,7 +9,7 @@ import type { ChatEnd, ChatModel, ChatPart, Message, Sampling } from '../chat.ts
 import type { Toolbox, ToolCall } from '../tools.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector } from './tool-calls.ts';
-import { withCare } from './with-policy.ts';
+import { withCallPolicy } from './with-policy.ts';
 
 const settings = z.strictObject({
   /** GGUF file of a chat model; the chat template in it is used. */
@@ -84,13 +84,13 @@ export const adapter: Adapter<ChatModel, LlamaSettings> = {
           ...(stop === undefined ? {} : { stop }),
         };
         const request: LlamaRequest = { kind: 'chat', messages, sampling, maxTokens, toolbox };
-        const replies = timely(llama, { load: { kind: 'load' }, request }, { ...context, signal });
+        const replies = streamWithTimeouts(llama, { load: { kind: 'load' }, request }, { ...context, signal });
         yield* partsOf(replies, toolbox);
       },
     };
     const load = (options: CallOptions): Promise<LlamaReply> => llama.once({ kind: 'load' }, options);
     return {
-      ...withCare(model, calls),
+      ...withCallPolicy(model, calls),
       warm: async (options) => void (await load(options)),
       async check(options) {
         const loaded = await load(options);

@@ -10,7 +10,7 @@ import type { ChatEnd, ChatModel, ChatPart, ChatSettings, Message } from '../cha
 import { brokenOff, declinedParameter, faultOf, isRefusal, notAStream, retryPauseMs } from './openai-chat-faults.ts';
 import { spokenText } from './spoken-text.ts';
 import { callCollector, toolFields, wireMessage } from './tool-calls.ts';
-import { withCare } from './with-policy.ts';
+import { withCallPolicy } from './with-policy.ts';
 
 /** Address and timeouts of a chat server. */
 export interface OpenaiChatOptions {
@@ -53,7 +53,7 @@ export const adapter: Adapter<ChatModel, OpenaiChatSettings> = {
       settingNames,
     });
     return {
-      ...withCare(model, calls),
+      ...withCallPolicy(model, calls),
       check: (options: CallOptions) => checkOpenaiModel(context, chosen, options),
     };
   },

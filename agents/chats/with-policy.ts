@@ -2,7 +2,7 @@ import type { Calls, Meter } from '../../voices/calls/calls.ts';
 import type { ChatModel, ChatPart } from '../chat.ts';
 
 /** Applies the call policy to a chat model and meters its tokens: the last step of every chat adapter. */
-export function withCare(model: ChatModel, calls: Calls): ChatModel {
+export function withCallPolicy(model: ChatModel, calls: Calls): ChatModel {
   return {
     name: model.name,
     chat: (messages, options) =>

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { Card } from '../../characters/card.ts';
 import { languageOfText, wholeSentences } from '../../characters/tavern/plain-text.ts';
-import { wayOut } from '../../characters/tavern/ways-out.ts';
+import { genericLines } from '../../characters/tavern/generic-lines.ts';
 import { askForJson } from '../llm/ask-json.ts';
 import type { ChatModel } from '../chat.ts';
 import { languageRule } from './statements.ts';
@@ -59,7 +59,7 @@ export async function completeCard(
     signal: options.signal,
   });
   const { secondPerson, mbti, untilYear, knows, unknown, gender } = added;
-  const plain = wayOut(languageOfText(material));
+  const plain = genericLines(languageOfText(material));
   const spoken = (given: readonly string[], most: number, least: readonly string[]): string[] => {
     const own = given.map((each) => wholeSentences(each.trim(), longest.short)).filter(Boolean);
     return [...new Set([...own, ...(own.length < least.length ? least : [])])].slice(0, most);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { EngineError, type CallOptions } from '../../voices/engine.ts';
-import { atOnce } from '../llm/map-concurrent.ts';
+import { forEachConcurrent } from '../llm/map-concurrent.ts';
 import type { ChatModel } from '../chat.ts';
 import type { Passage } from './passages.ts';
 import { statementsIn, type PassageResult, type Statement } from './statements.ts';
@@ -55,7 +55,7 @@ export async function readPassages(passages: readonly Passage[], options: Readin
   const unread: number[] = [];
   onPassage(done, passages.length, already);
   const left = [...passages.keys()].filter((index) => found[index] === undefined);
-  await atOnce(left, passagesAtOnce, async (index) => {
+  await forEachConcurrent(left, passagesAtOnce, async (index) => {
     signal.throwIfAborted();
     try {
       const result = await patiently(passages[index] as Passage, options);

@@ -24,7 +24,7 @@ export function unitOf(point: readonly number[]): Float32Array {
 }
 
 /** Cosine similarity of two vectors of length 1 and equal dimension. */
-export function likeness(left: Float32Array, right: Float32Array): number {
+export function cosineSimilarity(left: Float32Array, right: Float32Array): number {
   // Four accumulators: an addition need not wait for the previous one.
   let [first, second, third, fourth] = [0, 0, 0, 0];
   const whole = left.length - (left.length % 4);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../voices/engine.ts';
 import { openBm25, type Ranked } from '../retrieval/bm25.ts';
 import type { Embedder } from './embedder.ts';
-import { openNearest } from './nearest.ts';
+import { openEmbeddingIndex } from './embedding-index.ts';
 import { searchTerms, topicTerms } from '../retrieval/words.ts';
 
 /** Index of texts searchable by words, and by embedding once their embeddings are computed. */
@@ -30,7 +30,7 @@ export const rankingDepth = 30;
  */
 export function openHybrid(texts: readonly string[], { byTopic = false }: { readonly byTopic?: boolean } = {}): Hybrid {
   const rank = openBm25(texts.map((text) => [{ terms: searchTerms(text) }]));
-  const nearest = openNearest();
+  const nearest = openEmbeddingIndex();
   let prepared: Promise<void> | undefined;
   const place = async (embedder: Pick<Embedder, 'embed'>, options: CallOptions): Promise<void> => {
     for (const [index, point] of (await embedder.embed(texts, options)).entries()) {

@@ -43,7 +43,7 @@ const selves: readonly RegExp[] = [
 ];
 
 /** True if the speaker of a sentence says that it is a program. */
-export function isProgramTalk(sentence: string): boolean {
+export function claimsToBeAi(sentence: string): boolean {
   return selves.some((each) => each.test(sentence));
 }
 

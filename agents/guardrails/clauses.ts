@@ -1,6 +1,6 @@
 import { isOpener } from './assistant-phrases.ts';
-import type { Slip } from '../violation.ts';
-import type { RoleGuard } from './guardrail-rules.ts';
+import type { Violation } from '../violation.ts';
+import type { GuardrailCheck } from './guardrail-rules.ts';
 
 /** Longest clause that is held back, in characters; phrases for synthesis are cut at this length too. */
 const longestClause = 90;
@@ -10,15 +10,15 @@ export interface Clauses<Part> {
   add(part: Part): Part[];
   rest(): Part[];
   /** The violation that stopped the text; nothing is released after it. */
-  readonly slip: Slip | undefined;
+  readonly violation: Violation | undefined;
 }
 
 /** Holds text back until a clause is complete and the sentence so far passes the guardrail. */
-export function openClauses<Part extends { readonly text: string }>(guard: RoleGuard): Clauses<Part> {
+export function openClauses<Part extends { readonly text: string }>(guard: GuardrailCheck): Clauses<Part> {
   let held: Part[] = [];
   let heldText = '';
   let sentence = '';
-  let slip: Slip | undefined;
+  let slip: Violation | undefined;
   const letOut = (): Part[] => {
     slip ??= guard((sentence + heldText).trim());
     if (slip !== undefined) return [];
@@ -29,7 +29,7 @@ export function openClauses<Part extends { readonly text: string }>(guard: RoleG
     return parts;
   };
   return {
-    get slip() {
+    get violation() {
       return slip;
     },
     add(part) {

@@ -2,12 +2,12 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { inventionsAfter } from './inventions.ts';
 import { personaOf } from '../prompting/persona.ts';
-import { isProgramTalk, isServiceTalk } from './assistant-phrases.ts';
-import type { Slip } from '../violation.ts';
+import { claimsToBeAi, isServiceTalk } from './assistant-phrases.ts';
+import type { Violation } from '../violation.ts';
 import { openStyle } from './style-drift.ts';
 
 /** Checks one sentence of a reply before it is spoken; undefined if it passes. */
-export type RoleGuard = (sentence: string) => Slip | undefined;
+export type GuardrailCheck = (sentence: string) => Violation | undefined;
 
 /** A user who earnestly asks whether they talk to a human may be told the truth; see the rules of the persona. */
 const asksForTruth =
@@ -22,7 +22,7 @@ const leakWordCount = 12;
  * neither side speaks or the conversation is not in, the user's own words repeated, and sentences that sound far more
  * like an assistant than like the character. `secret`: text that only the character knows.
  */
-export function openGuard(character: Character, history: readonly Message[], secret = ''): RoleGuard {
+export function openGuardrail(character: Character, history: readonly Message[], secret = ''): GuardrailCheck {
   const said = history.filter(({ role }) => role !== 'system').map(({ text }) => text);
   const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
   const mayTellTruth = asksForTruth.test(remark);
@@ -31,7 +31,7 @@ export function openGuard(character: Character, history: readonly Message[], sec
   const secrets = new Set(runsOf(secret));
   const mentioned = said.slice(-6).join('\n');
   return (sentence) => {
-    if (!mayTellTruth && isProgramTalk(sentence)) return 'assistant';
+    if (!mayTellTruth && claimsToBeAi(sentence)) return 'assistant';
     if (isServiceTalk(sentence)) return 'assistant';
     if (leaves(sentence)) return 'out-of-role';
     if (leaks(sentence) || runsOf(sentence).some((run) => secrets.has(run))) return 'prompt-leak';
@@ -53,7 +53,7 @@ const prepared = new WeakMap<Character, Parts>();
 function partsOf(character: Character): Parts {
   const known = prepared.get(character) ?? {
     leaks: leakFinder(character),
-    leaves: leavesPart(namesOf(character)),
+    leaves: openMetaTalk(namesOf(character)),
     style: openStyle(character),
   };
   prepared.set(character, known);
@@ -196,7 +196,7 @@ const outside: readonly RegExp[] = [
 ];
 
 /** Returns a check that is true if a sentence speaks of the role from outside; `names` are those of the character. */
-function leavesPart(names: readonly string[]): (sentence: string) => boolean {
+function openMetaTalk(names: readonly string[]): (sentence: string) => boolean {
   const own = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)).join('|');
   if (own === '') return (sentence) => outside.some((each) => each.test(sentence));
   const bound = '(?![\\p{L}\\p{N}])';

@@ -6,8 +6,8 @@ import { languageOf } from '../language.ts';
 import { personaWords } from '../prompting/persona-words.ts';
 import type { RecipeName } from '../recipe-names.ts';
 import { evasion } from '../retrieval/retrieval.ts';
-import type { Slip } from '../violation.ts';
-import { openGuard, type RoleGuard } from './guardrail-rules.ts';
+import type { Violation } from '../violation.ts';
+import { openGuardrail, type GuardrailCheck } from './guardrail-rules.ts';
 
 type TextPart = Extract<ReplyPart, { readonly type: 'text-delta' }>;
 
@@ -19,7 +19,7 @@ const attempts = 2;
  * evasions completes the turn. `recipe` is the agent's own; only the default recipe is guarded, and every character in
  * a scene. Adds no latency beyond the end of a clause, which the synthesizer waits for anyhow.
  */
-export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
+export function withGuardrail(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): CharacterAgent {
   const { character } = agent;
   return {
     character,
@@ -32,12 +32,12 @@ export function inRole(agent: CharacterAgent, recipe: RecipeName = 'dramatis'): 
         return;
       }
       const scene: Message[] = options.scene === undefined ? [] : [{ role: 'system', text: options.scene }];
-      const guard = openGuard(character, [...scene, ...history], options.circumstance?.motivation);
+      const guard = openGuardrail(character, [...scene, ...history], options.circumstance?.motivation);
       const talk: Talk = { told: '', cost: { inputTokens: 0, outputTokens: 0 } };
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const slip = yield* oneAttempt(agent, talk, { history, options, guard, isFirst: attempt === 0 });
         if (slip === undefined) return;
-        options.onSlip?.(slip);
+        options.onViolation?.(slip);
         talk.slip = slip;
       }
       const remark = history.findLast(({ role }) => role === 'user')?.text ?? '';
@@ -52,13 +52,13 @@ interface Talk {
   /** Text released so far. */
   told: string;
   cost: Cost;
-  slip?: Slip;
+  slip?: Violation;
 }
 
 interface Attempt {
   readonly history: readonly Message[];
   readonly options: AgentOptions;
-  readonly guard: RoleGuard;
+  readonly guard: GuardrailCheck;
   readonly isFirst: boolean;
 }
 
@@ -67,7 +67,7 @@ async function* oneAttempt(
   agent: CharacterAgent,
   talk: Talk,
   { history, options, guard, isFirst }: Attempt,
-): AsyncGenerator<ReplyPart, Slip | undefined> {
+): AsyncGenerator<ReplyPart, Violation | undefined> {
   const clauses = openClauses<TextPart>(guard);
   const goesOn = behind(talk.told);
   const before = talk.cost;
@@ -92,9 +92,9 @@ async function* oneAttempt(
       talk.told += text.text;
       yield text;
     }
-    if (clauses.slip !== undefined) {
+    if (clauses.violation !== undefined) {
       talk.cost = sum(before, talk.cost);
-      return clauses.slip;
+      return clauses.violation;
     }
     if (part.type === 'usage') yield { ...part, ...sum(before, part) };
     else if (part.type === 'tool-call' || (part.type === 'cue' && mayBeShown(guard(part.text)))) yield part;
@@ -137,7 +137,7 @@ function bare(text: string): string {
 }
 
 /** An action is not one of the character's sentences, so violations of style and language do not apply. */
-function mayBeShown(slip: Slip | undefined): boolean {
+function mayBeShown(slip: Violation | undefined): boolean {
   return slip === undefined || slip === 'style' || slip === 'language';
 }
 
@@ -147,10 +147,10 @@ function mayBeShown(slip: Slip | undefined): boolean {
  */
 export function correctionOf(
   character: Pick<Character, 'languages'>,
-  slip: Slip | undefined,
+  slip: Violation | undefined,
   told: string,
 ): { readonly role: 'assistant' | 'system'; readonly text: string }[] {
-  const { isChinese, slips, goOn, answerAgain } = personaWords(character);
+  const { isChinese, violations: slips, goOn, answerAgain } = personaWords(character);
   const isBegun = told.trim() !== '';
   const said = [slip === undefined ? '' : slips[slip], isBegun ? goOn : answerAgain];
   const text = said.filter(Boolean).join(isChinese ? '' : ' ');

@@ -2,7 +2,7 @@
  * Runs `work` on items in order, at most `count` concurrently. After a failure no further item is started; those
  * already running finish, then the error is thrown.
  */
-export async function atOnce<Item>(
+export async function forEachConcurrent<Item>(
   items: Iterable<Item>,
   count: number,
   work: (item: Item) => Promise<void>,

@@ -1,5 +1,5 @@
 /** Filters text deltas; `rest` flushes what was held back at the end. */
-export interface OwnWords {
+export interface SpeakerLabelFilter {
   add(delta: string): string;
   rest(): string;
   /** True once the text began to speak for somebody else; no output follows. */
@@ -27,7 +27,11 @@ const ownLabels = [
  * and ends the reply at a line labelled for the user or for one of the `others`. The start of a line is held back only
  * while it may still become a label.
  */
-export function ownWords(name: string, others: readonly string[] = [], aliases: readonly string[] = []): OwnWords {
+export function speakerLabelFilter(
+  name: string,
+  others: readonly string[] = [],
+  aliases: readonly string[] = [],
+): SpeakerLabelFilter {
   const own = [...[name, ...aliases].flatMap(labelsOf), ...ownLabels];
   const notOwn = [...otherLabels, ...others.flatMap(labelsOf).filter((label) => !own.includes(label))];
   let held = '';
@@ -75,7 +79,7 @@ export function ownWords(name: string, others: readonly string[] = [], aliases: 
 }
 
 /** The same for a model told to write `Name:「…」`, as ChatHaruhi does: removes the quotes, too. */
-export function quotedWords(words: OwnWords): OwnWords {
+export function quotedWords(words: SpeakerLabelFilter): SpeakerLabelFilter {
   return { ...words, add: (delta) => words.add(delta.replaceAll(/[「」]/gu, '')) };
 }
 

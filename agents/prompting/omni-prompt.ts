@@ -1,8 +1,8 @@
 import type { Character } from '../../characters/character.ts';
-import type { OmniMessage, OmniSound } from '../../voices/omni.ts';
+import type { OmniMessage, OmniAudio } from '../../voices/omni.ts';
 import type { Situation } from '../agent.ts';
 import type { Message } from '../chat.ts';
-import type { Near } from './meaning.ts';
+import type { PackMatches } from './pack-search.ts';
 import { personaWords } from './persona-words.ts';
 import { buildPrompt } from './prompt.ts';
 import { recalledOf } from './recalled.ts';
@@ -14,9 +14,9 @@ export interface OmniTurn {
   /** Memories of the user, one line each. */
   readonly memories?: readonly string[] | undefined;
   /** Parts of the pack that match the last user message by embedding. */
-  readonly near?: Near | undefined;
+  readonly near?: PackMatches | undefined;
   /** Audio of the last user message, used instead of its text: tone of voice counts too. */
-  readonly sound?: OmniSound | undefined;
+  readonly sound?: OmniAudio | undefined;
 }
 
 /** Builds the prompt of a speech-to-speech model: the usual prompt, with the last user message as audio if given. */

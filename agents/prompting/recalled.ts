@@ -2,7 +2,7 @@ import type { Character } from '../../characters/character.ts';
 import type { Message } from '../chat.ts';
 import { openHybrid, type Hybrid } from '../embeddings/hybrid.ts';
 import { lorebookOf } from './lorebook.ts';
-import type { Near } from './meaning.ts';
+import type { PackMatches } from './pack-search.ts';
 import { withinTokens } from '../llm/token-estimate.ts';
 
 /** The number CoSER retrieves (`expr3`). */
@@ -23,7 +23,7 @@ export function experiencesOf({ experiences = [] }: Pick<Character, 'experiences
  * Facts for a conversation: triggered lore entries, and experiences that share a topic with the last user message; with
  * `near`, also facts and experiences matched by embedding.
  */
-export function recalledOf(character: Character): (talk: readonly Message[], near?: Near) => readonly string[] {
+export function recalledOf(character: Character): (talk: readonly Message[], near?: PackMatches) => readonly string[] {
   const { experiences = [] } = character;
   const recall = lorebookOf(character);
   const lived = experiencesOf(character);

@@ -1,7 +1,7 @@
 import type { Character } from '../../characters/character.ts';
 import type { Message, Sampling } from '../chat.ts';
 import type { Feelings } from '../feelings.ts';
-import type { Near } from './meaning.ts';
+import type { PackMatches } from './pack-search.ts';
 
 /** Prompt of one reply, with its sampling. */
 export interface Prompted {
@@ -22,7 +22,7 @@ export interface RecipeSettings {
   /** True if the model is offered tools. */
   readonly hasTools?: boolean;
   /** Parts of the pack that also match the last user message by embedding; absent, words alone decide. */
-  readonly near?: Near;
+  readonly near?: PackMatches;
   /** The character's current feelings. */
   readonly feelings?: Feelings;
   /** The character's goal in this scene, which it keeps to itself. */

@@ -1,7 +1,7 @@
 import type { DialoguePair } from '../../characters/card.ts';
 import { openBm25 } from './bm25.ts';
 import { fitter } from './line-fit.ts';
-import { paraphrasesOfKey, remarkKey } from './paraphrases.ts';
+import { paraphrasesOfKey, messageKey } from './paraphrases.ts';
 import { searchTerms } from './words.ts';
 
 /**
@@ -70,7 +70,7 @@ function withParaphrases(pairs: readonly DialoguePair[]): Ask[][] {
   );
   const own = new Set(asks.flat().map(({ key }) => key));
   return asks.map((each) => {
-    const others = new Set(each.flatMap(({ key }) => paraphrasesOfKey(key)).filter((ask) => !own.has(remarkKey(ask))));
-    return [...each, ...[...others].map((text) => ({ key: remarkKey(text), terms: searchTerms(text) }))];
+    const others = new Set(each.flatMap(({ key }) => paraphrasesOfKey(key)).filter((ask) => !own.has(messageKey(ask))));
+    return [...each, ...[...others].map((text) => ({ key: messageKey(text), terms: searchTerms(text) }))];
   });
 }

@@ -129,12 +129,12 @@ you are rude | you are arrogant | you are mean | you monster | you are a monster
   .map((row) => row.split('|').map((remark) => remark.trim()));
 
 const groupByRemark: ReadonlyMap<string, readonly string[]> = new Map(
-  groups.flatMap((group) => group.map((remark): [string, readonly string[]] => [remarkKey(remark), group])),
+  groups.flatMap((group) => group.map((remark): [string, readonly string[]] => [messageKey(remark), group])),
 );
 
 /** Returns the paraphrases of a message, itself included; empty if none are known. */
 export function paraphrasesOf(remark: string): readonly string[] {
-  return paraphrasesOfKey(remarkKey(remark));
+  return paraphrasesOfKey(messageKey(remark));
 }
 
 /** The same by the message's key. */
@@ -143,6 +143,6 @@ export function paraphrasesOfKey(key: string): readonly string[] {
 }
 
 /** Key of a message: the same for messages that differ only in fillers, endings and synonyms. */
-export function remarkKey(remark: string): string {
+export function messageKey(remark: string): string {
   return searchTerms(remark).join(' ');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cardSchema, dialoguePairSchema, type Card, type DialoguePair } from '../card.ts';
 import { slugOf } from '../slug.ts';
 import { firstSentence, languageOfText, wholeSentences } from '../tavern/plain-text.ts';
-import { wayOut } from '../tavern/ways-out.ts';
+import { genericLines } from '../tavern/generic-lines.ts';
 
 /** A problem in a data set: location (file, and row if there are rows) and description. */
 export interface Problem {
@@ -53,7 +53,7 @@ const most = { lines: 20_000, experiences: 5_000 };
 export function packOf(draft: Draft, where: string, problems: Problem[]): Omit<ImportedPack, 'voice'> | undefined {
   const told = [draft.profile, draft.background, ...(draft.exchanges ?? []).slice(0, 20).map(({ reply }) => reply)];
   const language = languageOfText(told.join(' '));
-  const out = wayOut(language);
+  const out = genericLines(language);
   const profile = cut(draft.profile ?? '', longest.text, 'the description', where, problems);
   const summary = firstSentence(profile) || `${draft.name}.`;
   const parsed = cardSchema.safeParse({

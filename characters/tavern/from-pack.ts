@@ -4,7 +4,7 @@ import { newCard, withData, type JsonObject, type TavernCard } from './card-file
 import { fingerprintOf } from './fingerprint.ts';
 import type { Lorebook } from './lorebook.ts';
 import { mergeEntries } from './merge-book.ts';
-import { saying, toPack } from './to-pack.ts';
+import { macroFiller, toPack } from './to-pack.ts';
 
 /** Contents of a pack for export: card and lines. */
 export interface PackContents {
@@ -49,7 +49,7 @@ export function fromPack(pack: PackContents, source?: TavernCard): TavernCard {
   const changed = withData(source, {
     ...changes,
     ...(book && isBookChanged
-      ? { character_book: editedBook(book, pack.card, imported.card, saying(source.data)) }
+      ? { character_book: editedBook(book, pack.card, imported.card, macroFiller(source.data)) }
       : {}),
   });
   return withData(changed, { extensions: extensionsOf(pack, changed.data, source.data.extensions) });

@@ -7,7 +7,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import { loreOf } from './lore-entries.ts';
 import { plainMacros } from './macros.ts';
 import { aloudOf, firstSentence, languageOfText } from './plain-text.ts';
-import { wayOut } from './ways-out.ts';
+import { genericLines } from './generic-lines.ts';
 
 /** A character pack made from a card. */
 export interface Pack {
@@ -55,7 +55,7 @@ export function toPack(tavern: TavernCard, where: string, id?: string): Pack {
 
 function draft(data: TavernData, id: string, notes: string[]): unknown {
   const name = nameOf(data);
-  const say = saying(data);
+  const say = macroFiller(data);
   const fit = (text: string, longest: number, field: string): string => {
     const said = say(text);
     if (said.length > longest) notes.push(`${field} has ${said.length} characters; the first ${longest} are used`);
@@ -70,7 +70,7 @@ function draft(data: TavernData, id: string, notes: string[]): unknown {
     .filter(Boolean);
   const summary = firstSentence(description) || `${name} speaks with whoever comes.`;
   const lore = loreOf(data.character_book ?? undefined, say, notes);
-  const out = wayOut(language);
+  const out = genericLines(language);
   return {
     id,
     name,
@@ -108,7 +108,7 @@ function nameOf({ nickname, name }: TavernData): string {
 }
 
 /** Returns a function that fills in the macros of a card's texts. */
-export function saying(data: TavernData): (text: string) => string {
+export function macroFiller(data: TavernData): (text: string) => string {
   const names = { char: nameOf(data), user: 'the visitor' };
   return (text) => plainMacros(text, names).trim();
 }

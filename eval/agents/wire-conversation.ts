@@ -2,7 +2,7 @@ import {
   connectRealtime,
   RealtimeClientError,
   type RealtimeClient,
-  type ServerEvent,
+  type ReceivedEvent,
 } from '../../server/protocol/client.ts';
 import { wireSampleRate } from '../../server/protocol/limits.ts';
 import { floatsFromPcm16 } from '../../voices/audio.ts';
@@ -29,7 +29,7 @@ export interface WireOptions extends CallOptions {
   readonly apiKey?: string | undefined;
   readonly clock: EvalClock;
   /** Longest wait for the server's next event before `ENGINE_TIMEOUT`, in ms; 120 000 by default. */
-  readonly patienceMs?: number;
+  readonly eventTimeoutMs?: number;
 }
 
 /** Bytes in 40 ms of audio, a typical microphone chunk. */
@@ -41,7 +41,7 @@ const chunkBytes = (wireSampleRate / 1000) * 40 * 2;
 export class WireConversation implements AsyncDisposable {
   readonly #client: RealtimeClient;
   readonly #options: WireOptions;
-  readonly #events: AsyncIterator<ServerEvent>;
+  readonly #events: AsyncIterator<ReceivedEvent>;
   /** Server's description of itself: model and voice, plus the engines if it is a Dramatis server. */
   about: unknown = null;
   readonly #fail: (detail: string, code?: EngineError['code']) => EngineError;
@@ -158,7 +158,7 @@ export class WireConversation implements AsyncDisposable {
   }
 
   /** Reads events until one of this type, and returns it. */
-  async #until(type: string, onEvent: (event: ServerEvent) => void = () => undefined): Promise<ServerEvent> {
+  async #until(type: string, onEvent: (event: ReceivedEvent) => void = () => undefined): Promise<ReceivedEvent> {
     for (;;) {
       const event = await this.#next();
       if (event.type === 'error') {
@@ -170,8 +170,8 @@ export class WireConversation implements AsyncDisposable {
     }
   }
 
-  async #next(): Promise<ServerEvent> {
-    const { signal, patienceMs = 120_000 } = this.#options;
+  async #next(): Promise<ReceivedEvent> {
+    const { signal, eventTimeoutMs: patienceMs = 120_000 } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const detail = `nothing came for ${patienceMs / 1000} s`;

@@ -6,8 +6,8 @@ import type { EvalHost } from '../host.ts';
 import { openProgress } from '../progress.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
-import { nothingKnown, runTask } from '../runner.ts';
-import { resultsJson, writeWhole } from '../speechrole/summary/export.ts';
+import { noPriorResults, runTask } from '../runner.ts';
+import { resultsJson, writeAtomically } from '../speechrole/summary/export.ts';
 import { openRun } from '../speechrole/open-run.ts';
 import type { RunConfig } from '../speechrole/run-config.ts';
 import { readRun } from '../speechrole/run-view.ts';
@@ -31,7 +31,7 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
   const { config, resume } = options;
   await using folder = await openRunFolder(options.folder);
   const before = resume ? await readRunLog(folder.logFile) : undefined;
-  const known = before ?? nothingKnown;
+  const known = before ?? noPriorResults;
   const log = await openRunLog(folder.logFile, { fresh: !resume });
   const at = (): string => new Date().toISOString();
   let ended: string;
@@ -75,7 +75,7 @@ export async function execute(options: ExecuteOptions, host: EvalHost): Promise<
 async function conclude(folder: string, ended: string, host: EvalHost): Promise<number> {
   const view = await readRun(folder);
   const summary = summarizeRun(view);
-  await writeWhole(path.join(folder, 'results.json'), resultsJson(view));
+  await writeAtomically(path.join(folder, 'results.json'), resultsJson(view));
   host.print(summaryText(summary));
   const left = view.record.failures.length;
   if (ended !== 'finished') host.print(`\nNot finished: ${ended}. Go on with: dramatis eval resume ${folder}`);

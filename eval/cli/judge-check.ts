@@ -6,8 +6,8 @@ import type { EvalHost } from '../host.ts';
 import { openProgress } from '../progress.ts';
 import { openRunFolder } from '../run-folder.ts';
 import { openRunLog, readRunLog } from '../run-log.ts';
-import { nothingKnown, runTask } from '../runner.ts';
-import { writeWhole } from '../speechrole/summary/export.ts';
+import { noPriorResults, runTask } from '../runner.ts';
+import { writeAtomically } from '../speechrole/summary/export.ts';
 import { checkResults, inBothOrders, type ProbeResult } from '../speechrole/judging/judge-check.ts';
 import { judgeHealth } from '../speechrole/judging/judge-health.ts';
 import { metricShort } from '../speechrole/judging/metrics.ts';
@@ -21,7 +21,7 @@ import { readTestData, type TestData } from '../speechrole/data/test-data.ts';
 import { textTable } from '../text-table.ts';
 import { numberOf, parseFlags, textOf } from './flags.ts';
 import { given, judgeFlags, judgeOf } from './judge-flags.ts';
-import { checked } from './run.ts';
+import { parseRunConfig } from './run.ts';
 
 /** `dramatis eval judge-check`: tests a judge on altered references before its scores are trusted. */
 export async function run(args: readonly string[], host: EvalHost): Promise<number> {
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const [data, out] = [textOf(values.data), textOf(values.out)];
   if (data === undefined || out === undefined || textOf(values.judge) === undefined)
     throw new EvalError('usage', '--data, --out and --judge are needed.');
-  const config = checked(
+  const config = parseRunConfig(
     given({
       data: path.resolve(data),
       agent: 'probes',
@@ -62,7 +62,7 @@ export async function run(args: readonly string[], host: EvalHost): Promise<numb
   const ended = await perform({ config, protocol, test, task, limits, folder: path.resolve(out) }, host);
   const record = await readRunLog(path.join(out, 'log.jsonl'));
   const results = checkResults(record, protocol, config.parser);
-  await writeWhole(path.join(out, 'check.json'), `${JSON.stringify(results, null, 2)}\n`);
+  await writeAtomically(path.join(out, 'check.json'), `${JSON.stringify(results, null, 2)}\n`);
   const health = judgeHealth(record, protocol, config.parser);
   host.print(
     values.json === true ? JSON.stringify({ results, health }, null, 2) : `${asText(results)}\n\n${healthText(health)}`,
@@ -82,7 +82,7 @@ function checkTask(
     ...scorer,
     // A probe is judged only on the metric that should reveal its alteration.
     asks: (sample: (typeof samples)[number]) =>
-      protocol.asks
+      protocol.questions
         .filter((ask) => ask.metric === 'all' || ask.metric === probeOf(sample.id).metric)
         .map((ask) => ask.key),
   }));
@@ -103,7 +103,7 @@ async function perform(
   const { config, protocol, test, task, limits } = check;
   await using folder = await openRunFolder(check.folder);
   const before = await readRunLog(folder.logFile).catch(() => undefined);
-  const known = before ?? nothingKnown;
+  const known = before ?? noPriorResults;
   const log = await openRunLog(folder.logFile, { fresh: before === undefined });
   const progress = openProgress(host.progress, () => machineClock.now());
   try {

@@ -124,7 +124,7 @@ function configOf({ values, server }: EvalArguments<FlagName>): RunConfig {
     dnsmosModel: folder('dnsmos-model'),
     seed: number('seed'),
   };
-  return checked(given(wanted));
+  return parseRunConfig(given(wanted));
 }
 
 function cueRecognizerOf(given: string | undefined, keyEnv: string | undefined): Record<string, string> | undefined {
@@ -135,7 +135,7 @@ function cueRecognizerOf(given: string | undefined, keyEnv: string | undefined):
 }
 
 /** Validates a run configuration. Throws `EvalError` if it is invalid. */
-export function checked(wanted: Record<string, unknown>): RunConfig {
+export function parseRunConfig(wanted: Record<string, unknown>): RunConfig {
   const parsed = runConfigSchema.safeParse(wanted);
   if (parsed.success) return parsed.data;
   throw new EvalError('usage', `This cannot be had:\n${z.prettifyError(parsed.error)}`);

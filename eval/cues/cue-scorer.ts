@@ -6,7 +6,7 @@ import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import { readWav } from '../../voices/dsp/wav.ts';
 import { EvalError } from '../eval-error.ts';
-import { askKey } from '../run-log.ts';
+import { measurementKey } from '../run-log.ts';
 import type { DialogueScorer } from '../speechrole/data/task.ts';
 import { missingCue, type Cue, type CueResult } from './cue.ts';
 import { pitchCue } from './pitch.ts';
@@ -132,7 +132,7 @@ export interface MeasuredCue extends CueResult {
 export function cueScorer(cues: readonly Cue[]): DialogueScorer {
   return {
     name: cueScorerName,
-    asks: () => cues.map((cue) => cue.name),
+    measurementKeys: () => cues.map((cue) => cue.name),
     async measure(name, { sample, output }, { audio, signal }): Promise<MeasuredCue> {
       const cue = cues.find((each) => each.name === name) as Cue;
       const sounds = await Promise.all(
@@ -147,7 +147,7 @@ export function cueScorer(cues: readonly Cue[]): DialogueScorer {
     },
     score: (_solved, measured) =>
       cues.flatMap((cue) => {
-        const result = measured.get(askKey(cueScorerName, cue.name)) as CueResult | undefined;
+        const result = measured.get(measurementKey(cueScorerName, cue.name)) as CueResult | undefined;
         return Object.keys(cue.units).map((key) => {
           const value = result?.values[key] ?? null;
           const why = result === undefined ? 'not measured' : result.why;

@@ -47,7 +47,7 @@ export interface JudgeReply {
 export interface Judge {
   readonly name: string;
   readonly dialect: JudgeDialectName;
-  ask(question: JudgeQuestion, context: Pick<EvalContext, 'signal' | 'mayStart' | 'spend'>): Promise<JudgeReply>;
+  ask(question: JudgeQuestion, context: Pick<EvalContext, 'signal' | 'throwIfStopped' | 'spend'>): Promise<JudgeReply>;
 }
 
 interface Completion {
@@ -84,7 +84,7 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
   return {
     name: settings.model,
     dialect: settings.dialect,
-    async ask({ system, content, temperature, schema }, { signal, mayStart, spend }) {
+    async ask({ system, content, temperature, schema }, { signal, throwIfStopped, spend }) {
       const plain = {
         model: settings.model,
         messages: [
@@ -118,7 +118,7 @@ export function openJudge(settings: JudgeSettings, endpoint: Endpoint): Judge {
             }
           }
         },
-        { signal, mayStart },
+        { signal, throwIfStopped },
       );
     },
   };

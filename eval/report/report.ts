@@ -5,7 +5,7 @@ import { summarizeRun } from '../speechrole/summary/summary.ts';
 import { openEmbedder } from './clips.ts';
 import { escape } from './html.ts';
 import { cueSection, failureSection, judgeSection, keyFigures, originSection, waitSection } from './run-sections.ts';
-import { categoryMap, duels, plots, roleMap, scoreTable } from './score-sections.ts';
+import { categoryMap, winRates, plots, roleMap, scoreTable } from './score-sections.ts';
 import { worstSection } from './worst-section.ts';
 
 export interface ReportOptions {
@@ -25,7 +25,7 @@ export async function reportHtml(view: RunView, { worst }: ReportOptions): Promi
   const judged = !isJudged
     ? ''
     : `<section><h2>Scores</h2>${scoreTable(summary)}${plots(summary)}</section>
-<section><h2>Against the reference</h2>${duels(summary)}</section>
+<section><h2>Against the reference</h2>${winRates(summary)}</section>
 <section><h2>By kind of question</h2>${categoryMap(summary)}</section>
 <section><h2>The judge</h2>${judgeSection(summary)}</section>`;
   const roles = !isJudged ? '' : `<section><h2>By role</h2>${roleMap(summary)}</section>`;

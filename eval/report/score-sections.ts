@@ -53,7 +53,7 @@ export function plots(summary: RunSummary): string {
 }
 
 /** Win, tie and loss rates of the system against the reference, over all judgments. */
-export function duels(summary: RunSummary): string {
+export function winRates(summary: RunSummary): string {
   const rows = languages(summary).map(({ label, row }) => {
     const total = Math.max(1, row.wins + row.ties + row.losses);
     const part = (name: string, words: string, count: number): string =>

@@ -1,4 +1,4 @@
-import { readAsks, type AskOutcome } from '../speechrole/judging/judge-scorer.ts';
+import { readOutcomes, type QuestionOutcome } from '../speechrole/judging/judge-scorer.ts';
 import { metricKeys, metricShort } from '../speechrole/judging/metrics.ts';
 import { looseJson } from '../speechrole/judging/parse-scores.ts';
 import type { RunView } from '../speechrole/run-view.ts';
@@ -50,7 +50,7 @@ async function card(view: RunView, clips: ClipEmbedder, sample: JudgedSample, va
       return `<div class="round"><p class="user"><span>User</span>${escape(turn.text)}${heard}</p><div class="sides"><div><h4>System ${wait}</h4>${ours}<p>${escape(answer?.text ?? '')}</p></div><div><h4>Reference</h4>${theirs}<p>${escape(reference?.text ?? '')}</p></div></div></div>`;
     }),
   );
-  const outcomes = readAsks(view.protocol, view.record.measured.get(sample.id) ?? new Map(), view.config.parser);
+  const outcomes = readOutcomes(view.protocol, view.record.measured.get(sample.id) ?? new Map(), view.config.parser);
   const chips = metricKeys.map((metric) => {
     const pair = sample.scores[metric];
     if (pair === null || pair === undefined) return `<span class="chip">${metricShort[metric]} –</span>`;
@@ -68,7 +68,7 @@ async function card(view: RunView, clips: ClipEmbedder, sample: JudgedSample, va
   return `<article class="card"><header><h3>${escape(sample.role)}</h3><span>${escape(about)}</span><b>${score(value)}</b></header>${rounds.join('')}<p class="chips">${chips.join('')}</p><details><summary>What the judge said</summary><dl>${reasons}</dl></details></article>`;
 }
 
-function rationale({ ask, text, outcome }: AskOutcome): string {
+function rationale({ ask, text, outcome }: QuestionOutcome): string {
   const name = ask.metric === 'all' ? 'All metrics' : metricShort[ask.metric];
   const order = ask.first === 'test' ? 'system as A' : 'reference as A';
   const value = looseJson(text);

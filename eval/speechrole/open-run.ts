@@ -58,7 +58,8 @@ export async function openRun(
     header: await headerOf(config, samples, data, protocol.promptHashes, host),
     // Enough questions for twice the judge's concurrency; no more, because each dialogue in progress holds its
     // recordings in memory.
-    concurrency: config.agentConcurrency + Math.ceil((2 * (config.judge?.concurrency ?? 0)) / protocol.asks.length),
+    concurrency:
+      config.agentConcurrency + Math.ceil((2 * (config.judge?.concurrency ?? 0)) / protocol.questions.length),
     problems: data.problems,
     async [Symbol.asyncDispose]() {
       await Promise.all([agent.close(), cues.close()]);

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Character } from '../../characters/character.ts';
 import { hasPicture } from '../../characters/pack-folder.ts';
 import type { Engines } from '../engines/engines.ts';
-import { Lobby } from '../transports/websocket/resumable-sessions.ts';
+import { ResumableSessions } from '../transports/websocket/resumable-sessions.ts';
 import { asyncapiDocument } from '../protocol/asyncapi.ts';
 import { limits } from '../protocol/limits.ts';
 import { speaksBeta } from '../realtime/beta.ts';
@@ -15,13 +15,13 @@ import { addCalls } from '../transports/webrtc/route.ts';
 import { openMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { VoiceWatch } from '../telemetry/voice-watch.ts';
-import { aboutScene } from '../cast/cast-scene.ts';
+import { describeScene } from '../cast/cast-scene.ts';
 import { addClientSecrets } from '../rest/client-secrets-route.ts';
 import { ClientSecrets } from '../http/client-secrets.ts';
 import { addCors } from '../http/cors.ts';
-import { openDoor, type Door } from '../http/auth-guard.ts';
+import { createAuthGuard, type AuthGuard } from '../http/auth-guard.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
-import type { SocketDeps } from '../transports/websocket/open-session.ts';
+import type { SessionDeps } from '../transports/websocket/open-session.ts';
 import { openFastify, type ListenParts } from '../http/open-fastify.ts';
 import { sendProblem } from '../http/problem.ts';
 import { addRest } from '../rest/rest.ts';
@@ -52,8 +52,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addCors(app, config);
   const { sessions = new LiveSessions(config) } = parts;
   const secrets = new ClientSecrets();
-  const door = openDoor(config, secrets, sessions);
-  const lobby = new Lobby(config.resumeGraceSeconds * 1000);
+  const door = createAuthGuard(config, secrets, sessions);
+  const lobby = new ResumableSessions(config.resumeGraceSeconds * 1000);
   const metrics = openMetrics(parts.engines.summary, sessions, parts.voiceWatch !== undefined);
   const shared = { ...parts, lobby, sessions, telemetry: bothOf(metrics, parts.tracing) };
   await app.register(fastifyWebsocket, {
@@ -84,7 +84,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   return app;
 }
 
-function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, door: Door): void {
+function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSessions, door: AuthGuard): void {
   const { config, engines, characters, version } = parts;
   const guard = { onRequest: door.serverKey };
   const started = process.uptime();
@@ -111,7 +111,7 @@ function addInformation(app: FastifyInstance, parts: AppParts, sessions: LiveSes
       languages,
       work: { title: work.title, author: work.author ?? null },
       greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
-      ...(stage === undefined ? {} : { scene: aboutScene(id, stage) }),
+      ...(stage === undefined ? {} : { scene: describeScene(id, stage) }),
       picture: stage === undefined && hasPicture(path.join(importedFolder, id)),
     })),
   }));
@@ -129,18 +129,18 @@ function bothOf(metrics: Telemetry, tracing: Telemetry | undefined): Telemetry {
       metrics.note(event, about);
       tracing.note(event, about);
     },
-    noteLikeness: (likeness) => metrics.noteLikeness?.(likeness),
+    noteVoiceSimilarity: (likeness) => metrics.noteVoiceSimilarity?.(likeness),
   };
 }
 
-function addMetrics(app: FastifyInstance, metrics: Metrics, door: Door): void {
+function addMetrics(app: FastifyInstance, metrics: Metrics, door: AuthGuard): void {
   app.get('/metrics', { onRequest: door.serverKey }, async (_request, reply) => {
     reply.type(metrics.contentType);
     return metrics.text();
   });
 }
 
-function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, door: Door): void {
+function addRealtime(app: FastifyInstance, shared: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
   app.route({
     method: 'GET',
     url: '/v1/realtime',
@@ -149,7 +149,7 @@ function addRealtime(app: FastifyInstance, shared: Omit<SocketDeps, 'visitor'>, 
       sendProblem(reply, 404, { code: 'not_found', message: 'Only WebSockets are served here.' }),
     wsHandler: (socket, request) => {
       shared.sessions.add(socket);
-      const deps = { ...shared, visitor: door.visitorOf(request) };
+      const deps = { ...shared, visitor: door.authenticatedCaller(request) };
       serveSocket(socket, { ...socketRequest(request.query), beta: speaksBeta(request.headers) }, deps, request.log);
     },
   });

@@ -7,9 +7,9 @@ import { readCast } from '../cast/cast.ts';
 import { ConfigError, type Config } from '../config/config.ts';
 import { makeDataDir } from '../config/data-dir.ts';
 import type { CostLog } from '../engines/open-planned.ts';
-import { executionNotes } from '../telemetry/execution-notes.ts';
+import { providerFallbackNotes } from '../telemetry/provider-fallback-notes.ts';
 import { openEngines, type Engines } from '../engines/engines.ts';
-import { candidateProviders, thisMachine } from '../engines/gpu-present.ts';
+import { candidateProviders, thisMachine } from '../engines/gpu-detection.ts';
 import { buildApp } from './app.ts';
 import { LiveSessions } from '../http/live-sessions.ts';
 import { openMemories } from '../memory/memories.ts';
@@ -40,7 +40,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const tls = await openTls(config);
   const sessions = new LiveSessions(config);
   let tell: CostLog | undefined;
-  const execution = executionNotes();
+  const execution = providerFallbackNotes();
   const engines = await openEngines(config, (cost) => tell?.(cost), execution.take);
   const version = packageVersion();
   let tellFault: ((fault: unknown) => void) | undefined;
@@ -105,8 +105,8 @@ function lookAtGpu(config: Config, { log }: FastifyInstance): () => Promise<void
   const proving = new AbortController();
   const prove = async (): Promise<void> => {
     if (config.providers !== undefined || candidateProviders(thisMachine).length === 0) return;
-    const { proveProviders } = await import('../gpu/prove.ts');
-    await proveProviders(config, { signal: proving.signal, tell: (level, text) => log[level](text) });
+    const { selectProviders } = await import('../gpu/select-providers.ts');
+    await selectProviders(config, { signal: proving.signal, tell: (level, text) => log[level](text) });
   };
   const proof = prove().catch((fault: unknown) => {
     log.warn({ fault: String(fault) }, 'it could not be found out what the GPU is good for');

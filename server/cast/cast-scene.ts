@@ -12,16 +12,23 @@ interface Deps {
 }
 
 /** The part of a session object that describes its character or scene. */
-export function aboutPlayers({ id, name, tagline, languages, greetings, stage }: Character): Record<string, unknown> {
+export function describeCharacter({
+  id,
+  name,
+  tagline,
+  languages,
+  greetings,
+  stage,
+}: Character): Record<string, unknown> {
   return {
     character: { id, name, tagline, languages },
     greeting: stage?.scene.circumstance ?? greetings[0] ?? null,
-    ...(stage === undefined ? {} : { scene: aboutScene(id, stage) }),
+    ...(stage === undefined ? {} : { scene: describeScene(id, stage) }),
   };
 }
 
 /** The description of a scene that clients get. */
-export function aboutScene(id: string, { scene, cast }: NonNullable<Character['stage']>): Record<string, unknown> {
+export function describeScene(id: string, { scene, cast }: NonNullable<Character['stage']>): Record<string, unknown> {
   return {
     id: id.slice(sceneModel('').length),
     title: scene.title,
@@ -41,7 +48,7 @@ export function castScenes(opened: Character, deps: Deps, { bound }: { readonly 
     const character = sceneId === null ? alone : deps.characters.get(sceneModel(sceneId));
     if (character === undefined) return noSuchScene(sceneId ?? '', deps.characters);
     if (bound && character.id !== opened.id) return notAllowed(opened);
-    return { character, responder: deps.engines.responderFor(character), about: aboutPlayers(character) };
+    return { character, responder: deps.engines.responderFor(character), about: describeCharacter(character) };
   };
 }
 

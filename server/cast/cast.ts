@@ -3,7 +3,7 @@ import path from 'node:path';
 import { cardSchema } from '../../characters/card.ts';
 import { CharacterError } from '../../characters/character-error.ts';
 import { loadCharacter, loadCharacters, type Character } from '../../characters/character.ts';
-import { loadStages } from '../../characters/scene.ts';
+import { loadSceneCasts } from '../../characters/scene.ts';
 import type { Config } from '../config/config.ts';
 
 /** Folder of the packs shipped with Dramatis. */
@@ -21,7 +21,7 @@ export function importedCharacters({ dataDir }: Pick<Config, 'dataDir'>): string
  */
 export async function readCharacters(
   config: CharacterPlaces,
-  onLeftOut: LeftOut = tellLeftOut,
+  onLeftOut: OnSkippedPack = tellLeftOut,
 ): Promise<Map<string, Character>> {
   const found = await Promise.all(
     foldersOf(config).map((folder) => loadCharacters(folder, leaveOut(folder, onLeftOut))),
@@ -32,17 +32,17 @@ export async function readCharacters(
 /** Loads all characters, followed by the scenes that they play in. Broken packs are skipped as in `readCharacters`. */
 export async function readCast(
   config: CharacterPlaces,
-  onLeftOut: LeftOut = tellLeftOut,
+  onLeftOut: OnSkippedPack = tellLeftOut,
 ): Promise<Map<string, Character>> {
   const characters = await readCharacters(config, onLeftOut);
   const stages = await Promise.all(
-    foldersOf(config).map((folder) => loadStages(folder, characters, leaveOut(folder, onLeftOut))),
+    foldersOf(config).map((folder) => loadSceneCasts(folder, characters, leaveOut(folder, onLeftOut))),
   );
   return new Map([...characters, ...stages.flat().map((stage) => [stage.id, stage] as const)]);
 }
 
 /** Receives one line for each skipped pack: the file and its error. */
-export type LeftOut = (line: string) => void;
+export type OnSkippedPack = (line: string) => void;
 
 function tellLeftOut(line: string): void {
   process.stderr.write(`Left out: ${line}\n`);
@@ -52,7 +52,7 @@ function tellLeftOut(line: string): void {
 const longestLine = 400;
 
 /** Returns an error handler that skips a pack. Undefined for built-in packs, whose errors are thrown. */
-function leaveOut(folder: string, onLeftOut: LeftOut): ((fault: unknown) => void) | undefined {
+function leaveOut(folder: string, onLeftOut: OnSkippedPack): ((fault: unknown) => void) | undefined {
   if (folder === builtInCharacters) return undefined;
   return (fault) => {
     const line = (fault instanceof Error ? fault.message : String(fault)).replaceAll(/[\s\p{C}]+/gu, ' ');

@@ -21,11 +21,11 @@ import type { Problem } from '../session/contract/events.ts';
  * Thrown by the character store if it refuses an operation. The message is shown to the user as it stands, in a
  * response or on the terminal.
  */
-export class ShelfError extends Error {
+export class CharacterStoreError extends Error {
   readonly status: 403 | 404 | 409 | 412;
   readonly problem: Problem;
 
-  constructor(status: ShelfError['status'], problem: Problem) {
+  constructor(status: CharacterStoreError['status'], problem: Problem) {
     super(problem.message);
     this.status = status;
     this.problem = problem;
@@ -44,7 +44,7 @@ const builtIn = path.join(import.meta.dirname, '../../characters');
  * and those of the operator's own folder are read-only. A change takes effect with the next conversation. Changes run
  * one after the other, so that a revision check still holds when the change is made.
  */
-export class Shelf {
+export class CharacterStore {
   readonly #characters: Map<string, Character>;
   readonly #imported: string;
   /** The operator's own packs; they take precedence over imported ones. */
@@ -63,7 +63,7 @@ export class Shelf {
     const found = this.#characters.get(id);
     if (found !== undefined && found.stage === undefined) return found;
     const message = `There is no character "${id.slice(0, 64)}".`;
-    throw new ShelfError(404, { code: 'unknown_character', message });
+    throw new CharacterStoreError(404, { code: 'unknown_character', message });
   }
 
   isEditable(id: string): boolean {
@@ -183,21 +183,21 @@ function isAmong(revision: string, revisions: string): boolean {
   return revisions.split(',').some((each) => each.trim() === '*' || each.trim() === revision);
 }
 
-function exists(id: string): ShelfError {
-  return new ShelfError(409, { code: 'character_exists', message: `There is a character "${id}" already.` });
+function exists(id: string): CharacterStoreError {
+  return new CharacterStoreError(409, { code: 'character_exists', message: `There is a character "${id}" already.` });
 }
 
-function readOnly(id: string): ShelfError {
+function readOnly(id: string): CharacterStoreError {
   const message = `${id} was not imported, so it stays as it is. Make a copy to change it.`;
-  return new ShelfError(403, { code: 'character_read_only', message });
+  return new CharacterStoreError(403, { code: 'character_read_only', message });
 }
 
-function changed(name: string): ShelfError {
+function changed(name: string): CharacterStoreError {
   const message = `${name} was changed by somebody else since you opened it. Nothing was saved: open it again, or save yours as a copy.`;
-  return new ShelfError(412, { code: 'character_changed', message });
+  return new CharacterStoreError(412, { code: 'character_changed', message });
 }
 
-function inScene(name: string, scene: string): ShelfError {
+function inScene(name: string, scene: string): CharacterStoreError {
   const message = `${name} plays in the scene "${scene}". Remove the scene first.`;
-  return new ShelfError(409, { code: 'character_in_scene', message });
+  return new CharacterStoreError(409, { code: 'character_in_scene', message });
 }

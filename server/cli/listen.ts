@@ -1,5 +1,5 @@
 import { readAudioFile } from '../../voices/dsp/audio-file.ts';
-import { createEdges } from '../../voices/dsp/edges.ts';
+import { createVadHysteresis } from '../../voices/dsp/vad-hysteresis.ts';
 import { detectVoice, transcribeRecording } from '../../voices/recognition/transcribe-recording.ts';
 import { openEngines } from '../engines/engines.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
@@ -52,7 +52,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 function segmentsOf(probabilities: readonly number[], windowMs: number): Segment[] {
-  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
+  const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
   const segments: Segment[] = [];
   let startMs: number | undefined;
   for (const probability of probabilities) {

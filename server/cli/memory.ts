@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { MemoryError, type Correction, type MemoryRecord, type Person } from '../memory/record.ts';
+import { MemoryError, type Correction, type MemoryRecord, type UserKey } from '../memory/record.ts';
 import { exportOf } from '../memory/exported.ts';
 import { memoryFile, MemoryStore } from '../memory/store.ts';
 import { table } from '../terminal/table.ts';
@@ -61,7 +61,7 @@ export async function run(args: string[]): Promise<number> {
     await act({ store, values: parsed.values, id });
     return 0;
   } finally {
-    store.tidy();
+    store.purge();
     store.close();
   }
 }
@@ -123,7 +123,7 @@ function moveAll({ store, values }: MemoryCommand): void {
 }
 
 /** Resolves the named user; if two keys have a user of that name, `--key` decides. */
-function personIn(store: MemoryStore, values: Values): Person {
+function personIn(store: MemoryStore, values: Values): UserKey {
   const user = textOf(values.user);
   if (user === '') throw new UsageError('--user is needed. `dramatis memory list` lists who is remembered.');
   const owners = [

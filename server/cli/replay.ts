@@ -5,7 +5,7 @@ import { connectRealtime } from '../protocol/client.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import { Replayer, type ReplayedTurn, type ReplayResult } from '../protocol/replay.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
-import { reachServer } from './local-server.ts';
+import { openTargetServer } from './target-server.ts';
 import { printable } from '../terminal/printable.ts';
 import { parseCommand, requireFlag, requireFolderOf, UsageError } from '../terminal/usage.ts';
 import { waterfall } from '../terminal/waterfall.ts';
@@ -28,7 +28,7 @@ export async function run(args: string[]): Promise<number> {
   const recordings = await Promise.all(
     files.map((file) => readAudioFile(file, { sampleRate: wireSampleRate, signal })),
   );
-  const server = await reachServer(typeof values.url === 'string' ? values.url : undefined, config);
+  const server = await openTargetServer(typeof values.url === 'string' ? values.url : undefined, config);
   const replies: Buffer[] = [];
   let failures = 0;
   try {

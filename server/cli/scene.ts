@@ -12,7 +12,7 @@ import { systemClock } from '../session/contract/clock.ts';
 import type { MessageItem, Speaker } from '../session/contract/item.ts';
 import { Moods } from '../session/history/moods.ts';
 import type { Responder } from '../session/contract/responder.ts';
-import { Trace } from '../session/contract/turn-timings.ts';
+import { TurnTimings } from '../session/contract/turn-timings.ts';
 import { interruptSignal } from '../terminal/interrupt.ts';
 import { parseCommand, UsageError } from '../terminal/usage.ts';
 
@@ -100,7 +100,15 @@ async function play(
   let speaker: Speaker = { id: '', name: '' };
   let [text, emotion]: [string, Emotion | undefined] = ['', undefined];
   const feelingsOf = (id: string): Feelings => moods.now(id);
-  const options = { signal, speaks, scene: '', speed: 1, trace: new Trace(systemClock), feelingsOf, passesUser: true };
+  const options = {
+    signal,
+    speaks,
+    scene: '',
+    speed: 1,
+    trace: new TurnTimings(systemClock),
+    feelingsOf,
+    passesUser: true,
+  };
   for await (const part of responder.reply(history, options)) {
     if (part.type === 'scene-end') return undefined;
     if (part.type === 'speaker') speaker = part.speaker;

@@ -1,9 +1,9 @@
 import { diagnose, dial } from './connection/dial.js';
 import { openDevices } from './audio/devices.js';
 import { EventQueue } from './event-queue.js';
-import { Link } from './connection/link.js';
+import { ResumableConnection } from './connection/resumable-connection.js';
 import { openOpus } from './audio/opus.js';
-import { Player, UNASKED } from './audio/player.js';
+import { Player, UNSOLICITED } from './audio/player.js';
 import { ReplyRequest } from './reply-request.js';
 import { whenOnline } from './connection/when-online.js';
 
@@ -60,7 +60,7 @@ class OpenTalk {
   /** @param {TalkOptions} options */
   constructor(options) {
     this.#options = options;
-    this.#link = new Link({
+    this.#link = new ResumableConnection({
       dial: (query) => dial(options, query),
       diagnose: () => diagnose(options),
       character: options.character,
@@ -73,7 +73,7 @@ class OpenTalk {
     const send = this.send.bind(this);
     this.#player = new Player({
       send,
-      mention: (event) => this.#link.mention(event),
+      mention: (event) => this.#link.sendTransient(event),
       isActive: (responseId) => this.#request.isActive(responseId),
       onEvent: (event) => this.#tell(event),
     });
@@ -138,7 +138,7 @@ class OpenTalk {
     const isToCancel = activeId !== undefined && !this.#player.isCut(activeId);
     await this.#player.cut(activeId);
     // `cut` has reported how much was heard, so the server truncates the reply exactly there.
-    if (isToCancel) this.send({ type: 'response.cancel', event_id: UNASKED, response_id: activeId });
+    if (isToCancel) this.send({ type: 'response.cancel', event_id: UNSOLICITED, response_id: activeId });
   }
 
   /** @type {Talk['heard']} */

@@ -1,4 +1,4 @@
-import { UNASKED } from './audio/player.js';
+import { UNSOLICITED } from './audio/player.js';
 
 /** @import { ClientEvent, ServerEvent } from './types/api.d.ts' */
 
@@ -49,7 +49,7 @@ export class ReplyRequest {
       this.#askIfFree();
     } else if (event.type === 'error') {
       const { event_id: ref, code } = event.error;
-      if (ref === UNASKED) return true;
+      if (ref === UNSOLICITED) return true;
       if (ref !== ASKED || code !== 'conversation_already_has_active_response') return false;
       // The request was too early: a different reply started in the meantime. Ask again when it is done.
       this.#isOwed = true;

@@ -1,5 +1,5 @@
 import { chatKinds } from '../../agents/actor/open.ts';
-import { careSchema, type Care } from '../../voices/calls/call-policy.ts';
+import { callPolicySchema, type CallPolicy } from '../../voices/calls/call-policy.ts';
 import type { SettingNames } from '../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from './voice-kinds.ts';
 import { ConfigError, type Config } from '../config/config.ts';
@@ -27,7 +27,7 @@ export interface PlannedEngine {
   readonly kind: string;
   /** Settings of the engine, validated by its adapter. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly care: Care;
+  readonly care: CallPolicy;
   readonly key?: string | undefined;
   /** Environment variable that should hold the key. */
   readonly keyVariable?: string | undefined;
@@ -248,10 +248,10 @@ function planned(name: string, stage: Role, engine: Engines[string], environment
       `The engine "${name}" is of the kind "${kind}", which is no ${stage} of this version. There are: ${Object.keys(kindsOf[stage]).join(', ')}.`,
     );
   }
-  const careNames = new Set(Object.keys(careSchema.shape));
+  const careNames = new Set(Object.keys(callPolicySchema.shape));
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !careNames.has(key)));
   const { timeouts, concurrency, retries, failureCount, restMs, graceMs } = rest;
-  const care: Care = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
+  const care: CallPolicy = { timeouts, concurrency, retries, failureCount, restMs, graceMs };
   const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv] || undefined;
   return { name, kind, settings, care, key, keyVariable: apiKeyEnv, voices };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { careSchema } from '../../voices/calls/call-policy.ts';
+import { callPolicySchema } from '../../voices/calls/call-policy.ts';
 import { voiceIdSchema } from '../../voices/library/record.ts';
 import { consentSchema } from '../../voices/synthesis/default-clip.ts';
 import { ConfigError } from '../config/config.ts';
@@ -28,7 +28,7 @@ const engineSchema = z.looseObject({
     .optional(),
   /** The engine's own voices, by the characters that they are for. */
   voices: z.record(whom, z.string().min(1)).optional(),
-  ...careSchema.shape,
+  ...callPolicySchema.shape,
 });
 
 const clipSchema = z.strictObject({

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { ChatModel } from '../../agents/chat.ts';
-import { openMeanings, type Meanings } from '../../agents/embeddings/embedding-index.ts';
-import { openMeaning, type FindNear } from '../../agents/prompting/meaning.ts';
-import { gated, openMind } from '../../agents/actor/open.ts';
+import { openSharedEmbedder, type SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
+import { openPackSearch, type FindPackMatches } from '../../agents/prompting/pack-search.ts';
+import { gated, openAgents } from '../../agents/actor/open.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallsHealth } from '../../voices/calls/calls.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
@@ -17,10 +17,10 @@ import type { Config } from '../config/config.ts';
 import { watchExecution, type ExecutionReport } from '../../voices/onnx/execution.ts';
 import { applyExecution, type ExecutionSettings } from './execution-plan.ts';
 import type { EnginePlan, PlanSettings } from './engine-plan.ts';
-import { planWhole } from './plan-whole.ts';
+import { planIntactEngines } from './plan-intact.ts';
 import { openEmbedder, type EmbedderSettings } from './open-embedder.ts';
 import type { CostLog } from './open-planned.ts';
-import { openEar, openModels, openMouth, openOmnis } from './open-stages.ts';
+import { openRecognizerStage, openChatStage, openSynthesizerStage, openOmniStage } from './open-stages.ts';
 import { omniResponder } from '../responders/omni-responder.ts';
 import { sceneResponder } from '../responders/scene-responder.ts';
 import { cascade } from '../responders/responder.ts';
@@ -40,7 +40,7 @@ export interface Engines {
   /** First chat model, for background work such as memory. Absent if replies come from retrieval only. */
   readonly chatModel?: ChatModel | undefined;
   /** Embedding index of memories and lines. Absent if no embedder is configured. */
-  readonly meanings?: Meanings | undefined;
+  readonly meanings?: SharedEmbedder | undefined;
   /** The responder of a character: recognizer, reply source and synthesizer. */
   responderFor(character: Character): Responder;
   /** Engine of each stage, with its execution provider and health. */
@@ -84,7 +84,7 @@ export async function openEngines(
 ): Promise<Engines> {
   applyExecution(config);
   const workers = config.workers ?? Math.max(1, Math.floor(availableParallelism() / 2));
-  const { plan, settings } = await planWhole(config);
+  const { plan, settings } = await planIntactEngines(config);
   // Must come before any engine is opened, because the speaker encoder is loaded at once.
   const execution = watchExecution(onExecution);
   const { serving } = execution;
@@ -100,7 +100,7 @@ export async function openEngines(
   // Without an LLM, retrieved texts would not be used.
   const isTold = mind.models.length > 0 || omnis.name !== '';
   const meanings = isTold ? meaningsOf(config, log) : undefined;
-  const thinkAs = openMind(mind.models, config.recipe, meanings);
+  const thinkAs = openAgents(mind.models, config.recipe, meanings);
   return {
     vad,
     turnDetector,
@@ -141,11 +141,11 @@ export async function openEngines(
 /** Opens the engines of all stages. */
 async function openStages(plan: EnginePlan, config: EngineSettings, workers: number, log: CostLog | undefined) {
   // Synthesizers come last: they start their threads at once, and these would leak if a later step failed.
-  const ear = await openEar(plan, workers, log);
-  const mind = await openModels(plan, log);
-  const omnis = await openOmnis(plan, log);
+  const ear = await openRecognizerStage(plan, workers, log);
+  const mind = await openChatStage(plan, log);
+  const omnis = await openOmniStage(plan, log);
   const encoder = await openEncoder(config, { signal: new AbortController().signal });
-  const mouth = await openMouth(plan, workers, log).catch(async (fault: unknown) => {
+  const mouth = await openSynthesizerStage(plan, workers, log).catch(async (fault: unknown) => {
     await encoder?.close();
     throw fault;
   });
@@ -158,11 +158,14 @@ async function openStages(plan: EnginePlan, config: EngineSettings, workers: num
  * its own omni responder.
  */
 function respondersOf(
-  { ear, mind, omnis, mouth }: Pick<OpenedStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
-  thinkAs: ReturnType<typeof openMind>,
-  meanings: Meanings | undefined,
+  { ear, mind, omnis, mouth }: Pick<EngineStages, 'ear' | 'mind' | 'omnis' | 'mouth'>,
+  thinkAs: ReturnType<typeof openAgents>,
+  meanings: SharedEmbedder | undefined,
 ): (character: Character) => Responder {
-  const known = new WeakMap<Character, { readonly responder: Responder; readonly meaning?: FindNear | undefined }>();
+  const known = new WeakMap<
+    Character,
+    { readonly responder: Responder; readonly meaning?: FindPackMatches | undefined }
+  >();
   const { recognizer } = ear;
   const playedBy = (character: Character): Responder =>
     cascade({ ...mouth.voiceOf(character), recognizer, agent: thinkAs(character), greetings: character.greetings });
@@ -170,7 +173,7 @@ function respondersOf(
     const { stage } = character;
     if (stage !== undefined)
       return { responder: sceneResponder({ stage, responderOf: playedBy, model: mind.models[0]?.model }) };
-    const meaning = meanings === undefined || omnis.name === '' ? undefined : openMeaning(character, meanings);
+    const meaning = meanings === undefined || omnis.name === '' ? undefined : openPackSearch(character, meanings);
     return { responder: playedBy(character), meaning };
   };
   return (character) => {
@@ -185,18 +188,18 @@ function respondersOf(
   };
 }
 
-interface OpenedStages {
+interface EngineStages {
   readonly vad: Vad;
   readonly turnDetector: TurnDetector;
-  readonly ear: Awaited<ReturnType<typeof openEar>>;
-  readonly mind: Awaited<ReturnType<typeof openModels>>;
-  readonly omnis: Awaited<ReturnType<typeof openOmnis>>;
-  readonly mouth: Awaited<ReturnType<typeof openMouth>>;
+  readonly ear: Awaited<ReturnType<typeof openRecognizerStage>>;
+  readonly mind: Awaited<ReturnType<typeof openChatStage>>;
+  readonly omnis: Awaited<ReturnType<typeof openOmniStage>>;
+  readonly mouth: Awaited<ReturnType<typeof openSynthesizerStage>>;
 }
 
 /** Summary of the stages, in the order of a turn. */
 function summaryOf(
-  { vad, turnDetector, ear, mind, omnis, mouth }: OpenedStages,
+  { vad, turnDetector, ear, mind, omnis, mouth }: EngineStages,
   serving: ReadonlyMap<string, string>,
 ): readonly EngineSummary[] {
   const { name, languages } = ear.recognizer;
@@ -211,9 +214,9 @@ function summaryOf(
 }
 
 /** Opens the embedding index; undefined if no embedder is configured. */
-function meaningsOf(config: EngineSettings, log: CostLog | undefined): Meanings | undefined {
+function meaningsOf(config: EngineSettings, log: CostLog | undefined): SharedEmbedder | undefined {
   const embedder = openEmbedder(config, log);
-  return embedder === undefined ? undefined : openMeanings(embedder);
+  return embedder === undefined ? undefined : openSharedEmbedder(embedder);
 }
 
 function providerOf(provider: string | undefined): { readonly provider?: string } {

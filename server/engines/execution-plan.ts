@@ -6,7 +6,7 @@ import {
   type Provider,
 } from '../../voices/onnx/execution.ts';
 import type { Config } from '../config/config.ts';
-import { openProofs } from './gpu-proofs.ts';
+import { openProviderResults } from './provider-results.ts';
 
 /** Settings that determine how local models are executed. */
 export type ExecutionSettings = Partial<Pick<Config, 'providers' | 'gpuMemoryMb' | 'dataDir'>>;
@@ -24,7 +24,7 @@ export function applyExecution({ providers: entries, gpuMemoryMb, dataDir }: Exe
     models: Object.fromEntries(
       pairs.filter(([model]) => isModel(model)).map(([model, order]) => [model, order.split('+').filter(isProvider)]),
     ),
-    proven: entries === undefined && dataDir !== undefined ? openProofs(dataDir).proven : {},
+    proven: entries === undefined && dataDir !== undefined ? openProviderResults(dataDir).proven : {},
     gpuMemoryMb,
   });
 }

@@ -1,14 +1,14 @@
 import type { Embedder } from '../../agents/embeddings/embedder.ts';
 import { adapter } from '../../agents/embeddings/openai-embeddings.ts';
 import { openContext } from '../../voices/calls/context.ts';
-import type { EngineUpkeep } from '../../voices/engine.ts';
+import type { EngineLifecycle } from '../../voices/engine.ts';
 import type { Config } from '../config/config.ts';
 import type { CostLog } from './open-planned.ts';
 
 export type EmbedderSettings = Partial<Pick<Config, 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>;
 
 /** Opens the embedder; undefined if none is configured. */
-export function openEmbedder(config: EmbedderSettings, log?: CostLog): (Embedder & EngineUpkeep) | undefined {
+export function openEmbedder(config: EmbedderSettings, log?: CostLog): (Embedder & EngineLifecycle) | undefined {
   const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: key } = config;
   if (baseUrl === undefined || model === undefined) return undefined;
   const chosen = { baseUrl, model };

@@ -2,8 +2,8 @@ import { chatKinds } from '../../agents/actor/open.ts';
 import type { ChatModel } from '../../agents/chat.ts';
 import type { CallCost, Calls } from '../../voices/calls/calls.ts';
 import { openContext } from '../../voices/calls/context.ts';
-import { EngineError, type EngineUpkeep } from '../../voices/engine.ts';
-import type { Kinds } from '../../voices/calls/context.ts';
+import { EngineError, type EngineLifecycle } from '../../voices/engine.ts';
+import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from './voice-kinds.ts';
 import type { OmniModel } from '../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
@@ -18,7 +18,7 @@ export type CostLog = (cost: CallCost) => void;
 /** An engine with its call policy. */
 export interface OpenedEngine<Engine> {
   readonly planned: PlannedEngine;
-  readonly engine: Engine & EngineUpkeep;
+  readonly engine: Engine & EngineLifecycle;
   readonly calls: Calls;
   readonly clones: boolean;
 }
@@ -45,7 +45,7 @@ export function openChat(planned: PlannedEngine, log?: CostLog): Promise<OpenedE
 
 async function open<Engine>(
   planned: PlannedEngine,
-  kinds: Kinds<Engine>,
+  kinds: AdaptersByKind<Engine>,
   log: CostLog | undefined,
   gated = true,
 ): Promise<OpenedEngine<Engine>> {

@@ -1,14 +1,14 @@
-import type { MindModel } from '../../agents/actor/open.ts';
+import type { ModelWithCircuit } from '../../agents/actor/open.ts';
 import type { Character } from '../../characters/character.ts';
 import type { CallsHealth } from '../../voices/calls/calls.ts';
 import type { OmniModel } from '../../voices/omni.ts';
-import { inManner } from '../../voices/text/pronunciations.ts';
+import { withSpeakingStyle } from '../../voices/text/speaking-style.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import { firstThatHears } from '../../voices/recognition/fallback-recognizer.ts';
+import { fallbackRecognizer } from '../../voices/recognition/fallback-recognizer.ts';
 import { openMoonshine } from '../../voices/recognizers/moonshine.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { openEmbeddedVoices } from '../../voices/synthesizers/embedded.ts';
-import { firstThatSpeaks, type Speaker } from '../../voices/synthesis/fallback-synthesizer.ts';
+import { fallbackSynthesizer, type SynthesizerVoice } from '../../voices/synthesis/fallback-synthesizer.ts';
 import { embeddedKinds, type EnginePlan } from './engine-plan.ts';
 import {
   openChat,
@@ -23,38 +23,42 @@ import type { Reference } from './engines-file.ts';
 import { omniVoiceOf, voiceOf } from './voice-of.ts';
 
 /** Methods common to all stages: facts for the summary, and the engine lifecycle. */
-interface Upkeep {
+interface StageLifecycle {
   facts(): { readonly provider?: string; readonly health?: Readonly<Record<string, CallsHealth>> };
   warm(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The recognizer stage. */
-export interface Ear extends Upkeep {
+export interface RecognizerStage extends StageLifecycle {
   readonly recognizer: SpeechRecognizer;
 }
 
 /** The chat models. Without any, replies come from retrieval in the character's own lines. */
-export interface Models extends Upkeep {
+export interface ChatStage extends StageLifecycle {
   readonly name: string;
-  readonly models: readonly MindModel[];
+  readonly models: readonly ModelWithCircuit[];
 }
 
 /** The synthesizer stage. */
-export interface Mouth extends Upkeep {
+export interface SynthesizerStage extends StageLifecycle {
   readonly name: string;
   readonly languages: readonly string[];
   voiceOf(character: Character): { readonly synthesizer: SpeechSynthesizer; readonly voice: Voice };
 }
 
 /** The speech-to-speech models: none, or several, each the fallback of those before it. */
-export interface Omnis extends Upkeep {
+export interface OmniStage extends StageLifecycle {
   readonly name: string;
   castFor(character: Character): readonly { readonly model: OmniModel; readonly voice?: string | undefined }[];
 }
 
 /** Opens the recognizers of a plan. */
-export async function openEar({ recognizer: planned }: EnginePlan, workers: number, log?: CostLog): Promise<Ear> {
+export async function openRecognizerStage(
+  { recognizer: planned }: EnginePlan,
+  workers: number,
+  log?: CostLog,
+): Promise<RecognizerStage> {
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.recognizer);
   const opened = await Promise.all(served.map((each) => openRecognizer(each, log)));
   const moonshine = served.length < planned.length ? openMoonshine({ workers }) : undefined;
@@ -62,13 +66,13 @@ export async function openEar({ recognizer: planned }: EnginePlan, workers: numb
     ({ name }) => opened.find((each) => each.planned.name === name)?.engine ?? moonshine ?? [],
   );
   return {
-    recognizer: firstThatHears(atLeastOne(chain)),
+    recognizer: fallbackRecognizer(atLeastOne(chain)),
     ...upkeepOf(opened, moonshine),
   };
 }
 
 /** Opens the chat models of a plan. */
-export async function openModels({ mind: planned }: EnginePlan, log?: CostLog): Promise<Models> {
+export async function openChatStage({ mind: planned }: EnginePlan, log?: CostLog): Promise<ChatStage> {
   // Retrieval is the last fallback in any case.
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.mind);
   const opened = await Promise.all(served.map((each) => openChat(each, log)));
@@ -80,13 +84,17 @@ export async function openModels({ mind: planned }: EnginePlan, log?: CostLog): 
 }
 
 /** Opens the synthesizers of a plan. */
-export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog): Promise<Mouth> {
+export async function openSynthesizerStage(
+  plan: EnginePlan,
+  workers: number,
+  log?: CostLog,
+): Promise<SynthesizerStage> {
   const { synthesizer: planned, references } = plan;
   const libraryVoice = quietly(plan.libraryVoice);
   const served = planned.filter(({ kind }) => kind !== embeddedKinds.synthesizer);
   const opened = await Promise.all(served.map((each) => openSynthesizer(each, log)));
   const embedded = served.length < planned.length ? openEmbeddedVoices({ workers }) : undefined;
-  const speakersFor = (character: Character): Speaker[] =>
+  const speakersFor = (character: Character): SynthesizerVoice[] =>
     planned.flatMap(({ name, voices }) => {
       const remote = opened.find((each) => each.planned.name === name);
       if (remote === undefined) return embedded?.forCharacter(character.voice) ?? [];
@@ -100,8 +108,8 @@ export async function openMouth(plan: EnginePlan, workers: number, log?: CostLog
     voiceOf(character) {
       const speakers = atLeastOne(speakersFor(character));
       const [{ synthesizer, voice }] = speakers;
-      const speaker = speakers.length === 1 ? synthesizer : firstThatSpeaks(speakers);
-      return { synthesizer: inManner(speaker, character.speech), voice };
+      const speaker = speakers.length === 1 ? synthesizer : fallbackSynthesizer(speakers);
+      return { synthesizer: withSpeakingStyle(speaker, character.speech), voice };
     },
     ...upkeepOf(opened, embedded),
   };
@@ -123,7 +131,7 @@ function quietly(libraryVoice: EnginePlan['libraryVoice']): (id: string) => Refe
 }
 
 /** Opens the omni models of a plan. */
-export async function openOmnis({ omni: planned }: EnginePlan, log?: CostLog): Promise<Omnis> {
+export async function openOmniStage({ omni: planned }: EnginePlan, log?: CostLog): Promise<OmniStage> {
   const opened = await Promise.all(planned.map((each) => openOmni(each, log)));
   return {
     name: planned.map(({ name }) => name).join(', then '),
@@ -141,7 +149,7 @@ interface Embedded {
   close(): Promise<void>;
 }
 
-function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): Upkeep {
+function upkeepOf(opened: readonly OpenedEngine<unknown>[], embedded: Embedded | undefined): StageLifecycle {
   const gone = new AbortController();
   return {
     facts: () => ({

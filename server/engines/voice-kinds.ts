@@ -1,11 +1,11 @@
-import type { Kinds } from '../../voices/calls/context.ts';
+import type { AdaptersByKind } from '../../voices/calls/context.ts';
 import type { OmniModel } from '../../voices/omni.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { SpeechSynthesizer } from '../../voices/synthesizer.ts';
 
 /** Recognizers that need a server or an optional package. */
-export const recognizerKinds: Kinds<SpeechRecognizer> = {
+export const recognizerKinds: AdaptersByKind<SpeechRecognizer> = {
   dashscope: () => import('../../voices/recognizers/dashscope.ts'),
   funasr: () => import('../../voices/recognizers/funasr.ts'),
   'openai-transcriptions': () => import('../../voices/recognizers/openai-transcriptions.ts'),
@@ -14,7 +14,7 @@ export const recognizerKinds: Kinds<SpeechRecognizer> = {
 };
 
 /** Synthesizers that need a server or an optional package. */
-export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
+export const synthesizerKinds: AdaptersByKind<SpeechSynthesizer> = {
   dashscope: () => import('../../voices/synthesizers/dashscope.ts'),
   'openai-speech': () => import('../../voices/synthesizers/openai-speech.ts'),
   'gpt-sovits': () => import('../../voices/synthesizers/gpt-sovits.ts'),
@@ -29,13 +29,13 @@ export const synthesizerKinds: Kinds<SpeechSynthesizer> = {
 };
 
 /** Omni models that need a server or an optional package. */
-export const omniKinds: Kinds<OmniModel> = {
+export const omniKinds: AdaptersByKind<OmniModel> = {
   moshi: () => import('../../voices/omnis/moshi.ts'),
   'openai-chat-audio': () => import('../../voices/omnis/openai-chat-audio.ts'),
   'openai-realtime': () => import('../../voices/omnis/openai-realtime.ts'),
 };
 
 /** Speaker encoders that need an optional package. */
-export const speakerEncoderKinds: Kinds<SpeakerEncoder> = {
+export const speakerEncoderKinds: AdaptersByKind<SpeakerEncoder> = {
   'sherpa-onnx': () => import('../../voices/sherpa/speaker-encoder.ts'),
 };

@@ -3,7 +3,7 @@ import type { ReferenceVoice, Voice } from '../../voices/synthesizer.ts';
 import type { Reference } from './engines-file.ts';
 
 /** Configured voices of an engine. */
-export interface Casting {
+export interface EngineVoices {
   /** The engine's own voices, by character, gender or `*`. */
   readonly voices: Readonly<Record<string, string>>;
   /** Clips by the same keys; only used by engines that clone. */
@@ -18,7 +18,7 @@ export interface Casting {
  * voice), otherwise for its gender, otherwise for all. A voice of the engine comes before a clip. Without any, the
  * voice id is the character's id.
  */
-export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: Casting): Voice {
+export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: EngineVoices): Voice {
   const { voices, references, clones, libraryVoice } = casting;
   for (const whom of [character.id, character.voice.gender, '*']) {
     const id = voices[whom];
@@ -34,7 +34,7 @@ export function voiceOf(character: Pick<Character, 'id' | 'voice'>, casting: Cas
 /** Picks the voice of a speech-to-speech model, which cannot clone. Undefined means its default. */
 export function omniVoiceOf(
   { id, voice }: Pick<Character, 'id' | 'voice'>,
-  voices: Casting['voices'],
+  voices: EngineVoices['voices'],
 ): string | undefined {
   return voices[id] ?? voices[voice.gender] ?? voices['*'];
 }

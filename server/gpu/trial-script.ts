@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Tensor } from 'onnxruntime-node';
 import { createSession } from '../../voices/onnx/create-session.ts';
-import { lineOf } from '../../voices/onnx/fault-line.ts';
+import { firstLineOf } from '../../voices/onnx/first-line.ts';
 import type { ExecutedModel, Provider } from '../../voices/onnx/execution.ts';
 import { sileroGraph } from '../../voices/vads/silero-graph.ts';
 
@@ -66,6 +66,6 @@ async function tryOut(order: TrialOrder): Promise<TrialResult> {
 }
 
 const result = await tryOut(JSON.parse(process.argv[2] ?? '{}') as TrialOrder).catch((fault: unknown): TrialResult => {
-  return { why: lineOf(fault) };
+  return { why: firstLineOf(fault) };
 });
 process.stdout.write(JSON.stringify(result));

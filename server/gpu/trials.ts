@@ -30,7 +30,7 @@ export interface GpuFinding {
 
 /** Tolerance: half precision inside a provider shows in the third digit. */
 const mostDifference = 0.01;
-const patienceMs = 120_000;
+const trialTimeoutMs = 120_000;
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
 
@@ -91,7 +91,7 @@ function differenceOf(output: readonly number[], base: readonly number[]): numbe
 }
 
 /** Runs a trial in a separate process at low priority. Rejects only if aborted. */
-export async function tryOut(
+export async function runTrial(
   { model, file, inputs, runs }: Trial,
   provider: Provider,
   signal: AbortSignal,
@@ -100,7 +100,7 @@ export async function tryOut(
   const order: TrialOrder = { model, file, inputs, runs, provider };
   const trial = run(process.execPath, [script, JSON.stringify(order)], {
     signal,
-    timeout: patienceMs,
+    timeout: trialTimeoutMs,
     killSignal: 'SIGKILL',
     maxBuffer: 2 ** 24,
   });
@@ -116,7 +116,7 @@ export async function tryOut(
     const { killed = false, signal: by, code, stdout = '' } = fault as TrialFault;
     // Some drivers crash at process exit, after the result has been printed: that is harmless.
     if (stdout.endsWith('}')) return JSON.parse(stdout) as TrialResult;
-    if (killed) return { why: `no result in ${patienceMs / 1000} s` };
+    if (killed) return { why: `no result in ${trialTimeoutMs / 1000} s` };
     return { why: `its process ended with ${by ?? `the exit status ${String(code)}`}` };
   }
 }

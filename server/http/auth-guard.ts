@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { accessOf, refusalOf, type Access } from './access.ts';
 import type { ClientSecrets } from './client-secrets.ts';
-import type { LiveSessions, Visitor } from './live-sessions.ts';
+import type { LiveSessions, Caller } from './live-sessions.ts';
 import { sendRefusal, type Refusal } from './problem.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -14,7 +14,7 @@ export type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<vo
  * Authentication, rate limit and capacity checks by kind of route. All are `onRequest` hooks, so the body of a refused
  * request is never read.
  */
-export interface Door {
+export interface AuthGuard {
   /** For listings and for issuing client secrets: requires a server key, if the server has keys. */
   readonly serverKey: Check;
   /** For data of one user: requires a server key or a client secret. */
@@ -31,17 +31,17 @@ export interface Door {
   /** For a phone call, which sends its key only after the handshake: the rate limit. */
   readonly call: Check;
   /** Authenticates a caller by the key it has sent, or by its headers. Returns a `Refusal` if it is not allowed. */
-  callerOf(request: FastifyRequest, key: string | undefined): (Visitor & Access) | Refusal;
+  callerOf(request: FastifyRequest, key: string | undefined): (Caller & Access) | Refusal;
   /** The caller that `serverKey`, `member`, `work` or `session` has authenticated. */
-  visitorOf(request: FastifyRequest): Visitor & Access;
+  authenticatedCaller(request: FastifyRequest): Caller & Access;
 }
 
 /** Most addresses tracked; beyond it, idle ones are dropped. */
 const mostAddresses = 10_000;
 
 /** Builds the checks of one server. */
-export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveSessions): Door {
-  const visitors = new WeakMap<FastifyRequest, Visitor & Access>();
+export function createAuthGuard(config: Config, secrets: ClientSecrets, sessions: LiveSessions): AuthGuard {
+  const visitors = new WeakMap<FastifyRequest, Caller & Access>();
   const knocks = new Map<string, TokenBucket>();
 
   const identify = (request: FastifyRequest, secretsToo: boolean): Refusal | undefined => {
@@ -65,13 +65,13 @@ export function openDoor(config: Config, secrets: ClientSecrets, sessions: LiveS
       request.log.info({ code: refusal.problem.code }, 'request refused');
       await sendRefusal(reply, refusal);
     };
-  const visitorOf = (request: FastifyRequest): Visitor & Access => {
+  const visitorOf = (request: FastifyRequest): Caller & Access => {
     const visitor = visitors.get(request);
     if (visitor === undefined) throw new Error('the route does not check who comes in');
     return visitor;
   };
   return {
-    visitorOf,
+    authenticatedCaller: visitorOf,
     serverKey: check((request) => identify(request, false)),
     member: check((request) => identify(request, true)),
     call: check((request) => knock(addressOf(request.ip)) ?? refusalOf(request.headers, { ...config, apiKeys: [] })),

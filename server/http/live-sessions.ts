@@ -3,14 +3,14 @@ import { systemClock, type Clock } from '../session/contract/clock.ts';
 import type { Refusal } from './problem.ts';
 
 /** The caller of a conversation: its account and its address, which the limits count by. */
-export interface Visitor {
+export interface Caller {
   /** Undefined if the server needs no keys; then callers cannot be told apart by account. */
   readonly owner: string | undefined;
   readonly address: string;
 }
 
 /** A slot of the server's capacity, held by a conversation until it calls `leave`. */
-export interface Place {
+export interface SessionSlot {
   /** Counts replies by the events sent to the client, so that a draining server can wait for them. */
   note(eventType: string): void;
   leave(): void;
@@ -24,7 +24,7 @@ interface Socket {
 }
 
 interface Held {
-  readonly visitor: Visitor | undefined;
+  readonly visitor: Caller | undefined;
   /** Ends the conversation and tells the client that the server is stopping. */
   readonly end: () => void;
   replies: number;
@@ -81,11 +81,11 @@ export class LiveSessions {
   }
 
   /** Returns a `Refusal` if a caller cannot start a conversation now. */
-  refusalFor(visitor: Visitor): Refusal | undefined {
+  refusalFor(visitor: Caller): Refusal | undefined {
     if (this.#draining) return draining;
     const { maxSessions, maxSessionsPerKey, maxSessionsPerAddress } = this.#limits;
     if (this.#places.size >= maxSessions) return busy('All sessions are taken.');
-    const count = (key: keyof Visitor): number =>
+    const count = (key: keyof Caller): number =>
       [...this.#places].filter((place) => place.visitor?.[key] === visitor[key]).length;
     if (visitor.owner !== undefined && count('owner') >= maxSessionsPerKey) return tooMany('key', maxSessionsPerKey);
     if (count('address') >= maxSessionsPerAddress) return tooMany('address', maxSessionsPerAddress);
@@ -93,7 +93,7 @@ export class LiveSessions {
   }
 
   /** Takes a slot for a conversation. `end` is called when the server stops; it must lead to `leave`. */
-  enter(visitor: Visitor | undefined, end: () => void): Place {
+  enter(visitor: Caller | undefined, end: () => void): SessionSlot {
     const held: Held = { visitor, end, replies: 0 };
     this.#opened += 1;
     this.#places.add(held);

@@ -20,7 +20,7 @@ export interface RestoredSession {
   readonly session: WireSession | undefined;
   readonly items: readonly Item[];
   /** Ids of the items from before the client last entered or left a scene. */
-  readonly before: ReadonlySet<string>;
+  readonly beforeScene: ReadonlySet<string>;
   /** No frame with a higher sequence number was sent. */
   readonly sequence: number;
   /** Replies without a `response.done`, each with the item it was speaking. */
@@ -71,7 +71,7 @@ export function restore(lines: readonly JournalLine[], aheadMs: number): Restore
     user,
     session,
     items: conversation.items,
-    before,
+    beforeScene: before,
     sequence,
     openReplies,
   };

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
-import { MemoryError, type Bond, type Correction, type MemoryRecord, type Person } from './record.ts';
-import { ofBond, ofPerson, partsOf } from './rows.ts';
+import { MemoryError, type MemoryKey, type Correction, type MemoryRecord, type UserKey } from './record.ts';
+import { ofMemoryKey, ofUser, partsOf } from './rows.ts';
 
 /** Latest turns to summarize again after a summary was dropped; each hundred costs a call of the LLM. */
 const mostSummedAnew = 300;
@@ -9,7 +9,7 @@ const mostSummedAnew = 300;
  * Corrects a memory and everything derived from it: the text of a fact also in its source turn; the summary of that
  * turn is dropped.
  */
-export function correctIn(database: Database, person: Person, memory: MemoryRecord, correction: Correction): void {
+export function correctIn(database: Database, person: UserKey, memory: MemoryRecord, correction: Correction): void {
   const { table, number } = partsOf(memory.id);
   if (memory.kind === 'turn') {
     if ('text' in correction) throw new MemoryError('invalid_value', 'A turn is corrected by `asked` and `answered`.');
@@ -28,55 +28,55 @@ export function correctIn(database: Database, person: Person, memory: MemoryReco
       dropSummary(database, { ...person, character: memory.character }, turn);
     }
   }
-  owe(database);
+  schedulePurge(database);
 }
 
 /**
  * Deletes a memory with its sources and everything derived from it: a fact with the turns that mention it, a turn with
  * its facts and its summary, which is made again from what is left.
  */
-export function removeFrom(database: Database, person: Person, memory: MemoryRecord): void {
+export function removeFrom(database: Database, person: UserKey, memory: MemoryRecord): void {
   const { table, number } = partsOf(memory.id);
   const { owner, user } = person;
   if (memory.kind === 'fact') {
     const source = memory.source === null ? -1 : partsOf(memory.source).number;
-    const sql = `SELECT id FROM turns WHERE ${ofBond} AND (id = ? OR instr(lower(asked), lower(?)) > 0)`;
+    const sql = `SELECT id FROM turns WHERE ${ofMemoryKey} AND (id = ? OR instr(lower(asked), lower(?)) > 0)`;
     const said = database.all<{ id: number }>(sql, owner, user, memory.character, source, memory.text);
     for (const { id } of said) forgetTurn(database, { ...person, character: memory.character }, id);
   }
   if (memory.kind === 'turn') forgetTurn(database, { ...person, character: memory.character }, number);
   else database.run(`DELETE FROM ${table} WHERE id = ?`, number);
-  owe(database);
+  schedulePurge(database);
 }
 
 /** Deletes a turn with its facts and its summary. */
-export function forgetTurn(database: Database, bond: Bond, turn: number): void {
+export function forgetTurn(database: Database, bond: MemoryKey, turn: number): void {
   dropSummary(database, bond, turn);
   database.run('DELETE FROM turns WHERE id = ?', turn);
-  owe(database);
+  schedulePurge(database);
 }
 
 /**
  * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0 when none are left.
  */
-export function eraseFrom(database: Database, { owner, user }: Person, character: string, most: number): number {
+export function eraseFrom(database: Database, { owner, user }: UserKey, character: string, most: number): number {
   let count = 0;
   // Summaries last, because one may still be made of the remaining turns until then.
   for (const table of ['facts', 'turns', 'summaries']) {
-    const some = `SELECT id FROM ${table} WHERE ${ofPerson} AND (? = '' OR character = ?) LIMIT ?`;
+    const some = `SELECT id FROM ${table} WHERE ${ofUser} AND (? = '' OR character = ?) LIMIT ?`;
     const sql = `DELETE FROM ${table} WHERE id IN (${some})`;
     count += database.run(sql, owner, user, character, character, most - count);
     if (count === most) break;
   }
-  if (count > 0) owe(database);
+  if (count > 0) schedulePurge(database);
   return count;
 }
 
 /** Key of the memories of one user, or of all users of a key. */
-export type Whose = Person | { readonly owner: string; readonly user?: undefined };
+export type UserOrOwnerKey = UserKey | { readonly owner: string; readonly user?: undefined };
 
 /** Moves the memories of one user, or of all users of a key, to another. Returns the number of memories moved. */
-export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whose): number {
+export function moveIn(database: Database, { owner, user = '' }: UserOrOwnerKey, to: UserOrOwnerKey): number {
   const where = "owner = ? AND (? = '' OR user = ?)";
   const whose = [owner, user, user];
   const target = [to.owner, to.user ?? null];
@@ -89,7 +89,7 @@ export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whos
   );
   for (const { id, user: one, character } of met) {
     database.run('DELETE FROM summaries WHERE id = ?', id);
-    database.run(`UPDATE turns SET summarised = 0 WHERE ${ofBond}`, owner, one, character);
+    database.run(`UPDATE turns SET summarised = 0 WHERE ${ofMemoryKey}`, owner, one, character);
   }
   let count = met.length;
   for (const table of ['summaries', 'facts', 'turns'])
@@ -98,12 +98,12 @@ export function moveIn(database: Database, { owner, user = '' }: Whose, to: Whos
       ...target,
       ...whose,
     );
-  if (count > 0) owe(database);
+  if (count > 0) schedulePurge(database);
   return count;
 }
 
 /** Notes that the file still has traces of deleted data to purge. */
-function owe(database: Database): void {
+function schedulePurge(database: Database): void {
   database.run("INSERT OR IGNORE INTO chores VALUES ('vacuum')");
 }
 
@@ -111,13 +111,13 @@ function owe(database: Database): void {
  * Deletes the summary that covers a turn, since a single turn cannot be removed from it. Its turns will be summarized
  * again, unless the user had corrected the summary.
  */
-function dropSummary(database: Database, { owner, user, character }: Bond, turn: number): void {
+function dropSummary(database: Database, { owner, user, character }: MemoryKey, turn: number): void {
   const held = database.get('SELECT id FROM turns WHERE id = ? AND summarised = 1', turn);
   if (held === undefined) return;
   const bond = [owner, user, character];
-  const summary = database.get(`SELECT corrected FROM summaries WHERE ${ofBond}`, ...bond);
-  database.run(`DELETE FROM summaries WHERE ${ofBond}`, ...bond);
+  const summary = database.get(`SELECT corrected FROM summaries WHERE ${ofMemoryKey}`, ...bond);
+  database.run(`DELETE FROM summaries WHERE ${ofMemoryKey}`, ...bond);
   if (summary?.['corrected'] === 1) return;
-  const latest = `SELECT id FROM turns WHERE ${ofBond} ORDER BY id DESC LIMIT ${mostSummedAnew}`;
+  const latest = `SELECT id FROM turns WHERE ${ofMemoryKey} ORDER BY id DESC LIMIT ${mostSummedAnew}`;
   database.run(`UPDATE turns SET summarised = 0 WHERE id IN (${latest})`, ...bond);
 }

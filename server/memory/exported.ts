@@ -1,8 +1,8 @@
 import type { Database } from './database.ts';
-import type { MemoryRecord, Person } from './record.ts';
+import type { MemoryRecord, UserKey } from './record.ts';
 import {
   factRecord,
-  ofPerson,
+  ofUser,
   partsOf,
   summaryRecord,
   turnRecord,
@@ -31,12 +31,12 @@ const order = ['turns', 'facts', 'summaries'] as const;
  * Returns a page of a user's memories, after the id `after` or from the start: turns, facts and summaries, each oldest
  * first.
  */
-export function pageIn(database: Database, { owner, user }: Person, character: string, after = 't0'): ExportPage {
+export function pageIn(database: Database, { owner, user }: UserKey, character: string, after = 't0'): ExportPage {
   const begin = partsOf(after);
   const records: MemoryRecord[] = [];
   for (const table of order.slice(order.indexOf(begin.table))) {
     const rows = database.all(
-      `SELECT * FROM ${table} WHERE ${ofPerson} AND (? = '' OR character = ?) AND id > ? ORDER BY id LIMIT ?`,
+      `SELECT * FROM ${table} WHERE ${ofUser} AND (? = '' OR character = ?) AND id > ? ORDER BY id LIMIT ?`,
       owner,
       user,
       character,

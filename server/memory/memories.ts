@@ -1,8 +1,8 @@
 import type { ChatModel } from '../../agents/chat.ts';
-import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
+import type { SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
 import type { Character } from '../../characters/character.ts';
 import type { Config } from '../config/config.ts';
-import { MemoryError, type Person } from './record.ts';
+import { MemoryError, type UserKey } from './record.ts';
 import { SessionMemory } from './session-memory.ts';
 import { memoryFile, MemoryStore } from './store.ts';
 import { openStoreThread, type StoreThread } from './store-thread.ts';
@@ -14,7 +14,7 @@ export interface Memories {
   /** The store; access throws `MemoryError` if memory is off or its file cannot be read. */
   readonly store: StoreThread;
   /** Opens the memory of a session with this character; undefined if memory is off or unavailable. */
-  follow(owner: Person['owner'], character: Character, onFault: (fault: unknown) => void): SessionMemory | undefined;
+  follow(owner: UserKey['owner'], character: Character, onFault: (fault: unknown) => void): SessionMemory | undefined;
   /** Stores the open turns, aborts running summaries, and closes the file. */
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface MemoriesParts {
   readonly config: Pick<Config, 'memory' | 'dataDir'>;
   readonly chatModel: ChatModel | undefined;
   /** Embeddings, for semantic recall. */
-  readonly meanings?: Meanings | undefined;
+  readonly meanings?: SharedEmbedder | undefined;
   readonly characters: ReadonlyMap<string, Character>;
   /** Called, without content, if memories cannot be opened or summarized. */
   readonly onFault: (fault: unknown) => void;

@@ -1,13 +1,13 @@
 import { withinTokens } from '../../agents/llm/token-estimate.ts';
 import type { Message } from '../../agents/chat.ts';
-import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
-import { openRecollection, type Memory, type Recollection } from '../../agents/memory/recollection.ts';
+import type { SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
+import { openMemoryIndex, type Memory, type MemoryIndex } from '../../agents/memory/memory-index.ts';
 import { talkWindow, usualHistoryTokens } from '../../agents/prompting/talk-window.ts';
-import { MemoryError, type Bond, type MemoryRecord } from './record.ts';
+import { MemoryError, type MemoryKey, type MemoryRecord } from './record.ts';
 import type { MemoryStore } from './store.ts';
 import type { StoreThread } from './store-thread.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { PointedMemory } from './points.ts';
+import type { EmbeddedMemory } from './embedding-queries.ts';
 
 /** Caps on the indexed memories of a user, latest first; older ones are covered by the summary. */
 const most = { turns: 1_500, facts: 500 };
@@ -37,8 +37,8 @@ export interface Recall {
 }
 
 /** Parts for recall by embedding, until the conversation ends. */
-export interface ByMeaning {
-  readonly meanings: Meanings;
+export interface SemanticRecall {
+  readonly meanings: SharedEmbedder;
   readonly keep: StoreThread['keepPoint'];
   readonly signal: AbortSignal;
   readonly onFault: (fault: unknown) => void;
@@ -48,9 +48,9 @@ export interface ByMeaning {
  * Opens recall for one user and character. Each line is read from the store when it is used, so that deleted memories
  * never appear.
  */
-export function openRecall(store: MemoryStore, bond: Bond, now: () => number, byMeaning?: ByMeaning): Recall {
-  const index = openRecollection();
-  const place = byMeaning && openRecallPoints({ ...byMeaning, store, index });
+export function openRecall(store: MemoryStore, bond: MemoryKey, now: () => number, byMeaning?: SemanticRecall): Recall {
+  const index = openMemoryIndex();
+  const place = byMeaning && openRecallEmbeddings({ ...byMeaning, store, index });
   const read = { turn: 0, fact: 0 };
   const facts: string[] = [];
 
@@ -95,7 +95,7 @@ export function openRecall(store: MemoryStore, bond: Bond, now: () => number, by
 /** Returns the first `most` of these memories that still exist and are wanted. */
 function standing(
   store: MemoryStore,
-  bond: Bond,
+  bond: MemoryKey,
   ids: readonly string[],
   most: number,
   isWanted: (memory: MemoryRecord) => boolean,
@@ -109,7 +109,7 @@ function standing(
   return found;
 }
 
-function memoryOf(store: MemoryStore, bond: Bond, id: string): MemoryRecord | undefined {
+function memoryOf(store: MemoryStore, bond: MemoryKey, id: string): MemoryRecord | undefined {
   try {
     return store.get(bond, id);
   } catch (fault) {
@@ -141,10 +141,10 @@ function agoOf(ms: number): string {
 }
 
 interface RecallPointsParts {
-  readonly meanings: Meanings;
+  readonly meanings: SharedEmbedder;
   readonly store: Pick<MemoryStore, 'points'>;
   readonly keep: StoreThread['keepPoint'];
-  readonly index: Pick<Recollection, 'place'>;
+  readonly index: Pick<MemoryIndex, 'place'>;
   /** Aborted at the end of the conversation. */
   readonly signal: AbortSignal;
   /** Called, without content, for faults other than engine errors. */
@@ -155,9 +155,9 @@ interface RecallPointsParts {
  * Adds embeddings to indexed memories: stored ones at once, the others in the background as the embedder returns them;
  * those are then stored. Memories without an embedding are found by keywords and embedded in the next conversation.
  */
-function openRecallPoints({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
+function openRecallEmbeddings({ meanings, store, keep, index, signal, onFault }: RecallPointsParts) {
   const { model } = meanings;
-  const embed = async (memories: readonly PointedMemory[]): Promise<void> => {
+  const embed = async (memories: readonly EmbeddedMemory[]): Promise<void> => {
     const points = await meanings.embed(
       memories.map(({ text }) => text),
       { signal },
@@ -169,7 +169,7 @@ function openRecallPoints({ meanings, store, keep, index, signal, onFault }: Rec
       await keep(model, memory, point);
     }
   };
-  return (memories: readonly PointedMemory[]): void => {
+  return (memories: readonly EmbeddedMemory[]): void => {
     const known = store.points(
       model,
       memories.map(({ id }) => id),

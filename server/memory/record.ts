@@ -2,13 +2,13 @@
  * Key of a user's memories: `owner` identifies the API key, empty if the server needs none; `user` is the client's id
  * for the user.
  */
-export interface Person {
+export interface UserKey {
   readonly owner: string;
   readonly user: string;
 }
 
 /** Key of the memories that one character has of one user. */
-export interface Bond extends Person {
+export interface MemoryKey extends UserKey {
   readonly character: string;
 }
 

@@ -1,12 +1,12 @@
 import type { Message } from '../../agents/chat.ts';
-import type { Meanings } from '../../agents/embeddings/embedding-index.ts';
+import type { SharedEmbedder } from '../../agents/embeddings/shared-embedder.ts';
 import type { CallOptions } from '../../voices/engine.ts';
 import type { Conversation } from '../session/history/conversation.ts';
 import type { MessageItem } from '../session/contract/item.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
-import { Keeper } from './keeper.ts';
+import { TurnRecorder } from './turn-recorder.ts';
 import { openRecall, type Recall } from './recall.ts';
-import type { Bond, Person } from './record.ts';
+import type { MemoryKey, UserKey } from './record.ts';
 import type { MemoryStore } from './store.ts';
 import type { StoreThread } from './store-thread.ts';
 
@@ -15,16 +15,16 @@ export interface SessionMemoryParts {
   readonly store: Pick<StoreThread, 'record' | 'keepPoint'>;
   /** The same file, opened for reads on this thread. */
   readonly reader: MemoryStore;
-  readonly owner: Person['owner'];
+  readonly owner: UserKey['owner'];
   readonly character: string;
   readonly now: () => number;
   /** Embeddings, for semantic recall. */
-  readonly meanings?: Meanings | undefined;
+  readonly meanings?: SharedEmbedder | undefined;
   readonly onFault: (fault: unknown) => void;
   /** Called once the user is named and after each turn: there may be something to summarize. */
-  readonly onTurn: (bond: Bond) => void;
+  readonly onTurn: (bond: MemoryKey) => void;
   /** Called when everything is stored. */
-  readonly onEnd: (bond: Bond | undefined) => void;
+  readonly onEnd: (bond: MemoryKey | undefined) => void;
 }
 
 interface Begun {
@@ -48,8 +48,8 @@ interface Beginning extends Begun {
 export class SessionMemory {
   readonly #parts: SessionMemoryParts;
   #session: Begun | undefined;
-  #keeper: Keeper | undefined;
-  #bond: Bond | undefined;
+  #keeper: TurnRecorder | undefined;
+  #bond: MemoryKey | undefined;
   #isFailing = false;
   #closing: Promise<void> | undefined;
   #recall: Recall | undefined;
@@ -73,7 +73,7 @@ export class SessionMemory {
     if (this.#session === undefined || user === undefined || user === this.#bond?.user) return;
     const { store, reader, owner, character, now, meanings, onTurn } = this.#parts;
     const { id: session, conversation } = this.#session;
-    const bond: Bond = { owner, user, character };
+    const bond: MemoryKey = { owner, user, character };
     this.#bond = bond;
     const onFault = (fault: unknown): void => this.#tell(fault);
     this.#talk.abort();
@@ -85,7 +85,7 @@ export class SessionMemory {
       this.#isFailing = false;
       onTurn(bond);
     };
-    this.#keeper = new Keeper({ store, bond, session, conversation, openReplies, now, onFault, onTurn: onKept });
+    this.#keeper = new TurnRecorder({ store, bond, session, conversation, openReplies, now, onFault, onTurn: onKept });
     this.#guarded(() => this.#recall?.read());
     onTurn(bond);
   }
@@ -102,7 +102,7 @@ export class SessionMemory {
   async recall(history: readonly Message[], options: CallOptions): Promise<readonly string[]> {
     const remark = history.findLast(({ role }) => role === 'user')?.text.trim() ?? '';
     const isAsked = this.#recall !== undefined && remark !== '';
-    const point = isAsked ? await this.#parts.meanings?.pointOf(remark, options) : undefined;
+    const point = isAsked ? await this.#parts.meanings?.embeddingOf(remark, options) : undefined;
     return this.#guarded(() => this.#recall?.(history, point)) ?? [];
   }
 

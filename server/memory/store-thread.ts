@@ -4,7 +4,7 @@ import type { MemoryStore } from './store.ts';
 
 type Reading = 'get' | 'list' | 'page' | 'people' | 'outgrown';
 type Writing = 'record' | 'keepPoint' | 'summarise' | 'correct' | 'remove' | 'move';
-type Method = Reading | Writing | 'erase' | 'tidy';
+type Method = Reading | Writing | 'erase' | 'purge';
 
 /** One call of a method of the store. */
 export interface StoreJob {
@@ -47,7 +47,7 @@ const tidyAfterMs = 5_000;
 export async function openStoreThread(file: string): Promise<StoreThread> {
   const thread = startThread(file);
   const { doing } = thread;
-  const tidier = openTidier(doing('tidy'));
+  const tidier = openPurger(doing('purge'));
   const changing =
     <Name extends Method>(name: Name) =>
     async (...args: Parameters<MemoryStore[Name]>): Promise<ReturnType<MemoryStore[Name]>> => {
@@ -121,7 +121,7 @@ function startThread(file: string) {
  * Schedules the purge of deleted data: now, or once nothing was deleted for a while. A failed purge is retried later;
  * the store keeps track of it.
  */
-function openTidier(tidy: () => Promise<boolean>) {
+function openPurger(tidy: () => Promise<boolean>) {
   let timer: NodeJS.Timeout | undefined;
   const later = (): void => {
     clearTimeout(timer);

@@ -10,7 +10,7 @@ let store: MemoryStore | undefined;
 serveWorker<StoreJob, StoreAnswer>(async ({ method, args }) => {
   try {
     if (method === 'close') {
-      store?.tidy();
+      store?.purge();
       store?.close();
       return { reply: { value: undefined } };
     }

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { Database } from './database.ts';
-import type { Bond, Correction, FoundFact, MemoryRecord, Person, Turn } from './record.ts';
+import type { MemoryKey, Correction, FoundFact, MemoryRecord, UserKey, Turn } from './record.ts';
 import { pageIn, type ExportPage } from './exported.ts';
-import { keepPointIn, pointsIn, type PointedMemory } from './points.ts';
-import { correctIn, eraseFrom, forgetTurn, moveIn, removeFrom, type Whose } from './changes.ts';
+import { saveEmbeddingIn, embeddingsIn, type EmbeddedMemory } from './embedding-queries.ts';
+import { correctIn, eraseFrom, forgetTurn, moveIn, removeFrom, type UserOrOwnerKey } from './changes.ts';
 import {
   factRecord,
   notFound,
-  ofBond,
-  ofPerson,
+  ofMemoryKey,
+  ofUser,
   partsOf,
   summaryRecord,
   turnRecord,
@@ -19,12 +19,12 @@ import {
 import {
   freshFactsIn,
   isCurrentIn,
-  outgrownIn,
+  nextSummaryInputIn,
   summaryIn,
   unsummarisedIn,
-  type MadeSummary,
-  type Outgrown,
-} from './summing.ts';
+  type NewSummary,
+  type SummaryInput,
+} from './summary-queries.ts';
 
 /** Returns the path of the memory file in a data folder. */
 export function memoryFile(dataDir: string): string {
@@ -46,7 +46,7 @@ export class MemoryStore {
   }
 
   /** Stores or updates a turn and its facts. Deletes the turn if it is empty. */
-  record(bond: Bond, turn: Turn, facts: readonly FoundFact[], atMs: number): void {
+  record(bond: MemoryKey, turn: Turn, facts: readonly FoundFact[], atMs: number): void {
     const { owner, user, character } = bond;
     const { session, item, asked, answered, isKnown } = turn;
     this.#database.transaction(() => {
@@ -82,19 +82,19 @@ export class MemoryStore {
    * kind.
    */
   recall(
-    { owner, user, character }: Bond,
+    { owner, user, character }: MemoryKey,
     read: { readonly turn: number; readonly fact: number },
     most: { readonly turns: number; readonly facts: number },
   ): MemoryRecord[] {
     const bond = [owner, user, character];
     const turns = this.#database.all<TurnRow>(
-      `SELECT * FROM turns WHERE ${ofBond} AND id > ? ORDER BY id DESC LIMIT ?`,
+      `SELECT * FROM turns WHERE ${ofMemoryKey} AND id > ? ORDER BY id DESC LIMIT ?`,
       ...bond,
       read.turn,
       most.turns,
     );
     const facts = this.#database.all<FactRow>(
-      `SELECT * FROM facts WHERE ${ofBond} AND id > ? ORDER BY id DESC LIMIT ?`,
+      `SELECT * FROM facts WHERE ${ofMemoryKey} AND id > ? ORDER BY id DESC LIMIT ?`,
       ...bond,
       read.fact,
       most.facts,
@@ -104,16 +104,16 @@ export class MemoryStore {
 
   /** Returns the stored embeddings of memories, by id. */
   points(model: string, ids: readonly string[]): ReadonlyMap<string, Float32Array> {
-    return pointsIn(this.#database, model, ids);
+    return embeddingsIn(this.#database, model, ids);
   }
 
   /** Stores the embedding of a memory, provided that its text has not changed. */
-  keepPoint(model: string, memory: PointedMemory, point: Float32Array): void {
-    keepPointIn(this.#database, model, memory, point);
+  keepPoint(model: string, memory: EmbeddedMemory, point: Float32Array): void {
+    saveEmbeddingIn(this.#database, model, memory, point);
   }
 
   /** Returns the summary of earlier conversations; empty if there is none yet. */
-  summary(bond: Bond): string {
+  summary(bond: MemoryKey): string {
     return summaryIn(this.#database, bond);
   }
 
@@ -122,11 +122,11 @@ export class MemoryStore {
    * `before`. With `before`, turns only.
    */
   list(
-    person: Person,
+    person: UserKey,
     options: { readonly character?: string; readonly most?: number; readonly before?: string } = {},
   ): MemoryRecord[] {
     const { character = '', most = -1, before } = options;
-    const where = `${ofPerson} AND (? = '' OR character = ?)`;
+    const where = `${ofUser} AND (? = '' OR character = ?)`;
     const whose = [person.owner, person.user, character, character];
     const until = before === undefined ? Number.MAX_SAFE_INTEGER : partsOf(before).number;
     const turns = this.#database.all<TurnRow>(
@@ -146,10 +146,10 @@ export class MemoryStore {
   }
 
   /** Returns one memory of a user. Throws `MemoryError` if they have none with that id. */
-  get(person: Person, id: string): MemoryRecord {
+  get(person: UserKey, id: string): MemoryRecord {
     const { table, number } = partsOf(id);
     const row = this.#database.get(
-      `SELECT * FROM ${table} WHERE ${ofPerson} AND id = ?`,
+      `SELECT * FROM ${table} WHERE ${ofUser} AND id = ?`,
       person.owner,
       person.user,
       number,
@@ -160,19 +160,19 @@ export class MemoryStore {
   }
 
   /** Returns a page of the memories of a user, of one character or all, from after the memory `after`. */
-  page(person: Person, character = '', after?: string): ExportPage {
+  page(person: UserKey, character = '', after?: string): ExportPage {
     return pageIn(this.#database, person, character, after);
   }
 
   /** Corrects a memory and everything derived from it; returns the corrected memory. */
-  correct(person: Person, id: string, correction: Correction): MemoryRecord {
+  correct(person: UserKey, id: string, correction: Correction): MemoryRecord {
     const memory = this.get(person, id);
     this.#database.transaction(() => correctIn(this.#database, person, memory, correction));
     return this.get(person, id);
   }
 
   /** Deletes a memory with its sources and everything derived from it. */
-  remove(person: Person, id: string): void {
+  remove(person: UserKey, id: string): void {
     const memory = this.get(person, id);
     this.#database.transaction(() => removeFrom(this.#database, person, memory));
   }
@@ -180,21 +180,21 @@ export class MemoryStore {
   /**
    * Deletes up to `most` memories of a user, of one character or all. Returns the number deleted: 0 when none are left.
    */
-  erase(person: Person, character = '', most = Number.MAX_SAFE_INTEGER): number {
+  erase(person: UserKey, character = '', most = Number.MAX_SAFE_INTEGER): number {
     let count = 0;
     this.#database.transaction(() => (count = eraseFrom(this.#database, person, character, most)));
     return count;
   }
 
   /** Moves the memories of one user, or of all users of a key, to another. Returns the number of memories moved. */
-  move(from: Whose, to: Whose): number {
+  move(from: UserOrOwnerKey, to: UserOrOwnerKey): number {
     let count = 0;
     this.#database.transaction(() => (count = moveIn(this.#database, from, to)));
     return count;
   }
 
   /** Purges deleted data from the file and its log, if there is any. Returns false if it has to be retried. */
-  tidy(): boolean {
+  purge(): boolean {
     if (this.#database.get('SELECT 1 FROM chores') === undefined) return true;
     if (!this.#database.vacuum()) return false;
     this.#database.run('DELETE FROM chores');
@@ -202,9 +202,9 @@ export class MemoryStore {
   }
 
   /** Returns every user and character with memories, and how many. */
-  people(): (Bond & { readonly turns: number; readonly facts: number; readonly lastAt: string })[] {
+  people(): (MemoryKey & { readonly turns: number; readonly facts: number; readonly lastAt: string })[] {
     return this.#database
-      .all<Bond & { turns: number; lastAt: number; facts: number }>(
+      .all<MemoryKey & { turns: number; lastAt: number; facts: number }>(
         `SELECT owner, user, character, COUNT(*) AS turns, MAX(at) AS lastAt,
          (SELECT COUNT(*) FROM facts AS f WHERE f.owner = t.owner AND f.user = t.user AND f.character = t.character) AS facts
        FROM turns AS t GROUP BY owner, user, character ORDER BY lastAt DESC`,
@@ -213,20 +213,20 @@ export class MemoryStore {
   }
 
   /** Returns the turns not summarized yet, oldest first. */
-  unsummarised(bond: Bond): readonly TurnRow[] {
+  unsummarised(bond: MemoryKey): readonly TurnRow[] {
     return unsummarisedIn(this.#database, bond);
   }
 
   /** Returns the turns to be summarized next; undefined if there are none. */
-  outgrown(bond: Bond): Outgrown | undefined {
-    return outgrownIn(this.#database, bond);
+  outgrown(bond: MemoryKey): SummaryInput | undefined {
+    return nextSummaryInputIn(this.#database, bond);
   }
 
   /**
    * Replaces the summary and adds the facts found with it. Returns false without changes if anything the summary was
    * made of was corrected or deleted since.
    */
-  summarise({ owner, user, character }: Bond, made: MadeSummary): boolean {
+  summarise({ owner, user, character }: MemoryKey, made: NewSummary): boolean {
     let isDone = false;
     this.#database.transaction(() => {
       const bond = { owner, user, character };
@@ -252,12 +252,16 @@ export class MemoryStore {
     this.#database.close();
   }
 
-  #addFacts({ owner, user, character }: Bond, turn: number, facts: readonly FoundFact[], atMs: number): void {
+  #addFacts({ owner, user, character }: MemoryKey, turn: number, facts: readonly FoundFact[], atMs: number): void {
     for (const { topic, text } of facts) {
       const bond = [owner, user, character];
       if (topic !== undefined)
-        this.#database.run(`DELETE FROM facts WHERE ${ofBond} AND topic = ? AND corrected = 0`, ...bond, topic);
-      const same = this.#database.get(`SELECT id FROM facts WHERE ${ofBond} AND lower(text) = lower(?)`, ...bond, text);
+        this.#database.run(`DELETE FROM facts WHERE ${ofMemoryKey} AND topic = ? AND corrected = 0`, ...bond, topic);
+      const same = this.#database.get(
+        `SELECT id FROM facts WHERE ${ofMemoryKey} AND lower(text) = lower(?)`,
+        ...bond,
+        text,
+      );
       if (same !== undefined) continue;
       this.#database.run(
         'INSERT INTO facts (owner, user, character, turn, topic, text, at) VALUES (?, ?, ?, ?, ?, ?, ?)',

@@ -1,10 +1,10 @@
-import { GaveWay } from '../../voices/calls/limiter.ts';
+import { Preempted } from '../../voices/calls/limiter.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { ChatModel } from '../../agents/chat.ts';
 import { extractiveSummary, readSummary, summaryPrompt, type Summary } from '../../agents/memory/summary.ts';
-import type { Bond } from './record.ts';
+import type { MemoryKey } from './record.ts';
 import type { StoreThread } from './store-thread.ts';
-import type { Outgrown } from './summing.ts';
+import type { SummaryInput } from './summary-queries.ts';
 
 export interface SummariesParts {
   readonly store: Pick<StoreThread, 'outgrown' | 'summarise'>;
@@ -26,7 +26,7 @@ export interface Summaries {
    * Summarizes, in the background, the older half of the turns once they no longer fit in a prompt. If the LLM fails or
    * is busy with replies, retries after a minute at the earliest, or at once when a conversation has ended.
    */
-  consider(bond: Bond, hasEnded?: boolean): void;
+  consider(bond: MemoryKey, hasEnded?: boolean): void;
   /** Settles when all running summaries are done. */
   settled(): Promise<void>;
   /** Aborts running summaries; they are made when the user talks to the character again. */
@@ -47,7 +47,7 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
   const resting = new Map<string, number>();
   const stop = new AbortController();
 
-  async function sumUp(bond: Bond, key: string): Promise<void> {
+  async function sumUp(bond: MemoryKey, key: string): Promise<void> {
     for (;;) {
       const outgrown = await store.outgrown(bond);
       if (outgrown === undefined || stop.signal.aborted) return;
@@ -64,7 +64,7 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
   }
 
   /** Returns the summary, or undefined if the LLM is to be called again later. */
-  async function summaryOf(name: string, outgrown: Outgrown): Promise<Summary | undefined> {
+  async function summaryOf(name: string, outgrown: SummaryInput): Promise<Summary | undefined> {
     const { before, turns, backlog } = outgrown;
     const extracted = (): Summary => extractiveSummary(before, turns);
     if (chatModel === undefined) return extracted();
@@ -78,7 +78,7 @@ export function openSummaries({ store, chatModel, nameOf, now, onFault }: Summar
     } catch (fault) {
       if (stop.signal.aborted) return undefined;
       // Engine failures are already logged with each call.
-      if (!(fault instanceof GaveWay) && !(fault instanceof EngineError)) onFault(fault);
+      if (!(fault instanceof Preempted) && !(fault instanceof EngineError)) onFault(fault);
       return backlog > mostBacklog ? extracted() : undefined;
     }
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recipeNames } from '../../agents/recipe-names.ts';
-import { jsonWeight } from './json-weight.ts';
+import { jsonLength } from './json-weight.ts';
 import { limits } from './limits.ts';
 
 const id = z.string().min(1).max(limits.idCharacters);
@@ -18,7 +18,7 @@ export const userName = z.string().min(1).max(limits.userCharacters);
 
 /** Refinement that rejects values longer than `maximum` characters as JSON, or nested too deep. */
 const within = (maximum: number): [check: (value: unknown) => boolean, message: string] => [
-  (value) => jsonWeight(value) <= maximum,
+  (value) => jsonLength(value) <= maximum,
   `takes more than ${maximum} characters as JSON, or is nested too deep`,
 ];
 

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { Queue } from '../../voices/runtime/queue.ts';
 
 /** A server event as received: `type` and its fields. `atMs` is the arrival on the client's monotonic clock. */
-export interface ServerEvent extends Record<string, unknown> {
+export interface ReceivedEvent extends Record<string, unknown> {
   readonly type: string;
   readonly atMs: number;
 }
@@ -24,7 +24,7 @@ export class RealtimeClientError extends Error {
 
 /** A minimal client of the wire protocol, used by the CLI, the benchmarks and the evaluations. */
 export interface RealtimeClient {
-  readonly events: AsyncIterable<ServerEvent>;
+  readonly events: AsyncIterable<ReceivedEvent>;
   send(event: Record<string, unknown> & { readonly type: string }): void;
   /** Appends 16-bit PCM at the wire's rate. */
   sendAudio(pcm16: Uint8Array): void;
@@ -44,7 +44,7 @@ export async function connectRealtime(options: {
   address.searchParams.set('model', options.character);
   const headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
   const socket = new WebSocket(address, { headers, perMessageDeflate: false });
-  const events = new Queue<ServerEvent>();
+  const events = new Queue<ReceivedEvent>();
   socket.on('message', (data, isBinary) => {
     if (isBinary) return;
     const event = JSON.parse((data as Buffer).toString('utf8')) as { type: string };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Latency } from '../session/contract/turn-timings.ts';
-import type { RealtimeClient, ServerEvent } from './client.ts';
+import type { RealtimeClient, ReceivedEvent } from './client.ts';
 import { wireSampleRate } from './limits.ts';
 
 /** Report on the speculative replies before a response. */
@@ -46,7 +46,7 @@ export interface ReplayOptions {
   /** Cancels each reply after its first audio; for measuring latency only. */
   readonly untilFirstAudio?: boolean;
   /** Called with every event, for live output. */
-  readonly onEvent?: (event: ServerEvent) => void;
+  readonly onEvent?: (event: ReceivedEvent) => void;
 }
 
 /** Audio per append event. */
@@ -144,7 +144,7 @@ export class Replayer {
     this.#ended = true;
   }
 
-  #take(event: ServerEvent): void {
+  #take(event: ReceivedEvent): void {
     const itemId = typeof event['item_id'] === 'string' ? event['item_id'] : '';
     switch (event.type) {
       case 'input_audio_buffer.speech_started':
@@ -176,7 +176,7 @@ export class Replayer {
     turn.unclear = unclear;
   }
 
-  #takeReply(event: ServerEvent): void {
+  #takeReply(event: ReceivedEvent): void {
     if (event.type === 'response.created') {
       const last = this.#turns.at(-1);
       const turn = last !== undefined && last.status === null ? last : this.#newTurn();

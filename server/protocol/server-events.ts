@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cueKinds } from '../../agents/output/performance.ts';
 import { emotions } from '../../characters/emotion.ts';
-import { owners } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../session/contract/latency-breakdown.ts';
 
 /** Fields common to all server events; `x_seq` is an extension, see `link/link.ts`. */
 const common = { event_id: z.string(), x_seq: z.number().int().min(1).optional() };
@@ -49,7 +49,7 @@ const latency = z.looseObject({
   first_phrase_ms: ms,
   first_audio_ms: ms,
   heard_ms: ms,
-  owners: z.record(z.enum(owners), z.number().min(0).nullable()),
+  owners: z.record(z.enum(latencyComponents), z.number().min(0).nullable()),
   total_ms: z.number().min(0),
 });
 

@@ -20,10 +20,10 @@ import {
   castingToStart,
   noScenes,
   playersOf,
-  stagedBy,
+  trackCastChange,
   type Casting,
   type CastScene,
-  type Staged,
+  type CastChange,
 } from './wire-scene.ts';
 import { echoOf, mergeSession, newWireSession, settingsOf, type WireSession } from './wire-session.ts';
 
@@ -96,7 +96,7 @@ export interface ConnectionParts {
    */
   readonly admit?: (message: unknown) => boolean;
   /** Rate limit on what the client sends; without it there is none. */
-  readonly inflow?: Inflow;
+  readonly inflow?: InputRateLimit;
   /** `transcription`: the session only transcribes. */
   readonly intent?: 'transcription' | undefined;
   /** Initial settings of a new session, as if the client had asked for them. */
@@ -104,13 +104,13 @@ export interface ConnectionParts {
 }
 
 /** Rate limit on what a client sends. */
-export interface Inflow {
-  takeEvent(): Verdict;
-  takeAudio(ms: number): Verdict;
+export interface InputRateLimit {
+  takeEvent(): RateLimitVerdict;
+  takeAudio(ms: number): RateLimitVerdict;
 }
 
 /** Verdict of the rate limit: take it, drop it, or drop it and report the error to the client. */
-export type Verdict = 'take' | 'drop' | Problem;
+export type RateLimitVerdict = 'take' | 'drop' | Problem;
 
 /** A client of OpenAI Realtime (GA): client events in, server events out, a session between. */
 export interface Connection {
@@ -140,7 +140,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
   let wire = restored?.session ?? sessionToStart(parts, id);
   let casting = castingToStart(parts);
   const { castScene = noScenes, nods = false } = parts;
-  const staged = stagedBy(parts, wire);
+  const staged = trackCastChange(parts, wire);
   const session = openEngine(parts, peer, { casting, wire, staged });
   const openReplies = staged.is ? undefined : (restored?.openReplies.flatMap(({ item }) => item ?? []) ?? []);
   memory?.begin({ id, conversation: session.conversation, user: wire.x_dramatis.user ?? undefined, openReplies });
@@ -187,7 +187,7 @@ export function openConnection(parts: ConnectionParts, peer: Peer): Connection {
 interface Beginning {
   readonly casting: Pick<Casting, 'character' | 'responder'>;
   readonly wire: WireSession;
-  readonly staged: Staged;
+  readonly staged: CastChange;
 }
 
 /** Creates the session engine of a connection. */
@@ -225,8 +225,8 @@ function tellerOf(peer: Peer): (event: WireEvent | OutgoingAudio) => boolean {
 function gateTo(
   session: Session,
   parts: Pick<ConnectionParts, 'inflow' | 'journal'>,
-): { readonly accepts: (verdict?: Verdict) => boolean; readonly take: (command: SessionCommand) => void } {
-  const accepts = (verdict: Verdict = 'take'): boolean => {
+): { readonly accepts: (verdict?: RateLimitVerdict) => boolean; readonly take: (command: SessionCommand) => void } {
+  const accepts = (verdict: RateLimitVerdict = 'take'): boolean => {
     if (typeof verdict === 'object') session.send({ type: 'reject', problem: verdict });
     return verdict === 'take';
   };
@@ -257,7 +257,7 @@ async function deliver(
     staged,
   }: Pick<ConnectionParts, 'journal' | 'memory' | 'observe' | 'onFault'> & {
     readonly peer: Peer;
-    readonly staged: Staged;
+    readonly staged: CastChange;
   },
 ): Promise<'closed' | 'client_too_slow'> {
   try {

@@ -3,7 +3,7 @@ import { errorTable } from '../session/contract/errors.ts';
 import { wireSampleRate } from '../protocol/limits.ts';
 import type { ReplyEnd, SessionEvent } from '../session/contract/events.ts';
 import type { AudioFormat } from './audio-format.ts';
-import { ReplySound } from './reply-sound.ts';
+import { ReplyAudio } from './reply-audio.ts';
 import { usageOf, type OutgoingAudio, type WireEvent } from './wire-event.ts';
 import { wireItem } from './wire-items.ts';
 
@@ -15,7 +15,7 @@ export interface OpenResponse {
   readonly maxTokens: number;
   /** The format when the response began. */
   readonly format: AudioFormat;
-  readonly sound: ReplySound;
+  readonly sound: ReplyAudio;
   itemId: string | undefined;
   previousItemId: string | null;
   transcript: string;
@@ -63,7 +63,7 @@ export function responseEvents(
       metadata,
       maxTokens: event.maxTokens,
       format,
-      sound: new ReplySound(format),
+      sound: new ReplyAudio(format),
       itemId: undefined,
       previousItemId: null,
       transcript: '',
@@ -169,7 +169,7 @@ function textDelta(event: Extract<ReplyEvent, { type: 'reply-text' }>, open: Ope
   return [{ type: 'response.output_audio_transcript.delta', ...base, x_dramatis: x }];
 }
 
-function outgoing(responseId: string, open: OpenResponse, piece: ReturnType<ReplySound['push']>): OutgoingAudio[] {
+function outgoing(responseId: string, open: OpenResponse, piece: ReturnType<ReplyAudio['push']>): OutgoingAudio[] {
   if (piece === undefined || open.itemId === undefined) return [];
   return [{ responseId, itemId: open.itemId, ...piece }];
 }

@@ -1,11 +1,11 @@
 import type { Character } from '../../characters/character.ts';
 import { sceneModel } from '../../characters/scene.ts';
 import type { SessionPatch } from '../protocol/client-events.ts';
-import type { Players, Responder } from '../session/contract/responder.ts';
+import type { Cast, Responder } from '../session/contract/responder.ts';
 import type { Problem } from '../session/contract/events.ts';
 import type { WireSession } from './wire-session.ts';
-import { bargeInMs, nodEveryMs } from '../session/contract/settings.ts';
-import { onFloor, playsFor } from './wire-floor.ts';
+import { bargeInMs, backchannelEveryMs } from '../session/contract/settings.ts';
+import { detectionForListener, userTakesPart } from './wire-turn-order.ts';
 
 /** The participants, after a scene has been chosen or left. */
 export interface Casting {
@@ -19,8 +19,8 @@ export interface Casting {
 export type CastScene = (sceneId: string | null) => Casting | Problem;
 
 /** Converts to the session engine's participants; `nods`: the client plays backchannels while the user talks. */
-export function playersOf({ character, responder }: Pick<Casting, 'character' | 'responder'>, nods: boolean): Players {
-  const everyMs = nods ? nodEveryMs(character.turnTaking) : undefined;
+export function playersOf({ character, responder }: Pick<Casting, 'character' | 'responder'>, nods: boolean): Cast {
+  const everyMs = nods ? backchannelEveryMs(character.turnTaking) : undefined;
   const cast = character.stage?.cast.map(({ id, name }) => ({ id, name }));
   return {
     responder,
@@ -46,14 +46,14 @@ export function recast(session: WireSession, patch: SessionPatch, cast: CastScen
 export function recastSession(session: WireSession, { character, about }: Casting, before: Character): WireSession {
   const { scene: _left, ...ours } = session.x_dramatis;
   const { input, output } = session.audio;
-  const wasListener = !playsFor(before) && playsFor(character);
+  const wasListener = !userTakesPart(before) && userTakesPart(character);
   const detection = input.turn_detection;
   const freed =
     detection !== null && wasListener ? { ...detection, create_response: true, interrupt_response: true } : detection;
   return {
     ...session,
     audio: {
-      input: { ...input, turn_detection: onFloor(freed, character) },
+      input: { ...input, turn_detection: detectionForListener(freed, character) },
       output: { ...output, voice: character.id },
     },
     x_dramatis: { ...ours, ...about },
@@ -92,7 +92,7 @@ export const noScenes: CastScene = () => ({
  * Tracks if the participants are others than those the session was opened for: what they say does not become memories
  * of its character.
  */
-export function stagedBy({ about }: { readonly about: object }, now: WireSession): Staged {
+export function trackCastChange({ about }: { readonly about: object }, now: WireSession): CastChange {
   const opened = sceneIdOf({ x_dramatis: about });
   return {
     is: sceneIdOf(now) !== opened,
@@ -103,7 +103,7 @@ export function stagedBy({ about }: { readonly about: object }, now: WireSession
 }
 
 /** Kept up to date by the events that the client gets. */
-export interface Staged {
+export interface CastChange {
   is: boolean;
   note(echo: WireSession): void;
 }

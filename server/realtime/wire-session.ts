@@ -5,7 +5,7 @@ import type { Problem } from '../session/contract/events.ts';
 import type { SessionSettings, TurnDetection } from '../session/contract/settings.ts';
 import { audioFormatOf, pcmFormat, type AudioFormat } from './audio-format.ts';
 import { detectionOf, firstDetection, mergeDetection, type WireTurnDetection } from './wire-detection.ts';
-import { onFloor } from './wire-floor.ts';
+import { detectionForListener } from './wire-turn-order.ts';
 import { mergeTools, toolboxOf, type WireTools } from './wire-tools.ts';
 
 /** The full effective session; `echoOf` returns the part that the client is told (OpenAI Realtime, GA). */
@@ -81,7 +81,7 @@ export function newWireSession(
         format: pcmFormat,
         noise_reduction: null,
         transcription: { model: facts.recognizer },
-        turn_detection: onFloor(firstDetection, character),
+        turn_detection: detectionForListener(firstDetection, character),
       },
       output: { format: pcmFormat, voice: character.id, speed: 1 },
     },
@@ -125,7 +125,7 @@ export function mergeSession(session: WireSession, patch: SessionPatch, characte
         ...session.audio.input,
         format: inputFormat,
         transcription: mergeTranscription(session, input?.transcription),
-        turn_detection: onFloor(
+        turn_detection: detectionForListener(
           mergeDetection(session.audio.input.turn_detection, input?.turn_detection, character),
           character,
         ),

@@ -1,14 +1,14 @@
 import { omniPrompt } from '../../agents/prompting/omni-prompt.ts';
 import type { Message } from '../../agents/chat.ts';
 import { correctionOf } from '../../agents/guardrails/guardrail.ts';
-import { nearLast, type FindNear } from '../../agents/prompting/meaning.ts';
-import type { Slip } from '../../agents/violation.ts';
-import { openGuard, type RoleGuard } from '../../agents/guardrails/guardrail-rules.ts';
+import { nearLast, type FindPackMatches } from '../../agents/prompting/pack-search.ts';
+import type { Violation } from '../../agents/violation.ts';
+import { openGuardrail, type GuardrailCheck } from '../../agents/guardrails/guardrail-rules.ts';
 import type { Character } from '../../characters/character.ts';
 import { concatSamples, durationMs, type AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
-import type { OmniModel, OmniPart, OmniSound } from '../../voices/omni.ts';
-import { speechOf, type OmniPace } from '../../voices/omnis/omni-speech.ts';
+import type { OmniModel, OmniPart, OmniAudio } from '../../voices/omni.ts';
+import { speechChunksOf, type OmniSpeakingRate } from '../../voices/omnis/omni-speech.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
 import { lettersIn } from '../session/contract/cues.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
@@ -25,7 +25,7 @@ export interface OmniResponderParts {
   /** Makes the reply if the model fails before any of its reply is heard. */
   readonly backup: Pick<Responder, 'reply'>;
   /** Finds lore entries and memories by embedding, too. */
-  readonly meaning?: FindNear | undefined;
+  readonly meaning?: FindPackMatches | undefined;
 }
 
 /** Utterances whose audio is kept: the reply answers the last one, or the one before. */
@@ -42,12 +42,12 @@ const attempts = 2;
  * second violation the reply ends or, if nothing was heard yet, the backup makes it.
  */
 export function omniResponder({ model, voice, character, recognizer, backup, meaning }: OmniResponderParts): Responder {
-  const heard: Utterance[] = [];
-  const pace: OmniPace = { msPerUnit: undefined };
+  const heard: UtteranceAudio[] = [];
+  const pace: OmniSpeakingRate = { msPerUnit: undefined };
   return {
     sampleRate: recognizer.sampleRate,
     async *listen(audio, options): AsyncGenerator<TranscriptPart> {
-      const utterance = new Utterance();
+      const utterance = new UtteranceAudio();
       heard.push(utterance);
       if (heard.length > keptUtterances) heard.shift();
       for await (const part of recognizer.transcribe(utterance.listenTo(audio), options)) {
@@ -64,10 +64,10 @@ export function omniResponder({ model, voice, character, recognizer, backup, mea
         memories: options.memories,
         near: await nearLast(history, meaning, options.signal),
       });
-      const guard = character.persona === 'instructions' ? () => undefined : openGuard(character, history);
+      const guard = character.persona === 'instructions' ? () => undefined : openGuardrail(character, history);
       const { signal, speaks, maxTokens, onSlip } = options;
       const made: Made = { isHeard: false, text: '' };
-      let slip: Slip | undefined;
+      let slip: Violation | undefined;
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const stop = new AbortController();
         const said = [...messages, ...(slip === undefined ? [] : correctionOf(character, slip, made.text))];
@@ -119,7 +119,7 @@ async function* because(code: string, parts: AsyncIterable<SpokenPart>): AsyncGe
 }
 
 /** The audio of one utterance, and its transcript. */
-class Utterance {
+class UtteranceAudio {
   /** The latest transcript. */
   text = '';
   readonly #frames: AudioFrame[] = [];
@@ -134,7 +134,7 @@ class Utterance {
   }
 
   /** Its audio; undefined if there is none, or if it was too long to be kept. */
-  get sound(): OmniSound | undefined {
+  get sound(): OmniAudio | undefined {
     const [first] = this.#frames;
     if (first === undefined || this.#ms > keptMs) return undefined;
     return { samples: concatSamples(this.#frames.map(({ samples }) => samples)), sampleRate: first.sampleRate };
@@ -142,7 +142,7 @@ class Utterance {
 }
 
 /** Returns the audio of the last message, if it was spoken. */
-function soundOf(history: readonly Message[], heard: readonly Utterance[]): OmniSound | undefined {
+function soundOf(history: readonly Message[], heard: readonly UtteranceAudio[]): OmniAudio | undefined {
   const last = history.at(-1);
   if (last?.role !== 'user' || last.text.trim() === '') return undefined;
   return heard.findLast(({ text }) => text.trim() === last.text.trim())?.sound;
@@ -150,7 +150,7 @@ function soundOf(history: readonly Message[], heard: readonly Utterance[]): Omni
 
 async function* spokenParts(
   { parts, mayBeHeard }: WatchedReply,
-  pace: OmniPace,
+  pace: OmniSpeakingRate,
   { speaks, trace, onSpeech }: ReplyOptions,
 ): AsyncGenerator<SpokenPart> {
   let end: Extract<OmniPart, { type: 'omni-end' }> | undefined;
@@ -163,7 +163,7 @@ async function* spokenParts(
   }
   let letters = 0;
   if (speaks) {
-    for await (const chunk of speechOf(counted(), pace)) {
+    for await (const chunk of speechChunksOf(counted(), pace)) {
       letters += lettersIn(chunk.text);
       if (!mayBeHeard(letters)) return;
       trace.mark('first_phrase');
@@ -188,7 +188,7 @@ type TextPart = Extract<OmniPart, { readonly type: 'text-delta' }>;
 interface WatchedReply {
   readonly parts: AsyncIterable<OmniPart>;
   /** The guardrail violation that ended it; undefined while there is none. */
-  readonly slip: Slip | undefined;
+  readonly slip: Violation | undefined;
   /** Returns true if audio may be played up to this many letters of the reply. */
   readonly mayBeHeard: (letters: number) => boolean;
 }
@@ -199,7 +199,7 @@ interface WatchedReply {
  * its words came, or before their clause was complete, cannot be taken back: waiting for that would add a clause of
  * silence to every reply. Text-only replies (`speaks` false) wait for each clause.
  */
-function watchOmni(parts: AsyncIterable<OmniPart>, guard: RoleGuard, speaks: boolean): WatchedReply {
+function watchOmni(parts: AsyncIterable<OmniPart>, guard: GuardrailCheck, speaks: boolean): WatchedReply {
   const read = new Queue<OmniPart>();
   const clauses = openClauses<TextPart>(guard);
   let safeLetters = 0;
@@ -213,7 +213,7 @@ function watchOmni(parts: AsyncIterable<OmniPart>, guard: RoleGuard, speaks: boo
     for await (const part of parts) {
       if (part.type === 'text-delta') letOut(clauses.add(part));
       if (part.type === 'omni-end') letOut(clauses.rest());
-      if (clauses.slip !== undefined) return;
+      if (clauses.violation !== undefined) return;
       if (speaks || part.type !== 'text-delta') read.push(part);
     }
   };
@@ -224,8 +224,8 @@ function watchOmni(parts: AsyncIterable<OmniPart>, guard: RoleGuard, speaks: boo
   return {
     parts: read,
     get slip() {
-      return clauses.slip;
+      return clauses.violation;
     },
-    mayBeHeard: (letters) => clauses.slip === undefined || letters <= safeLetters,
+    mayBeHeard: (letters) => clauses.violation === undefined || letters <= safeLetters,
   };
 }

@@ -3,14 +3,14 @@ import { emotionOf } from '../../agents/scene/feel.ts';
 import type { Feelings } from '../../agents/feelings.ts';
 import { durationMs } from '../../voices/audio.ts';
 import type { Emotion } from '../../characters/emotion.ts';
-import { saidLines } from '../../voices/synthesis/speech-cache.ts';
+import { openSpeechCache } from '../../voices/synthesis/speech-cache.ts';
 import { phrases } from '../../voices/text/phrases.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { lettersIn } from '../session/contract/cues.ts';
 import { followPhrases } from './phrase-follower.ts';
 import type { FeltPhrase, SpokenPart, ReplyOptions, Responder } from '../session/contract/responder.ts';
-import type { Trace } from '../session/contract/turn-timings.ts';
+import type { TurnTimings } from '../session/contract/turn-timings.ts';
 
 /** Cascade: recognizer ▶ agent ▶ phrases ▶ synthesizer. */
 export function cascade(parts: {
@@ -22,7 +22,7 @@ export function cascade(parts: {
   readonly greetings?: readonly string[];
 }): Responder {
   const { recognizer, agent, synthesizer, voice, greetings = [] } = parts;
-  const said = saidLines(synthesizer);
+  const said = openSpeechCache(synthesizer);
   return {
     sampleRate: recognizer.sampleRate,
     listen: (audio, options) => recognizer.transcribe(audio, options),
@@ -137,7 +137,7 @@ const mindChanged = Symbol('another mind goes on');
 async function* deltasOfOneMind(
   iterator: AsyncIterator<ReplyPart>,
   aside: Aside,
-  trace: Trace,
+  trace: TurnTimings,
   run: Run,
 ): AsyncIterable<string> {
   for (;;) {

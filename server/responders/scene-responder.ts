@@ -2,14 +2,14 @@ import type { Circumstance } from '../../agents/agent.ts';
 import type { ChatModel, Message } from '../../agents/chat.ts';
 import { isBrokenOff, nextByAddress, nextSpeaker, type Choice } from '../../agents/scene/next-speaker.ts';
 import type { Character } from '../../characters/character.ts';
-import { environmentId, environmentNames, type Scene, type Stage } from '../../characters/scene.ts';
+import { environmentId, environmentNames, type Scene, type SceneCast } from '../../characters/scene.ts';
 import { untilBreakIn } from './character-interruption.ts';
 import { breathMs, holdsFloorMs } from './turn-order.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../session/contract/responder.ts';
 
 /** The participants of a scene, and how they are chosen and made. */
 export interface ScenePlayers {
-  readonly stage: Stage;
+  readonly stage: SceneCast;
   /** Makes the responder of one of the cast, with its own voice. */
   readonly responderOf: (character: Character) => Responder;
   /** Chooses the next speaker; without one the script decides, then the addressee of the last words. */
@@ -74,7 +74,7 @@ export function sceneResponder({ stage, responderOf, model }: ScenePlayers): Res
   };
 }
 
-function playersOf({ scene, cast, environment }: Stage): Player[] {
+function playersOf({ scene, cast, environment }: SceneCast): Player[] {
   const characters = cast.map((character, index) => ({
     ...character,
     motivation: scene.characters[index]?.motivation ?? '',
@@ -85,7 +85,7 @@ function playersOf({ scene, cast, environment }: Stage): Player[] {
 }
 
 interface Direction {
-  readonly stage: Stage;
+  readonly stage: SceneCast;
   readonly model: ChatModel | undefined;
   readonly signal: AbortSignal;
   /** Number of the last turns that had no words: they do not count. */

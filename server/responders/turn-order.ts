@@ -2,7 +2,7 @@
 export type Part = 'user' | 'character' | 'environment';
 
 /** The present speaker, and whether the user takes part. */
-export interface Floor {
+export interface TurnOrder {
   /** The present speaker; undefined if there is none. */
   readonly holder: Part | undefined;
   /** True if the user plays a role; false if the user only listens. */
@@ -14,7 +14,7 @@ export interface Floor {
  * user with a role speaks over anyone, as people do, and no one speaks over the user; a listening user is not part of
  * the scene. Everyone except the user lets the environment finish; characters do as `holdsFloorMs` says.
  */
-export function mayTakeFloor({ holder, userPlays }: Floor, claimant: Part): 'now' | 'after' | 'never' {
+export function maySpeak({ holder, userPlays }: TurnOrder, claimant: Part): 'now' | 'after' | 'never' {
   if (claimant === 'user') return userPlays ? 'now' : 'never';
   if (holder === 'user' && !userPlays) return 'now';
   return holder === undefined ? 'now' : 'after';
@@ -22,7 +22,7 @@ export function mayTakeFloor({ holder, userPlays }: Floor, claimant: Part): 'now
 
 /** Returns true if a participant of a scene may speak now that no other one does. */
 export function mayGoOn(userSpeaks: boolean, userPlays: boolean): boolean {
-  return mayTakeFloor({ holder: userSpeaks ? 'user' : undefined, userPlays }, 'character') === 'now';
+  return maySpeak({ holder: userSpeaks ? 'user' : undefined, userPlays }, 'character') === 'now';
 }
 
 /** Turn-taking traits of a character card: 0 to 1 each. */

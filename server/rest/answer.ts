@@ -38,7 +38,7 @@ export async function answer(
 }
 
 /** Waits for the first item, so that a failure before it can still be answered with a status code. */
-export async function begun<Item>(items: AsyncIterable<Item>): Promise<AsyncGenerator<Item>> {
+export async function withFirstItem<Item>(items: AsyncIterable<Item>): Promise<AsyncGenerator<Item>> {
   const iterator = items[Symbol.asyncIterator]();
   const first = await iterator.next();
   return (async function* () {

@@ -8,12 +8,12 @@ import { toPack } from '../../characters/tavern/to-pack.ts';
 import { slugOf } from '../../characters/slug.ts';
 import { clipFacts } from '../engines/library-clip.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
-import type { Door } from '../http/auth-guard.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 import { parseBody } from '../http/request-body.ts';
-import { mostCardBytes, packIn, packSchema } from './pack-body.ts';
+import { mostCardBytes, parsePack, packSchema } from './pack-body.ts';
 import type { RestParts } from './rest.ts';
-import { revisionOf, Shelf, ShelfError } from '../cast/character-store.ts';
+import { revisionOf, CharacterStore, CharacterStoreError } from '../cast/character-store.ts';
 
 const exportSchema = z.object({ format: z.enum(cardFormats).default('png'), spec: z.enum(['v2', 'v3']).default('v3') });
 
@@ -23,13 +23,13 @@ const importSchema = z.object({ as: z.enum(['copy']).optional() });
 
 const mimeTypes = { png: 'image/png', json: 'application/json', charx: 'application/zip' } as const;
 
-/** Adds the routes to read, edit, copy, test, import and export characters, see {@link Shelf}. */
+/** Adds the routes to read, edit, copy, test, import and export characters, see {@link CharacterStore}. */
 export async function addCharacters(
   app: FastifyInstance,
   { characters, config, secrets }: RestParts & { readonly secrets: ClientSecrets },
-  door: Door,
+  door: AuthGuard,
 ): Promise<void> {
-  const shelf = new Shelf(characters, config);
+  const shelf = new CharacterStore(characters, config);
   await app.register(async (scope) => {
     scope.addHook('onRequest', door.serverKey);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
@@ -47,12 +47,12 @@ export async function addCharacters(
 
 type ById = { Params: { id: string } };
 
-function addReading(scope: FastifyInstance, shelf: Shelf): void {
+function addReading(scope: FastifyInstance, shelf: CharacterStore): void {
   const schema = z.toJSONSchema(packSchema, { io: 'input', unrepresentable: 'any' });
   scope.get('/characters/schema', async () => schema);
 
   scope.get<ById>('/characters/:id', async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const { lines, ...card } = shelf.find(request.params.id);
       const editable = shelf.isEditable(card.id);
       const { picture } = await shelf.extrasOf(card.id);
@@ -62,9 +62,9 @@ function addReading(scope: FastifyInstance, shelf: Shelf): void {
   );
 }
 
-function addPicture(scope: FastifyInstance, shelf: Shelf): void {
+function addPicture(scope: FastifyInstance, shelf: CharacterStore): void {
   scope.get<ById>('/characters/:id/picture', async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const { picture } = await shelf.extrasOf(shelf.find(request.params.id).id);
       if (picture === undefined)
         return sendProblem(reply, 404, { code: 'not_found', message: 'This character has no picture.' });
@@ -74,7 +74,7 @@ function addPicture(scope: FastifyInstance, shelf: Shelf): void {
   );
 
   scope.put<ById>('/characters/:id/picture', { bodyLimit: mostCardBytes }, async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const { id } = shelf.find(request.params.id);
       if (!Buffer.isBuffer(request.body)) {
         const message = 'Send the picture, a PNG, as application/octet-stream.';
@@ -86,11 +86,11 @@ function addPicture(scope: FastifyInstance, shelf: Shelf): void {
   );
 }
 
-function addEditing(scope: FastifyInstance, shelf: Shelf): void {
+function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
   scope.put<ById>('/characters/:id', { bodyLimit: mostCardBytes }, async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const { id } = shelf.find(request.params.id);
-      const pack = packIn(request.body, reply);
+      const pack = parsePack(request.body, reply);
       if (pack === undefined) return reply;
       if (pack.card.id !== id)
         return sendProblem(reply, 400, { code: 'invalid_value', message: 'An id stays as it is.', param: 'card.id' });
@@ -101,7 +101,7 @@ function addEditing(scope: FastifyInstance, shelf: Shelf): void {
   );
 
   scope.delete<ById>('/characters/:id', async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const { id } = shelf.find(request.params.id);
       await shelf.remove(id, request.headers['if-match']);
       return { id, deleted: true };
@@ -109,12 +109,12 @@ function addEditing(scope: FastifyInstance, shelf: Shelf): void {
   );
 
   scope.post('/characters', { bodyLimit: mostCardBytes }, async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const parsed = parseBody(copySchema, request.query);
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
       const { from } = parsed.body;
       const extras = from === undefined ? {} : await shelf.extrasOf(shelf.find(from).id);
-      const pack = packIn(request.body, reply);
+      const pack = parsePack(request.body, reply);
       if (pack === undefined) return reply;
       const card = { ...pack.card, id: slugOf(pack.card.name) };
       const made = await shelf.add({ ...extras, ...pack, card }, true);
@@ -124,9 +124,9 @@ function addEditing(scope: FastifyInstance, shelf: Shelf): void {
   );
 }
 
-function addExport(scope: FastifyInstance, shelf: Shelf, dataDir: string): void {
+function addExport(scope: FastifyInstance, shelf: CharacterStore, dataDir: string): void {
   scope.get<ById>('/characters/:id/export', async (request, reply) =>
-    told(reply, async () => {
+    reportingProblems(reply, async () => {
       const { lines, ...card } = shelf.find(request.params.id);
       const parsed = parseBody(exportSchema, request.query);
       if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
@@ -141,7 +141,7 @@ function addExport(scope: FastifyInstance, shelf: Shelf, dataDir: string): void 
   );
 }
 
-function addImport(scope: FastifyInstance, shelf: Shelf): void {
+function addImport(scope: FastifyInstance, shelf: CharacterStore): void {
   scope.post('/characters/import', { bodyLimit: mostCardBytes }, async (request, reply) => {
     const bytes = request.body;
     if (!Buffer.isBuffer(bytes)) {
@@ -150,7 +150,7 @@ function addImport(scope: FastifyInstance, shelf: Shelf): void {
     }
     const parsed = parseBody(importSchema, request.query);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
-    return told(reply, async () => {
+    return reportingProblems(reply, async () => {
       const opened = readCardBytes(bytes, 'card');
       const { notes, ...pack } = toPack(opened.card, 'card');
       const whole = { ...opened, ...pack, source: JSON.stringify(opened.card.whole) };
@@ -164,11 +164,11 @@ function addImport(scope: FastifyInstance, shelf: Shelf): void {
  * Turns errors of the character store and of card parsing into responses. Their messages name the field of the card,
  * never a path on disk.
  */
-async function told(reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
+async function reportingProblems(reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
   try {
     return await work();
   } catch (fault) {
-    if (fault instanceof ShelfError) return sendProblem(reply, fault.status, fault.problem);
+    if (fault instanceof CharacterStoreError) return sendProblem(reply, fault.status, fault.problem);
     if (!(fault instanceof CharacterError)) throw fault;
     return sendProblem(reply, 400, { code: 'character_card_invalid', message: fault.message.slice(0, 600) });
   }
@@ -184,14 +184,14 @@ const mostDrafts = 16;
  * `POST /characters/draft`: a client secret for conversations with the character in the request body, saved or not.
  * Nothing is written to disk; like any client secret, it is dropped when it expires.
  */
-function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: Door): void {
+function addDraft(scope: FastifyInstance, secrets: ClientSecrets, door: AuthGuard): void {
   const drafts: string[] = [];
   scope.post('/characters/draft', { bodyLimit: mostCardBytes }, async (request, reply) => {
-    const pack = packIn(request.body, reply);
+    const pack = parsePack(request.body, reply);
     if (pack === undefined) return reply;
     const expiresAtMs = Date.now() + draftSeconds * 1000;
     const character = Object.freeze({ ...pack.card, lines: Object.freeze(pack.lines) });
-    const { owner } = door.visitorOf(request);
+    const { owner } = door.authenticatedCaller(request);
     const value = secrets.issue({ character, startWith: undefined, owner, expiresAtMs });
     drafts.push(value);
     const oldest = drafts.length > mostDrafts ? drafts.shift() : undefined;

@@ -48,7 +48,7 @@ export function samplingOf({ temperature, top_p: topP, seed, stop }: ChatRequest
 }
 
 /** Splits the messages into the conversation and the system prompts. The latter follow the persona as its scene. */
-export function talkOf(messages: ChatRequest['messages']): { history: readonly Message[]; scene: string } {
+export function splitMessages(messages: ChatRequest['messages']): { history: readonly Message[]; scene: string } {
   const history: Message[] = [];
   const scene: string[] = [];
   for (const { role, content } of messages) {

@@ -8,13 +8,13 @@ import { errorObject } from '../session/contract/errors.ts';
 import { systemClock } from '../session/contract/clock.ts';
 import type { Problem } from '../session/contract/events.ts';
 import type { SpokenPart } from '../session/contract/responder.ts';
-import { Trace } from '../session/contract/turn-timings.ts';
-import type { Door } from '../http/auth-guard.ts';
+import { TurnTimings } from '../session/contract/turn-timings.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
 import { parseBody } from '../http/request-body.ts';
-import { answer, begun } from './answer.ts';
-import { chatSchema, samplingOf, talkOf, type ChatRequest } from './chat-request.ts';
+import { answer, withFirstItem } from './answer.ts';
+import { chatSchema, samplingOf, splitMessages, type ChatRequest } from './chat-request.ts';
 import type { RestParts } from './rest.ts';
 
 /** Metadata of a reply, collected while its text streams. */
@@ -26,7 +26,7 @@ interface Outcome {
 }
 
 /** `POST /v1/chat/completions`: a character as the chat model, streamed or not. */
-export function addChat(app: FastifyInstance, parts: RestParts, door: Door): void {
+export function addChat(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
   app.post('/v1/chat/completions', { onRequest: door.work, bodyLimit: 4 * 2 ** 20 }, async (request, reply) => {
     const parsed = parseBody(chatSchema, request.body);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
@@ -37,7 +37,7 @@ export function addChat(app: FastifyInstance, parts: RestParts, door: Door): voi
     }
     return answer(request, reply, async (signal) => {
       const outcome: Outcome = { mind: null, inputTokens: 0, outputTokens: 0, cutShort: false };
-      const words = await begun(wordsOf(replyTo(wanted, character, parts, signal), outcome));
+      const words = await withFirstItem(wordsOf(replyTo(wanted, character, parts, signal), outcome));
       const head = { id: `chatcmpl-${randomBytes(12).toString('base64url')}`, created: Math.floor(Date.now() / 1000) };
       const model = wanted.model ?? character.id;
       if (wanted.stream !== true) return whole({ ...head, model }, (await Array.fromAsync(words)).join(''), outcome);
@@ -55,14 +55,14 @@ function replyTo(
   { engines }: RestParts,
   signal: AbortSignal,
 ): AsyncIterable<SpokenPart> {
-  const { history, scene } = talkOf(wanted.messages);
+  const { history, scene } = splitMessages(wanted.messages);
   const maxTokens = wanted.max_completion_tokens ?? wanted.max_tokens ?? undefined;
   return engines.responderFor(character).reply(history, {
     signal,
     speaks: false,
     scene,
     speed: 1,
-    trace: new Trace(systemClock),
+    trace: new TurnTimings(systemClock),
     sampling: samplingOf(wanted),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(history.length === 0 ? { situation: 'greeting' } : {}),

@@ -9,8 +9,8 @@ import { newId } from '../realtime/new-id.ts';
 import { echoOf, mergeSession, newWireSession, type WireSession } from '../realtime/wire-session.ts';
 import type { Problem } from '../session/contract/events.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
-import type { Door } from '../http/auth-guard.ts';
-import { aboutSession } from '../transports/websocket/open-session.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
+import { sessionExtras } from '../transports/websocket/open-session.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
 import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
 import { parseBody } from '../http/request-body.ts';
@@ -35,9 +35,9 @@ interface Deps {
  * Adds `POST /v1/realtime/client_secrets`, and for pre-GA clients `POST /v1/realtime/sessions` and
  * `…/transcription_sessions`. Each issues a short-lived key for a browser or a game, bound to one character.
  */
-export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: Door): void {
+export function addClientSecrets(app: FastifyInstance, deps: Deps, secrets: ClientSecrets, door: AuthGuard): void {
   const make = (request: FastifyRequest, body: unknown): MadeSecret | Refusal => {
-    const made = makeSecret(body, deps, secrets, door.visitorOf(request).owner);
+    const made = makeSecret(body, deps, secrets, door.authenticatedCaller(request).owner);
     if ('session' in made) request.log.info({ character: made.session.model }, 'client secret made');
     return made;
   };
@@ -88,7 +88,7 @@ function makeSecret(
     model: character.id,
     expiresAt: Math.floor(expiresAtMs / 1000),
     recognizer: deps.engines.recognizer.name,
-    about: aboutSession(character, deps.engines),
+    about: sessionExtras(character, deps.engines),
     type: startWith?.type,
   });
   const session = startWith === undefined ? fresh : mergeSession(fresh, startWith, character);

@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { exportOf } from '../memory/exported.ts';
 import type { Memories } from '../memory/memories.ts';
-import { MemoryError, type MemoryRecord, type Person } from '../memory/record.ts';
+import { MemoryError, type MemoryRecord, type UserKey } from '../memory/record.ts';
 import { userName } from '../protocol/client-events.ts';
 import { limits } from '../protocol/limits.ts';
-import type { Door } from '../http/auth-guard.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../http/problem.ts';
 import { parseBody } from '../http/request-body.ts';
-import { begun } from './answer.ts';
+import { withFirstItem } from './answer.ts';
 
 const character = z.string().min(1).max(256).optional();
 const listSchema = z.looseObject({
@@ -35,7 +35,7 @@ const statuses = { memory_off: 404, memory_unavailable: 503, memory_not_found: 4
  * `/v1/memories`: lets a user list, export, correct and delete what characters remember of them. With a server key, the
  * request names the user. A client secret gives access only to the user and the character it was made for.
  */
-export function addMemories(app: FastifyInstance, memories: Memories, door: Door): void {
+export function addMemories(app: FastifyInstance, memories: Memories, door: AuthGuard): void {
   const guard = { onRequest: door.member };
   const serve: Serve = (act) => async (request, reply) => {
     try {
@@ -63,7 +63,7 @@ export function addMemories(app: FastifyInstance, memories: Memories, door: Door
     serve(async (_request, { person, character: only }, reply) => {
       const { store } = memories;
       const head = { object: 'memory.export', user: person.user, exported_at: new Date().toISOString() };
-      const pieces = await begun(exportOf(head, (last) => store.page(person, only, last)));
+      const pieces = await withFirstItem(exportOf(head, (last) => store.page(person, only, last)));
       reply.type('application/json; charset=utf-8');
       return Readable.from(pieces, { objectMode: false });
     }),
@@ -98,7 +98,7 @@ type Serve = (
 function addOne(
   app: FastifyInstance,
   memories: Memories,
-  guard: { readonly onRequest: Door['member'] },
+  guard: { readonly onRequest: AuthGuard['member'] },
   serve: Serve,
 ): void {
   app.get(
@@ -133,7 +133,7 @@ function addOne(
 
 /** The user and character that a request is about, and the page of the list. */
 interface Asked {
-  readonly person: Person;
+  readonly person: UserKey;
   readonly character: string | undefined;
   readonly limit: number;
   readonly before: string | undefined;
@@ -149,10 +149,10 @@ class Refused extends Error {
   }
 }
 
-function askedIn(request: FastifyRequest, door: Door): Asked {
+function askedIn(request: FastifyRequest, door: AuthGuard): Asked {
   const parsed = parseBody(listSchema, request.query);
   if ('problem' in parsed) throw new Refused({ status: 400, problem: parsed.problem });
-  const { owner, secret } = door.visitorOf(request);
+  const { owner, secret } = door.authenticatedCaller(request);
   const bound = secret?.startWith?.x_dramatis?.user ?? undefined;
   const { user = bound, character: wanted = secret?.character.id, limit, before } = parsed.body;
   if (secret !== undefined && (bound === undefined || user !== bound || wanted !== secret.character.id)) {

@@ -22,7 +22,7 @@ interface PackIssue {
 const mostIssues = 100;
 
 /** Parses the pack in a request. If it is invalid, sends a response with all issues and returns undefined. */
-export function packIn(body: unknown, reply: FastifyReply): PackBody | undefined {
+export function parsePack(body: unknown, reply: FastifyReply): PackBody | undefined {
   const parsed = packSchema.safeParse(body);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Engines } from '../engines/engines.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
-import type { Door } from '../http/auth-guard.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
 import { addCharacters } from './characters.ts';
 import { addChat } from './chat.ts';
 import { addMemories } from './memories.ts';
@@ -32,7 +32,7 @@ export interface RestParts {
 export async function addRest(
   app: FastifyInstance,
   parts: RestParts & { readonly secrets: ClientSecrets },
-  door: Door,
+  door: AuthGuard,
 ): Promise<void> {
   await app.register(fastifyMultipart, { limits: uploadLimits, throwFileSizeLimit: false });
   await addCharacters(app, parts, door);
@@ -47,7 +47,7 @@ export async function addRest(
  * `GET /voices`: lists the voices of the library that can be assigned to a character. Voices without a clip, or with an
  * invalid record, are left out. `GET /voices/ID/clip`: the reference clip of a voice, as WAV.
  */
-function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataDir'>, door: Door): void {
+function addVoices(app: FastifyInstance, { dataDir }: Pick<Config, 'dataDir'>, door: AuthGuard): void {
   const store = openVoiceStore(dataDir);
   const guard = { onRequest: door.serverKey };
 

@@ -5,11 +5,11 @@ import type { Character } from '../../characters/character.ts';
 import { phrases } from '../../voices/text/phrases.ts';
 import { Resampler } from '../../voices/dsp/resampler.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
-import type { Door } from '../http/auth-guard.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 import { noSuchCharacter } from '../transports/websocket/realtime.ts';
 import { parseBody } from '../http/request-body.ts';
-import { answer, begun } from './answer.ts';
+import { answer, withFirstItem } from './answer.ts';
 import { contentTypes, encodeSpeech, type SpeechFormat } from './encode-speech.ts';
 import type { RestParts } from './rest.ts';
 
@@ -27,7 +27,7 @@ const schema = z.looseObject({
 const foreignVoices = new Set('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '));
 
 /** `POST /v1/audio/speech`: speaks a text in a character's voice. The response is streamed during synthesis. */
-export function addSpeech(app: FastifyInstance, parts: RestParts, door: Door): void {
+export function addSpeech(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
   app.post('/v1/audio/speech', { onRequest: door.work }, async (request, reply) => {
     const parsed = parseBody(schema, request.body);
     if ('problem' in parsed) return sendProblem(reply, 400, parsed.problem);
@@ -45,7 +45,7 @@ export function addSpeech(app: FastifyInstance, parts: RestParts, door: Door): v
           param: 'input',
         });
       }
-      const bytes = await begun(encodeSpeech(rejoin(first.value, blocks), format, signal));
+      const bytes = await withFirstItem(encodeSpeech(rejoin(first.value, blocks), format, signal));
       return reply.type(contentTypes[format]).send(Readable.from(bytes, { objectMode: false }));
     });
   });

@@ -1,5 +1,5 @@
 import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
-import { createEdges } from '../../voices/dsp/edges.ts';
+import { createVadHysteresis } from '../../voices/dsp/vad-hysteresis.ts';
 import type { TranscriptPart } from '../../voices/recognizer.ts';
 import type { Engines } from '../engines/engines.ts';
 
@@ -25,7 +25,7 @@ export async function transcribe(
 ): Promise<Transcript> {
   const { vad, recognizer } = engines;
   const windowMs = (vad.windowSamples / vad.sampleRate) * 1000;
-  const edges = createEdges({ threshold, minSpeechMs: 96, minSilenceMs: 96, windowMs });
+  const edges = createVadHysteresis({ threshold, minSpeechMs: 96, minSilenceMs: 96, windowMs });
   const chunks = new Rechunker(vad.windowSamples);
   const windows = chunks.push(recording.samples);
   // The last word may end in the last window, which is only partly filled.

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AudioFileError, readAudioFile } from '../../voices/dsp/audio-file.ts';
 import type { Problem } from '../session/contract/events.ts';
-import type { Door } from '../http/auth-guard.ts';
+import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
 import { parseBody } from '../http/request-body.ts';
 import { answer } from './answer.ts';
@@ -30,7 +30,7 @@ const schema = z.looseObject({
  * `POST /v1/audio/transcriptions`: transcribes a recording. Unintelligible speech is not an error: the text is empty,
  * and `x_dramatis.unclear` gives the reason (with `text`, the header `x-dramatis-unclear`).
  */
-export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: Door): void {
+export function addTranscriptions(app: FastifyInstance, parts: RestParts, door: AuthGuard): void {
   app.post('/v1/audio/transcriptions', { onRequest: door.work }, async (request, reply) => {
     if (!request.isMultipart()) {
       const message = 'Send a form (multipart/form-data) with the recording as `file`.';

@@ -1,7 +1,7 @@
 import type { SpeakerEncoder } from '../../voices/speaker-encoder.ts';
 import type { Vad } from '../../voices/vad.ts';
 import type { Item } from './contract/item.ts';
-import type { Players } from './contract/responder.ts';
+import type { Cast } from './contract/responder.ts';
 import type { ProbeLine } from './input/silence.ts';
 import type { ListeningInput } from './input/listening.ts';
 import type { SpeakingInput } from './output/speaking.ts';
@@ -9,13 +9,13 @@ import type { PauseJudged } from './turns/pause-judge.ts';
 import type { VoiceJudged } from './input/echo/echo-voice.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
-import { Company } from './history/participants.ts';
+import { Participants } from './history/participants.ts';
 import type { SessionContext } from './history/context.ts';
 import { Conversation } from './history/conversation.ts';
 import type { ReplyRequest, SessionCommand, SessionEvent } from './contract/events.ts';
-import { EchoVoice } from './input/echo/echo-voice.ts';
+import { OwnVoiceDetector } from './input/echo/echo-voice.ts';
 import { mayGoOn } from '../responders/turn-order.ts';
-import type { Heard, Inbound } from './input/vad-segmenter.ts';
+import type { VadWindow, Inbound } from './input/vad-segmenter.ts';
 import { Intake } from './input/intake.ts';
 import { changeItems, type ItemCommand } from './history/items.ts';
 import { Listening, type Understood } from './input/listening.ts';
@@ -23,13 +23,13 @@ import { problemEvent } from './contract/problem-event.ts';
 import type { Reply } from './output/reply.ts';
 import type { SessionSettings } from './contract/settings.ts';
 import { Speaking } from './output/speaking.ts';
-import { Trace } from './contract/turn-timings.ts';
+import { TurnTimings } from './contract/turn-timings.ts';
 import { TurnTaking } from './turns/turn-taking.ts';
 
 /** Everything that a session is made of. */
 export interface SessionParts
   extends
-    Players,
+    Cast,
     Pick<SessionContext, 'clock' | 'draftsPerTurn' | 'aheadMs' | 'newId' | 'turnDetector' | 'recall' | 'onFault'> {
   readonly vad: Vad;
   /** The client falls silent as soon as it is told that a reply is held, and discards what it has not played. */
@@ -48,7 +48,7 @@ export interface SessionParts
 }
 
 /** Everything that can happen to a session; all of it goes through one queue. */
-type SessionInput = Heard | Inbound | ListeningInput | SpeakingInput | PauseJudged | VoiceJudged;
+type SessionInput = VadWindow | Inbound | ListeningInput | SpeakingInput | PauseJudged | VoiceJudged;
 
 /** One conversation: the only writer of its own state, fed by one queue. */
 export class Session {
@@ -61,8 +61,8 @@ export class Session {
   readonly #listening: Listening;
   readonly #speaking: Speaking;
   readonly #turns: TurnTaking;
-  readonly #company: Company;
-  readonly #voices: EchoVoice | undefined;
+  readonly #company: Participants;
+  readonly #voices: OwnVoiceDetector | undefined;
   #settings: SessionSettings;
   #unclear = false;
   /** The user spoke over a reply that was not stopped; that speech is answered after the reply. */
@@ -72,7 +72,7 @@ export class Session {
     this.#parts = parts;
     this.#settings = parts.settings;
     this.conversation = new Conversation(parts.keptAudioMs, parts.items);
-    this.#company = new Company(parts.clock, this.conversation, parts, parts.before);
+    this.#company = new Participants(parts.clock, this.conversation, parts, parts.before);
     const context: SessionContext<SessionInput> = {
       ...parts,
       company: this.#company,
@@ -97,16 +97,16 @@ export class Session {
       this.#turns.advance({ type: 'reply-end', ...(waitsForUser ? { heardByMs } : {}) });
       this.#answerLate(reply);
     });
-    this.#voices = parts.speakerEncoder === undefined ? undefined : new EchoVoice(parts.speakerEncoder, context);
+    this.#voices = parts.speakerEncoder === undefined ? undefined : new OwnVoiceDetector(parts.speakerEncoder, context);
     this.#turns = new TurnTaking({
       context,
       voices: this.#voices,
       listening: this.#listening,
       speaking: this.#speaking,
-      nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new Trace(parts.clock)),
+      nod: () => this.#reply({ inConversation: false, situation: 'nod' }, new TurnTimings(parts.clock)),
       speakUp: (sinceMs) => {
         this.#listening.commitSilence(sinceMs);
-        this.#reply({ inConversation: true, situation: 'idle' }, new Trace(parts.clock));
+        this.#reply({ inConversation: true, situation: 'idle' }, new TurnTimings(parts.clock));
       },
     });
   }
@@ -240,7 +240,7 @@ export class Session {
     this.events.push({ type: 'updated', echo });
   }
 
-  #hear(heard: Heard): void {
+  #hear(heard: VadWindow): void {
     if (this.#settings.turnDetection !== null) this.#turns.hear(heard);
     else {
       this.#listening.take(heard);
@@ -291,7 +291,7 @@ export class Session {
     this.#owesAnswer = false;
     const userSpeaks = this.#listening.current !== undefined || this.#turns.answering !== undefined;
     const isNext = this.#company.goesOn && reply.wasPlayed && mayGoOn(userSpeaks, createsReply !== false);
-    if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new Trace(this.#parts.clock));
+    if (isNext || (owes && !userSpeaks)) this.#reply({ inConversation: true }, new TurnTimings(this.#parts.clock));
   }
 
   #commitByClient(ref: string | undefined): void {
@@ -307,10 +307,10 @@ export class Session {
       const message = 'The conversation already has an active response. Cancel it, or wait for it to end.';
       return this.#refuse('conversation_already_has_active_response', message, ref);
     }
-    this.#reply(request, this.#listening.takeTrace() ?? new Trace(this.#parts.clock));
+    this.#reply(request, this.#listening.takeTrace() ?? new TurnTimings(this.#parts.clock));
   }
 
-  #reply(request: ReplyRequest, trace: Trace, answering: { readonly answers?: string } = {}): void {
+  #reply(request: ReplyRequest, trace: TurnTimings, answering: { readonly answers?: string } = {}): void {
     if (request.inConversation) this.#turns.advance({ type: 'reply-start' });
     const fromHistory = request.items === undefined;
     const unclear = (): boolean => {

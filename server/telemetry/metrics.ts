@@ -1,10 +1,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
-import { owners } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../session/contract/latency-breakdown.ts';
 import { engineNames } from './engines.ts';
 import type { Telemetry } from './telemetry.ts';
-import type { Likeness } from './voice-watch.ts';
+import type { VoiceSimilarity } from './voice-watch.ts';
 
 /** Metrics of one server, for Prometheus. */
 export interface Metrics extends Telemetry {
@@ -75,7 +75,7 @@ export function openMetrics(
         errors.inc({ code: event.unclear.code });
       }
     },
-    noteLikeness: watchesVoices ? likenessFigure(registry) : () => undefined,
+    noteVoiceSimilarity: watchesVoices ? likenessFigure(registry) : () => undefined,
     text: () => registry.metrics(),
   };
 }
@@ -102,7 +102,7 @@ function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (en
     const { basis, first_audio_ms: firstAudioMs, owners: shares, total_ms: totalMs } = end.latency;
     if (firstAudioMs === null) return;
     waitSeconds.observe({ basis }, totalMs / 1000);
-    for (const owner of owners) {
+    for (const owner of latencyComponents) {
       const ms = shares[owner];
       if (ms !== null) ownerSeconds.observe({ owner, engine: engineOf(owner, end) }, ms / 1000);
     }
@@ -110,7 +110,7 @@ function waitFigures(registry: Registry, engines: readonly EngineSummary[]): (en
 }
 
 /** Registers the voice similarity histogram: a drifting voice shows as a growing share of low values. */
-function likenessFigure(registry: Registry): (likeness: Likeness) => void {
+function likenessFigure(registry: Registry): (likeness: VoiceSimilarity) => void {
   const likeness = new Histogram({
     name: 'dramatis_voice_similarity',
     help: 'Cosine of the speaker embedding of a reply to that of its reference clip, or of the character’s first reply.',

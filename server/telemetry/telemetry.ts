@@ -1,4 +1,4 @@
-import type { Likeness } from './voice-watch.ts';
+import type { VoiceSimilarity } from './voice-watch.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
 /** Session facts that telemetry may use: nothing that is said in it. */
@@ -11,5 +11,5 @@ export interface SessionFacts {
 export interface Telemetry {
   note(event: SessionEvent, about: SessionFacts): void;
   /** Records a reply's voice similarity. */
-  noteLikeness?(likeness: Likeness): void;
+  noteVoiceSimilarity?(likeness: VoiceSimilarity): void;
 }

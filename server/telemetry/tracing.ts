@@ -5,7 +5,7 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { EngineSummary } from '../engines/engines.ts';
 import type { ReplyEnd } from '../session/contract/events.ts';
-import { owners } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../session/contract/latency-breakdown.ts';
 import { engineNames } from './engines.ts';
 import type { SessionFacts, Telemetry } from './telemetry.ts';
 
@@ -57,7 +57,7 @@ function writeTurn(
   const turn = tracer.startSpan('turn', { kind: SpanKind.SERVER, startTime: startMs, attributes }, ROOT_CONTEXT);
   const inside = trace.setSpan(ROOT_CONTEXT, turn);
   let reachedMs = startMs;
-  for (const owner of owners) {
+  for (const owner of latencyComponents) {
     const ms = end.latency.owners[owner];
     if (ms === null) continue;
     const engine = engineOf(owner, end);

@@ -6,7 +6,7 @@ import { readWav } from '../../voices/dsp/wav.ts';
 import type { SessionEvent } from '../session/contract/events.ts';
 
 /** Voice similarity of one reply. */
-export interface Likeness {
+export interface VoiceSimilarity {
   readonly replyId: string;
   /** Cosine of the speaker embeddings, -1 to 1; comparable only for the same encoder and basis. */
   readonly similarity: number;
@@ -20,7 +20,7 @@ export interface VoiceWatch {
    * Follows one session: pass every event to the returned function. `tell` is called at most once per reply, some time
    * after its audio.
    */
-  follow(character: Character, tell: (likeness: Likeness) => void): (event: SessionEvent) => void;
+  follow(character: Character, tell: (likeness: VoiceSimilarity) => void): (event: SessionEvent) => void;
   close(): void;
 }
 
@@ -55,7 +55,7 @@ export function openVoiceWatch({ encoder, voiceOf, onFault }: VoiceWatchParts): 
     return voice?.kind === 'reference' ? encoder.embed(await readWav(voice.wavPath), { signal }) : undefined;
   }
 
-  async function judge(sample: Sample, character: Character): Promise<Likeness | undefined> {
+  async function judge(sample: Sample, character: Character): Promise<VoiceSimilarity | undefined> {
     const { id } = character;
     const reading = clips.get(id) ?? embedClip(character);
     clips.set(id, reading);

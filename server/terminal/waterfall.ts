@@ -1,8 +1,8 @@
-import { owners, type Owner } from '../session/contract/latency-breakdown.ts';
+import { latencyComponents, type LatencyComponent } from '../session/contract/latency-breakdown.ts';
 import type { Latency } from '../session/contract/turn-timings.ts';
 
 /** Display names of the latency components. */
-export const ownerNames: Readonly<Record<Owner, string>> = {
+export const latencyComponentNames: Readonly<Record<LatencyComponent, string>> = {
   arrival: 'sound under way',
   silence: 'silence waited',
   vad: 'voice detector',
@@ -22,13 +22,13 @@ export const ownerNames: Readonly<Record<Owner, string>> = {
 export function waterfall({ owners: shares, total_ms: totalMs }: Latency, width = 40): string {
   const scale = width / Math.max(1, totalMs);
   let fromMs = 0;
-  const rows = owners.flatMap((owner) => {
+  const rows = latencyComponents.flatMap((owner) => {
     const ms = shares[owner];
     if (ms === null) return [];
     const start = Math.min(width - 1, Math.round(fromMs * scale));
     fromMs += ms;
     const end = ms < 0.5 ? start : Math.max(start + 1, Math.round(fromMs * scale));
-    return [row(ownerNames[owner], ' '.repeat(start) + '█'.repeat(end - start), ms, width)];
+    return [row(latencyComponentNames[owner], ' '.repeat(start) + '█'.repeat(end - start), ms, width)];
   });
   return [...rows, row('in all', '', totalMs, width)].join('\n');
 }

@@ -31,8 +31,8 @@ export async function devCertificate(dataDir: string): Promise<TlsCredentials> {
   if (kept !== undefined) return kept;
   await mkdir(path.dirname(paths.cert), { recursive: true, mode: 0o700 });
   const made = await makeCertificate();
-  await writeWhole(paths.key, made.key, 0o600);
-  await writeWhole(paths.cert, made.cert, 0o644);
+  await writeAtomically(paths.key, made.key, 0o600);
+  await writeAtomically(paths.cert, made.cert, 0o644);
   return made;
 }
 
@@ -78,7 +78,7 @@ async function makeCertificate(): Promise<TlsCredentials> {
 }
 
 /** Writes atomically: a reader finds the old file or the new one, never half of one. */
-async function writeWhole(file: string, text: string, mode: number): Promise<void> {
+async function writeAtomically(file: string, text: string, mode: number): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
   await writeFile(draft, text, { mode });
   await chmod(draft, mode);

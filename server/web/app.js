@@ -1,4 +1,4 @@
-import { openCastSearch } from './parts/cast-search.js';
+import { openCharacterSearch } from './parts/character-search.js';
 import { fetchCharacters, languageOf, markChosen, showCast, workOf } from './parts/characters.js';
 import { element } from './parts/dom.js';
 import { explainServer } from './talk/explanations.js';
@@ -6,10 +6,10 @@ import { MemoryPanel } from './parts/memories.js';
 import { Messages } from './talk/messages.js';
 import { MicrophonePicker } from './parts/microphone-picker.js';
 import { showPortrait } from './parts/portrait.js';
-import { recall, remember } from './parts/remember.js';
+import { readStored, writeStored } from './parts/browser-storage.js';
 import { SceneView } from './parts/scene-view.js';
 import { captions, loudness } from './talk/talk-button.js';
-import { Talk } from './talk/talk.js';
+import { TalkController } from './talk/talk-controller.js';
 import { Transcript } from './talk/transcript.js';
 
 /** @import { Character } from './parts/characters.js' */
@@ -46,15 +46,15 @@ const picker = new MicrophonePicker(element('microphone', HTMLSelectElement), ()
   if (talk?.hasMicrophone === true) void talk.openMicrophone();
 });
 
-const searchCast = openCastSearch(element('find', HTMLInputElement), page.cast);
+const searchCast = openCharacterSearch(element('find', HTMLInputElement), page.cast);
 
 /** @type {readonly Character[]} */
 let characters = [];
 /** @type {Character | undefined} */
 let chosen;
-/** @type {Talk | undefined} */
+/** @type {TalkController | undefined} */
 let talk;
-let key = recall('tab', 'key');
+let key = readStored('tab', 'key');
 const scene = new SceneView(element('players', HTMLUListElement));
 const memories = new MemoryPanel({ character: () => chosen, key: () => key });
 
@@ -62,7 +62,7 @@ const memories = new MemoryPanel({ character: () => chosen, key: () => key });
 function showState(state) {
   const hasMicrophone = talk?.hasMicrophone ?? false;
   const isMuted = talk?.isMuted ?? false;
-  const { part, speaker, isYours, isOver } = scene;
+  const { part, speaker, isUsersTurn: isYours, isOver } = scene;
   const facts = part === 'none' ? {} : { scene: { listens: part === 'listens', speaker, isYours, isOver } };
   const about = { name: chosen?.name ?? 'a character', hasMicrophone, isMuted, ...facts };
   const { action, status, hint } = captions(state, about);
@@ -90,7 +90,7 @@ function choose(character) {
     messages.clear('unsent');
   }
   chosen = character;
-  remember('visits', 'character', character.id);
+  writeStored('visits', 'character', character.id);
   history.replaceState(null, '', `#${character.id}`);
   // Scenes cannot be edited.
   page.edit.hash = character.id.startsWith('scene:') ? '' : character.id;
@@ -130,7 +130,7 @@ async function beginTalk(by) {
     (...values) => {
       if (talk === begun) run(...values);
     };
-  const begun = new Talk({
+  const begun = new TalkController({
     character: chosen,
     key,
     user: memories.user,
@@ -237,7 +237,7 @@ function askForKey(reason) {
 function takeKey(event) {
   event.preventDefault();
   key = page.key.value.trim();
-  remember('tab', 'key', key);
+  writeStored('tab', 'key', key);
   page.key.value = '';
   page.keyForm.hidden = true;
   messages.clearAll();
@@ -260,7 +260,7 @@ async function load() {
   characters = found.characters;
   showCast(page.cast, characters, key, choose);
   searchCast();
-  const known = byId(location.hash.slice(1)) ?? byId(recall('visits', 'character'));
+  const known = byId(location.hash.slice(1)) ?? byId(readStored('visits', 'character'));
   if (known !== undefined) choose(known);
   else if (chosen === undefined) showState('idle');
 }

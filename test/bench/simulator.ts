@@ -1,5 +1,5 @@
 import { violations } from '../simulator/checks/invariants.ts';
-import { measuresOf, type Measures } from '../simulator/checks/measures.ts';
+import { measuresOf, type ConversationMetrics } from '../simulator/checks/measures.ts';
 import { randomScenario } from '../simulator/random-scenario.ts';
 import { babble, hear, hearOut, type Step } from '../simulator/step.ts';
 import { traceOf } from '../simulator/trace.ts';
@@ -48,7 +48,7 @@ async function* tenMinutes(): AsyncIterable<BenchRow> {
   const seconds: number[] = [];
   const cpuSeconds: number[] = [];
   const speed: number[] = [];
-  const measures: Measures[] = [];
+  const measures: ConversationMetrics[] = [];
   for (let round = 0; round < 8; round += 1) {
     const script: Step[] = Array.from({ length: 60 }, (_, turn) =>
       turn % 4 === 3 ? [babble(4), hear(4)] : [babble(6), hearOut],
@@ -69,7 +69,7 @@ async function* tenMinutes(): AsyncIterable<BenchRow> {
   yield summarize(bench, 'ten minutes of conversation take', 's', seconds);
   yield summarize(bench, 'of these, at work', 's', cpuSeconds);
   yield summarize(bench, 'virtual seconds in a real second', 's', speed);
-  const all = (pick: (one: Measures) => readonly number[]): number[] => measures.flatMap(pick);
+  const all = (pick: (one: ConversationMetrics) => readonly number[]): number[] => measures.flatMap(pick);
   const responses = all((one) => one.responseMs);
   yield summarize(bench, 'end of speech → first sound of the reply at the ear', 'ms', responses);
   yield summarize(

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { remarkKey } from '../../agents/retrieval/paraphrases.ts';
+import { messageKey } from '../../agents/retrieval/paraphrases.ts';
 import { languageOf } from '../../agents/language.ts';
 import { loadCharacters } from '../../characters/character.ts';
 
@@ -46,7 +46,7 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (_id
   });
 
   it('asks nothing of two lines that sounds the same to the index', () => {
-    const rows = pack.lines.map((pair) => new Set(pair.asks.map(remarkKey)));
+    const rows = pack.lines.map((pair) => new Set(pair.asks.map(messageKey)));
     const keys = rows.flatMap((row) => [...row]);
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   });

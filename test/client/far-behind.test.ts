@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Link, type Carrier } from '../../server/transports/websocket/resumable-stream.ts';
+import { ResumableStream, type Transport } from '../../server/transports/websocket/resumable-stream.ts';
 
 /** A carrier with room for so many frames; `drain` makes room again. */
 function narrowCarrier(room: number) {
   const taken: string[] = [];
   const closed: string[] = [];
   let left = room;
-  const carrier: Carrier = {
+  const carrier: Transport = {
     send(frame) {
       if (left === 0) return false;
       left -= 1;
@@ -23,9 +23,14 @@ function narrowCarrier(room: number) {
   return { carrier, closed, numbers, drain };
 }
 
-function openLink(keptBytes = 100_000): { link: Link; say: (count: number) => void } {
+function openLink(keptBytes = 100_000): { link: ResumableStream; say: (count: number) => void } {
   let events = 0;
-  const link = new Link({ binary: false, resumable: true, keptBytes, newEventId: () => `event_${(events += 1)}` });
+  const link = new ResumableStream({
+    binary: false,
+    resumable: true,
+    keptBytes,
+    newEventId: () => `event_${(events += 1)}`,
+  });
   const say = (count: number): void => {
     for (let index = 0; index < count; index += 1) link.send({ type: 'x', event_id: `event_${(events += 1)}` });
   };

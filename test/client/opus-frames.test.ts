@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../server/client/connection/binary-frame.js';
-import { InOrder } from '../../server/client/connection/in-order.js';
-import { Outgoing } from '../../server/client/connection/outgoing.js';
+import { OrderedQueue } from '../../server/client/connection/ordered-queue.js';
+import { FrameWriter } from '../../server/client/connection/frame-writer.js';
 import { OpusFrames } from '../../server/client/audio/opus-frames.js';
 import { openOpusDecoder, openOpusEncoder } from '../../voices/dsp/opus.ts';
 import { concatSamples } from '../../voices/audio.ts';
@@ -74,7 +74,7 @@ describe('a binary frame with Opus', () => {
 describe('the user’s sound', () => {
   it('goes on as PCM, in its order, when its encoder breaks', async () => {
     const sent: string[] = [];
-    const outgoing = new Outgoing((_audioMs, write) => {
+    const outgoing = new FrameWriter((_audioMs, write) => {
       const frame = write({ x_seq: 1 });
       if (typeof frame === 'string') return void sent.push(frame);
       const read = decodeFrame(frame);
@@ -97,7 +97,7 @@ describe('the user’s sound', () => {
 
 describe('things to be done in order', () => {
   it('wait for each other, fail alone, and are done at once where nothing waits', async () => {
-    const order = new InOrder();
+    const order = new OrderedQueue();
     const done: string[] = [];
     const note = (what: string) => () => void done.push(what);
     order.do(note('at once'));

@@ -3,7 +3,7 @@ import { BackOff } from '../../server/client/connection/back-off.js';
 import { decodeFrame, encodeFrame } from '../../server/client/connection/binary-frame.js';
 import { socketAddress } from '../../server/client/connection/dial.js';
 import { EventQueue } from '../../server/client/event-queue.js';
-import { HeardCursor } from '../../server/client/audio/heard-cursor.js';
+import { PlaybackReporter } from '../../server/client/audio/playback-reporter.js';
 import { Heartbeat } from '../../server/client/connection/heartbeat.js';
 import { Inbox } from '../../server/client/connection/inbox.js';
 import { Outbox } from '../../server/client/connection/outbox.js';
@@ -154,7 +154,7 @@ describe('the heartbeat', () => {
 describe('the heard cursor', () => {
   it('tells the beginning, then every 150 ms, then the end', () => {
     const told: (string | number | boolean | undefined)[][] = [];
-    const cursor = new HeardCursor((...what) => told.push(what));
+    const cursor = new PlaybackReporter((...what) => told.push(what));
     for (let samples = 960; samples <= 9_600; samples += 960) cursor.played('first', samples);
     cursor.played('first', 9_700, true);
     cursor.played('second', 0);

@@ -21,7 +21,7 @@ interface OpenResponse {
 /** Last event of a conversation item. */
 type ItemState = 'started' | 'stopped' | 'timed out' | 'committed' | 'added' | 'done' | 'deleted';
 
-interface Ledger {
+interface OrderState {
   readonly responses: Map<string, OpenResponse>;
   readonly ended: Set<string>;
   readonly items: Map<string, ItemState>;
@@ -40,7 +40,7 @@ interface Ledger {
 export function orderViolations(events: readonly RecordedEvent[]): string[] {
   const wrong: string[] = [];
   const seenIds = new Set<unknown>();
-  const ledger: Ledger = {
+  const ledger: OrderState = {
     responses: new Map(),
     ended: new Set(),
     items: new Map(),
@@ -70,7 +70,7 @@ export function unfinishedResponses(events: readonly RecordedEvent[]): string[] 
   return idsOf('response.created').filter((id) => !done.has(id));
 }
 
-function checkResponse(event: RecordedEvent, ledger: Ledger): void {
+function checkResponse(event: RecordedEvent, ledger: OrderState): void {
   const { responses, ended, say } = ledger;
   const about = event['response'] as { id: string; conversation_id: string | null } | undefined;
   const id = (event['response_id'] ?? about?.id) as string;
@@ -88,7 +88,7 @@ function checkResponse(event: RecordedEvent, ledger: Ledger): void {
   ended.add(id);
 }
 
-function checkEnd(event: RecordedEvent, response: OpenResponse, { items, lastOfItem, say }: Ledger): void {
+function checkEnd(event: RecordedEvent, response: OpenResponse, { items, lastOfItem, say }: OrderState): void {
   const { output, status } = event['response'] as { output: { id: string; status: string }[]; status: string };
   const ids = response.items.map((item) => item.id);
   if (JSON.stringify(output.map((item) => item.id)) !== JSON.stringify(ids)) say(event, 'lists other items than came');
@@ -112,7 +112,7 @@ const innerEvents: Readonly<Record<string, { readonly of: 'audio' | 'text' | 'ar
   'response.function_call_arguments.done': { of: 'arguments', ends: true },
 };
 
-function checkOutput(event: RecordedEvent, response: OpenResponse, ledger: Ledger): void {
+function checkOutput(event: RecordedEvent, response: OpenResponse, ledger: OrderState): void {
   const { say } = ledger;
   if (event.type === 'response.output_item.added') return addItem(event, response, say);
   const item = response.items.at(-1);
@@ -127,7 +127,7 @@ function checkOutput(event: RecordedEvent, response: OpenResponse, ledger: Ledge
   else checkInner(event, item, inner, say);
 }
 
-function checkBracket(event: RecordedEvent, item: OpenItem, say: Ledger['say']): void {
+function checkBracket(event: RecordedEvent, item: OpenItem, say: OrderState['say']): void {
   switch (event.type) {
     case 'response.content_part.added':
       if (item.type !== 'message' || item.part) say(event, 'has no place in its item');
@@ -147,7 +147,7 @@ function checkBracket(event: RecordedEvent, item: OpenItem, say: Ledger['say']):
   }
 }
 
-function addItem(event: RecordedEvent, response: OpenResponse, say: Ledger['say']): void {
+function addItem(event: RecordedEvent, response: OpenResponse, say: OrderState['say']): void {
   const { id, type, status } = event['item'] as { id: string; type: string; status: string };
   if (response.items.some((item) => !item.done)) say(event, 'came before the item before it was done');
   if (event['output_index'] !== response.items.length) say(event, 'has the wrong output_index');
@@ -159,7 +159,7 @@ function checkInner(
   event: RecordedEvent,
   item: OpenItem,
   { of, ends }: { readonly of: 'audio' | 'text' | 'arguments'; readonly ends: boolean },
-  say: Ledger['say'],
+  say: OrderState['say'],
 ): void {
   if (item.ended.has(of)) say(event, 'came after its done');
   if (ends) item.ended.add(of);
@@ -174,7 +174,7 @@ function checkInner(
   else if (event['arguments'] !== item.arguments) say(event, 'has other arguments than its deltas');
 }
 
-function checkCall(event: RecordedEvent, item: OpenItem, say: Ledger['say']): void {
+function checkCall(event: RecordedEvent, item: OpenItem, say: OrderState['say']): void {
   const call = event['item'] as Record<string, unknown>;
   if (!item.ended.has('arguments')) say(event, 'came before its arguments were done');
   if (call['status'] !== 'completed' || call['arguments'] !== item.arguments) say(event, 'is of an unfinished call');
@@ -193,7 +193,7 @@ const steps: Readonly<Record<string, { readonly from: readonly (ItemState | unde
   'conversation.item.deleted': { from: ['added', 'done'], to: 'deleted' },
 };
 
-function checkConversation(event: RecordedEvent, { items, transcribed, say }: Ledger): void {
+function checkConversation(event: RecordedEvent, { items, transcribed, say }: OrderState): void {
   const id = itemIdOf(event);
   const step = steps[event.type];
   if (step !== undefined) {

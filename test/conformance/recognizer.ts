@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.ts';
-import { asHeard } from '../fakes/speech-frames.ts';
+import { vadFrames } from '../fakes/speech-frames.ts';
 import { abortInSilence, itSurvivesFaults, reason, type Outcome, type Subject } from './upstream.ts';
 
 export interface RecognizerSubject extends Subject<SpeechRecognizer> {
@@ -23,7 +23,7 @@ export function recognizerConformance(subject: RecognizerSubject): void {
   const { title, speech, says } = subject;
   const options = { timeout: subject.timeoutMs ?? 30_000 };
   const heard = (recognizer: SpeechRecognizer, flagged = true): Iterable<AudioFrame> =>
-    asHeard(speech, recognizer.sampleRate, flagged);
+    vadFrames(speech, recognizer.sampleRate, flagged);
 
   describe(`${title} as a recognizer`, options, () => {
     it('says what it is', async () => {
@@ -47,7 +47,7 @@ export function recognizerConformance(subject: RecognizerSubject): void {
     it('hears nothing in silence, and asks nobody', async () => {
       await using opened = await subject.open();
       const { engine, upstream } = opened;
-      const silence = asHeard(new Float32Array(0), engine.sampleRate);
+      const silence = vadFrames(new Float32Array(0), engine.sampleRate);
       expect(await transcribe(engine, silence)).toEqual([{ type: 'transcript-final', text: '' }]);
       expect(upstream?.server.requests.filter(({ path }) => upstream.route.endsWith(` ${path}`)) ?? []).toEqual([]);
     });

@@ -17,7 +17,10 @@ function sigh(): AudioFrame {
 /** Requirements on every `TurnDetector`. */
 export function turnDetectorConformance(subject: Subject<TurnDetector>): void {
   const asked = (engine: TurnDetector, turn: AudioFrame, text?: string): Promise<number> =>
-    engine.completeness(turn, { signal: new AbortController().signal, ...(text === undefined ? {} : { text }) });
+    engine.endOfTurnProbability(turn, {
+      signal: new AbortController().signal,
+      ...(text === undefined ? {} : { text }),
+    });
 
   describe(`${subject.title} as a turn detector`, () => {
     it.each([
@@ -43,7 +46,7 @@ export function turnDetectorConformance(subject: Subject<TurnDetector>): void {
     it('aborted beforehand throws the reason', async () => {
       await using opened = await subject.open();
       const signal = AbortSignal.abort(reason);
-      await expect(opened.engine.completeness(sigh(), { signal })).rejects.toBe(reason);
+      await expect(opened.engine.endOfTurnProbability(sigh(), { signal })).rejects.toBe(reason);
     });
   });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Care } from '../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../voices/calls/call-policy.ts';
 import { EngineError } from '../../voices/engine.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
 import { faultCatalogue } from '../fakes/servers/faults.ts';
@@ -27,7 +27,7 @@ export interface Opened<Engine> extends AsyncDisposable {
 /** The engine under test, opened again for each test; `care` is given if a test needs short timeouts. */
 export interface Subject<Engine> {
   readonly title: string;
-  open(care?: Care): Promise<Opened<Engine>>;
+  open(care?: CallPolicy): Promise<Opened<Engine>>;
   /** True if an opened engine has an `upstream`. */
   readonly behindServer?: boolean;
   /** Faults of the catalogue, by name, that this engine cannot detect, with the reason. */

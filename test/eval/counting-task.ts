@@ -31,7 +31,7 @@ export function countingTask(
     },
     describe: (sample) => ({ input: sample.input }),
     async solve(sample, context) {
-      context.mayStart();
+      context.throwIfStopped();
       calls.push(sample.id);
       await hooks.solve?.(sample.id);
       return sample.input * 2;
@@ -39,9 +39,9 @@ export function countingTask(
     scorers: [
       {
         name: 'size',
-        asks: () => ['a', 'b'],
+        measurementKeys: () => ['a', 'b'],
         async measure(ask, { sample, output }, context) {
-          context.mayStart();
+          context.throwIfStopped();
           calls.push(`${sample.id}/${ask}`);
           await hooks.measure?.(`${sample.id}/${ask}`);
           context.spend(0.01);

@@ -5,7 +5,7 @@ import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
 
 const { signal } = new AbortController();
-const freely = { signal, mayStart: () => undefined };
+const freely = { signal, throwIfStopped: () => undefined };
 const away = (retryAfterMs?: number): EngineError =>
   new EngineError('judge', 'ENGINE_UNAVAILABLE', 'away', undefined, { retryAfterMs });
 

@@ -58,7 +58,7 @@ describe('a judge', () => {
   it('that is deaf is found out', async () => {
     await using scratch = await openScratch();
     const { data } = await makeJudgedSet(scratch.path, 3);
-    const { status, passed } = await check(data, { ear: 'deaf' });
+    const { status, passed } = await check(data, { scoredBy: 'deaf' });
     expect(passed).toEqual({
       itself: true,
       silence: false,
@@ -73,7 +73,7 @@ describe('a judge', () => {
   it('that only ever likes the first is found out', async () => {
     await using scratch = await openScratch();
     const { data } = await makeJudgedSet(scratch.path, 3);
-    const { passed } = await check(data, { ear: 'deaf', firstBonus: 3 });
+    const { passed } = await check(data, { scoredBy: 'deaf', firstBonus: 3 });
     expect(passed['silence']).toBe(false);
     expect(passed['itself']).toBe(true);
   });

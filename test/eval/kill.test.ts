@@ -52,7 +52,7 @@ it('a run that is killed at 20 moments and resumed gives the same results, and j
   });
   const server = await startServer(config);
   // The same words need not sound the same to the bit when they are spoken again, but they take as long.
-  await using judge = await openJudgeServer({ delayMs: 30, ear: 'lengths' });
+  await using judge = await openJudgeServer({ delayMs: 30, scoredBy: 'lengths' });
   const judgeFlags = [
     '--judge',
     `${judge.url}/v1`,

@@ -6,7 +6,7 @@ import { openAudioStore } from '../../eval/audio-store.ts';
 import { openBudget } from '../../eval/budget.ts';
 import { openRunFolder } from '../../eval/run-folder.ts';
 import { openRunLog, readRunLog, type LogLine } from '../../eval/run-log.ts';
-import { nothingKnown, runTask, type Known } from '../../eval/runner.ts';
+import { noPriorResults, runTask, type PriorResults } from '../../eval/runner.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { ManualClock } from '../fakes/clock.ts';
 import { countingTask, plainHeader } from './counting-task.ts';
@@ -21,11 +21,11 @@ async function runIn(
   options: { maxDollars?: number; signal?: AbortSignal; concurrency?: number } = {},
 ): Promise<string> {
   const file = path.join(folder, 'log.jsonl');
-  const known: Known = await readRunLog(file).catch(() => nothingKnown);
+  const known: PriorResults = await readRunLog(file).catch(() => noPriorResults);
   const log = await openRunLog(file);
   const clock = new ManualClock();
   try {
-    if (known === nothingKnown) await log.append(plainHeader);
+    if (known === noPriorResults) await log.append(plainHeader);
     return await runTask(task, known, {
       log,
       audio: openAudioStore(path.join(folder, 'audio')),

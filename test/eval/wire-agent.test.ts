@@ -53,7 +53,7 @@ async function converse(
   return agent.answer(sample, {
     signal,
     audio: openAudioStore(path.join(folder, 'audio')),
-    mayStart: () => undefined,
+    throwIfStopped: () => undefined,
     spend: () => undefined,
   });
 }

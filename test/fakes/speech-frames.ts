@@ -4,7 +4,7 @@ import { Rechunker, type AudioFrame } from '../../voices/audio.ts';
  * Yields speech in windows of 32 ms, as a session passes it to a recognizer, followed by silence. `flagged` false:
  * without VAD flags.
  */
-export function* asHeard(speech: Float32Array, sampleRate: number, flagged = true): Generator<AudioFrame> {
+export function* vadFrames(speech: Float32Array, sampleRate: number, flagged = true): Generator<AudioFrame> {
   const windowSamples = Math.round(sampleRate * 0.032);
   const windows = new Rechunker(windowSamples).push(speech);
   const silence = Array.from({ length: 25 }, () => new Float32Array(windowSamples));

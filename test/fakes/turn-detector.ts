@@ -15,7 +15,7 @@ export function fakeTurnDetector(script: readonly (number | Error)[] = [1]): Tur
     name: 'fake-turn-detector',
     asked,
     heardMs,
-    async completeness(turn: AudioFrame, { signal, text }) {
+    async endOfTurnProbability(turn: AudioFrame, { signal, text }) {
       signal.throwIfAborted();
       const answer = script[Math.min(asked.length, script.length - 1)] ?? 1;
       asked.push(text);

@@ -16,7 +16,7 @@ export interface Clip {
 }
 
 /** The next transcript and reply of the engines; set by a test. */
-export interface Cue {
+export interface ScriptedExchange {
   hears: string;
   says: string;
 }
@@ -34,7 +34,7 @@ export interface PresetServers {
 }
 
 /** The systems of SpeechRole's Table 2, each with in-test servers for all its engines. */
-export const presetServers: Readonly<Record<string, (cue: Cue) => Promise<PresetServers>>> = {
+export const presetServers: Readonly<Record<string, (cue: ScriptedExchange) => Promise<PresetServers>>> = {
   xtts: voiced('xtts-v2', '', openCoquiServer, async (server) => {
     const form = await lastOf(server, 'POST /clone_speaker')?.form();
     const { speaker_embedding: latents } = lastOf(server, 'POST /tts_stream')?.json() ?? {};
@@ -87,7 +87,7 @@ function voiced(
   path: string,
   open: () => Promise<EngineServer>,
   voiceOf: VoiceOf,
-): (cue: Cue) => Promise<PresetServers> {
+): (cue: ScriptedExchange) => Promise<PresetServers> {
   return async (cue) => {
     const whisper = await openTranscriptionServer(() => ({ text: cue.hears }));
     const llama = await openChatModel(() => cue.says);
@@ -115,7 +115,7 @@ async function uploaded(server: EngineServer): Promise<readonly [unknown, Wanted
   return [[String(audio).slice(0, 27), text], ({ transcript }) => ['data:audio/wav;base64,UklGR', transcript]];
 }
 
-async function alibabaCloud(cue: Cue): Promise<PresetServers> {
+async function alibabaCloud(cue: ScriptedExchange): Promise<PresetServers> {
   const cloud = await openDashscopeServer({
     get hears() {
       return [cue.hears];
@@ -142,7 +142,7 @@ function omni(
   name: string,
   shape: 'openai' | 'late',
   voiceOf: (request: Record<string, unknown>) => readonly [asked: unknown, wanted: unknown],
-): (cue: Cue) => Promise<PresetServers> {
+): (cue: ScriptedExchange) => Promise<PresetServers> {
   return async (cue) => {
     const server = await openChatAudioServer(shape, () => cue.says);
     return {

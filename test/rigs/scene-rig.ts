@@ -1,6 +1,6 @@
 import type { ChatModel, Message } from '../../agents/chat.ts';
-import { openMind } from '../../agents/actor/open.ts';
-import { loadStages } from '../../characters/scene.ts';
+import { openAgents } from '../../agents/actor/open.ts';
+import { loadSceneCasts } from '../../characters/scene.ts';
 import { readCharacters } from '../../server/cast/cast.ts';
 import { cascade } from '../../server/responders/responder.ts';
 import { sceneResponder } from '../../server/responders/scene-responder.ts';
@@ -9,7 +9,7 @@ import { fakeSynthesizer } from '../fakes/synthesizer.ts';
 import { openRig } from './session-rig.ts';
 
 export const characters = await readCharacters({});
-export const stages = await loadStages('characters', characters);
+export const stages = await loadSceneCasts('characters', characters);
 export const sceneNamed = (id: string) => {
   const stage = stages.find((each) => each.id === `scene:${id}`)?.stage;
   if (stage === undefined) throw new Error(`no scene ${id}`);
@@ -23,7 +23,7 @@ export function openScene({
   stage = garden,
   hears = ['Alice, where is the cat?'],
 }: { model?: ChatModel; stage?: typeof garden; hears?: string[] } = {}) {
-  const mind = openMind(model === undefined ? [] : [{ model }]);
+  const mind = openAgents(model === undefined ? [] : [{ model }]);
   const recognizer = fakeRecognizer(hears);
   const voices: string[] = [];
   const responder = sceneResponder({

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { CallCost } from '../../voices/calls/calls.ts';
-import type { Care } from '../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../voices/calls/call-policy.ts';
 import { openContext, type Adapter } from '../../voices/calls/context.ts';
-import type { EngineUpkeep } from '../../voices/engine.ts';
+import type { EngineLifecycle } from '../../voices/engine.ts';
 import type { ReferenceVoice, SpeechChunk, SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { writeWav } from '../../voices/dsp/wav.ts';
 import { secretKey, type Opened } from '../conformance/upstream.ts';
 import type { EngineServer } from '../fakes/servers/engine-server.ts';
-import { pcmOf } from '../fakes/sound.ts';
+import { pcmOf } from '../fakes/server-audio.ts';
 import { tone } from '../fakes/vad.ts';
 
 /** A reference clip for the tests of one file. */
@@ -31,9 +31,9 @@ export async function clipForTests(options: { readonly ms?: number; readonly lan
 export function openEngine<Engine, Settings>(
   adapter: Adapter<Engine, Settings>,
   given: Record<string, unknown>,
-  care: Care = {},
+  care: CallPolicy = {},
   log?: (cost: CallCost) => void,
-): Engine & EngineUpkeep {
+): Engine & EngineLifecycle {
   const settings = adapter.settings.parse(given);
   return adapter.open(settings, openContext('voice', { key: secretKey, care: [care, adapter.care?.(settings)], log }));
 }
@@ -42,7 +42,11 @@ export function openEngine<Engine, Settings>(
 export async function opened<Settings>(
   adapter: Adapter<SpeechSynthesizer, Settings>,
   given: Record<string, unknown>,
-  { server, route, care }: { readonly server: EngineServer; readonly route: string; readonly care?: Care | undefined },
+  {
+    server,
+    route,
+    care,
+  }: { readonly server: EngineServer; readonly route: string; readonly care?: CallPolicy | undefined },
 ): Promise<Opened<SpeechSynthesizer>> {
   // Abandoned calls keep no concurrency slot, because the test servers drop them at once.
   const engine = openEngine(adapter, { baseUrl: server.url, ...given }, { graceMs: 0, ...care });

@@ -1,7 +1,7 @@
 import type { EngineErrorCode } from '../../voices/engine.ts';
 
 /** Behaviour of the recognizer in one utterance. */
-export interface Hearing {
+export interface RecognizerBehavior {
   /** Interval of partial transcripts; 240 unless given. */
   readonly partialMs?: number;
   /** From the end of the utterance to the final transcript; 80 unless given. */
@@ -12,7 +12,7 @@ export interface Hearing {
 }
 
 /** Behaviour of the reply source in one reply. */
-export interface Thinking {
+export interface ReplyBehavior {
   /** Text of the reply. By default, two sentences of new words, with `words` words each: 6 unless given. */
   readonly says?: string;
   readonly words?: number;
@@ -32,7 +32,7 @@ export interface Thinking {
 }
 
 /** Behaviour of the synthesizer in one reply. */
-export interface Speaking {
+export interface SynthesizerBehavior {
   /** From a phrase to its first audio; 90 unless given. */
   readonly firstMs?: number;
   /** Real-time factor: processing time per duration of speech; 0.1 unless given. Over 1, it cannot keep up. */
@@ -47,18 +47,18 @@ export interface Speaking {
 /** Behaviour of the engines of one session. Calls beyond a list behave as usual. */
 export interface EngineScript {
   /** One entry per utterance. */
-  readonly hears?: readonly Hearing[];
+  readonly hears?: readonly RecognizerBehavior[];
   /**
    * One entry per reply. A reply that is aborted and made again, from the same number of messages, counts as the same
    * reply.
    */
-  readonly thinks?: readonly Thinking[];
+  readonly thinks?: readonly ReplyBehavior[];
   /** One entry per reply, like `thinks`. */
-  readonly speaks?: readonly Speaking[];
+  readonly speaks?: readonly SynthesizerBehavior[];
   /** End-of-turn probability of each call, 0 to 1; 1 beyond the list. */
   readonly completeness?: readonly number[];
   /** Defaults for all calls. */
-  readonly usual?: Hearing & Thinking & Speaking;
+  readonly usual?: RecognizerBehavior & ReplyBehavior & SynthesizerBehavior;
   /** Indexes of windows at which the VAD fails. */
   readonly deafAt?: readonly number[];
   readonly error?: EngineErrorCode;

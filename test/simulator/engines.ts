@@ -6,7 +6,7 @@ import type { SpeechRecognizer, TranscriptPart } from '../../voices/recognizer.t
 import type { SpeechSynthesizer, TimedWord } from '../../voices/synthesizer.ts';
 import type { TurnDetector } from '../../voices/turn-detector.ts';
 import type { Vad } from '../../voices/vad.ts';
-import type { EngineScript, Hearing, Speaking, Thinking } from './engine-script.ts';
+import type { EngineScript, RecognizerBehavior, SynthesizerBehavior, ReplyBehavior } from './engine-script.ts';
 import type { Scheduler } from './scheduler.ts';
 import { sampleRate, voicedShare, WordReader, type Vocabulary } from './speech.ts';
 
@@ -67,7 +67,7 @@ export class SimulatedEngines {
     let asked = 0;
     this.turnDetector = {
       name: 'simulated',
-      completeness: async (_turn, { signal }) => {
+      endOfTurnProbability: async (_turn, { signal }) => {
         await this.#scheduler.sleep(10, signal);
         return this.#script.completeness?.[asked++] ?? 1;
       },
@@ -106,7 +106,7 @@ export class SimulatedEngines {
     audio: AsyncIterable<{ readonly samples: Float32Array; readonly voiced?: boolean }>,
     signal: AbortSignal,
   ): AsyncIterable<TranscriptPart> {
-    const { partialMs = 240, finalMs = 80, fails, unclear }: Hearing = this.#turn('hears', this.#utterances);
+    const { partialMs = 240, finalMs = 80, fails, unclear }: RecognizerBehavior = this.#turn('hears', this.#utterances);
     this.#utterances += 1;
     const reader = new WordReader(this.#vocabulary);
     this.utterances.push(reader);
@@ -131,7 +131,7 @@ export class SimulatedEngines {
 
   async *#answer(history: readonly Message[], signal: AbortSignal, mayCall: boolean): AsyncIterable<ReplyPart> {
     const number = this.#begin(history.length, signal);
-    const turn: Thinking = this.#turn('thinks', number);
+    const turn: ReplyBehavior = this.#turn('thinks', number);
     this.histories.push(history);
     yield { type: 'mind', name: 'simulated' };
     await this.#scheduler.sleep(turn.firstTokenMs ?? 120, signal);
@@ -151,7 +151,7 @@ export class SimulatedEngines {
 
   async *#tokens(
     text: string,
-    turn: Thinking & { readonly stopsAfter?: number | undefined },
+    turn: ReplyBehavior & { readonly stopsAfter?: number | undefined },
     signal: AbortSignal,
   ): AsyncIterable<ReplyPart> {
     for (const [index, token] of text.split(/(?<=\s)/u).entries()) {
@@ -171,7 +171,7 @@ export class SimulatedEngines {
     let atMs = 0;
     for await (const { text } of phrases) {
       // The reply source has started by now.
-      const turn: Speaking = this.#turn('speaks', this.#reply.number);
+      const turn: SynthesizerBehavior = this.#turn('speaks', this.#reply.number);
       const wordMs = turn.wordMs ?? 240;
       await this.#scheduler.sleep(turn.firstMs ?? 90, signal);
       const tokens = text.split(/(?<=\s)/u);

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
 import type { TalkSocket } from '../../server/client/types/api.d.ts';
-import { fairWeather, Pipe, type Piece, type Weather } from './pipe.ts';
+import { fairWeather, Pipe, type Piece, type NetworkConditions } from './pipe.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const CONNECTING = 0;
@@ -17,7 +17,7 @@ const refusedMs = 20;
 
 interface Ends {
   readonly scheduler: Scheduler;
-  readonly weather: Weather;
+  readonly weather: NetworkConditions;
   /** Serves the connection, as the real server does with a socket of `ws`. */
   readonly serve: (socket: WebSocket, url: URL) => void;
   /** Called with every piece that reaches the client. */
@@ -27,14 +27,14 @@ interface Ends {
 
 /** The network of one person's client: connection attempts, network conditions, outages. */
 export class Network {
-  readonly weather: Weather;
+  readonly weather: NetworkConditions;
   readonly #ends: Ends;
   readonly #wires = new Set<Wire>();
   #isDown = false;
   /** True while nothing passes over the connections that existed when the freeze began. */
   isFrozen = false;
 
-  constructor(parts: Omit<Ends, 'weather' | 'isDown'>, weather: Partial<Weather> = {}) {
+  constructor(parts: Omit<Ends, 'weather' | 'isDown'>, weather: Partial<NetworkConditions> = {}) {
     this.weather = { ...fairWeather, ...weather };
     this.#ends = { ...parts, weather: this.weather, isDown: () => this.#isDown };
   }

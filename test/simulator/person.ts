@@ -1,7 +1,7 @@
 import type { ClientEvent, Talk, TalkEvent } from '../../server/client/types/api.d.ts';
 import { openTalk } from '../../server/client/open-talk.js';
 import { Loudspeaker } from './loudspeaker.ts';
-import { Mouth } from './mouth.ts';
+import { Microphone } from './microphone.ts';
 import type { Network } from './network.ts';
 import { ClientRecord } from './record.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -29,7 +29,7 @@ interface PersonParts {
 /** A person with our own client: voice and microphone, loudspeaker and hearing, and keyboard. */
 export class Person {
   readonly name: string;
-  readonly mouth: Mouth;
+  readonly mouth: Microphone;
   readonly network: Network;
   readonly record = new ClientRecord();
   /** Events that the person waited for in vain. */
@@ -52,7 +52,7 @@ export class Person {
     this.name = parts.name;
     this.#silence = new Uint8Array((sampleRate * parts.chunkMs * 2) / 1000);
     this.network = parts.network;
-    this.mouth = new Mouth(parts.scheduler, parts.vocabulary, parts.name);
+    this.mouth = new Microphone(parts.scheduler, parts.vocabulary, parts.name);
   }
 
   get speaker(): Loudspeaker {

@@ -1,7 +1,7 @@
 import type { Scheduler } from './scheduler.ts';
 
 /** Network conditions. All can be changed while it runs. */
-export interface Weather {
+export interface NetworkConditions {
   /** One-way delay. */
   latencyMs: number;
   /** Maximum random extra delay of each piece. Pieces never overtake each other. */
@@ -12,7 +12,7 @@ export interface Weather {
   bytesPerSecond: number;
 }
 
-export const fairWeather: Weather = { latencyMs: 20, jitterMs: 0, lossShare: 0, bytesPerSecond: Infinity };
+export const fairWeather: NetworkConditions = { latencyMs: 20, jitterMs: 0, lossShare: 0, bytesPerSecond: Infinity };
 
 /** Delay until a lost piece is sent again: Linux's minimum, plus a margin. */
 const resendMs = 220;
@@ -35,7 +35,7 @@ interface Waiting {
 /** One direction of a connection: pieces arrive in order, once each, delayed by the network conditions. */
 export class Pipe {
   readonly #scheduler: Scheduler;
-  readonly #weather: Weather;
+  readonly #weather: NetworkConditions;
   readonly #deliver: (piece: Piece) => void;
   readonly #unsent: Waiting[] = [];
   /** Arrived, but not read. */
@@ -48,7 +48,7 @@ export class Pipe {
   #isPaused = false;
   #isDead = false;
 
-  constructor(scheduler: Scheduler, weather: Weather, deliver: (piece: Piece) => void) {
+  constructor(scheduler: Scheduler, weather: NetworkConditions, deliver: (piece: Piece) => void) {
     this.#scheduler = scheduler;
     this.#weather = weather;
     this.#deliver = deliver;

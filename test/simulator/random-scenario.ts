@@ -1,7 +1,7 @@
 import type { SessionPatch } from '../../server/protocol/client-events.ts';
 import { seededRandom } from '../../eval/seeded-random.ts';
-import type { EngineScript, Hearing, Speaking, Thinking } from './engine-script.ts';
-import type { Weather } from './pipe.ts';
+import type { EngineScript, RecognizerBehavior, SynthesizerBehavior, ReplyBehavior } from './engine-script.ts';
+import type { NetworkConditions } from './pipe.ts';
 import type { Part, Scenario } from './scenario.ts';
 import {
   ask,
@@ -62,7 +62,7 @@ function oneOf<Choice>(chance: Chance, choices: readonly (readonly [weight: numb
   return (choices.at(-1) as (typeof choices)[number])[1];
 }
 
-function randomWeather(chance: Chance): Partial<Weather> {
+function randomWeather(chance: Chance): Partial<NetworkConditions> {
   return oneOf(chance, [
     [5, {}],
     [2, { latencyMs: integer(chance, 1, 400) }],
@@ -74,13 +74,13 @@ function randomWeather(chance: Chance): Partial<Weather> {
 
 function randomEngines(chance: Chance): EngineScript {
   const turns = <Turn>(make: () => Turn): Turn[] => Array.from({ length: 5 }, make);
-  const hearing = (): Hearing => ({
+  const hearing = (): RecognizerBehavior => ({
     finalMs: oneOf(chance, [
       [6, 80],
       [2, integer(chance, 0, 600)],
       [1, 2_500],
     ]),
-    ...oneOf<Hearing>(chance, [
+    ...oneOf<RecognizerBehavior>(chance, [
       [16, {}],
       [1, { fails: 'at once' }],
       [1, { fails: 'while listening' }],
@@ -88,26 +88,26 @@ function randomEngines(chance: Chance): EngineScript {
       [1, { unclear: true }],
     ]),
   });
-  const thinking = (): Thinking => ({
+  const thinking = (): ReplyBehavior => ({
     firstTokenMs: oneOf(chance, [
       [6, 120],
       [2, integer(chance, 0, 900)],
       [1, 3_000],
     ]),
-    ...oneOf<Thinking>(chance, [
+    ...oneOf<ReplyBehavior>(chance, [
       [14, {}],
       [1, { failsAfter: integer(chance, 0, 8) }],
       [1, { stallsAfter: integer(chance, 0, 8), stallMs: integer(chance, 300, 3_000) }],
       [1, { givesWayAfter: integer(chance, 0, 6) }],
     ]),
   });
-  const speaking = (): Speaking => ({
+  const speaking = (): SynthesizerBehavior => ({
     work: oneOf(chance, [
       [6, 0.1],
       [1, 0.9],
       [1, 1.4],
     ]),
-    ...oneOf<Speaking>(chance, [
+    ...oneOf<SynthesizerBehavior>(chance, [
       [14, {}],
       [1, { failsAfter: integer(chance, 0, 8) }],
       [1, { stallsAfter: integer(chance, 0, 8), stallMs: integer(chance, 300, 3_000) }],

@@ -1,6 +1,6 @@
 import type { SessionPatch } from '../../server/protocol/client-events.ts';
 import type { EngineScript } from './engine-script.ts';
-import type { Weather } from './pipe.ts';
+import type { NetworkConditions } from './pipe.ts';
 import type { Step } from './step.ts';
 import type { Run } from './world.ts';
 
@@ -8,7 +8,7 @@ import type { Run } from './world.ts';
 export interface Part {
   readonly script: readonly Step[];
   readonly engines?: EngineScript;
-  readonly weather?: Partial<Weather>;
+  readonly weather?: Partial<NetworkConditions>;
   /** The network is down for this time at first. */
   readonly isDownMs?: number;
   /** Settings requested as soon as the session exists. */

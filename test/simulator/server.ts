@@ -5,7 +5,7 @@ import { readConfig } from '../../server/config/config.ts';
 import type { Engines } from '../../server/engines/engines.ts';
 import { LiveSessions } from '../../server/http/live-sessions.ts';
 import { serveSocket, type SocketRequest } from '../../server/transports/websocket/realtime.ts';
-import { Lobby } from '../../server/transports/websocket/resumable-sessions.ts';
+import { ResumableSessions } from '../../server/transports/websocket/resumable-sessions.ts';
 import { cascade } from '../../server/responders/responder.ts';
 import type { SimulatedEngines } from './engines.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -24,7 +24,7 @@ const voice = { kind: 'preset', id: 'simulated' } as const;
 
 /** The server below HTTP: handles sockets in virtual time. */
 export class SimulatedServer {
-  readonly lobby: Lobby;
+  readonly lobby: ResumableSessions;
   readonly sessions: LiveSessions;
   /** Internal faults that it logged, without content. */
   readonly faults: string[] = [];
@@ -34,7 +34,7 @@ export class SimulatedServer {
   constructor(scheduler: Scheduler, environment: Readonly<Record<string, string>> = {}) {
     this.#scheduler = scheduler;
     this.#config = readConfig({ flags: {}, environment });
-    this.lobby = new Lobby(this.#config.resumeGraceSeconds * 1000, scheduler);
+    this.lobby = new ResumableSessions(this.#config.resumeGraceSeconds * 1000, scheduler);
     this.sessions = new LiveSessions(this.#config, scheduler);
   }
 

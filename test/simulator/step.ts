@@ -1,5 +1,5 @@
 import type { SessionPatch } from '../../server/protocol/client-events.ts';
-import type { Weather } from './pipe.ts';
+import type { NetworkConditions } from './pipe.ts';
 
 /** One action or wait of a person. Plain data, so that a failing run can be printed. */
 export type Step =
@@ -13,7 +13,7 @@ export type Step =
   | { readonly do: 'write'; readonly text: string }
   | { readonly do: 'send'; readonly event: { readonly type: string; readonly [field: string]: unknown } }
   | { readonly do: 'cut'; readonly downMs: number }
-  | { readonly do: 'weather'; readonly weather: Partial<Weather> }
+  | { readonly do: 'weather'; readonly weather: Partial<NetworkConditions> }
   | { readonly do: 'meanwhile'; readonly steps: readonly Step[] }
   | { readonly do: 'stop server'; readonly graceMs: number }
   | { readonly do: 'kill server' };
@@ -93,7 +93,7 @@ export function freeze(ms: number): Step {
   return { do: 'freeze', ms };
 }
 
-export function weather(change: Partial<Weather>): Step {
+export function weather(change: Partial<NetworkConditions>): Step {
   return { do: 'weather', weather: change };
 }
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../voices/audio.ts';
 import { EngineError } from '../../voices/engine.ts';
 import { Queue } from '../../voices/runtime/queue.ts';
-import { firstThatHears } from '../../voices/recognition/fallback-recognizer.ts';
+import { fallbackRecognizer } from '../../voices/recognition/fallback-recognizer.ts';
 import type { SpeechRecognizer } from '../../voices/recognizer.ts';
-import { firstThatSpeaks } from '../../voices/synthesis/fallback-synthesizer.ts';
+import { fallbackSynthesizer } from '../../voices/synthesis/fallback-synthesizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../voices/synthesizer.ts';
 import { recognizerConformance } from '../conformance/recognizer.ts';
-import { asHeard } from '../fakes/speech-frames.ts';
+import { vadFrames } from '../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../conformance/synthesizer.ts';
 import type { Opened } from '../conformance/upstream.ts';
 import { fakeRecognizer } from '../fakes/recognizer.ts';
@@ -23,7 +23,7 @@ const fresh = <Engine>(make: () => Engine) => ({
 
 recognizerConformance({
   title: 'a chain whose first engine fails',
-  ...fresh(() => firstThatHears([failsAfter(3), fakeRecognizer(['hello there'])])),
+  ...fresh(() => fallbackRecognizer([failsAfter(3), fakeRecognizer(['hello there'])])),
   speech: tone(640, 16_000),
   says: /^hello there$/,
   abortsLate: 'as the fake in it',
@@ -31,7 +31,7 @@ recognizerConformance({
 synthesizerConformance({
   title: 'a chain whose first engine fails on the second phrase',
   ...fresh(() =>
-    firstThatSpeaks([
+    fallbackSynthesizer([
       { synthesizer: fakeSynthesizer({ failOn: 'What brings', error: lost }), voice },
       { synthesizer: fakeSynthesizer(), voice },
     ]),
@@ -65,9 +65,9 @@ describe('a chain of recognizers', () => {
   it('has the next engine hear the utterance from its beginning', async () => {
     const second = fakeRecognizer(['hello there']);
     async function* frames(): AsyncGenerator<AudioFrame> {
-      yield* asHeard(tone(640, 16_000), 16_000);
+      yield* vadFrames(tone(640, 16_000), 16_000);
     }
-    const chain = firstThatHears([failsAfter(10), second]);
+    const chain = fallbackRecognizer([failsAfter(10), second]);
     const parts = await Array.fromAsync(chain.transcribe(frames(), { signal }));
     expect(parts.map(({ text }) => text)).toEqual(['Hal', 'hello', 'hello there', 'hello there']);
     expect(second.heardMs).toEqual([45 * 32]);
@@ -77,18 +77,18 @@ describe('a chain of recognizers', () => {
   it('throws what the last engine throws', async () => {
     const last = new EngineError('second', 'ENGINE_TIMEOUT', 'late');
     async function* frames(): AsyncGenerator<AudioFrame> {
-      yield* asHeard(tone(640, 16_000), 16_000);
+      yield* vadFrames(tone(640, 16_000), 16_000);
     }
-    const listening = firstThatHears([failsAfter(3), fakeRecognizer([last])]).transcribe(frames(), { signal });
+    const listening = fallbackRecognizer([failsAfter(3), fakeRecognizer([last])]).transcribe(frames(), { signal });
     await expect(Array.fromAsync(listening)).rejects.toBe(last);
   });
 
   it('hides no bug of ours', async () => {
     const bug = new TypeError('a bug');
     async function* frames(): AsyncGenerator<AudioFrame> {
-      yield* asHeard(tone(640, 16_000), 16_000);
+      yield* vadFrames(tone(640, 16_000), 16_000);
     }
-    const chain = firstThatHears([fakeRecognizer([bug]), fakeRecognizer(['hello'])]);
+    const chain = fallbackRecognizer([fakeRecognizer([bug]), fakeRecognizer(['hello'])]);
     await expect(Array.fromAsync(chain.transcribe(frames(), { signal }))).rejects.toBe(bug);
   });
 });
@@ -113,7 +113,7 @@ describe('a chain of synthesizers', () => {
       source.end();
     });
     const second = fakeSynthesizer();
-    const chain = firstThatSpeaks([
+    const chain = fallbackSynthesizer([
       { synthesizer: asksAhead, voice },
       { synthesizer: second, voice },
     ]);
@@ -149,7 +149,7 @@ describe('a chain of synthesizers', () => {
       },
     };
     const other: Voice = { kind: 'preset', id: 'other' };
-    const chain = firstThatSpeaks([
+    const chain = fallbackSynthesizer([
       { synthesizer: stumbles(2), voice },
       { synthesizer: spy, voice: other },
     ]);

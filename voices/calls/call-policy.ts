@@ -19,7 +19,7 @@ const timeoutsSchema = z.strictObject({
 });
 
 /** Call policy of an engine; every engine in the engines file may set it. */
-export const careSchema = z.strictObject({
+export const callPolicySchema = z.strictObject({
   timeouts: timeoutsSchema.optional(),
   /** Maximum concurrent calls; more wait in a fair queue. */
   concurrency: z.number().int().min(1).max(1_024).optional(),
@@ -33,13 +33,13 @@ export const careSchema = z.strictObject({
 });
 
 /** See `careSchema`; missing values come from the adapter, then from `usualCare`. */
-export type Care = z.infer<typeof careSchema>;
+export type CallPolicy = z.infer<typeof callPolicySchema>;
 
 /** Timeouts with every value set. */
 export type Timeouts = { readonly [Stage in keyof z.infer<typeof timeoutsSchema>]-?: number };
 
 /** Call policy with every value set. */
-export interface FullCare {
+export interface ResolvedCallPolicy {
   readonly timeouts: Timeouts;
   readonly concurrency: number;
   readonly retries: number;
@@ -48,7 +48,7 @@ export interface FullCare {
   readonly graceMs: number;
 }
 
-const usualCare: FullCare = {
+const usualCare: ResolvedCallPolicy = {
   timeouts: { queueMs: 10_000, connectMs: 5_000, firstByteMs: 20_000, betweenBytesMs: 15_000, wholeMs: 180_000 },
   concurrency: 8,
   retries: 1,
@@ -58,12 +58,12 @@ const usualCare: FullCare = {
 };
 
 /** Merges call policies; the first that sets a value wins: the user's, then the adapter's, then the defaults. */
-export function fullCare(...wishes: readonly (Care | undefined)[]): FullCare {
+export function resolveCallPolicy(...wishes: readonly (CallPolicy | undefined)[]): ResolvedCallPolicy {
   const merged: Record<string, unknown> = { ...usualCare };
   const timeouts: Record<string, number> = { ...usualCare.timeouts };
   for (const wish of wishes.toReversed()) {
     for (const [name, value] of Object.entries(wish ?? {})) if (value !== undefined) merged[name] = value;
     for (const [stage, value] of Object.entries(wish?.timeouts ?? {})) if (value !== undefined) timeouts[stage] = value;
   }
-  return { ...merged, timeouts } as unknown as FullCare;
+  return { ...merged, timeouts } as unknown as ResolvedCallPolicy;
 }

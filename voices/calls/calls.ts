@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EngineErrorCode } from '../engine.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
-import type { FullCare } from './call-policy.ts';
-import { openCircuit, type Circuit } from './circuit.ts';
-import { GaveWay, openLimiter, type Limiter } from './limiter.ts';
+import type { ResolvedCallPolicy } from './call-policy.ts';
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import { Preempted, openLimiter, type Limiter } from './limiter.ts';
 
 /** Options passed to a request. */
 export interface RequestOptions extends CallOptions {
@@ -61,7 +61,7 @@ export interface Calls {
   readonly name: string;
   /** True if a call would have to wait. */
   readonly isFull: boolean;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   /**
    * Makes one call: waits for a free place, fails fast while the circuit breaker is open, and retries as long as
    * nothing was delivered. Throws `EngineError`, or `signal.reason` at once when aborted; on abort, and when the reader
@@ -78,30 +78,34 @@ const usualPauseMs = 200;
 const longestPauseMs = 2_000;
 
 /** Opens the calls of one engine. `log` receives the cost of each call. */
-export function openCalls(name: string, care: FullCare, options: CallsSettings = {}): Calls {
+export function openCalls(name: string, care: ResolvedCallPolicy, options: CallsSettings = {}): Calls {
   return new EngineCalls(name, care, options);
 }
 
 export interface CallsSettings {
   readonly log?: ((cost: CallCost) => void) | undefined;
-  readonly circuit?: Circuit;
+  readonly circuit?: CircuitBreaker;
   /** False: the caller consults the circuit breaker and reports outcomes to it. */
   readonly gated?: boolean | undefined;
 }
 
 class EngineCalls implements Calls {
   readonly name: string;
-  readonly circuit: Circuit;
-  readonly #care: FullCare;
+  readonly circuit: CircuitBreaker;
+  readonly #care: ResolvedCallPolicy;
   readonly #log: ((cost: CallCost) => void) | undefined;
   readonly #limiter: Limiter;
-  readonly #gate: Circuit | undefined;
+  readonly #gate: CircuitBreaker | undefined;
   #calls = 0;
   #failures = 0;
   #isFailing = false;
   #lastFailure: EngineErrorCode | undefined;
 
-  constructor(name: string, care: FullCare, { circuit = openCircuit(care), gated = true, log }: CallsSettings) {
+  constructor(
+    name: string,
+    care: ResolvedCallPolicy,
+    { circuit = createCircuitBreaker(care), gated = true, log }: CallsSettings,
+  ) {
     this.name = name;
     this.circuit = circuit;
     this.#care = care;
@@ -121,13 +125,13 @@ class EngineCalls implements Calls {
     signal.throwIfAborted();
     const rests = this.#gate?.enter();
     if (rests !== undefined) throw new EngineError(this.name, rests, 'it failed several times and is left alone');
-    const run = new Run(signal);
+    const run = new ActiveCall(signal);
     let leave: (() => void) | undefined;
     try {
       const { queueMs, wholeMs } = this.#care.timeouts;
       const full = `all of its ${this.#care.concurrency} places are taken`;
       if (!background) run.limit(queueMs, this.#fault(full, 'ENGINE_UNAVAILABLE'));
-      const giveWay = background ? (): void => run.cut(new GaveWay('somebody waits for the engine')) : undefined;
+      const giveWay = background ? (): void => run.cut(new Preempted('somebody waits for the engine')) : undefined;
       leave = await this.#limiter.enter({ signal: run.signal, owner, giveWay });
       run.begin();
       run.limit(wholeMs, this.#fault(`not finished within ${wholeMs / 1_000} s`, 'ENGINE_TIMEOUT'));
@@ -135,7 +139,7 @@ class EngineCalls implements Calls {
       run.outcome = 'ok';
     } catch (cause) {
       signal.throwIfAborted();
-      if (cause instanceof GaveWay) throw cause;
+      if (cause instanceof Preempted) throw cause;
       run.outcome = cause instanceof EngineError ? cause.code : 'ENGINE_BAD_REPLY';
       throw cause;
     } finally {
@@ -166,7 +170,10 @@ class EngineCalls implements Calls {
     };
   }
 
-  async *#tries<Part>(run: Run, request: (options: RequestOptions) => AsyncIterable<Part>): AsyncGenerator<Part> {
+  async *#tries<Part>(
+    run: ActiveCall,
+    request: (options: RequestOptions) => AsyncIterable<Part>,
+  ): AsyncGenerator<Part> {
     const options = { signal: run.signal, meter: run.meter };
     for (;;) {
       run.tries += 1;
@@ -190,7 +197,7 @@ class EngineCalls implements Calls {
     return new EngineError(this.name, code, detail);
   }
 
-  #conclude(run: Run): void {
+  #conclude(run: ActiveCall): void {
     const { outcome } = run;
     this.#calls += 1;
     if (outcome === 'aborted') {
@@ -210,7 +217,7 @@ class EngineCalls implements Calls {
 }
 
 /** One call in progress: its clock, its meter, and what can end it early. */
-class Run {
+class ActiveCall {
   readonly meter: Meter = {};
   readonly signal: AbortSignal;
   outcome: CallCost['outcome'] = 'aborted';

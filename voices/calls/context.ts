@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { EngineUpkeep } from '../engine.ts';
+import type { EngineLifecycle } from '../engine.ts';
 import { openCalls, type CallCost, type Calls } from './calls.ts';
-import { fullCare, type Care, type Timeouts } from './call-policy.ts';
+import { resolveCallPolicy, type CallPolicy, type Timeouts } from './call-policy.ts';
 
 /** Names of an engine's settings as the user wrote them, for error messages that say what to fix. */
 export interface SettingNames {
@@ -26,20 +26,20 @@ export interface Adapter<Engine, Settings = unknown> {
   /** Schema of its settings in the engines file, besides `kind`, `apiKeyEnv` and the fields of `careSchema`. */
   readonly settings: z.ZodType<Settings>;
   /** Default call policy of this kind of engine; the user's settings override it. */
-  care?(settings: Settings): Care;
+  care?(settings: Settings): CallPolicy;
   /** True if it can clone a voice from a clip. */
   clones?(settings: Settings): boolean;
   /** Opens the engine without doing any work: nothing is connected or loaded before the first call, or `warm`. */
-  open(settings: Settings, context: EngineContext): Engine & EngineUpkeep;
+  open(settings: Settings, context: EngineContext): Engine & EngineLifecycle;
 }
 
 /** Adapters of one type of engine, by their `kind` in the engines file. */
-export type Kinds<Engine> = Readonly<Record<string, () => Promise<{ readonly adapter: Adapter<Engine> }>>>;
+export type AdaptersByKind<Engine> = Readonly<Record<string, () => Promise<{ readonly adapter: Adapter<Engine> }>>>;
 
 export interface ContextOptions {
   readonly key?: string | undefined;
   /** Call policies: the user's, then the adapter's. */
-  readonly care?: readonly (Care | undefined)[];
+  readonly care?: readonly (CallPolicy | undefined)[];
   readonly settingNames?: Partial<SettingNames> | undefined;
   /** Receives the cost of each call. */
   readonly log?: ((cost: CallCost) => void) | undefined;
@@ -49,7 +49,7 @@ export interface ContextOptions {
 
 /** Creates the context of the engine that the user calls `name`. */
 export function openContext(name: string, options: ContextOptions = {}): EngineContext {
-  const care = fullCare(...(options.care ?? []));
+  const care = resolveCallPolicy(...(options.care ?? []));
   return {
     name,
     key: options.key === '' ? undefined : options.key,

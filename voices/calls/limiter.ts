@@ -17,7 +17,7 @@ export interface Limiter {
 }
 
 /** Reason of a background call that was cut off in favour of a foreground call. */
-export class GaveWay extends Error {
+export class Preempted extends Error {
   override readonly name = 'GaveWay';
 }
 

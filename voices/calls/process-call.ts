@@ -9,7 +9,7 @@ const advice = 'Its process hangs, or this machine is too slow or too busy for t
  * Makes one request to an engine in its own process, subject to the call timeouts: an error thrown in one of its native
  * threads is lost, and the promise never settles. Waits for loading without a limit.
  */
-export async function* timely<Request, Part>(
+export async function* streamWithTimeouts<Request, Part>(
   engine: EngineProcess<Request, Part>,
   { load, request }: { readonly load: Request; readonly request: Request },
   { name, timeouts, signal }: Pick<EngineContext, 'name' | 'timeouts'> & CallOptions,

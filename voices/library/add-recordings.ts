@@ -1,6 +1,6 @@
 import type { CallOptions } from '../engine.ts';
 import { writingOf } from '../text/scripts.ts';
-import { examineClip, isOpen, type Studio } from './measure-source.ts';
+import { examineClip, needsExamination, type ClipEngines } from './examine-clip.ts';
 import { measuredClips, pickReference, type Picked, type PickOptions } from './pick-reference.ts';
 import { VoiceError, type VoiceClip, type VoiceRecord, type VoiceSource } from './record.ts';
 import { cutSource, type CutSource } from './source-clips.ts';
@@ -53,7 +53,7 @@ export interface AddResult extends Omit<Picked, 'reference'> {
  * if consent is missing, no clip is fit or another process is adding to the voice, and an `AudioFileError` for a bad
  * recording.
  */
-export async function addRecordings(store: VoiceStore, studio: Studio, options: AddOptions): Promise<AddResult> {
+export async function addRecordings(store: VoiceStore, studio: ClipEngines, options: AddOptions): Promise<AddResult> {
   const { id, leastQuality, speaker } = options;
   const encoder = studio.encoder?.name;
   if (typeof speaker === 'number' && encoder === undefined) {
@@ -112,7 +112,7 @@ function consentMissing(): VoiceError {
   );
 }
 
-async function cutAll(store: VoiceStore, { vad }: Studio, options: AddOptions): Promise<CutSource[]> {
+async function cutAll(store: VoiceStore, { vad }: ClipEngines, options: AddOptions): Promise<CutSource[]> {
   const { id, signal } = options;
   const cut: CutSource[] = [];
   for (const file of options.files) {
@@ -132,13 +132,15 @@ interface ExamineOptions extends AddOptions {
  * Examines all clips of the voice that still need it, including those of recordings added earlier, one by one; saves
  * each result to its recording's journal at once. Returns the number of clips examined.
  */
-async function examineAll(store: VoiceStore, studio: Studio, options: ExamineOptions): Promise<number> {
+async function examineAll(store: VoiceStore, studio: ClipEngines, options: ExamineOptions): Promise<number> {
   const { id, cut, language, signal } = options;
   const texts = new Map(cut.map(({ source, text }) => [source.sha256, text]));
   const sources = await store.sources(id);
   const open = sources.flatMap((source) => {
     const text = source.clips.length === 1 ? texts.get(source.sha256) : undefined;
-    return source.clips.flatMap((clip, place) => (isOpen(clip, studio, text) ? [{ source, place, text }] : []));
+    return source.clips.flatMap((clip, place) =>
+      needsExamination(clip, studio, text) ? [{ source, place, text }] : [],
+    );
   });
   const ofSeconds = open.reduce((sum, { source, place }) => sum + secondsOf(source.clips[place]), 0);
   const journals = new Map<string, VoiceSource>(sources.map((source) => [source.sha256, source]));

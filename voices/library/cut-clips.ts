@@ -1,4 +1,4 @@
-import { createEdges } from '../dsp/edges.ts';
+import { createVadHysteresis } from '../dsp/vad-hysteresis.ts';
 
 /** A segment of a recording, in milliseconds. */
 export interface Stretch {
@@ -44,7 +44,7 @@ export function cutClips(contour: Contour, policy: CutPolicy = usualCut): Stretc
 }
 
 function joinedSpeech({ probabilities, windowMs }: Contour): Stretch[] {
-  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
+  const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
   const joined: Stretch[] = [];
   let startMs: number | undefined;
   const add = (stretch: Stretch): void => {

@@ -1,6 +1,6 @@
-import { areEmbedded, chooseClip, fitClips, type MeasuredClip, type Unfit } from './choose.ts';
+import { areEmbedded, chooseClip, fitClips, type MeasuredClip, type Unfit } from './choose-clip.ts';
 import { VoiceError, type VoiceRecord, type VoiceSource } from './record.ts';
-import { tellSpeakers, type HeardSpeakers } from './tell-speakers.ts';
+import { groupBySpeaker, type DetectedSpeakers } from './group-by-speaker.ts';
 
 /** The clip of a voice that is cloned. */
 export type Reference = NonNullable<VoiceRecord['reference']>;
@@ -30,12 +30,12 @@ export interface Picked {
   readonly reference: Reference;
   readonly unfit: Unfit;
   /** Undefined if speakers were not distinguished. */
-  readonly heard: HeardSpeakers<SourceClip> | undefined;
+  readonly heard: DetectedSpeakers<SourceClip> | undefined;
 }
 
 /** Chooses the reference of a voice among the clips of one speaker. Throws `voice_not_usable` if none is fit. */
 export function pickReference(clips: readonly SourceClip[], options: PickOptions): Picked {
-  const heard = areEmbedded(clips, options.encoder) ? tellSpeakers(clips) : undefined;
+  const heard = areEmbedded(clips, options.encoder) ? groupBySpeaker(clips) : undefined;
   const number = heard === undefined ? 'all' : speakerOf(heard, options);
   const theirs = number === 'all' ? clips : (heard?.speakers[number - 1]?.clips ?? []);
   const { fit, unfit } = fitClips(theirs, options.leastQuality);
@@ -45,7 +45,7 @@ export function pickReference(clips: readonly SourceClip[], options: PickOptions
   return { reference: { ...chosen.clip, choice: { ...chosen.choice, ...speaker } }, unfit, heard };
 }
 
-function speakerOf({ speakers }: HeardSpeakers<SourceClip>, { speaker, before }: PickOptions): number | 'all' {
+function speakerOf({ speakers }: DetectedSpeakers<SourceClip>, { speaker, before }: PickOptions): number | 'all' {
   if (typeof speaker === 'number' && speaker > speakers.length) {
     const choice = speakers.length === 1 ? 'there is --speaker 1 alone' : `choose --speaker 1 to ${speakers.length}`;
     throw new VoiceError('voice_not_usable', `Nobody heard a speaker ${speaker}: ${choice}. What was done is kept.`);
@@ -60,7 +60,7 @@ function speakerOf({ speakers }: HeardSpeakers<SourceClip>, { speaker, before }:
 
 function whyNone(
   clips: readonly SourceClip[],
-  heard: HeardSpeakers | undefined,
+  heard: DetectedSpeakers | undefined,
   unfit: Unfit,
   { leastQuality }: PickOptions,
 ): string {

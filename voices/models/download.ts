@@ -3,7 +3,7 @@ import { hashFile } from '../runtime/hash.ts';
 import { asFault, DownloadFault } from './download-fault.ts';
 import type { HttpClient } from './http-get.ts';
 import { ModelError } from './model-error.ts';
-import { isWholeFile, lookAt, readPiece, readWhole, type RemoteFile } from './remote-file.ts';
+import { isWholeFile, probe, readPiece, readWhole, type RemoteFile } from './remote-file.ts';
 import { z } from 'zod';
 
 export interface DownloadOptions {
@@ -74,12 +74,12 @@ export async function download(options: DownloadOptions): Promise<string> {
 async function downloadFrom(url: string, options: DownloadOptions): Promise<string> {
   const part = `${options.target}.part`;
   for (let restart = 0; ; restart += 1) {
-    const remote = await patiently(options, () => lookAt(options.client, url, options));
+    const remote = await withRetries(options, () => probe(options.client, url, options));
     try {
       // A server with inconsistent range responses may still deliver the file in one.
       if (restart < mostRestarts && remote.ranges && !isWholeFile(remote, options.sha256)) {
         await inPieces(remote, part, options);
-      } else await patiently(options, () => inOne(remote, part, options));
+      } else await withRetries(options, () => inOne(remote, part, options));
       return await finish(part, remote, options);
     } catch (thrown) {
       const fault = asFault(thrown);
@@ -106,7 +106,7 @@ async function finish(part: string, remote: RemoteFile, { sha256, target }: Down
 }
 
 /** Retries failures with exponential backoff, or after the delay the server asks for; gives up after `mostFailures`. */
-async function patiently<Result>(options: DownloadOptions, work: () => Promise<Result>): Promise<Result> {
+async function withRetries<Result>(options: DownloadOptions, work: () => Promise<Result>): Promise<Result> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await work();

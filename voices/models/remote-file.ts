@@ -31,11 +31,7 @@ export function isWholeFile({ version, bytes }: RemoteFile, sha256: string): boo
  * Requests the first byte. Throws a `DownloadFault` if there is no such file, or its size differs from the expected
  * one.
  */
-export async function lookAt(
-  client: HttpClient,
-  url: string,
-  { signal, bytes: expected }: Asking,
-): Promise<RemoteFile> {
+export async function probe(client: HttpClient, url: string, { signal, bytes: expected }: Asking): Promise<RemoteFile> {
   const answer = await client.get(url, { range: 'bytes=0-0' }, signal);
   answer.end();
   const { status } = answer;

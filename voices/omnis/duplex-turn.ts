@@ -53,7 +53,7 @@ export class DuplexTurn {
   }
 
   /** Takes the model's next audio; returns the parts of the reply that are known by now. */
-  hear(samples: Float32Array): readonly OmniPart[] {
+  pushAudio(samples: Float32Array): readonly OmniPart[] {
     const ms = (samples.length / this.#sampleRate) * 1_000;
     this.#atMs += ms;
     if (!isAudible(samples)) {
@@ -68,7 +68,7 @@ export class DuplexTurn {
   }
 
   /** Takes the model's next text; returns the parts of the reply that are known by now. */
-  read(text: string): readonly OmniPart[] {
+  pushText(text: string): readonly OmniPart[] {
     this.#quietMs = 0;
     return this.#begun(text === '' ? [] : [{ type: 'text-delta', text }]);
   }

@@ -127,8 +127,8 @@ async function* talk(speech: Float32Array, given: Talk): AsyncGenerator<OmniPart
 
 async function* answer(
   socket: UpstreamSocket,
-  mouth: Mouth,
-  ear: Ear,
+  mouth: MoshiInput,
+  ear: MoshiOutput,
   { chosen, context, meter, speaks, userMs }: Talk & { readonly userMs: number },
 ): AsyncGenerator<OmniPart> {
   const { endSilenceMs, waitMs, mostMs } = chosen;
@@ -140,7 +140,7 @@ async function* answer(
     mouth.speak(socket, heardSamples / frameSamples + framesAhead);
     for (const said of ear.take(await nextMessage(socket, context))) {
       if (typeof said !== 'string') heardSamples += said.length;
-      for (const part of typeof said === 'string' ? turn.read(said) : turn.hear(said)) {
+      for (const part of typeof said === 'string' ? turn.pushText(said) : turn.pushAudio(said)) {
         if (part.type === 'text-delta') meter.outputTokens = words += 1;
         if (part.type !== 'sound') yield part;
         else if (speaks) {
@@ -185,12 +185,12 @@ async function nextMessage(
 }
 
 /** Input of the model: the user's speech, then endless silence. */
-interface Mouth {
+interface MoshiInput {
   speak(socket: UpstreamSocket, upToFrames: number): void;
   close(): void;
 }
 
-async function openMouth(speech: Float32Array): Promise<Mouth> {
+async function openMouth(speech: Float32Array): Promise<MoshiInput> {
   const encoder = await openOpusEncoder(sampleRate, { isLossless: true });
   const ogg = openOggOpusWriter(sampleRate, encoder.delaySamples);
   let frames = 0;
@@ -218,12 +218,12 @@ async function openMouth(speech: Float32Array): Promise<Mouth> {
 }
 
 /** Decoder of the model's output: text as strings, audio as samples. */
-interface Ear {
+interface MoshiOutput {
   take(message: Buffer): readonly (string | Float32Array)[];
   close(): void;
 }
 
-async function openEar(context: EngineContext): Promise<Ear> {
+async function openEar(context: EngineContext): Promise<MoshiOutput> {
   const decoder = await openOpusDecoder(sampleRate);
   const ogg = new OggReader();
   let skip = 0;

@@ -2,11 +2,11 @@ import { concatSamples } from '../audio.ts';
 import type { OmniPart } from '../omni.ts';
 import { Resampler } from '../dsp/resampler.ts';
 import type { SpeechChunk } from '../synthesizer.ts';
-import { unitsOf } from '../synthesis/estimated-word-timings.ts';
+import { speechUnits } from '../synthesis/estimated-word-timings.ts';
 import { wordTimes } from '../text/word-times.ts';
 
 /** Speaking rate of a model so far, in milliseconds per text unit; undefined before it has spoken. */
-export interface OmniPace {
+export interface OmniSpeakingRate {
   msPerUnit: number | undefined;
 }
 
@@ -22,7 +22,10 @@ const word =
  * Converts the output of an omni model into synthesizer chunks at 24 kHz. Text and audio arrive independently, so each
  * chunk gets the words estimated from the speaking rate. The joined chunk texts are everything the model said.
  */
-export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace): AsyncGenerator<SpeechChunk> {
+export async function* speechChunksOf(
+  parts: AsyncIterable<OmniPart>,
+  pace: OmniSpeakingRate,
+): AsyncGenerator<SpeechChunk> {
   let pending = '';
   let told = 0;
   let atMs = 0;
@@ -42,7 +45,7 @@ export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace):
       // The last word may be incomplete.
       if (told * (pace.msPerUnit ?? usualMsPerUnit) >= untilMs || text.length + next.length === pending.length) break;
       text += next;
-      told += unitsOf(next);
+      told += speechUnits(next);
     }
     pending = pending.slice(text.length);
     return text;
@@ -53,7 +56,7 @@ export async function* speechOf(parts: AsyncIterable<OmniPart>, pace: OmniPace):
     held = samples;
   }
   if (held.length === 0) return;
-  told += unitsOf(pending);
+  told += speechUnits(pending);
   yield chunk(held, pending);
   if (told > 0) pace.msPerUnit = atMs / told;
 }

@@ -60,7 +60,7 @@ async function* ask(
     const voice = options.voice ?? chosen.defaultVoice;
     const session = dialect.session(messages, { model: chosen.model, speaks, voice });
     tell({ type: 'session.update', session: { ...session, ...chosen.extra } });
-    for (const event of await dialect.talk(messages)) tell(event);
+    for (const event of await dialect.conversationEvents(messages)) tell(event);
     tell({ type: 'response.create', response: dialect.response(options) });
     yield* readResponse(socket, { upstream: context, meter, speaks });
   } finally {

@@ -1,5 +1,5 @@
 import { pcm16FromFloats, Rechunker } from '../audio.ts';
-import type { OmniMessage, OmniOptions, OmniSound } from '../omni.ts';
+import type { OmniMessage, OmniOptions, OmniAudio } from '../omni.ts';
 import { resample } from '../dsp/resampler.ts';
 import { wavBytes } from '../dsp/wav.ts';
 
@@ -10,7 +10,7 @@ export interface RealtimeDialect {
   /** Returns the session fields of `session.update`. */
   session(messages: readonly OmniMessage[], options: SessionOptions): object;
   /** Returns the events that send the conversation, its last message included. */
-  talk(messages: readonly OmniMessage[]): Promise<readonly object[]>;
+  conversationEvents(messages: readonly OmniMessage[]): Promise<readonly object[]>;
   /** Returns the response fields of `response.create`. */
   response(options: Pick<OmniOptions, 'maxTokens'>): object;
 }
@@ -43,7 +43,7 @@ const openai: RealtimeDialect = {
       audio: { input: { format, ...turnsAreOurs }, output: { format, ...(voice === undefined ? {} : { voice }) } },
     };
   },
-  talk: async (messages) => itemsOf(messages, 'output_text'),
+  conversationEvents: async (messages) => itemsOf(messages, 'output_text'),
   response: ({ maxTokens }) => limited(maxTokens, 'max_output_tokens'),
 };
 
@@ -51,7 +51,7 @@ const openai: RealtimeDialect = {
 const beta: RealtimeDialect = {
   headers: { 'openai-beta': 'realtime=v1' },
   session: (messages, options) => ({ ...flatSession(messages, options), ...turnsAreOurs }),
-  talk: async (messages) => itemsOf(messages, 'text'),
+  conversationEvents: async (messages) => itemsOf(messages, 'text'),
   response: ({ maxTokens }) => limited(maxTokens, 'max_response_output_tokens'),
 };
 
@@ -63,7 +63,7 @@ const qwen: RealtimeDialect = {
     instructions: personaAndTalk(messages),
     ...turnsAreOurs,
   }),
-  talk: (messages) => lastSaid(messages, async (samples) => pcm16FromFloats(samples)),
+  conversationEvents: (messages) => lastSaid(messages, async (samples) => pcm16FromFloats(samples)),
   response: () => ({}),
 };
 
@@ -82,7 +82,7 @@ const glm: RealtimeDialect = {
     turn_detection: { type: 'client_vad' },
     beta_fields: { chat_mode: 'audio', tts_source: 'e2e', auto_search: false },
   }),
-  talk: (messages) => lastSaid(messages, (samples) => wavBytes(samples, buffered.sampleRate)),
+  conversationEvents: (messages) => lastSaid(messages, (samples) => wavBytes(samples, buffered.sampleRate)),
   response: () => ({}),
 };
 
@@ -142,7 +142,7 @@ async function lastSaid(
 }
 
 async function appended(
-  { samples, sampleRate: from }: OmniSound,
+  { samples, sampleRate: from }: OmniAudio,
   encode: (samples: Float32Array) => Promise<Buffer>,
 ): Promise<readonly object[]> {
   const pieces = new Rechunker((buffered.sampleRate * buffered.pieceMs) / 1_000);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { env, InferenceSession } from 'onnxruntime-node';
 import { cudaLibrary } from './cuda-library.ts';
-import { lineOf } from './fault-line.ts';
+import { firstLineOf } from './first-line.ts';
 
 /**
  * Creates an ONNX Runtime session. If CUDA fails, says what is missing: the runtime only prints it, and throws the same
@@ -16,7 +16,7 @@ export async function createSession(
   try {
     return await InferenceSession.create(file as string, options);
   } catch (fault) {
-    throw options.executionProviders?.includes('cuda') === true ? new Error(cudaFault(lineOf(fault))) : fault;
+    throw options.executionProviders?.includes('cuda') === true ? new Error(cudaFault(firstLineOf(fault))) : fault;
   }
 }
 
@@ -28,7 +28,7 @@ function cudaFault(says: string): string {
   try {
     process.dlopen({ exports: {} }, library);
   } catch (fault) {
-    const why = lineOf(fault);
+    const why = firstLineOf(fault);
     if (!why.includes('did not self-register')) {
       return `${why}: CUDA 12 and cuDNN 9 must be on the library path, see “On a GPU” in the README`;
     }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { Tensor, type InferenceSession, type OnnxValue } from 'onnxruntime-node';
 import type { Provider } from './execution.ts';
-import { lineOf } from './fault-line.ts';
+import { firstLineOf } from './first-line.ts';
 
 /** A tensor as plain data, without methods. */
 export interface PlainTensor {
@@ -14,14 +14,14 @@ export interface PlainTensor {
 type Named = readonly (readonly [string, PlainTensor])[];
 
 /** A model to load. */
-export interface DeviceOrder {
+export interface LoadRequest {
   readonly provider: Provider;
   readonly file: string | Uint8Array;
   readonly options: Omit<InferenceSession.SessionOptions, 'executionProviders'>;
 }
 
 export type DeviceRequest =
-  | { readonly open: DeviceOrder }
+  | { readonly open: LoadRequest }
   | { readonly run: string; readonly feeds: Named; readonly fetches?: readonly string[] };
 
 export type DeviceAnswer =
@@ -35,7 +35,7 @@ export type CreateOnDevice = (file: string | Uint8Array, options: InferenceSessi
 
 /** Models loaded on a device. Requests for the same file with the same options share a session. */
 export interface DeviceSessions {
-  open(order: DeviceOrder): Promise<DeviceAnswer>;
+  open(order: LoadRequest): Promise<DeviceAnswer>;
   run(request: Extract<DeviceRequest, { run: string }>): Promise<DeviceAnswer>;
 }
 
@@ -58,14 +58,14 @@ export function openDeviceSessions(create: CreateOnDevice, capMb: number | undef
   const held = new Map<string, Held>();
   const failed = new Map<string, string>();
   const drop = (key: string, fault: unknown): never => {
-    const why = failed.get(key) ?? lineOf(fault);
+    const why = failed.get(key) ?? firstLineOf(fault);
     failed.set(key, why);
     const known = held.get(key);
     held.delete(key);
     known?.session.then((session) => session.release()).catch(() => undefined);
     throw new Error(why);
   };
-  const load = ({ provider, file, options }: DeviceOrder, key: string, megabytes: number): Held => {
+  const load = ({ provider, file, options }: LoadRequest, key: string, megabytes: number): Held => {
     const used = [...held.values()].reduce((sum, each) => sum + each.megabytes, 0);
     if (capMb !== undefined && used + megabytes > capMb) {
       throw new Error(`over the cap on device memory (DRAMATIS_GPU_MEMORY_MB), needs ${megabytes} MB`);
@@ -110,7 +110,7 @@ async function identify({
   provider,
   file,
   options,
-}: DeviceOrder): Promise<{ readonly size: number; readonly key: string }> {
+}: LoadRequest): Promise<{ readonly size: number; readonly key: string }> {
   const hash = createHash('sha256').update(JSON.stringify([provider, options]));
   if (typeof file !== 'string') return { size: file.length, key: hash.update(file).digest('hex') };
   const { size, mtimeMs } = await stat(file);

@@ -2,14 +2,14 @@ import { threadId, Worker } from 'node:worker_threads';
 import type { DeviceAnswer, DeviceRequest } from './device-sessions.ts';
 
 /** Connection from the threads of a process to the device broker that runs models on the GPU. */
-export interface DeviceLine {
+export interface DeviceChannel {
   readonly name: string;
   /** Becomes 1 as soon as the broker is listening. */
   readonly ready: Int32Array<SharedArrayBuffer>;
 }
 
 /** Worker data of the broker. */
-export interface BrokerData extends DeviceLine {
+export interface BrokerData extends DeviceChannel {
   readonly gpuMemoryMb: number | undefined;
 }
 
@@ -34,7 +34,7 @@ let lines = 0;
  * driver then takes nothing else down; a thread, so that tensors do not pass through the server's event loop. The
  * process starts with the first model.
  */
-export function startDevice(gpuMemoryMb: number | undefined): DeviceLine {
+export function startDevice(gpuMemoryMb: number | undefined): DeviceChannel {
   lines += 1;
   const line = { name: `dramatis device ${threadId}.${lines}`, ready: new Int32Array(new SharedArrayBuffer(4)) };
   const workerData: BrokerData = { ...line, gpuMemoryMb };

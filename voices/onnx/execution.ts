@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BroadcastChannel, getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
-import { startDevice, type DeviceLine } from './device.ts';
+import { startDevice, type DeviceChannel } from './device.ts';
 
 /**
  * Execution providers for models, in the usual order. `webgpu` is part of the npm package; `cuda` is installed
@@ -37,7 +37,7 @@ const planKey = 'dramatis execution plan';
 const channelName = 'dramatis execution';
 
 interface SharedPlan extends ExecutionPlan {
-  readonly device: DeviceLine | undefined;
+  readonly device: DeviceChannel | undefined;
 }
 
 /**
@@ -55,7 +55,7 @@ export function planExecution(plan: ExecutionPlan): void {
 }
 
 /** Connection to the device of the plan; undefined if the plan has none. */
-export function plannedDevice(): DeviceLine | undefined {
+export function plannedDevice(): DeviceChannel | undefined {
   return sharedPlan()?.device;
 }
 

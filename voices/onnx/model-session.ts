@@ -1,5 +1,5 @@
 import { InferenceSession, type Tensor } from 'onnxruntime-node';
-import { lineOf } from './fault-line.ts';
+import { firstLineOf } from './first-line.ts';
 import {
   plannedDevice,
   providersFor,
@@ -9,8 +9,8 @@ import {
   type Provider,
 } from './execution.ts';
 import { BroadcastChannel, threadId } from 'node:worker_threads';
-import type { DeviceLine, Envelope, Reply } from './device.ts';
-import { tensorOf, type DeviceAnswer, type DeviceOrder, type DeviceRequest } from './device-sessions.ts';
+import type { DeviceChannel, Envelope, Reply } from './device.ts';
+import { tensorOf, type DeviceAnswer, type LoadRequest, type DeviceRequest } from './device-sessions.ts';
 
 /** A loaded model on any execution provider. */
 export type ModelSession = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
@@ -43,7 +43,7 @@ export async function openModelSession(
         return spare;
       });
     } catch (fault) {
-      failed.push({ provider, why: lineOf(fault) });
+      failed.push({ provider, why: firstLineOf(fault) });
     }
   }
   const session = await create('cpu', file, options);
@@ -67,7 +67,7 @@ function withSpare(session: ModelSession, takeOver: (why: string) => Promise<Mod
     try {
       return await session.run(...call);
     } catch (fault) {
-      spare ??= takeOver(lineOf(fault));
+      spare ??= takeOver(firstLineOf(fault));
       return (await spare).run(...call);
     }
   };
@@ -77,7 +77,7 @@ function withSpare(session: ModelSession, takeOver: (why: string) => Promise<Mod
 type Session = Pick<InferenceSession, 'run' | 'inputNames' | 'outputNames' | 'inputMetadata'>;
 
 /** Loads a model on the device. Rejects with a message for the user if that fails; so does a failing run. */
-async function openOnDevice(line: DeviceLine, order: DeviceOrder): Promise<Session> {
+async function openOnDevice(line: DeviceChannel, order: LoadRequest): Promise<Session> {
   const opened = await ask(line, { open: order });
   if (!('session' in opened)) throw new Error('the device gave no session');
   const { session, inputNames, outputNames, inputMetadata } = opened;
@@ -98,7 +98,7 @@ let answers: BroadcastChannel | undefined;
 
 let asked = 0;
 
-async function ask({ name, ready }: DeviceLine, request: DeviceRequest): Promise<DeviceAnswer> {
+async function ask({ name, ready }: DeviceChannel, request: DeviceRequest): Promise<DeviceAnswer> {
   answers ??= hear();
   asked += 1;
   const id = asked;

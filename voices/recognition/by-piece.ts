@@ -4,10 +4,10 @@ import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import { checkRate } from './check-rate.ts';
-import { DecodeAhead, joinTexts, type Heard, type Urgency } from './decode-ahead.ts';
+import { DecodeAhead, joinTexts, type DecodedText, type Urgency } from './decode-ahead.ts';
 
 /** Transcript of one piece of audio. */
-export interface HeardPiece extends Heard {
+export interface PieceTranscript extends DecodedText {
   /** BCP 47 tag, if the server reports one. */
   readonly language?: string | undefined;
   /** From 0 to 1, if the server reports it. */
@@ -26,7 +26,7 @@ export interface PieceDecoder {
   /** BCP 47 primary tags. */
   readonly languages: readonly string[];
   /** Sends one request. `samples` are mono at 16 kHz, 28 s at most. */
-  decode(samples: Float32Array<ArrayBuffer>, options: DecodeOptions): Promise<HeardPiece>;
+  decode(samples: Float32Array<ArrayBuffer>, options: DecodeOptions): Promise<PieceTranscript>;
   /** True to request partials during speech too, about twice a second: costs requests, and shows words early. */
   readonly partials: boolean;
   /** Silence after which a request is sent, because the utterance may be over; milliseconds. */
@@ -54,7 +54,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
         _urgency: Urgency,
         dropped: AbortSignal,
         onText: (text: string) => void,
-      ): Promise<HeardPiece> =>
+      ): Promise<PieceTranscript> =>
         calls.once(
           ({ signal: given, meter }) => {
             meter.audioSeconds = samples.length / sampleRate;
@@ -62,13 +62,13 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
           },
           { signal: dropped, owner },
         );
-      const listening = new DecodeAhead<HeardPiece>({
+      const listening = new DecodeAhead<PieceTranscript>({
         decode,
         believes: ({ text }) => text.trim() !== '',
         busy: () => calls.isFull,
         signal: AbortSignal.any([signal, gone.signal]),
         aheadAfterMs: decoder.pauseMs,
-        triesAgain: false,
+        retries: false,
         ...(decoder.partials ? {} : { partialEveryMs: Number.POSITIVE_INFINITY }),
       });
       try {
@@ -90,7 +90,7 @@ export function recognizeByPiece(decoder: PieceDecoder, { name, calls }: EngineC
 
 /** Joins all pieces; the confidence is their mean, weighted by length of text. */
 function conclude(
-  pieces: readonly HeardPiece[],
+  pieces: readonly PieceTranscript[],
   asked: string | undefined,
 ): { readonly text: string; readonly language?: string; readonly confidence?: number } {
   const text = joinTexts(pieces.map((piece) => piece.text));

@@ -5,7 +5,7 @@ import type { CallOptions } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import { checkRate } from './check-rate.ts';
-import { Recording, type LiveSound } from './live-sound.ts';
+import { RetainedAudio, type LiveAudio } from './live-audio.ts';
 
 /** Engine that decodes during speech, over one connection per utterance. */
 export interface StreamDecoder {
@@ -17,8 +17,8 @@ export interface StreamDecoder {
    * Decodes one utterance at 16 kHz; yields the whole text so far each time it changes. Ends after the server's last
    * result.
    */
-  hear(
-    sound: LiveSound,
+  transcribe(
+    sound: LiveAudio,
     options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },
   ): AsyncIterable<string>;
 }
@@ -48,14 +48,14 @@ export function recognizeByStream(decoder: StreamDecoder, { name, calls }: Engin
           yield { type: 'transcript-final', text: '' };
           return;
         }
-        const recording = new Recording();
+        const recording = new RetainedAudio();
         const heard = { samples: 0 };
         // A source that fails aborts the call with its own error, which is not the engine's fault.
         record(lead, frames, { recording, blockMs: decoder.blockMs, heard }).catch((cause: unknown) =>
           gone.abort(cause),
         );
         const hearing = calls.stream(
-          (call) => metered(decoder.hear(recording, { ...call, language }), call.meter, heard),
+          (call) => metered(decoder.transcribe(recording, { ...call, language }), call.meter, heard),
           { signal: both },
         );
         let text = '';
@@ -93,14 +93,14 @@ async function untilVoice(frames: AsyncGenerator<AudioFrame>): Promise<readonly 
 }
 
 /** Amount of audio received. */
-interface Heard {
+interface ReceivedAudio {
   samples: number;
 }
 
 interface Target {
-  readonly recording: Recording;
+  readonly recording: RetainedAudio;
   readonly blockMs: number;
-  readonly heard: Heard;
+  readonly heard: ReceivedAudio;
 }
 
 async function record(
@@ -120,7 +120,7 @@ async function record(
   recording.end();
 }
 
-async function* metered(texts: AsyncIterable<string>, meter: Meter, heard: Heard): AsyncGenerator<string> {
+async function* metered(texts: AsyncIterable<string>, meter: Meter, heard: ReceivedAudio): AsyncGenerator<string> {
   try {
     yield* texts;
   } finally {

@@ -5,11 +5,11 @@ import { SpeechPiece } from './speech-piece.ts';
 export type Urgency = 'partial' | 'final';
 
 /** Result of decoding a piece of audio. */
-export interface Heard {
+export interface DecodedText {
   readonly text: string;
 }
 
-export interface DecodeAheadOptions<Hypothesis extends Heard> {
+export interface DecodeAheadOptions<Hypothesis extends DecodedText> {
   /**
    * Decodes 16 kHz samples, of which it may take ownership. Aborting drops work that has not begun. It may report
    * partial text to `onText`.
@@ -30,7 +30,7 @@ export interface DecodeAheadOptions<Hypothesis extends Heard> {
   /** Silence after which the utterance may be over, in milliseconds; default 64. */
   readonly aheadAfterMs?: number;
   /** False if `decode` makes its own retries. */
-  readonly triesAgain?: boolean;
+  readonly retries?: boolean;
 }
 
 /** Minimum voiced audio; less is a click, not a word. */
@@ -58,7 +58,7 @@ interface Ahead<Hypothesis> {
  * Decodes one utterance while it runs: at intervals for partials, and in every pause that may be its end, so that the
  * final is ready when the end is certain. Holds the audio of one piece, 28 seconds at most.
  */
-export class DecodeAhead<Hypothesis extends Heard> {
+export class DecodeAhead<Hypothesis extends DecodedText> {
   readonly #options: DecodeAheadOptions<Hypothesis>;
   readonly #partialEveryMs: number;
   readonly #aheadAfterMs: number;
@@ -157,7 +157,7 @@ export class DecodeAhead<Hypothesis extends Heard> {
   async #endPiece(): Promise<void> {
     this.#decodeAhead();
     const hypothesis = await this.#ahead?.hypothesis.catch((cause: unknown) => {
-      if (this.#options.triesAgain === false) throw cause;
+      if (this.#options.retries === false) throw cause;
       // A decoding that failed some time ago may succeed now.
       return this.#decode('final', this.#options.signal);
     });

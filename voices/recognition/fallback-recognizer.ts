@@ -1,7 +1,7 @@
 import { durationMs, type AudioFrame } from '../audio.ts';
 import { EngineError } from '../engine.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { Replay } from '../runtime/replay.ts';
+import { ReplayableStream } from '../runtime/replay.ts';
 import { resample } from '../dsp/resampler.ts';
 
 /** Longest utterance that is kept for the next engine; a longer one fails with its current engine. */
@@ -11,7 +11,7 @@ const mostKeptMs = 600_000;
  * Makes one recognizer from several: if one fails, the next decodes the utterance from its beginning and continues with
  * it. Partials may have been shown by then; the later ones replace them. Throws the error of the last one.
  */
-export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...SpeechRecognizer[]]): SpeechRecognizer {
+export function fallbackRecognizer(recognizers: readonly [SpeechRecognizer, ...SpeechRecognizer[]]): SpeechRecognizer {
   const [first, ...others] = recognizers;
   if (others.length === 0) return first;
   return {
@@ -19,7 +19,7 @@ export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...Speec
     sampleRate: first.sampleRate,
     languages: [...new Set(recognizers.flatMap(({ languages }) => languages))],
     async *transcribe(audio, options) {
-      const source = new Recording(audio);
+      const source = new ReplayableUtterance(audio);
       try {
         for (const [place, recognizer] of recognizers.entries()) {
           try {
@@ -39,13 +39,13 @@ export function firstThatHears(recognizers: readonly [SpeechRecognizer, ...Speec
 }
 
 /** Utterance that can be read again from its start while it is not too long. */
-class Recording {
-  readonly #frames: Replay<AudioFrame>;
+class ReplayableUtterance {
+  readonly #frames: ReplayableStream<AudioFrame>;
   #heardMs = 0;
   #heard = 0;
 
   constructor(frames: AsyncIterable<AudioFrame>) {
-    this.#frames = new Replay(frames);
+    this.#frames = new ReplayableStream(frames);
   }
 
   /** False once the start is no longer available. */

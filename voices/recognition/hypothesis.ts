@@ -10,7 +10,7 @@ export interface Hypothesis {
   /** Natural logarithm of the probability that the audio has no words. */
   readonly silenceLogProbability: number;
   /** True if the model preferred no words and was forced to decode some. */
-  readonly reluctant: boolean;
+  readonly forced: boolean;
   /** Length of the audio. */
   readonly seconds: number;
   /** Second decoding of the audio, made because the first was doubtful. */
@@ -20,7 +20,7 @@ export interface Hypothesis {
 /**
  * `babble`: words that were not said, as speech in another language produces. `mumble`: words too uncertain to act on.
  */
-export type Verdict = 'words' | 'nothing' | 'babble' | 'mumble';
+export type HypothesisVerdict = 'words' | 'nothing' | 'babble' | 'mumble';
 
 export type FinalTranscript = Extract<TranscriptPart, { type: 'transcript-final' }>;
 
@@ -48,8 +48,8 @@ const latinShare = 0.9;
  * Judges whether the words of a hypothesis were said. Text in another script or in a loop was not; otherwise the score
  * decides. Silence, noise and music give no words at all, or a few forced ones.
  */
-export function judge(hypothesis: Hypothesis): Verdict {
-  const { text, logProbabilities, silenceLogProbability, reluctant } = hypothesis;
+export function judge(hypothesis: Hypothesis): HypothesisVerdict {
+  const { text, logProbabilities, silenceLogProbability, forced: reluctant } = hypothesis;
   const letters = text.match(/\p{L}/gu) ?? [];
   const isEmpty = letters.length === 0 && !/\p{N}/u.test(text);
   const tokens = logProbabilities.length;
@@ -72,7 +72,7 @@ export function judge(hypothesis: Hypothesis): Verdict {
 /** Returns true if a second decoding of the same audio, cut a little differently, may change the verdict. */
 export function isDoubtful(hypothesis: Hypothesis): boolean {
   const score = scoreOf(hypothesis);
-  const to = hypothesis.reluctant ? doubtful.toReluctant : doubtful.to;
+  const to = hypothesis.forced ? doubtful.toReluctant : doubtful.to;
   return hypothesis.text !== '' && score >= doubtful.from && score < to;
 }
 
@@ -105,7 +105,7 @@ export function confidenceOf(hypotheses: readonly Hypothesis[]): number {
  * they are more than half of the speech, the text is empty, and `unclear` has the reason. `messages` has the text for
  * each reason.
  */
-export function concludeHearing(
+export function finalTranscript(
   hypotheses: readonly Hypothesis[],
   messages: Readonly<Record<Unclear['code'], string>>,
 ): FinalTranscript {

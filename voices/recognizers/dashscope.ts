@@ -7,7 +7,7 @@ import { languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByStream } from '../recognition/by-stream.ts';
 import { joinTexts } from '../recognition/decode-ahead.ts';
-import type { LiveSound } from '../recognition/live-sound.ts';
+import type { LiveAudio } from '../recognition/live-audio.ts';
 
 const settings = z.strictObject({
   baseUrl: dashscopeUrl,
@@ -32,7 +32,11 @@ export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
     const tasks = openTasks(context, chosen);
     return {
       ...recognizeByStream(
-        { languages: chosen.languages, blockMs: 100, hear: (sound, options) => hear(sound, chosen, tasks, options) },
+        {
+          languages: chosen.languages,
+          blockMs: 100,
+          transcribe: (sound, options) => hear(sound, chosen, tasks, options),
+        },
         context,
       ),
       check: (options: CallOptions) => checkDashscope(context, chosen, options),
@@ -42,7 +46,7 @@ export const adapter: Adapter<SpeechRecognizer, DashscopeRecognizerSettings> = {
 };
 
 async function* hear(
-  sound: LiveSound,
+  sound: LiveAudio,
   chosen: DashscopeRecognizerSettings,
   tasks: DashscopeTasks,
   options: CallOptions & { readonly language?: string | undefined; readonly meter: Meter },

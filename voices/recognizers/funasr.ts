@@ -10,7 +10,7 @@ import { languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { recognizeByStream } from '../recognition/by-stream.ts';
 import { openFunasrText } from './funasr-text.ts';
-import type { LiveSound } from '../recognition/live-sound.ts';
+import type { LiveAudio } from '../recognition/live-audio.ts';
 
 const settings = z.strictObject({
   /** Such as `ws://127.0.0.1:10095`; `wss:` if the server has a certificate that Node trusts. */
@@ -40,7 +40,7 @@ export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
   care: () => ({ concurrency: 8, timeouts: { wholeMs: 3_600_000 } }),
   open: (chosen, context) => ({
     ...recognizeByStream(
-      { languages: chosen.languages, blockMs, hear: (sound, options) => hear(sound, chosen, context, options) },
+      { languages: chosen.languages, blockMs, transcribe: (sound, options) => hear(sound, chosen, context, options) },
       context,
     ),
     async check(options: CallOptions) {
@@ -52,7 +52,7 @@ export const adapter: Adapter<SpeechRecognizer, FunasrSettings> = {
 };
 
 async function* hear(
-  sound: LiveSound,
+  sound: LiveAudio,
   chosen: FunasrSettings,
   context: EngineContext,
   { signal }: CallOptions & { readonly meter: Meter },

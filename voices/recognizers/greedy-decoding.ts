@@ -8,7 +8,7 @@ export interface ScoredToken {
 const negligible = -16;
 
 /** Returns the most likely token by its logits. */
-export function likeliest(logits: Float32Array): ScoredToken {
+export function mostLikelyToken(logits: Float32Array): ScoredToken {
   const token = greatest(logits);
   return { token, logProbability: logProbabilityOf(logits, token) };
 }

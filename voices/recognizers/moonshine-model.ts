@@ -5,7 +5,7 @@ import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.ts';
 import { openModelSession, type ModelSession } from '../onnx/model-session.ts';
 import { isDoubtful, type Hypothesis } from '../recognition/hypothesis.ts';
-import { likeliest, logProbabilityOf } from './greedy-decoding.ts';
+import { mostLikelyToken, logProbabilityOf } from './greedy-decoding.ts';
 
 export interface MoonshineModelOptions {
   /** Folder with `encoder_model.onnx` and `decoder_model_merged.onnx` of Moonshine tiny. */
@@ -20,7 +20,7 @@ export interface MoonshineModel {
    * Decodes mono audio at 16 kHz, 0.1 to 30 seconds, greedily: the same audio always gives the same hypothesis. With
    * `carefully`, doubtful audio is decoded a second time.
    */
-  hear(samples: Float32Array, options: { readonly carefully: boolean }): Promise<Hypothesis>;
+  decode(samples: Float32Array, options: { readonly carefully: boolean }): Promise<Hypothesis>;
 }
 
 const name = 'moonshine';
@@ -65,7 +65,7 @@ export async function loadMoonshine(options: MoonshineModelOptions): Promise<Moo
     return { seconds, ...(await decode(new Decoding(decoder, encoded['last_hidden_state'] as Tensor), mostTokens)) };
   };
   return {
-    async hear(samples, { carefully }) {
+    async decode(samples, { carefully }) {
       const first = await hearOnce(samples);
       if (!carefully || samples.length < 3 * secondCutSamples || !isDoubtful(first)) return first;
       return { ...first, second: await hearOnce(samples.subarray(secondCutSamples)) };
@@ -94,10 +94,10 @@ async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypo
   const logProbabilities: number[] = [];
   let logits = await decoding.step(startToken);
   const silenceLogProbability = logProbabilityOf(logits, endToken);
-  const reluctant = silenceLogProbability < sureOfSilence && likeliest(logits).token === endToken;
+  const reluctant = silenceLogProbability < sureOfSilence && mostLikelyToken(logits).token === endToken;
   if (reluctant) logits[endToken] = Number.NEGATIVE_INFINITY;
   for (;;) {
-    const { token, logProbability } = likeliest(logits);
+    const { token, logProbability } = mostLikelyToken(logits);
     logProbabilities.push(logProbability);
     if (token === endToken) break;
     tokens.push(token);
@@ -106,7 +106,7 @@ async function decode(decoding: Decoding, mostTokens: number): Promise<Omit<Hypo
   }
   const words = tokens.filter((token) => token > endToken && token < wordTokens);
   const text = llamaTokenizer.decode(words, false, false).trim();
-  return { text, logProbabilities, silenceLogProbability, reluctant };
+  return { text, logProbabilities, silenceLogProbability, forced: reluctant };
 }
 
 /** Decoder state of one utterance, with its key-value cache. */

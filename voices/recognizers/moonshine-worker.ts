@@ -11,5 +11,5 @@ let loading: Promise<MoonshineModel> | undefined;
 serveWorker<MoonshineRequest, Hypothesis>(async ({ samples, carefully }) => {
   loading ??= loadMoonshine(workerData as MoonshineModelOptions);
   const model = await loading;
-  return { reply: await model.hear(samples, { carefully }) };
+  return { reply: await model.decode(samples, { carefully }) };
 });

@@ -6,7 +6,7 @@ import type { SpeechRecognizer, Unclear } from '../recognizer.ts';
 import { openWorkerPool, type WorkerPool } from '../runtime/worker-pool.ts';
 import { checkRate } from '../recognition/check-rate.ts';
 import { DecodeAhead, type DecodeAheadOptions, type Urgency } from '../recognition/decode-ahead.ts';
-import { concludeHearing, confidenceOf, judge, type Hypothesis } from '../recognition/hypothesis.ts';
+import { finalTranscript, confidenceOf, judge, type Hypothesis } from '../recognition/hypothesis.ts';
 import type { MoonshineModelOptions } from './moonshine-model.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 
@@ -106,7 +106,7 @@ export function moonshineOn(decoder: Pick<DecodeAheadOptions<Hypothesis>, 'decod
         }
         const heard = await listening.finish();
         signal.throwIfAborted();
-        yield concludeHearing(heard, messages);
+        yield finalTranscript(heard, messages);
       } finally {
         gone.abort(new Error('nobody listens any more'));
       }

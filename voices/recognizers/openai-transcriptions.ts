@@ -8,7 +8,7 @@ import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTag, languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
 import { wavBytes } from '../dsp/wav.ts';
-import { recognizeByPiece, type DecodeOptions, type HeardPiece } from '../recognition/by-piece.ts';
+import { recognizeByPiece, type DecodeOptions, type PieceTranscript } from '../recognition/by-piece.ts';
 import { readTranscript } from '../recognition/transcript-events.ts';
 import { languageTagOf, whisperLanguages } from '../text/whisper-languages.ts';
 
@@ -115,7 +115,7 @@ async function transcribe(
   server: Server,
   context: EngineContext,
   options: Omit<DecodeOptions, 'meter'>,
-): Promise<HeardPiece> {
+): Promise<PieceTranscript> {
   const form = new FormData();
   const wav = await wavBytes(samples, 16_000);
   form.set('file', new Blob([new Uint8Array(wav)], { type: 'audio/wav' }), 'speech.wav');
@@ -147,7 +147,7 @@ interface Segment {
 /** Thresholds of Whisper's authors for a segment of silence. */
 const likelySilence = { noSpeech: 0.6, logProbability: -1 };
 
-function heardIn(body: Buffer, context: EngineContext): HeardPiece {
+function heardIn(body: Buffer, context: EngineContext): PieceTranscript {
   const reply = parse(body, context);
   if (typeof reply['text'] !== 'string') throw badReply(context, 'JSON without a text');
   const segments = Array.isArray(reply['segments']) ? reply['segments'].map(segmentOf) : [];

@@ -7,7 +7,7 @@ import { checkTriton, openTriton } from '../calls/triton/triton.ts';
 import type { CallOptions } from '../engine.ts';
 import { languageTag, languageTags } from '../text/language-tags.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { recognizeByPiece, type HeardPiece } from '../recognition/by-piece.ts';
+import { recognizeByPiece, type PieceTranscript } from '../recognition/by-piece.ts';
 import { whisperLanguages } from '../text/whisper-languages.ts';
 
 const settings = z.strictObject({
@@ -42,7 +42,7 @@ export const adapter: Adapter<SpeechRecognizer, TritonRecognizerSettings> = {
       async decode(
         samples: Float32Array,
         { signal, language = chosen.language }: CallOptions & { readonly language?: string | undefined },
-      ): Promise<HeardPiece> {
+      ): Promise<PieceTranscript> {
         wanted ??= await server.inputNames({ signal });
         const inputs = inputsFor(wanted, samples, language?.toLowerCase().split('-')[0], context);
         let text: string | undefined;
@@ -98,7 +98,7 @@ function inputsFor(
 /**
  * Parses a transcript. SenseVoice prepends tags for language, emotion and audio event; Whisper may leave such tags too.
  */
-function heardIn(text: string): HeardPiece {
+function heardIn(text: string): PieceTranscript {
   const marks = [...text.matchAll(/<\|([a-z]+)\|>/g)].map(([, mark]) => mark ?? '');
   const language = marks.find((mark) => mark in senseVoiceLanguages);
   return { text: text.replaceAll(/<\|[^|]*\|>/g, '').trim(), language };

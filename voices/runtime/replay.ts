@@ -2,7 +2,7 @@
  * A stream that can be read again from its start, by one reader after another. A reader abandoned while it waits takes
  * no item away from the next.
  */
-export class Replay<Item> {
+export class ReplayableStream<Item> {
   readonly #iterator: AsyncIterator<Item>;
   readonly #items: Item[] = [];
   #forgotten = 0;

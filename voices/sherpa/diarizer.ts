@@ -3,7 +3,7 @@ import type { AudioFrame } from '../audio.ts';
 import type { CallOptions } from '../engine.ts';
 import { resample } from '../dsp/resampler.ts';
 import { familyFiles, machineSettings, sampleRate } from './settings.ts';
-import { openSpeakers, type SpeakerSegment } from './speakers.ts';
+import { openSpeakerProcess, type SpeakerSegment } from './speaker-process.ts';
 
 /**
  * Settings of a diarizer: a pyannote segmentation model and a speaker encoder, as for
@@ -29,7 +29,7 @@ export interface Diarizer {
 
 /** Opens a speaker diarizer in a process of its own. Processing takes about a tenth of the clip's length. */
 export function openDiarizer(settings: DiarizerSettings, name = 'diarizer'): Diarizer {
-  const listener = openSpeakers({ name, settings });
+  const listener = openSpeakerProcess({ name, settings });
   return {
     async diarize(clip, { signal, speakers }) {
       const samples = resample(clip.samples, clip.sampleRate, sampleRate);

@@ -75,7 +75,7 @@ export function languagesOf({ family, languages }: RecognizerSettings): readonly
 }
 
 /** Returns true for streaming models, which decode during speech. */
-export function hearsAsItComes({ family }: RecognizerSettings): boolean {
+export function isStreaming({ family }: RecognizerSettings): boolean {
   return family === 'streaming-zipformer' || family === 'streaming-paraformer';
 }
 

@@ -2,9 +2,9 @@ import Sherpa, { type OfflineRecognizer, type OnlineRecognizer, type OnlineStrea
 import { importOptional } from '../calls/optional-package.ts';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
-import type { EarData, EarReply, EarRequest } from './recognizer.ts';
+import type { RecognizerProcessData, RecognizerProcessReply, RecognizerProcessRequest } from './recognizer.ts';
 import {
-  hearsAsItComes,
+  isStreaming,
   recognizerConfig,
   type RecognizerSettings,
   type PunctuationSettings,
@@ -14,7 +14,7 @@ import { sampleRate, modelOptions, type MachineSettings } from './settings.ts';
 /** Silence appended to a stream, because streaming models need some look-ahead to output the last words. */
 const lookAheadMs = 600;
 
-interface Ear {
+interface LoadedRecognizer {
   readonly settings: RecognizerSettings;
   readonly online?: OnlineRecognizer;
   readonly offline?: OfflineRecognizer;
@@ -23,7 +23,7 @@ interface Ear {
   readonly punctuate: (text: string) => string;
 }
 
-serveProcess<EarData, Ear, EarRequest, EarReply>({
+serveProcess<RecognizerProcessData, LoadedRecognizer, RecognizerProcessRequest, RecognizerProcessReply>({
   async load({ name, settings }) {
     const sherpa = await importOptional(
       name,
@@ -37,7 +37,7 @@ serveProcess<EarData, Ear, EarRequest, EarReply>({
     const config = recognizerConfig(settings, paths);
     return {
       settings,
-      ...(hearsAsItComes(settings)
+      ...(isStreaming(settings)
         ? { online: new sherpa.OnlineRecognizer(config) }
         : { offline: await sherpa.OfflineRecognizer.createAsync(config) }),
       streams: new Map(),
@@ -52,7 +52,10 @@ serveProcess<EarData, Ear, EarRequest, EarReply>({
   },
 });
 
-async function hearPiece({ offline, punctuate }: Ear, samples: Float32Array): Promise<EarReply> {
+async function hearPiece(
+  { offline, punctuate }: LoadedRecognizer,
+  samples: Float32Array,
+): Promise<RecognizerProcessReply> {
   if (offline === undefined) throw new Error('this model hears as it comes');
   const stream = offline.createStream();
   stream.acceptWaveform({ samples, sampleRate });
@@ -62,7 +65,10 @@ async function hearPiece({ offline, punctuate }: Ear, samples: Float32Array): Pr
   return { text: punctuate(text.trim()), ...(language === undefined ? {} : { language }) };
 }
 
-function hearBlock(ear: Ear, { stream: id, samples, isLast }: Extract<EarRequest, { kind: 'block' }>): string {
+function hearBlock(
+  ear: LoadedRecognizer,
+  { stream: id, samples, isLast }: Extract<RecognizerProcessRequest, { kind: 'block' }>,
+): string {
   const { online, streams, punctuate } = ear;
   if (online === undefined) throw new Error('this model hears pieces');
   const stream = streams.get(id) ?? online.createStream();

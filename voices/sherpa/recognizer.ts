@@ -1,31 +1,31 @@
 import { floatsFromPcm16, concatSamples } from '../audio.ts';
 import type { Adapter } from '../calls/context.ts';
-import { timely } from '../calls/process-call.ts';
+import { streamWithTimeouts } from '../calls/process-call.ts';
 import { openProcess, type EngineProcess } from '../runtime/process.ts';
 import type { CallOptions } from '../engine.ts';
 import { Queue } from '../runtime/queue.ts';
 import type { SpeechRecognizer } from '../recognizer.ts';
-import { hearsAsItComes, languagesOf, recognizerSettings, type RecognizerSettings } from './recognizer-settings.ts';
+import { isStreaming, languagesOf, recognizerSettings, type RecognizerSettings } from './recognizer-settings.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import { recognizeByPiece } from '../recognition/by-piece.ts';
 import { recognizeByStream } from '../recognition/by-stream.ts';
-import type { LiveSound } from '../recognition/live-sound.ts';
+import type { LiveAudio } from '../recognition/live-audio.ts';
 
 /** Start-up data of the process. */
-export interface EarData {
+export interface RecognizerProcessData {
   readonly name: string;
   readonly settings: RecognizerSettings;
 }
 
 /** Request to the process; samples are at 16 kHz. A `stream` is one utterance of a streaming model. */
-export type EarRequest =
+export type RecognizerProcessRequest =
   | { readonly kind: 'load' }
   | { readonly kind: 'piece'; readonly samples: Float32Array }
   | { readonly kind: 'block'; readonly stream: number; readonly samples: Float32Array; readonly isLast: boolean }
   | { readonly kind: 'forget'; readonly stream: number };
 
 /** Transcript so far. */
-export interface EarReply {
+export interface RecognizerProcessReply {
   readonly text: string;
   readonly language?: string;
 }
@@ -38,18 +38,21 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
   settings: recognizerSettings,
   // An utterance of a streaming model lasts as long as the user speaks, and each step costs little.
   care: (settings) =>
-    hearsAsItComes(settings) ? { concurrency: 16, timeouts: { wholeMs: 3_600_000 } } : { concurrency: 2 },
+    isStreaming(settings) ? { concurrency: 16, timeouts: { wholeMs: 3_600_000 } } : { concurrency: 2 },
   open(settings, context) {
     const { name } = context;
-    const ear = openProcess<EarRequest, EarReply>({
+    const ear = openProcess<RecognizerProcessRequest, RecognizerProcessReply>({
       name,
       url: new URL('./recognizer-worker.ts', import.meta.url),
-      data: { name, settings } satisfies EarData,
+      data: { name, settings } satisfies RecognizerProcessData,
     });
     const languages = languagesOf(settings);
     const warm = async (options: CallOptions): Promise<void> => void (await ear.once({ kind: 'load' }, options));
-    const recognizer = hearsAsItComes(settings)
-      ? recognizeByStream({ languages, blockMs, hear: (sound, { signal }) => hear(ear, sound, { signal }) }, context)
+    const recognizer = isStreaming(settings)
+      ? recognizeByStream(
+          { languages, blockMs, transcribe: (sound, { signal }) => hear(ear, sound, { signal }) },
+          context,
+        )
       : recognizeByPiece(
           {
             languages,
@@ -58,7 +61,7 @@ export const adapter: Adapter<SpeechRecognizer, RecognizerSettings> = {
             async decode(samples, { signal }) {
               const request = { kind: 'piece', samples } as const;
               const [heard] = await Array.fromAsync(
-                timely(ear, { load: { kind: 'load' }, request }, { ...context, signal }),
+                streamWithTimeouts(ear, { load: { kind: 'load' }, request }, { ...context, signal }),
               );
               return heard ?? { text: '' };
             },
@@ -81,8 +84,8 @@ let utterances = 0;
 
 /** Streams one utterance to the process. Blocks that arrive during a decoding step are sent as one. */
 async function* hear(
-  ear: EngineProcess<EarRequest, EarReply>,
-  sound: LiveSound,
+  ear: EngineProcess<RecognizerProcessRequest, RecognizerProcessReply>,
+  sound: LiveAudio,
   { signal }: CallOptions,
 ): AsyncGenerator<string> {
   const stream = (utterances += 1);
@@ -111,7 +114,7 @@ async function* hear(
   }
 }
 
-function forget(ear: EngineProcess<EarRequest, EarReply>, stream: number): void {
+function forget(ear: EngineProcess<RecognizerProcessRequest, RecognizerProcessReply>, stream: number): void {
   if (ear.processId === undefined) return;
   Array.fromAsync(ear.stream({ kind: 'forget', stream }, { signal: new AbortController().signal })).catch(
     () => undefined,

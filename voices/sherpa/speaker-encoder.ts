@@ -3,7 +3,7 @@ import type { Adapter } from '../calls/context.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { resample } from '../dsp/resampler.ts';
 import { familyFiles, machineSettings, sampleRate } from './settings.ts';
-import { openSpeakers } from './speakers.ts';
+import { openSpeakerProcess } from './speaker-process.ts';
 import { unitOf, type SpeakerEncoder } from '../speaker-encoder.ts';
 
 const settings = z.strictObject({
@@ -23,7 +23,7 @@ export const adapter: Adapter<SpeakerEncoder, SherpaEncoderSettings> = {
   care: () => ({ concurrency: 4 }),
   open(chosen, { name, calls }) {
     const { dimensions } = chosen;
-    const speakers = openSpeakers({ name, settings: chosen });
+    const speakers = openSpeakerProcess({ name, settings: chosen });
     const embed = async (samples: Float32Array, options: CallOptions): Promise<Float32Array> => {
       const { embedding = new Float32Array(0) } = await speakers.once({ samples }, options);
       if (embedding.length === dimensions) return Float32Array.from(unitOf(embedding));

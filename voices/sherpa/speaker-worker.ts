@@ -3,7 +3,7 @@ import { importOptional } from '../calls/optional-package.ts';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
 import { modelOptions, sampleRate } from './settings.ts';
-import type { SpeakerData, SpeakerReply, SpeakerRequest } from './speakers.ts';
+import type { SpeakerData, SpeakerProcessReply, SpeakerRequest } from './speaker-process.ts';
 
 interface Speakers {
   readonly embedder?: SpeakerEmbeddingExtractor;
@@ -11,7 +11,7 @@ interface Speakers {
   readonly threshold?: number;
 }
 
-serveProcess<SpeakerData, Speakers, SpeakerRequest, SpeakerReply>({
+serveProcess<SpeakerData, Speakers, SpeakerRequest, SpeakerProcessReply>({
   async load({ name, settings }) {
     const sherpa = await importOptional(
       name,

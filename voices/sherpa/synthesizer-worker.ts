@@ -3,10 +3,10 @@ import { importOptional } from '../calls/optional-package.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
 import { serveProcess } from '../runtime/process-serve.ts';
 import { checkWeights } from '../models/weights.ts';
-import type { MouthData, MouthRequest } from './synthesizer.ts';
+import type { SynthesizerProcessData, SynthesizerProcessRequest } from './synthesizer.ts';
 import { synthesizerConfig } from './synthesizer-settings.ts';
 
-serveProcess<MouthData, OfflineTts, MouthRequest, PcmBlock>({
+serveProcess<SynthesizerProcessData, OfflineTts, SynthesizerProcessRequest, PcmBlock>({
   async load({ name, settings }) {
     const sherpa = await importOptional(
       name,

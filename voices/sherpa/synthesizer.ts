@@ -1,6 +1,6 @@
 import type { Adapter, EngineContext } from '../calls/context.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { timely } from '../calls/process-call.ts';
+import { streamWithTimeouts } from '../calls/process-call.ts';
 import { openProcess } from '../runtime/process.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { isCloner, languagesOf, synthesizerSettings, type SynthesizerSettings } from './synthesizer-settings.ts';
@@ -10,12 +10,12 @@ import { clipOf } from '../synthesis/default-clip.ts';
 import { openClips } from '../synthesis/reference-clip.ts';
 
 /** Start-up data of the process. */
-export interface MouthData {
+export interface SynthesizerProcessData {
   readonly name: string;
   readonly settings: SynthesizerSettings;
 }
 
-export type MouthRequest =
+export type SynthesizerProcessRequest =
   | { readonly kind: 'load' }
   | {
       readonly kind: 'speak';
@@ -44,12 +44,12 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
   clones: isCloner,
   open(settings, context) {
     const { name } = context;
-    const mouth = openProcess<MouthRequest, PcmBlock>({
+    const mouth = openProcess<SynthesizerProcessRequest, PcmBlock>({
       name,
       url: new URL('./synthesizer-worker.ts', import.meta.url),
-      data: { name, settings } satisfies MouthData,
+      data: { name, settings } satisfies SynthesizerProcessData,
     });
-    const cast = openCast(settings, context);
+    const cast = openVoiceParameters(settings, context);
     const renderer = {
       languages: languagesOf(settings),
       maxCharacters: 240,
@@ -58,7 +58,7 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
         const { voice, speed, signal } = options;
         const pace = voice.kind === 'preset' ? (voice.rate ?? 1) : 1;
         const order = { kind: 'speak', text, speed: speed * pace, ...(await cast(options)) } as const;
-        yield* timely(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
+        yield* streamWithTimeouts(mouth, { load: { kind: 'load' }, request: order }, { ...context, signal });
       },
     };
     const load = (options: CallOptions): Promise<PcmBlock> => mouth.once({ kind: 'load' }, options);
@@ -75,12 +75,12 @@ export const adapter: Adapter<SpeechSynthesizer, SynthesizerSettings> = {
 };
 
 /** Returns a function that gives the model's voice parameters for a call. */
-function openCast(
+function openVoiceParameters(
   settings: SynthesizerSettings,
   context: EngineContext,
 ): (
   options: RenderOptions,
-) => Promise<Pick<Extract<MouthRequest, { kind: 'speak' }>, 'speaker' | 'steps' | 'reference'>> {
+) => Promise<Pick<Extract<SynthesizerProcessRequest, { kind: 'speak' }>, 'speaker' | 'steps' | 'reference'>> {
   if ('defaultVoice' in settings) {
     return async ({ voice }) => ({
       speaker: voice.kind === 'preset' && /^\d{1,4}$/.test(voice.id) ? Number(voice.id) : settings.defaultVoice,

@@ -3,11 +3,11 @@ import type { Meter } from '../calls/calls.ts';
 import type { EngineContext } from '../calls/context.ts';
 import { type PcmBlock, isFormatFault } from '../calls/pcm-stream.ts';
 import { type CallOptions, EngineError } from '../engine.ts';
-import { pieces } from '../text/pieces.ts';
+import { splitText } from '../text/split-text.ts';
 import { Queue } from '../runtime/queue.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
-import { toldWords, type Pace, unitsOf } from './estimated-word-timings.ts';
+import { withWordTimings, type SpeakingRate, speechUnits } from './estimated-word-timings.ts';
 import { badReply, type Upstream } from '../calls/http-faults.ts';
 
 /** Options of one synthesis request. */
@@ -60,7 +60,7 @@ interface Underway {
  * the audio that says them; their times are estimates while the length of the audio is unknown.
  */
 export function speakByPhrase(renderer: PhraseRenderer, context: EngineContext): SpeechSynthesizer {
-  const pace: Pace = { msPerUnit: undefined };
+  const pace: SpeakingRate = { msPerUnit: undefined };
   return {
     name: context.name,
     sampleRate: spokenSampleRate,
@@ -72,7 +72,7 @@ export function speakByPhrase(renderer: PhraseRenderer, context: EngineContext):
 interface Parts {
   readonly renderer: PhraseRenderer;
   readonly context: EngineContext;
-  readonly pace: Pace;
+  readonly pace: SpeakingRate;
 }
 
 async function* speak(
@@ -99,7 +99,7 @@ async function* speak(
       following.catch(() => undefined);
       const { fadeOutMs = 0, comesWhole } = parts.renderer;
       const form = { sampleRate: spokenSampleRate, fadeOutMs, comesWhole, pace: parts.pace };
-      for await (const told of toldWords(current.text, untilAborted(current.blocks, { signal }), form)) {
+      for await (const told of withWordTimings(current.text, untilAborted(current.blocks, { signal }), form)) {
         const frame = { samples: told.samples, sampleRate: spokenSampleRate, atMs };
         atMs += durationMs(frame);
         yield { frame, text: told.text, ...(told.words.length > 0 && { words: told.words }) };
@@ -118,7 +118,7 @@ interface Text {
 
 async function* textsOf(phrases: AsyncIterable<Phrase>, maxCharacters: number): AsyncGenerator<Text> {
   for await (const { text, emotion } of phrases) {
-    for (const piece of pieces(text, maxCharacters, sayable)) yield { text: piece, emotion };
+    for (const piece of splitText(text, maxCharacters, sayable)) yield { text: piece, emotion };
   }
 }
 
@@ -136,7 +136,7 @@ function request({ text, emotion }: Text, options: SpeakOptions, parts: Parts, o
       (call) => {
         call.meter.characters = said.length;
         const rendered = renderer.render(said, { ...call, voice, language, speed, emotion });
-        return checkedSound(rendered, said, { upstream: context, meter: call.meter });
+        return checkedAudio(rendered, said, { upstream: context, meter: call.meter });
       },
       { signal, owner },
     );
@@ -162,12 +162,12 @@ const mostMs = { ever: 15_000, perUnit: 600 };
  * Passes on the audio of one text once there is enough of it. Throws `ENGINE_BAD_REPLY` for what cannot be speech: next
  * to no audio, bytes that are no audio, and audio without end.
  */
-async function* checkedSound(
+async function* checkedAudio(
   blocks: AsyncIterable<PcmBlock>,
   text: string,
   { upstream, meter }: { readonly upstream: Upstream; readonly meter: Meter },
 ): AsyncGenerator<PcmBlock> {
-  const longestMs = mostMs.ever + mostMs.perUnit * unitsOf(text);
+  const longestMs = mostMs.ever + mostMs.perUnit * speechUnits(text);
   const held: PcmBlock[] = [];
   let ms = 0;
   try {

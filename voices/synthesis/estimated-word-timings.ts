@@ -5,27 +5,27 @@ import type { TimedWord } from '../synthesizer.ts';
 import { wordTimes } from '../text/word-times.ts';
 
 /** Speaking rate of an engine so far. */
-export interface Pace {
+export interface SpeakingRate {
   /** Milliseconds per unit of text, see `unitsOf`; undefined before it has spoken. */
   msPerUnit: number | undefined;
 }
 
 /** Audio with the words that begin in it; times from its start. */
-export interface ToldSound {
+export interface TimedAudio {
   readonly samples: Float32Array;
   readonly text: string;
   readonly words: readonly TimedWord[];
 }
 
 /** Format of the output, and how to time its words. */
-export interface ToldForm {
+export interface WordTimingOptions {
   /** Output rate, in hertz. */
   readonly sampleRate: number;
   /** Fade-out at the end of the audio. */
   readonly fadeOutMs: number;
   /** True if all audio comes at once: words are then timed over all of it. */
   readonly comesWhole: boolean;
-  readonly pace: Pace;
+  readonly pace: SpeakingRate;
 }
 
 /** Pace of an average voice. */
@@ -36,7 +36,7 @@ const newShare = 0.4;
 const tailMs = 10;
 
 /** Returns the length of a text in letters; a Chinese, Japanese or Korean character counts as three, as in speech. */
-export function unitsOf(text: string): number {
+export function speechUnits(text: string): number {
   const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
   return text.length + 2 * dense;
 }
@@ -46,11 +46,11 @@ export function unitsOf(text: string): number {
  * timed by `wordTimes`; otherwise from the pace so far, and the remaining words come with the last piece. The texts
  * joined are `text`. Without audio nothing is yielded.
  */
-export async function* toldWords(
+export async function* withWordTimings(
   text: string,
   blocks: AsyncIterable<PcmBlock>,
-  form: ToldForm,
-): AsyncGenerator<ToldSound> {
+  form: WordTimingOptions,
+): AsyncGenerator<TimedAudio> {
   const { sampleRate, fadeOutMs, pace } = form;
   if (form.comesWhole) {
     const samples = concatSamples(await Array.fromAsync(atRate(blocks, sampleRate)));
@@ -59,9 +59,9 @@ export async function* toldWords(
     yield { samples, text, words: wordTimes(text, { startMs: 0, endMs: (samples.length / sampleRate) * 1000 }) };
     return;
   }
-  const units = Math.max(1, unitsOf(text));
+  const units = Math.max(1, speechUnits(text));
   const guess = wordTimes(text, { startMs: 0, endMs: units * (pace.msPerUnit ?? usualMsPerUnit) });
-  const told = new Teller(text, guess);
+  const told = new WordAllocator(text, guess);
   const tailSamples = Math.round((Math.max(tailMs, fadeOutMs) / 1000) * sampleRate);
   let held: Float32Array = new Float32Array(0);
   let atMs = 0;
@@ -84,7 +84,7 @@ export async function* toldWords(
 }
 
 /** Gives out the words of a text in order, each once. */
-class Teller {
+class WordAllocator {
   readonly #text: string;
   readonly #words: readonly TimedWord[];
   /** Offset of each word in the text. */
@@ -103,17 +103,17 @@ class Teller {
   }
 
   /** Returns the words that begin between two times. */
-  upTo(fromMs: number, toMs: number): Omit<ToldSound, 'samples'> {
+  upTo(fromMs: number, toMs: number): Omit<TimedAudio, 'samples'> {
     const next = this.#words.findIndex((word, index) => index >= this.#told && word.startMs >= toMs);
     return this.#tell(next < 0 ? this.#words.length : next, fromMs, toMs);
   }
 
   /** Returns all remaining words, with the last audio. */
-  rest(fromMs: number, toMs: number): Omit<ToldSound, 'samples'> {
+  rest(fromMs: number, toMs: number): Omit<TimedAudio, 'samples'> {
     return this.#tell(this.#words.length, fromMs, toMs, true);
   }
 
-  #tell(end: number, fromMs: number, toMs: number, isLast = false): Omit<ToldSound, 'samples'> {
+  #tell(end: number, fromMs: number, toMs: number, isLast = false): Omit<TimedAudio, 'samples'> {
     const first = this.#told;
     this.#told = end;
     const startOf = (index: number): number =>

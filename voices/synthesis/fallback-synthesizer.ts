@@ -1,11 +1,11 @@
 import { durationMs } from '../audio.ts';
 import { EngineError } from '../engine.ts';
-import { Replay } from '../runtime/replay.ts';
+import { ReplayableStream } from '../runtime/replay.ts';
 import { resample } from '../dsp/resampler.ts';
 import type { Phrase, SpeechChunk, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 
 /** Engine and the voice it uses. */
-export interface Speaker {
+export interface SynthesizerVoice {
   readonly synthesizer: SpeechSynthesizer;
   readonly voice: Voice;
 }
@@ -15,7 +15,7 @@ export interface Speaker {
  * to the end of the reply; the voice of the call is ignored. Throws the error of the last one. All speak at the first
  * one's sample rate.
  */
-export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): SpeechSynthesizer {
+export function fallbackSynthesizer(speakers: readonly [SynthesizerVoice, ...SynthesizerVoice[]]): SpeechSynthesizer {
   const [first] = speakers;
   const { sampleRate } = first.synthesizer;
   return {
@@ -23,7 +23,7 @@ export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): Spe
     sampleRate,
     languages: [...new Set(speakers.flatMap(({ synthesizer }) => synthesizer.languages))],
     async *speak(phrases, options) {
-      const script = new Script(phrases);
+      const script = new SpokenProgress(phrases);
       let atMs = 0;
       try {
         for (const [place, { synthesizer, voice }] of speakers.entries()) {
@@ -48,15 +48,15 @@ export function firstThatSpeaks(speakers: readonly [Speaker, ...Speaker[]]): Spe
 }
 
 /** Phrases with a record of the text already spoken. */
-class Script {
-  readonly #phrases: Replay<Phrase>;
+class SpokenProgress {
+  readonly #phrases: ReplayableStream<Phrase>;
   /** Spoken part of each phrase, in UTF-16 units. */
   readonly #said: number[] = [];
   /** Index of the first phrase that is not completely spoken. */
   #next = 0;
 
   constructor(phrases: AsyncIterable<Phrase>) {
-    this.#phrases = new Replay(phrases);
+    this.#phrases = new ReplayableStream(phrases);
   }
 
   /** Yields the text not yet spoken, then the phrases still to come. */

@@ -7,7 +7,7 @@ import { resample } from '../dsp/resampler.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import { readWav, wavBytes, WavFormatError } from '../dsp/wav.ts';
 import { pathOnServer } from './default-clip.ts';
-import { shortenClip, type SpokenClip } from './fit-clip.ts';
+import { shortenClip, type SpokenClip } from './shorten-clip.ts';
 
 /** Clip of a voice to clone, prepared for an engine: mono, at its rate, of a length it takes. */
 export interface ReferenceClip extends SpokenClip {
@@ -20,7 +20,7 @@ export interface ReferenceClip extends SpokenClip {
   readonly serverPath: string;
 }
 
-export interface ClipWishes {
+export interface ClipRequirements {
   /** In hertz; default: the clip's own. */
   readonly sampleRate?: number;
   /**
@@ -43,7 +43,7 @@ export type ReadClip = (voice: ReferenceVoice, use: { readonly meter: Meter }) =
  * Opens the only way in which engines get clips: each clip is read once while its file and transcript are unchanged,
  * cut, resampled, and noted in the call log. `name` is the engine's, for errors.
  */
-export function openClips(name: string, wishes: ClipWishes = {}): ReadClip {
+export function openClips(name: string, wishes: ClipRequirements = {}): ReadClip {
   const kept = new Map<string, { readonly changedMs: number; readonly clip: Promise<ReferenceClip> }>();
   return async (voice, { meter }) => {
     const { wavPath, transcript, consent, id = basename(wavPath) } = voice;
@@ -69,7 +69,7 @@ async function changeOf(wavPath: string, name: string): Promise<number> {
 
 async function readClip(
   { wavPath, transcript }: ReferenceVoice,
-  wishes: ClipWishes,
+  wishes: ClipRequirements,
   name: string,
 ): Promise<ReferenceClip> {
   const refused = (why: string): EngineError =>
@@ -97,7 +97,7 @@ function secondsOf({ samples, sampleRate }: SpokenClip): number {
   return samples.length / sampleRate;
 }
 
-function serverPathOf(wavPath: string, { onServer }: ClipWishes): string {
+function serverPathOf(wavPath: string, { onServer }: ClipRequirements): string {
   return onServer === undefined ? '' : pathOnServer(wavPath, onServer.directory);
 }
 

@@ -1,6 +1,6 @@
 import { durationMs } from '../audio.ts';
 import type { CallOptions } from '../engine.ts';
-import { pieces } from '../text/pieces.ts';
+import { splitText } from '../text/split-text.ts';
 import type { Phrase, SpeechChunk } from '../synthesizer.ts';
 import type { RenderedSpeech } from './finish-speech.ts';
 
@@ -11,7 +11,7 @@ export interface PieceRenderer {
   /** Maximum length of a text in UTF-16 units; longer phrases are split. */
   readonly maxCharacters: number;
   /** Returns true if the engine can speak this text. */
-  sayable(text: string): boolean;
+  isSpeakable(text: string): boolean;
   render(text: string): Promise<RenderedSpeech>;
 }
 
@@ -27,7 +27,8 @@ export async function* speakPieces(
 ): AsyncGenerator<SpeechChunk> {
   const { sampleRate, maxCharacters } = renderer;
   async function* texts(): AsyncGenerator<string> {
-    for await (const phrase of phrases) yield* pieces(phrase.text, maxCharacters, (piece) => renderer.sayable(piece));
+    for await (const phrase of phrases)
+      yield* splitText(phrase.text, maxCharacters, (piece) => renderer.isSpeakable(piece));
   }
   const rendered = lookAhead(texts(), async (text) => ({ text, ...(await renderer.render(text)) }), options);
   let atMs = 0;

@@ -8,7 +8,7 @@ interface SpeakOptions extends CallOptions {
 }
 
 /** Cache of synthesized speech for lines that recur word for word: greetings, requests to repeat. */
-export interface SaidLines {
+export interface SpeechCache {
   /** Like the synthesizer's own `speak`, for a text that is known up front; cached speech comes without delay. */
   speak(line: AsyncIterable<Phrase>, options: SpeakOptions): AsyncIterable<SpeechChunk>;
   /** Synthesizes a line into the cache. Ignores failures: the line is synthesized again when it is spoken. */
@@ -19,7 +19,7 @@ export interface SaidLines {
 const keptMs = 30_000;
 
 /** Caches whole lines of a synthesizer, keyed by voice, speed and text; evicts the least recently spoken. */
-export function saidLines(synthesizer: SpeechSynthesizer): SaidLines {
+export function openSpeechCache(synthesizer: SpeechSynthesizer): SpeechCache {
   const kept = new Map<string, readonly SpeechChunk[]>();
   const keep = (key: string, chunks: readonly SpeechChunk[]): void => {
     kept.delete(key);

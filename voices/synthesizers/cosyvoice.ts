@@ -4,8 +4,8 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { send, sendForJson } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { soundOf } from '../calls/sound-reply.ts';
-import { mannerOf } from '../synthesis/emotion-manner.ts';
+import { audioOf } from '../calls/audio-response.ts';
+import { styleInstruction } from '../synthesis/emotion-instruction.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTags } from '../text/language-tags.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
@@ -87,7 +87,7 @@ function orderOf(
   { language, emotion }: RenderOptions,
   { version, instructions }: CosyvoiceSettings,
 ): Order {
-  const manner = mannerOf(emotion, instructions) ?? '';
+  const manner = styleInstruction(emotion, instructions) ?? '';
   const prefix = version === 3 ? opening : '';
   if (manner !== '' && version > 1) {
     // Without its end mark the instruction would be spoken too.
@@ -144,7 +144,7 @@ async function* ask(path: string, form: FormData, { chosen, context, signal }: A
   const reply = await send(context, { url, form, headers: bearer(context.key) }, { signal });
   let isHeard = false;
   try {
-    for await (const block of soundOf(context, reply, { sampleRate: chosen.version === 1 ? 22_050 : 24_000 })) {
+    for await (const block of audioOf(context, reply, { sampleRate: chosen.version === 1 ? 22_050 : 24_000 })) {
       isHeard = true;
       yield block;
     }

@@ -97,7 +97,7 @@ export function openEspeak(options: EspeakOptions = {}): SpeechSynthesizer & {
     async *speak(phrases, { signal, voice, language, speed }) {
       const render = async (text: string): Promise<RenderedSpeech> =>
         opened().call({ ...requestFor(voice, text, language, speed ?? 1), text }, { signal });
-      yield* speakPieces(phrases, { sampleRate, maxCharacters, sayable, render }, { signal });
+      yield* speakPieces(phrases, { sampleRate, maxCharacters, isSpeakable: sayable, render }, { signal });
     },
     warm: async () => {
       const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { sendForBytes, sendForJson } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { sendForSound } from '../calls/sound-reply.ts';
+import { sendForAudio } from '../calls/audio-response.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import { languageTags } from '../text/language-tags.ts';
 import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
@@ -52,7 +52,7 @@ export const adapter: Adapter<SpeechSynthesizer, FishSpeechSettings> = {
           ...chosen.extra,
         };
         const request = { url: addressOf(chosen.baseUrl, '/v1/tts'), json, headers: bearer(context.key) };
-        yield* sendForSound(context, request, { sampleRate: chosen.sampleRate }, options);
+        yield* sendForAudio(context, request, { sampleRate: chosen.sampleRate }, options);
       },
     };
     return {

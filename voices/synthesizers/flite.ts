@@ -81,8 +81,8 @@ export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
     speak(phrases, { signal, voice, speed }) {
       const settings = settingsFor(voice, speed ?? 1);
       const render = async (text: string): Promise<RenderedSpeech> =>
-        (await opened).call({ settings, say: plainEnglish(text), text }, { signal });
-      return speakPieces(phrases, { sampleRate, maxCharacters, sayable, render }, { signal });
+        (await opened).call({ settings, say: transliterateToAscii(text), text }, { signal });
+      return speakPieces(phrases, { sampleRate, maxCharacters, isSpeakable: sayable, render }, { signal });
     },
     close: async () => {
       const pool = await opened.catch(() => undefined);
@@ -92,7 +92,7 @@ export function openFlite(options: FliteOptions = {}): SpeechSynthesizer & {
 }
 
 function sayable(text: string): boolean {
-  return /[A-Za-z0-9]/.test(plainEnglish(text));
+  return /[A-Za-z0-9]/.test(transliterateToAscii(text));
 }
 
 let compiled: Promise<WebAssembly.Module> | undefined;
@@ -173,7 +173,7 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
  * Converts text to what Flite can read: printable ASCII. Accents are removed, symbols become words, and anything
  * without a Latin form becomes a space. The result may be empty.
  */
-function plainEnglish(text: string): string {
+function transliterateToAscii(text: string): string {
   let plain = text;
   for (const [pattern, replacement] of rewrites) {
     plain =

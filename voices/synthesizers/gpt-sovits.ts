@@ -4,7 +4,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { send } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { sendForSound } from '../calls/sound-reply.ts';
+import { sendForAudio } from '../calls/audio-response.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { SpeechSynthesizer } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
@@ -103,7 +103,7 @@ interface Asking extends CallOptions {
 async function* ask(json: unknown, { baseUrl }: GptSovitsSettings, asking: Asking): AsyncGenerator<PcmBlock> {
   const { context, signal } = asking;
   const request = { url: addressOf(baseUrl, '/tts'), json, headers: bearer(context.key) };
-  for await (const block of sendForSound(context, request, { sampleRate: 32_000 }, { signal })) {
+  for await (const block of sendForAudio(context, request, { sampleRate: 32_000 }, { signal })) {
     if (block.sampleRate === stumblingRate && block.samples.every((value) => value === 0)) {
       const detail = 'the server stumbled over this text and sent silence. Look into its log.';
       throw new EngineError(context.name, 'ENGINE_BAD_REPLY', detail);

@@ -1,11 +1,11 @@
 import { addressOf } from '../calls/base-url.ts';
-import { mannerOf } from '../synthesis/emotion-manner.ts';
+import { styleInstruction } from '../synthesis/emotion-instruction.ts';
 import type { HttpRequest } from '../calls/http.ts';
 import type { ReferenceVoice } from '../synthesizer.ts';
 import type { ReferenceClip } from '../synthesis/reference-clip.ts';
 
 /** Text to synthesize, with its voice and manner. */
-export interface SpeechOrder {
+export interface SpeechRequest {
   readonly text: string;
   /** One of the server's own voices, if one is wanted and known. */
   readonly voiceId: string | undefined;
@@ -43,7 +43,7 @@ export interface SpeechDialect {
   readonly defaultVoice?: string;
   /** Maximum length of a text in UTF-16 units; longer texts are split. */
   readonly maxCharacters: number;
-  request(order: SpeechOrder, server: SpeechServer): HttpRequest;
+  request(order: SpeechRequest, server: SpeechServer): HttpRequest;
   /** Uploads a clip before the first request whose `voiceId` it is. */
   upload?(clip: ReferenceClip, cloneName: string, server: SpeechServer): HttpRequest;
 }
@@ -58,7 +58,7 @@ const usual = {
 } as const;
 
 /** Returns the body fields that all dialects share. */
-function plain({ text, voiceId, speed }: SpeechOrder, { model, extra }: SpeechServer): Record<string, unknown> {
+function plain({ text, voiceId, speed }: SpeechRequest, { model, extra }: SpeechServer): Record<string, unknown> {
   return {
     ...(model === undefined ? {} : { model }),
     input: text,
@@ -73,8 +73,8 @@ function speech(server: SpeechServer, json: unknown): HttpRequest {
 }
 
 /** Returns the instructions field, if the server's settings or the emotion give one. */
-function instructed({ emotion }: SpeechOrder, { instructions }: SpeechServer): Record<string, unknown> {
-  const manner = mannerOf(emotion, instructions);
+function instructed({ emotion }: SpeechRequest, { instructions }: SpeechServer): Record<string, unknown> {
+  const manner = styleInstruction(emotion, instructions);
   return manner === undefined ? {} : { instructions: manner };
 }
 
@@ -95,7 +95,7 @@ function form(
 }
 
 /** Returns the body of vLLM-Omni's route, which the sidecar contract adopts. */
-function withReference(order: SpeechOrder, server: SpeechServer): Record<string, unknown> {
+function withReference(order: SpeechRequest, server: SpeechServer): Record<string, unknown> {
   const { reference, speed } = order;
   // Its stream supports normal tempo only.
   const streams = server.streams && speed === 1;

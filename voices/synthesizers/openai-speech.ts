@@ -16,7 +16,7 @@ import {
   speechDialects,
   type SpeechDialect,
   type SpeechDialectName,
-  type SpeechOrder,
+  type SpeechRequest,
   type SpeechServer,
 } from './openai-speech-dialects.ts';
 import { openClips, type ReferenceClip } from '../synthesis/reference-clip.ts';
@@ -107,7 +107,7 @@ class Speaker {
     yield* this.#soundOf(reply);
   }
 
-  async #order(text: string, options: RenderOptions): Promise<SpeechOrder> {
+  async #order(text: string, options: RenderOptions): Promise<SpeechRequest> {
     const { voice, language, speed } = options;
     const emotion = this.#dialect.emotions === 'no' ? undefined : options.emotion;
     const order = { text, language, speed, emotion };
@@ -132,8 +132,8 @@ class Speaker {
     return cloneName;
   }
 
-  async #ask(order: SpeechOrder, { signal }: CallOptions): Promise<HttpReply> {
-    const ask = (wanted: SpeechOrder): Promise<HttpReply> =>
+  async #ask(order: SpeechRequest, { signal }: CallOptions): Promise<HttpReply> {
+    const ask = (wanted: SpeechRequest): Promise<HttpReply> =>
       send(this.#context, this.#signed(this.#dialect.request(wanted, this.#server)), { signal });
     try {
       return await ask(order);

@@ -5,7 +5,7 @@ import type { Adapter, EngineContext } from '../calls/context.ts';
 import { badReply } from '../calls/http-faults.ts';
 import { sendForJson, type HttpRequest } from '../calls/http.ts';
 import type { PcmBlock } from '../calls/pcm-stream.ts';
-import { sendForSound } from '../calls/sound-reply.ts';
+import { sendForAudio } from '../calls/audio-response.ts';
 import { EngineError, type CallOptions } from '../engine.ts';
 import type { ReferenceVoice, SpeechSynthesizer, Voice } from '../synthesizer.ts';
 import { speakByPhrase, type RenderOptions } from '../synthesis/by-phrase.ts';
@@ -49,7 +49,7 @@ export const adapter: Adapter<SpeechSynthesizer, XttsSettings> = {
       async *render(text: string, options: RenderOptions): AsyncGenerator<PcmBlock> {
         const language = languageFor(options, chosen);
         const request = await requestFor({ text, language, voice: options.voice }, options);
-        yield* sendForSound(context, request, { sampleRate: 24_000 }, options);
+        yield* sendForAudio(context, request, { sampleRate: 24_000 }, options);
       },
     };
     return { ...speakByPhrase(renderer, context), check: (options: CallOptions) => check(site, options) };

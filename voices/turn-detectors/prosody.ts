@@ -19,7 +19,7 @@ const weights: CueWeights = { bias: -0.48, height: -0.31, rise: 0.17, lengthenin
 export function openProsody(): TurnDetector {
   return {
     name: 'prosody',
-    async completeness(turn, { signal, text, language }) {
+    async endOfTurnProbability(turn, { signal, text, language }) {
       signal.throwIfAborted();
       return probabilityOf(prosodyLogit(turn) + (text === undefined ? 0 : textLogit(text, language)));
     },
@@ -27,7 +27,7 @@ export function openProsody(): TurnDetector {
 }
 
 /** Returns the logit of the voice alone; 0 if there is too little speech. */
-function prosodyLogit(turn: Parameters<TurnDetector['completeness']>[0]): number {
+function prosodyLogit(turn: Parameters<TurnDetector['endOfTurnProbability']>[0]): number {
   const cues = prosodyCues(turn);
   return cues === undefined ? 0 : logistic({ ...cues }, weights);
 }

@@ -46,7 +46,7 @@ export function openSmartTurn(options: SmartTurnOptions): TurnDetector & {
   });
   return {
     name,
-    async completeness({ samples, sampleRate }, { signal }) {
+    async endOfTurnProbability({ samples, sampleRate }, { signal }) {
       signal.throwIfAborted();
       const kept = samples.slice(-Math.ceil((turnMs / 1000) * sampleRate));
       const turn = new Float32Array(resample(kept, sampleRate, logMelSampleRate));

@@ -1,9 +1,9 @@
 import { mean } from '../../statistics.ts';
 import type { RunRecord } from '../../run-log.ts';
-import { readAsks } from './judge-scorer.ts';
+import { readOutcomes } from './judge-scorer.ts';
 import type { Strictness } from './parse-scores.ts';
 import { probeOf, probes, type Probe } from './probes.ts';
-import type { Protocol, ProtocolAsk } from './protocols.ts';
+import type { Protocol, ProtocolQuestion } from './protocols.ts';
 
 /** A judge's result on one probe. */
 export interface ProbeResult {
@@ -27,12 +27,12 @@ export interface ProbeResult {
 
 /** Adds every question with the reference first, unless the protocol swaps already. */
 export function inBothOrders(protocol: Protocol): Protocol {
-  if (protocol.asks.some((ask) => ask.first === 'reference')) return protocol;
-  const asks = protocol.asks.flatMap((ask): ProtocolAsk[] => [
+  if (protocol.questions.some((ask) => ask.first === 'reference')) return protocol;
+  const asks = protocol.questions.flatMap((ask): ProtocolQuestion[] => [
     ask,
     { ...ask, key: `${ask.key}/swapped`, first: 'reference' },
   ]);
-  return { ...protocol, asks };
+  return { ...protocol, questions: asks };
 }
 
 /** Evaluates the judge's verdicts on the probes. */
@@ -41,9 +41,9 @@ export function checkResults(record: RunRecord, protocol: Protocol, strictness: 
   return probes.map((probe) => {
     const rows = ids
       .filter((id) => probeOf(id) === probe)
-      .map((id) => readAsks(protocol, record.measured.get(id) ?? new Map(), strictness))
+      .map((id) => readOutcomes(protocol, record.measured.get(id) ?? new Map(), strictness))
       .map((outcomes) => {
-        const differences = (first: ProtocolAsk['first']): number[] =>
+        const differences = (first: ProtocolQuestion['first']): number[] =>
           outcomes.flatMap(({ ask, pairs }) => {
             const pair = ask.first === first ? pairs[probe.metric] : undefined;
             return pair === undefined ? [] : [pair.reference - pair.test];

@@ -11,7 +11,7 @@ import type { DialogueOutput } from '../data/answers.ts';
 import type { DialogueInput, DialogueTarget } from '../data/test-data.ts';
 
 /** Audio preparation for a judge: `whole` sends the files unchanged; otherwise they are cut or resampled. */
-export interface ClipShape {
+export interface ClipFormat {
   readonly whole: boolean;
   readonly maxSeconds?: number;
   readonly sampleRate?: number;
@@ -29,7 +29,7 @@ type SolvedDialogue = Solved<DialogueInput, DialogueTarget, DialogueOutput>;
  * Returns a function that prepares a dialogue's recordings, once per dialogue however many questions are asked about
  * it.
  */
-export function openClips(shape: ClipShape): (solved: SolvedDialogue, audio: AudioStore) => Promise<DialogueClips> {
+export function openClips(shape: ClipFormat): (solved: SolvedDialogue, audio: AudioStore) => Promise<DialogueClips> {
   const prepared = new WeakMap<SolvedDialogue, Promise<DialogueClips>>();
   return (solved, audio) => {
     const known = prepared.get(solved);
@@ -43,7 +43,7 @@ export function openClips(shape: ClipShape): (solved: SolvedDialogue, audio: Aud
 async function prepare(
   { sample, output }: SolvedDialogue,
   audio: AudioStore,
-  shape: ClipShape,
+  shape: ClipFormat,
 ): Promise<DialogueClips> {
   const test = await Promise.all(
     output.answers.map(async (answer, round) => {
@@ -73,7 +73,7 @@ async function readReference(file: string): Promise<Buffer> {
   return wavBytes(samples, sampleRate);
 }
 
-async function clipOf(wav: Buffer, { whole, maxSeconds, sampleRate }: ClipShape): Promise<JudgeClip> {
+async function clipOf(wav: Buffer, { whole, maxSeconds, sampleRate }: ClipFormat): Promise<JudgeClip> {
   const sound = await readWav(wav);
   const seconds = sound.samples.length / sound.sampleRate;
   if (whole) return { base64: wav.toString('base64'), seconds };

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../run-log.ts';
-import { judgeScorerName, readAsks } from './judge-scorer.ts';
+import { judgeScorerName, readOutcomes } from './judge-scorer.ts';
 import type { Strictness } from './parse-scores.ts';
 import type { Protocol } from './protocols.ts';
 
@@ -40,7 +40,7 @@ export function judgeHealth(record: RunRecord, protocol: Protocol, strictness: S
   const advantages: number[] = [];
   const squares = { sum: 0, degrees: 0 };
   for (const measured of record.measured.values()) {
-    const outcomes = readAsks(protocol, measured, strictness);
+    const outcomes = readOutcomes(protocol, measured, strictness);
     /** Test minus reference by metric, then by which of them was first. */
     const differences = new Map<string, { test: number[]; reference: number[] }>();
     for (const { ask, outcome, replies, pairs } of outcomes) {

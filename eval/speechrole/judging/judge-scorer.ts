@@ -1,13 +1,13 @@
 import { judgeDialects, messageContent } from '../../judge/dialects.ts';
 import type { Judge, JudgeReply } from '../../judge/judge.ts';
 import { fillTemplate } from '../../judge/template.ts';
-import { askKey } from '../../run-log.ts';
+import { measurementKey } from '../../run-log.ts';
 import type { Score, Scorer, Solved } from '../../task.ts';
 import type { DialogueOutput } from '../data/answers.ts';
 import { joinClips, openClips } from './judge-clips.ts';
 import { metricKeys, type MetricKey } from './metrics.ts';
 import type { Strictness } from './parse-scores.ts';
-import type { Protocol, ProtocolAsk } from './protocols.ts';
+import type { Protocol, ProtocolQuestion } from './protocols.ts';
 import { ratioOf, type JudgedPair } from './scores.ts';
 import { roleNameOf, type DialogueInput, type DialogueTarget } from '../data/test-data.ts';
 
@@ -34,10 +34,10 @@ type DialogueScorer = Scorer<DialogueInput, DialogueTarget, DialogueOutput>;
 export function judgeScorer(options: JudgeScorerOptions): DialogueScorer {
   const { protocol, judge, strictness, parseRetries } = options;
   const clipsOf = openClips(protocol.clips);
-  const byKey = new Map(protocol.asks.map((ask) => [ask.key, ask]));
+  const byKey = new Map(protocol.questions.map((ask) => [ask.key, ask]));
   return {
     name: judgeScorerName,
-    asks: () => [...byKey.keys()],
+    measurementKeys: () => [...byKey.keys()],
     async measure(key, solved, context): Promise<JudgedAsk> {
       const ask = byKey.get(key);
       if (judge === undefined || ask === undefined) throw new Error(`nobody can be asked ${key}`);
@@ -72,14 +72,14 @@ function dialogueValues({
   };
 }
 
-function isReadable(reply: JudgeReply, ask: ProtocolAsk, { protocol, strictness }: JudgeScorerOptions): boolean {
+function isReadable(reply: JudgeReply, ask: ProtocolQuestion, { protocol, strictness }: JudgeScorerOptions): boolean {
   const wanted = ask.metric === 'all' ? metricKeys.length : 1;
   return Object.keys(protocol.parse(reply.text, ask, strictness)).length === wanted;
 }
 
 /** Result of one question. */
-export interface AskOutcome {
-  readonly ask: ProtocolAsk;
+export interface QuestionOutcome {
+  readonly ask: ProtocolQuestion;
   readonly outcome: 'scored' | 'unparsed' | 'refused';
   readonly replies: readonly JudgeReply[];
   /** Text of the reply that counts: the first with readable scores. */
@@ -88,13 +88,13 @@ export interface AskOutcome {
 }
 
 /** Parses the judge's replies about one dialogue, question by question; unanswered questions are skipped. */
-export function readAsks(
+export function readOutcomes(
   protocol: Protocol,
   measured: ReadonlyMap<string, unknown>,
   strictness: Strictness,
-): AskOutcome[] {
-  return protocol.asks.flatMap((ask): AskOutcome[] => {
-    const kept = measured.get(askKey(judgeScorerName, ask.key)) as JudgedAsk | undefined;
+): QuestionOutcome[] {
+  return protocol.questions.flatMap((ask): QuestionOutcome[] => {
+    const kept = measured.get(measurementKey(judgeScorerName, ask.key)) as JudgedAsk | undefined;
     if (kept === undefined) return [];
     const read = kept.replies.map((reply) => ({ reply, scores: protocol.parse(reply.text, ask, strictness) }));
     const best = read.reduce((most, each) =>
@@ -130,9 +130,9 @@ export function judgedPairs(
   measured: ReadonlyMap<string, unknown>,
   strictness: Strictness,
 ): Partial<Record<MetricKey, JudgedPair | null>> {
-  const outcomes = readAsks(protocol, measured, strictness);
+  const outcomes = readOutcomes(protocol, measured, strictness);
   const wanted = (metric: MetricKey): number =>
-    protocol.asks.filter((ask) => ask.metric === metric || ask.metric === 'all').length;
+    protocol.questions.filter((ask) => ask.metric === metric || ask.metric === 'all').length;
   const pairs: Partial<Record<MetricKey, JudgedPair | null>> = {};
   for (const metric of metricKeys) {
     const about = outcomes.filter(({ ask }) => ask.metric === metric || ask.metric === 'all');
@@ -150,7 +150,7 @@ export function judgedPairs(
 
   /** Keeps equally many answers of both orders, if the protocol swaps. */
   function balance<Each extends { readonly first: 'test' | 'reference' }>(scored: readonly Each[]): Each[] {
-    if (!protocol.asks.some((ask) => ask.first === 'reference')) return [...scored];
+    if (!protocol.questions.some((ask) => ask.first === 'reference')) return [...scored];
     const of = (first: 'test' | 'reference'): Each[] => scored.filter((each) => each.first === first);
     const count = Math.min(of('test').length, of('reference').length);
     return [...of('test').slice(0, count), ...of('reference').slice(0, count)];

@@ -1,7 +1,7 @@
 import { readPromptFile, readTemplate, type PromptTemplate } from '../../judge/template.ts';
 import { z } from 'zod';
 import { EvalError } from '../../eval-error.ts';
-import type { ClipShape } from './judge-clips.ts';
+import type { ClipFormat } from './judge-clips.ts';
 import { metricKeys, type MetricKey } from './metrics.ts';
 import {
   looseJson,
@@ -18,7 +18,7 @@ export const protocolNames = ['v1', 'v2', 'dramatis'] as const;
 export type ProtocolName = (typeof protocolNames)[number];
 
 /** One question to the judge. */
-export interface ProtocolAsk {
+export interface ProtocolQuestion {
   /** Unique among a dialogue's questions. */
   readonly key: string;
   /** One metric, or all at once. */
@@ -31,14 +31,14 @@ export interface ProtocolAsk {
 export interface Protocol {
   readonly name: ProtocolName;
   readonly template: PromptTemplate;
-  readonly asks: readonly ProtocolAsk[];
-  readonly clips: ClipShape;
+  readonly questions: readonly ProtocolQuestion[];
+  readonly clips: ClipFormat;
   readonly temperature: number | undefined;
   readonly schema: object | undefined;
   /** Template values besides those of the dialogue. */
-  valuesFor(ask: ProtocolAsk): Readonly<Record<string, string>>;
+  valuesFor(ask: ProtocolQuestion): Readonly<Record<string, string>>;
   /** Parses the scores in a reply, of first and second speaker, by metric. Empty if none are readable. */
-  parse(text: string, ask: ProtocolAsk, strictness: Strictness): Readonly<Partial<Record<MetricKey, ScorePair>>>;
+  parse(text: string, ask: ProtocolQuestion, strictness: Strictness): Readonly<Partial<Record<MetricKey, ScorePair>>>;
   readonly promptHashes: Readonly<Record<string, string>>;
 }
 
@@ -58,12 +58,12 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
     throw new EvalError('usage', `metrics.json: it must give a text for each of ${metricKeys.join(', ')}.`);
   const promptHashes = { [template.file]: template.hash, 'metrics.json': file.hash };
   const common = { name, template, promptHashes };
-  const ofMetric = (ask: ProtocolAsk): Record<string, string> =>
+  const ofMetric = (ask: ProtocolQuestion): Record<string, string> =>
     ask.metric === 'all' ? {} : { metric: metrics.data[ask.metric] };
   if (name === 'v1') {
     return {
       ...common,
-      asks: metricKeys.map((metric) => ({ key: metric, metric, first: 'test' })),
+      questions: metricKeys.map((metric) => ({ key: metric, metric, first: 'test' })),
       clips: { whole: true },
       // The reference implementation leaves both to the server.
       temperature: undefined,
@@ -75,7 +75,7 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
   if (name === 'v2') {
     return {
       ...common,
-      asks: [{ key: 'all', metric: 'all', first: 'test' }],
+      questions: [{ key: 'all', metric: 'all', first: 'test' }],
       clips: { whole: false, maxSeconds: 60 },
       temperature: 0,
       schema: undefined,
@@ -88,7 +88,7 @@ export function openProtocol(name: ProtocolName, { prompts, repeats }: ProtocolO
   }
   return {
     ...common,
-    asks: metricKeys.flatMap((metric) =>
+    questions: metricKeys.flatMap((metric) =>
       Array.from({ length: repeats }, (_, repeat) => repeat + 1).flatMap((repeat) =>
         (['test', 'reference'] as const).map((first) => ({ key: `${metric}/${first}-first/${repeat}`, metric, first })),
       ),
@@ -118,7 +118,7 @@ const verdictSchema = {
   required: ['speaker_a', 'speaker_b', 'comparison', 'score_a', 'score_b'],
 };
 
-function only(ask: ProtocolAsk, pair: ScorePair | null): Partial<Record<MetricKey, ScorePair>> {
+function only(ask: ProtocolQuestion, pair: ScorePair | null): Partial<Record<MetricKey, ScorePair>> {
   return pair === null || ask.metric === 'all' ? {} : { [ask.metric]: pair };
 }
 

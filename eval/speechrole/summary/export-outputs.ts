@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { writeWhole } from './export.ts';
+import { writeAtomically } from './export.ts';
 import type { RunView } from '../run-view.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function writeOutputs(view: RunView, folder: string): Promise<numbe
       written += 1;
     }
     const file = path.join(folder, `${mode}_result`, 'json', `${role}.json`);
-    await writeWhole(file, `${JSON.stringify({ role, ...dialogues }, null, 4)}\n`);
+    await writeAtomically(file, `${JSON.stringify({ role, ...dialogues }, null, 4)}\n`);
   }
   return written;
 }

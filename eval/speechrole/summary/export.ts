@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { formatCsv } from '../../csv.ts';
-import { readAsks } from '../judging/judge-scorer.ts';
+import { readOutcomes } from '../judging/judge-scorer.ts';
 import { metricKeys, metricShort } from '../judging/metrics.ts';
 import type { RunView } from '../run-view.ts';
 import type { RunSummary } from './summary.ts';
@@ -82,7 +82,7 @@ export async function writeResultFiles(view: RunView, folder: string): Promise<n
       .toSorted(([, a], [, b]) => a.index - b.index)
       .map(([id, { index }]) => {
         const measured = view.record.measured.get(id) ?? new Map<string, unknown>();
-        const outcomes = readAsks(view.protocol, measured, view.config.parser);
+        const outcomes = readOutcomes(view.protocol, measured, view.config.parser);
         const scores = view.judged.find((sample) => sample.id === id)?.scores ?? {};
         const entries = metricKeys.flatMap((metric) => {
           const pair = scores[metric];
@@ -92,13 +92,13 @@ export async function writeResultFiles(view: RunView, folder: string): Promise<n
         });
         return { idx: index, ...Object.fromEntries(entries) };
       });
-    await writeWhole(path.join(folder, name), `${JSON.stringify(dialogues, null, 4)}\n`);
+    await writeAtomically(path.join(folder, name), `${JSON.stringify(dialogues, null, 4)}\n`);
   }
   return byFile.size;
 }
 
 /** Writes a file atomically. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+export async function writeAtomically(file: string, text: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.tmp`;
   await writeFile(draft, text);

@@ -24,7 +24,7 @@ export interface SummaryCells {
 }
 
 /** Distribution of the time to first audio, in milliseconds; `all` is sorted. */
-export interface Waits {
+export interface FirstAudioStats {
   readonly n: number;
   readonly median: number | null;
   readonly p95: number | null;
@@ -47,7 +47,7 @@ export interface RunSummary {
   readonly byRole: readonly SummaryCells[];
   readonly byCategory: readonly SummaryCells[];
   readonly health: JudgeHealth;
-  readonly waits: Waits;
+  readonly waits: FirstAudioStats;
   readonly cues: readonly CueRow[];
   readonly spentDollars: number;
   readonly failures: Readonly<Record<string, number>>;
@@ -108,7 +108,7 @@ export function summarizeRun(view: RunView): RunSummary {
   };
 }
 
-function waitsOf(view: RunView): Waits {
+function waitsOf(view: RunView): FirstAudioStats {
   const all = [...view.facts.keys()]
     .flatMap((sample) => view.outputOf(sample)?.answers ?? [])
     .flatMap(({ firstAudioMs }) => (firstAudioMs === null ? [] : [firstAudioMs]))

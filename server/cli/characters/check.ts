@@ -8,8 +8,8 @@ import { findCharacter, readCharacters } from '../../cast/cast.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openProgressBar } from '../../terminal/progress-bar.ts';
 import { parseCommand } from '../../terminal/usage.ts';
-import { chatOf } from './chat-of.ts';
-import { metered, spentInWords, type Spent } from './metered.ts';
+import { openConfiguredChat } from './configured-chat.ts';
+import { metered, spentInWords, type ModelUsage } from './metered.ts';
 
 /**
  * `dramatis characters check [ID…]`: finds inconsistencies in cards and example lines; exit status 1 on contradictions.
@@ -25,8 +25,8 @@ export async function run(args: string[]): Promise<number> {
     ids.length === 0
       ? [...(await readCharacters(config)).values()]
       : (await Promise.all(ids.map((id) => findCharacter(config, id)))).map(({ character }) => character);
-  const opened = values['no-model'] === true ? undefined : await chatOf(config);
-  const spent: Spent = { calls: 0, inputTokens: 0, outputTokens: 0 };
+  const opened = values['no-model'] === true ? undefined : await openConfiguredChat(config);
+  const spent: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0 };
   const model = opened && metered(opened, spent);
   const signal = interruptSignal();
   const found: (Finding & { readonly id: string })[] = [];

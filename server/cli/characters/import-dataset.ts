@@ -9,7 +9,7 @@ import type { Config } from '../../config/config.ts';
 import { importedCharacters } from '../../cast/cast.ts';
 import { printable } from '../../terminal/printable.ts';
 import { UsageError } from '../../terminal/usage.ts';
-import { placeNotes } from './place-notes.ts';
+import { shadowingNotes } from './shadowing-notes.ts';
 
 /** Import options of a data set. */
 export interface DatasetOptions {
@@ -75,7 +75,7 @@ function notesOn(config: Config, { card }: ImportedPack, asRead: ImportedPack, c
   const isRenamed = count > 1 && asRead.card.id !== card.id;
   return [
     ...(isRenamed ? [`another of this data set is ${asRead.card.id} already`] : []),
-    ...placeNotes(config, card.id, count === 1),
+    ...shadowingNotes(config, card.id, count === 1),
   ];
 }
 

@@ -10,7 +10,7 @@ import { importedCharacters } from '../../cast/cast.ts';
 import { printable } from '../../terminal/printable.ts';
 import { parseCommand, UsageError } from '../../terminal/usage.ts';
 import { importDataset } from './import-dataset.ts';
-import { placeNotes } from './place-notes.ts';
+import { shadowingNotes } from './shadowing-notes.ts';
 
 /** `dramatis characters import FILE…`: converts character cards of other programs to character packs. */
 export async function run(args: string[]): Promise<number> {
@@ -46,7 +46,7 @@ export async function run(args: string[]): Promise<number> {
           `${path.basename(file)}: ${pack.card.name} is now ${pack.card.id}, ${pack.lines.length} example lines`,
         ),
       );
-      for (const note of [...placeNotes(config, pack.card.id), ...notes]) console.log(printable(`  note: ${note}`));
+      for (const note of [...shadowingNotes(config, pack.card.id), ...notes]) console.log(printable(`  note: ${note}`));
     } catch (fault) {
       if (!(fault instanceof CharacterError)) throw fault;
       failed += 1;

@@ -1,14 +1,14 @@
 import type { ChatModel } from '../../../agents/chat.ts';
 
 /** Usage of a model so far. */
-export interface Spent {
+export interface ModelUsage {
   calls: number;
   inputTokens: number;
   outputTokens: number;
 }
 
 /** Wraps a model to add up its usage in `spent`, as far as the server reports it. */
-export function metered(model: ChatModel, spent: Spent): ChatModel {
+export function metered(model: ChatModel, spent: ModelUsage): ChatModel {
   return {
     name: model.name,
     async *chat(messages, options) {
@@ -25,7 +25,7 @@ export function metered(model: ChatModel, spent: Spent): ChatModel {
 }
 
 /** Formats usage, such as "131 calls, 310,000 tokens read, 45,000 written". */
-export function spentInWords({ calls, inputTokens, outputTokens }: Spent): string {
+export function spentInWords({ calls, inputTokens, outputTokens }: ModelUsage): string {
   const number = (value: number): string => value.toLocaleString('en');
   return `${number(calls)} calls, ${number(inputTokens)} tokens read, ${number(outputTokens)} written`;
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { bookText, type BookText } from '../../../agents/drafting/book-text.ts';
 import { draftCard, type DraftedPack } from '../../../agents/drafting/draft-card.ts';
-import { nameIn } from '../../../agents/drafting/name-in.ts';
+import { mainCharacterOf } from '../../../agents/drafting/main-character.ts';
 import { passagesOf } from '../../../agents/drafting/passages.ts';
 import { readPassages, type PlacedStatement, type Read } from '../../../agents/drafting/read-passages.ts';
 import { estimateTokens } from '../../../agents/llm/token-estimate.ts';
@@ -19,9 +19,9 @@ import { interruptSignal } from '../../terminal/interrupt.ts';
 import { printable } from '../../terminal/printable.ts';
 import { openProgressBar, type ProgressBar } from '../../terminal/progress-bar.ts';
 import { parseCommand, requireFlag, UsageError } from '../../terminal/usage.ts';
-import { chatOf } from './chat-of.ts';
-import { metered, spentInWords, type Spent } from './metered.ts';
-import { placeNotes } from './place-notes.ts';
+import { openConfiguredChat } from './configured-chat.ts';
+import { metered, spentInWords, type ModelUsage } from './metered.ts';
+import { shadowingNotes } from './shadowing-notes.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { statementSchema, type PassageResult } from '../../../agents/drafting/statements.ts';
@@ -49,10 +49,10 @@ export async function run(args: string[]): Promise<number> {
   const file = requireFlag(values.text, 'text');
   if (typeof values.id === 'string' && slugOf(values.id) !== values.id)
     throw new UsageError('--id is lower-case words joined by hyphens.');
-  const model = await chatOf(config);
+  const model = await openConfiguredChat(config);
   if (model === undefined)
     throw new UsageError('A draft needs a chat model: set DRAMATIS_LLM_BASE_URL and DRAMATIS_LLM_MODEL, or --mind.');
-  const spent: Spent = { calls: 0, inputTokens: 0, outputTokens: 0 };
+  const spent: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0 };
   try {
     const book = bookText(await readTextFile(file));
     const parent = typeof values.out === 'string' ? values.out : importedCharacters(config);
@@ -68,7 +68,7 @@ export async function run(args: string[]): Promise<number> {
         `${path.join(parent, id)}: there is a character of this id; give --replace, or another --id`,
       );
     const made = await make({ ...draft, name, id, work: book.title ?? path.parse(file).name, replace });
-    tell(made, values.out === undefined ? placeNotes(config, id) : []);
+    tell(made, values.out === undefined ? shadowingNotes(config, id) : []);
     return 0;
   } finally {
     if (spent.calls > 0) console.log(`${model.name}: ${spentInWords(spent)}`);
@@ -98,7 +98,7 @@ async function readTextFile(file: string): Promise<string> {
 }
 
 async function nameOf({ book, model, signal }: Draft): Promise<string> {
-  const name = await nameIn(book.text, model, { signal });
+  const name = await mainCharacterOf(book.text, model, { signal });
   if (name !== undefined) return name;
   throw new CharacterError('The model names somebody who is not in the text. Say who it is about with --name.');
 }

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { cardSchema } from '../../../characters/card.ts';
 import { importedCharacters, readCast } from '../../cast/cast.ts';
-import { Shelf } from '../../cast/character-store.ts';
+import { CharacterStore } from '../../cast/character-store.ts';
 import { printable } from '../../terminal/printable.ts';
 import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
@@ -22,7 +22,7 @@ export async function run(args: string[]): Promise<number> {
   const folder = path.join(importedCharacters(config), id);
   const isBroken = found === undefined && cardSchema.shape.id.safeParse(id).success;
   if (isBroken && existsSync(path.join(folder, 'card.json'))) await rm(folder, { recursive: true });
-  else await new Shelf(characters, config).remove(id, undefined);
+  else await new CharacterStore(characters, config).remove(id, undefined);
   console.log(printable(`${found?.name ?? id} is gone.`));
   return 0;
 }

@@ -9,9 +9,9 @@ import { checkEmbeddings, checkPlannedEngines, type EngineFinding } from './engi
 import { checkVoices } from './voices.ts';
 import { findPlayer, findRecorder, soundToolsRemedy } from '../talk/audio-tools.ts';
 import { parseCommand, requireNone } from '../../terminal/usage.ts';
-import { openProofs } from '../../engines/gpu-proofs.ts';
-import { follows, isWorthwhile } from '../../gpu/prove.ts';
-import { findingOf, trialsOf, tryOut, type GpuFinding } from '../../gpu/trials.ts';
+import { openProviderResults } from '../../engines/provider-results.ts';
+import { follows, isWorthwhile } from '../../gpu/select-providers.ts';
+import { findingOf, trialsOf, runTrial, type GpuFinding } from '../../gpu/trials.ts';
 import { providers } from '../../../voices/onnx/execution.ts';
 import { table } from '../../terminal/table.ts';
 
@@ -179,13 +179,13 @@ async function tried(what: string, remedy: string, check: () => Promise<string>)
  */
 async function checkProviders(config: Config): Promise<GpuFinding[]> {
   const { signal } = new AbortController();
-  const proofs = openProofs(config.dataDir);
+  const proofs = openProviderResults(config.dataDir);
   const findings: GpuFinding[] = [];
   for (const trial of trialsOf(config)) {
-    const base = await tryOut(trial, 'cpu', signal);
+    const base = await runTrial(trial, 'cpu', signal);
     const onProcessor = findingOf(trial.title, 'cpu', base, base);
     for (const provider of providers.filter((each) => each !== 'cpu')) {
-      const finding = findingOf(trial.title, provider, await tryOut(trial, provider, signal), base);
+      const finding = findingOf(trial.title, provider, await runTrial(trial, provider, signal), base);
       const used = follows(trial) && isWorthwhile(finding, onProcessor);
       if (follows(trial)) proofs.note(trial.file, provider, used);
       findings.push(

@@ -1,6 +1,6 @@
 import type { ChatModel } from '../../../agents/chat.ts';
 import type { Embedder } from '../../../agents/embeddings/embedder.ts';
-import { longestWaitMs } from '../../../agents/embeddings/embedding-index.ts';
+import { longestWaitMs } from '../../../agents/embeddings/shared-embedder.ts';
 import type { Character } from '../../../characters/character.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import type { OmniModel } from '../../../voices/omni.ts';
@@ -22,7 +22,7 @@ export interface EngineFinding {
   readonly says: string;
 }
 
-const patienceMs = 60_000;
+const checkTimeoutMs = 60_000;
 
 /**
  * Checks every planned engine that is not embedded: reachable, model available, and able to do a small piece of work.
@@ -68,7 +68,7 @@ function checkTurns({ turns }: EnginePlan): Promise<EngineFinding>[] {
   const detector = openTurnDetector(turns);
   const load = async (): Promise<string> => {
     try {
-      await detector.warm?.(AbortSignal.timeout(patienceMs));
+      await detector.warm?.(AbortSignal.timeout(checkTimeoutMs));
       return 'its weights are sound';
     } finally {
       await detector.close?.();
@@ -97,7 +97,7 @@ async function tried<Engine>(
   { engine, clones }: Pick<OpenedEngine<Engine>, 'engine' | 'clones'>,
   work: (engine: Engine, signal: AbortSignal, clones: boolean) => Promise<string>,
 ): Promise<string> {
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(checkTimeoutMs);
   try {
     const looks = await engine.check?.({ signal });
     const startMs = performance.now();

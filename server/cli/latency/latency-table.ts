@@ -1,18 +1,18 @@
-import { owners, type Owner } from '../../session/contract/latency-breakdown.ts';
+import { latencyComponents, type LatencyComponent } from '../../session/contract/latency-breakdown.ts';
 import type { Latency } from '../../session/contract/turn-timings.ts';
 import { spreadOf, type Spread } from '../../terminal/spread.ts';
-import { ownerNames } from '../../terminal/waterfall.ts';
+import { latencyComponentNames } from '../../terminal/waterfall.ts';
 
 /** Latency breakdowns of many turns: spread of each component and of the total, in milliseconds. */
 export interface LatencySummary {
   /** Components that occurred in at least one turn. */
-  readonly owners: Readonly<Partial<Record<Owner, Spread>>>;
+  readonly owners: Readonly<Partial<Record<LatencyComponent, Spread>>>;
   readonly total: Spread;
 }
 
 /** Summarizes turns; a component is counted only in the turns in which it occurred. */
 export function summarizeLatency(turns: readonly Latency[]): LatencySummary {
-  const spreads = owners.flatMap((owner): [Owner, Spread][] => {
+  const spreads = latencyComponents.flatMap((owner): [LatencyComponent, Spread][] => {
     const samples = turns.flatMap((turn) => turn.owners[owner] ?? []);
     return samples.length === 0 ? [] : [[owner, spreadOf(samples)]];
   });
@@ -25,9 +25,9 @@ const barColumns = 34;
 /** Formats the summary as a table in whole milliseconds, with a bar for every median. */
 export function latencyTable(summary: LatencySummary): string {
   const whole = Math.max(1, summary.total.median);
-  const rows = owners.flatMap((owner) => {
+  const rows = latencyComponents.flatMap((owner) => {
     const spread = summary.owners[owner];
-    return spread === undefined ? [] : [row(ownerNames[owner], spread, Math.min(1, spread.median / whole))];
+    return spread === undefined ? [] : [row(latencyComponentNames[owner], spread, Math.min(1, spread.median / whole))];
   });
   const head = `${'ms'.padEnd(16)}${['n', 'median', 'p95', 'p99'].map((name) => cell(name)).join('')}`;
   return [head, ...rows, row('in all', summary.total, 0)].join('\n');

@@ -1,13 +1,13 @@
 import { concatSamples, pcm16FromFloats } from '../../../voices/audio.ts';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { openEmbeddedVoices } from '../../../voices/synthesizers/embedded.ts';
-import { connectRealtime, type ServerEvent } from '../../protocol/client.ts';
+import { connectRealtime, type ReceivedEvent } from '../../protocol/client.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { Replayer } from '../../protocol/replay.ts';
 import type { Latency } from '../../session/contract/turn-timings.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { latencyTable, summarizeLatency } from './latency-table.ts';
-import { reachServer } from '../local-server.ts';
+import { openTargetServer } from '../target-server.ts';
 import { parseCommand, UsageError } from '../../terminal/usage.ts';
 
 /** Questions spoken if no recordings are given. */
@@ -35,11 +35,11 @@ export async function run(args: string[]): Promise<number> {
   const character = typeof values.character === 'string' ? values.character : config.defaultCharacter;
   const signal = interruptSignal();
   const recordings = files.length === 0 ? await speakQuestions(signal) : await readRecordings(files, signal);
-  const server = await reachServer(typeof values.url === 'string' ? values.url : undefined, config);
+  const server = await openTargetServer(typeof values.url === 'string' ? values.url : undefined, config);
   try {
     const serverVad = values['push-to-talk'] !== true;
     const measured = await measureTurns({ ...server, character, recordings, turns, serverVad, signal });
-    const { ledgers, unanswered, errors } = measured;
+    const { breakdowns: ledgers, unanswered, errors } = measured;
     const summary = summarizeLatency(ledgers);
     if (values.json === true) console.log(JSON.stringify({ character, turns, unanswered, ...summary, errors }));
     else {
@@ -55,7 +55,7 @@ export async function run(args: string[]): Promise<number> {
 
 /** Results of the measured turns. */
 export interface MeasuredTurns {
-  readonly ledgers: readonly Latency[];
+  readonly breakdowns: readonly Latency[];
   /** Turns without any reply audio. */
   readonly unanswered: number;
   readonly errors: readonly { readonly code: string; readonly message: string }[];
@@ -77,7 +77,7 @@ export async function measureTurns(options: {
   const { recordings, turns, serverVad, signal } = options;
   const client = await connectRealtime(options);
   const heard = new Set<unknown>();
-  const onEvent = (event: ServerEvent): void => {
+  const onEvent = (event: ReceivedEvent): void => {
     const id = event['response_id'];
     if (event.type !== 'response.output_audio.delta' || heard.has(id)) return;
     heard.add(id);
@@ -95,7 +95,7 @@ export async function measureTurns(options: {
     if (answered?.latency) ledgers.push(answered.latency);
   }
   await replayer.close();
-  return { ledgers, unanswered: turns - ledgers.length, errors };
+  return { breakdowns: ledgers, unanswered: turns - ledgers.length, errors };
 }
 
 function readRecordings(files: readonly string[], signal: AbortSignal): Promise<Buffer[]> {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { wireSampleRate } from '../../protocol/limits.ts';
-import type { SoundPipe } from './pipe-speaker.ts';
+import type { PcmSink } from './terminal-speaker.ts';
 
 const rate = String(wireSampleRate);
 
@@ -43,7 +43,7 @@ export async function playToEnd(program: string, pcm16: Uint8Array): Promise<num
 }
 
 /** Streams audio to a player program, which is restarted if it ends before more audio arrives. */
-export class SpeakerPipe implements SoundPipe {
+export class PlayerProcess implements PcmSink {
   readonly #program: string;
   #child: ChildProcess | undefined;
 

@@ -1,8 +1,8 @@
 import recorder from 'node-record-lpcm16';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
-import { reachServer } from '../local-server.ts';
-import { findPlayer, findRecorder, soundToolsRemedy, SpeakerPipe } from './audio-tools.ts';
+import { openTargetServer } from '../target-server.ts';
+import { findPlayer, findRecorder, soundToolsRemedy, PlayerProcess } from './audio-tools.ts';
 import { terminalTalk } from './terminal-talk.ts';
 import { parseCommand, requireFlag, requireNone, UsageError } from '../../terminal/usage.ts';
 
@@ -21,8 +21,8 @@ export async function run(args: string[]): Promise<number> {
   if (player === undefined) throw new UsageError(`No program for playing was found. ${soundToolsRemedy}`);
   const signal = interruptSignal();
   const { url } = parsed.values;
-  const server = await reachServer(typeof url === 'string' ? url : undefined, parsed.config);
-  const speaker = new SpeakerPipe(player);
+  const server = await openTargetServer(typeof url === 'string' ? url : undefined, parsed.config);
+  const speaker = new PlayerProcess(player);
   const microphone = recorder.record({
     sampleRate: wireSampleRate,
     channels: 1,

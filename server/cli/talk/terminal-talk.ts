@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Talk, TalkEvent } from '../../client/types/api.d.ts';
 import { openTalk, TalkError } from '../../client/open-talk.js';
 import { printable } from '../../terminal/printable.ts';
-import { PipeSpeaker, type SoundPipe } from './pipe-speaker.ts';
+import { TerminalSpeaker, type PcmSink } from './terminal-speaker.ts';
 
 export interface TerminalTalkOptions {
   readonly url: string;
@@ -10,7 +10,7 @@ export interface TerminalTalkOptions {
   readonly apiKey?: string;
   /** 16-bit little-endian mono PCM at the wire's sample rate. */
   readonly microphone: Readable;
-  readonly player: SoundPipe;
+  readonly player: PcmSink;
   /** Ends the conversation. */
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
@@ -23,7 +23,7 @@ export async function terminalTalk(options: TerminalTalkOptions): Promise<void> 
     url,
     character,
     ...(apiKey === undefined ? {} : { apiKey }),
-    speaker: async (listener) => new PipeSpeaker(player, listener),
+    speaker: async (listener) => new TerminalSpeaker(player, listener),
   });
   const page = pageOf(options.print);
   const end = (): void => talk.close();
@@ -63,14 +63,14 @@ function wholeSamples(take: (pcm16: Uint8Array<ArrayBuffer>) => void): (bytes: B
 }
 
 /** Printed output; the last line may still grow. */
-interface Page {
+interface TalkPrinter {
   say(name: string): void;
   add(text: string): void;
   end(): void;
   note(text: string): void;
 }
 
-function pageOf(print: (text: string) => void): Page {
+function pageOf(print: (text: string) => void): TalkPrinter {
   let isOpen = false;
   const end = (): void => {
     if (isOpen) print('\n');
@@ -92,7 +92,7 @@ function pageOf(print: (text: string) => void): Page {
   };
 }
 
-function show(event: TalkEvent, character: string, page: Page, talk: Talk): void {
+function show(event: TalkEvent, character: string, page: TalkPrinter, talk: Talk): void {
   switch (event.type) {
     case 'connection.open':
       if (event.isNew) talk.send({ type: 'response.create', response: { x_dramatis: { greeting: true } } });

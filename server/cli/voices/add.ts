@@ -9,7 +9,7 @@ import {
 import { recordingsAt } from '../../../voices/library/recordings-at.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
 import { openEngines } from '../../engines/engines.ts';
-import { executionNotes } from '../../telemetry/execution-notes.ts';
+import { providerFallbackNotes } from '../../telemetry/provider-fallback-notes.ts';
 import { openMeter } from '../../engines/voice-models.ts';
 import { interruptSignal } from '../../terminal/interrupt.ts';
 import { openProgressBar } from '../../terminal/progress-bar.ts';
@@ -19,7 +19,7 @@ import { printVoice } from './show.ts';
 import type { VoicesCommand } from './voices.ts';
 
 /** Default DNSMOS threshold: half of all clean recordings reach it, but few reach 3, the paper's. */
-const usualLeastQuality = 2.5;
+const defaultMinQuality = 2.5;
 
 /** `dramatis voices add FILE…`: makes a voice from recordings; continues an earlier run that was stopped. */
 export async function add({ config, store, names, values, json }: VoicesCommand): Promise<number> {
@@ -38,7 +38,7 @@ export async function add({ config, store, names, values, json }: VoicesCommand)
   await requireConsent(store, id, consent);
   const signal = interruptSignal();
   const progress = openProgress();
-  const notes = executionNotes();
+  const notes = providerFallbackNotes();
   notes.tellTo((_facts, text) => progress.note(text));
   const engines = await openEngines(config, undefined, notes.take);
   const { vad, recognizer, speakerEncoder: encoder } = engines;
@@ -132,7 +132,7 @@ function languageOf(value: string | boolean | undefined): string | undefined {
 }
 
 function qualityOf(value: string | boolean | undefined): number {
-  const quality = value === undefined ? usualLeastQuality : Number(value);
+  const quality = value === undefined ? defaultMinQuality : Number(value);
   if (quality >= 1 && quality <= 5) return quality;
   throw new UsageError('--min-quality is a number from 1 to 5.');
 }

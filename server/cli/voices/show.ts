@@ -1,7 +1,7 @@
 import { VoiceError, type VoiceRecord } from '../../../voices/library/record.ts';
-import { areEmbedded } from '../../../voices/library/choose.ts';
+import { areEmbedded } from '../../../voices/library/choose-clip.ts';
 import { measuredClips, type SourceClip } from '../../../voices/library/pick-reference.ts';
-import { tellSpeakers } from '../../../voices/library/tell-speakers.ts';
+import { groupBySpeaker } from '../../../voices/library/group-by-speaker.ts';
 import { faultText } from '../../terminal/fault-text.ts';
 import { table, wrapped } from '../../terminal/table.ts';
 import { UsageError } from '../../terminal/usage.ts';
@@ -78,7 +78,7 @@ export function referenceOf({ id, reference }: VoiceRecord): NonNullable<VoiceRe
  * speaker encoder was available.
  */
 function shownClips(clips: readonly SourceClip[]) {
-  const { speakers } = areEmbedded(clips, undefined) ? tellSpeakers(clips) : { speakers: [] };
+  const { speakers } = areEmbedded(clips, undefined) ? groupBySpeaker(clips) : { speakers: [] };
   return clips.map((clip) => {
     const place = speakers.findIndex((speaker) => speaker.clips.includes(clip));
     const { embedding: _embedding, ...measured } = clip.measured;

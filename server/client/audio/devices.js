@@ -19,10 +19,10 @@ import { Speaker } from './speaker.js';
 export async function openDevices({ microphone = false, speaker = false, audio }, { listener, onChunk, onEvent }) {
   let context = audio;
   const sound = () => (context ??= openAudio());
-  const openMouth = typeof speaker === 'function' ? speaker : () => Speaker.open(sound(), listener);
+  const openLoudspeaker = typeof speaker === 'function' ? speaker : () => Speaker.open(sound(), listener);
   const [ear, mouth] = await Promise.all([
-    microphone ? attempt(() => openEar(sound(), onChunk, onEvent), 'microphone.failed', onEvent) : undefined,
-    speaker === false ? undefined : attempt(() => openMouth(listener), 'speaker.failed', onEvent),
+    microphone ? attempt(() => openUserMicrophone(sound(), onChunk, onEvent), 'microphone.failed', onEvent) : undefined,
+    speaker === false ? undefined : attempt(() => openLoudspeaker(listener), 'speaker.failed', onEvent),
   ]);
   return {
     speaker: mouth,
@@ -40,7 +40,7 @@ export async function openDevices({ microphone = false, speaker = false, audio }
  * @param {(event: DeviceEvent) => void} onEvent
  * @returns {Promise<Microphone>}
  */
-function openEar(context, onChunk, onEvent) {
+function openUserMicrophone(context, onChunk, onEvent) {
   const onEnded = () => onEvent({ type: 'microphone.failed', error: new Error('the microphone was unplugged') });
   return openMicrophone({ context, deviceId: '', onChunk, onEnded });
 }

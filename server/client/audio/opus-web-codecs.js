@@ -31,8 +31,8 @@ export async function openWebCodecs() {
 
 /** Opens an encoder that outputs one packet per input frame. */
 function openEncoder() {
-  /** @type {Answers<Uint8Array<ArrayBuffer>>} */
-  const packets = new Answers();
+  /** @type {PendingResults<Uint8Array<ArrayBuffer>>} */
+  const packets = new PendingResults();
   const encoder = new AudioEncoder({
     output(chunk) {
       const packet = new Uint8Array(chunk.byteLength);
@@ -62,8 +62,8 @@ function openEncoder() {
 
 /** Opens a decoder that outputs one block of samples per input packet. */
 function openDecoder() {
-  /** @type {Answers<Float32Array<ArrayBuffer>>} */
-  const sounds = new Answers();
+  /** @type {PendingResults<Float32Array<ArrayBuffer>>} */
+  const sounds = new PendingResults();
   const decoder = new AudioDecoder({
     output(sound) {
       const samples = new Float32Array(sound.numberOfFrames);
@@ -110,7 +110,7 @@ function everyNth(samples, factor) {
  *
  * @template Answer
  */
-class Answers {
+class PendingResults {
   /** @type {PromiseWithResolvers<Answer>[]} */
   #expected = [];
 

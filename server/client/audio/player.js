@@ -1,12 +1,12 @@
-import { HeardCursor } from './heard-cursor.js';
+import { PlaybackReporter } from './playback-reporter.js';
 import { heardOf, holdItem, isSilenced } from './open-item.js';
 import { fromPcm16, WIRE_RATE } from './pcm.js';
 
 /** @import { OpenItem } from './open-item.js' */
-/** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, SoundEvent, TalkSpeaker } from '../types/api.d.ts' */
+/** @import { ClientEvent, PlaybackEvent, ServerEvent, Session, AudioEvent, TalkSpeaker } from '../types/api.d.ts' */
 
 /** `event_id` of events that the client sends on its own; errors in response to them are ignored. */
-export const UNASKED = 'unasked';
+export const UNSOLICITED = 'unasked';
 
 /**
  * Plays incoming replies, reports to the server how much of them was heard, and cuts them off when the user interrupts.
@@ -39,10 +39,10 @@ export class Player {
    */
   constructor(options) {
     this.#options = options;
-    this.#heard = new HeardCursor((responseId, samples, isFinal, isHeld) => {
+    this.#heard = new PlaybackReporter((responseId, samples, isFinal, isHeld) => {
       if (!this.#tellsHeard) return;
       const mark = isHeld === true ? { held: true } : {};
-      const event = { type: 'x_dramatis.heard', event_id: UNASKED, response_id: responseId, samples, ...mark };
+      const event = { type: 'x_dramatis.heard', event_id: UNSOLICITED, response_id: responseId, samples, ...mark };
       if (isFinal) options.send(event);
       else options.mention(event);
     });
@@ -204,7 +204,7 @@ export class Player {
    */
   #truncate(itemId, heardMs) {
     const truncation = { item_id: itemId, content_index: 0, audio_end_ms: heardMs };
-    this.#options.send({ type: 'conversation.item.truncate', event_id: UNASKED, ...truncation });
+    this.#options.send({ type: 'conversation.item.truncate', event_id: UNSOLICITED, ...truncation });
   }
 
   /** Stops playback because the session is gone. */
@@ -241,7 +241,7 @@ export class Player {
     return item;
   }
 
-  /** @param {SoundEvent} event */
+  /** @param {AudioEvent} event */
   #play({ item_id: itemId, response_id: responseId, pcm16, x_ms: sentMs }) {
     const item = this.#open(itemId, responseId);
     this.#noteDelay(itemId, sentMs);

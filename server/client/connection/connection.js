@@ -32,9 +32,9 @@ export class Connection {
   /** @type {TalkSocket | undefined} */
   #socket;
   /** Cancels the next attempt. */
-  #stay = () => {};
+  #cancelRetry = () => {};
   /** Cancels the timeout of the current attempt. */
-  #bear = () => {};
+  #cancelTimeout = () => {};
   /** True from `open` until closed by either side for good. */
   #isWanted = false;
   /** The server has answered on this socket (`is`), on any socket (`was`). */
@@ -71,20 +71,20 @@ export class Connection {
 
   /** Notes that the server has answered. */
   establish() {
-    this.#bear();
+    this.#cancelTimeout();
     this.#isEstablished = true;
     this.#wasEstablished = true;
   }
 
   /** Notes that data other than the first answer got through, in either direction. */
-  prove() {
+  noteTraffic() {
     if (this.#isProven) return;
     this.#isProven = true;
     this.#backOff.reset();
   }
 
   /** @param {ServerError} error error from the server; reported if it then closes the connection */
-  blame(error) {
+  noteError(error) {
     this.#error = error;
   }
 
@@ -121,8 +121,8 @@ export class Connection {
   /** @param {number} code close code for the server */
   #drop(code) {
     const socket = this.#socket;
-    this.#stay();
-    this.#bear();
+    this.#cancelRetry();
+    this.#cancelTimeout();
     this.#socket = undefined;
     if (socket === undefined || socket.readyState === CLOSED) return;
     if (!this.#isEstablished) this.#strays += 1;
@@ -147,14 +147,14 @@ export class Connection {
     this.#isProven = false;
     this.#error = undefined;
     let hasOpened = false;
-    this.#bear = this.#clock.after(OPEN_PATIENCE_MS, () => {
+    this.#cancelTimeout = this.#clock.after(OPEN_PATIENCE_MS, () => {
       if (socket === this.#socket) void this.#lose(socket, 0, false);
     });
     socket.onopen = () => {
       hasOpened = true;
     };
     socket.onmessage = (/** @type {{ data: string | ArrayBuffer }} */ { data }) => {
-      if (this.#isEstablished) this.prove();
+      if (this.#isEstablished) this.noteTraffic();
       this.#options.onFrame(typeof data === 'string' ? data : new Uint8Array(data));
     };
     socket.onclose = (/** @type {{ code: number }} */ { code }) => void this.#lose(socket, code, hasOpened);
@@ -169,7 +169,7 @@ export class Connection {
    */
   async #lose(socket, code, hasOpened) {
     if (socket !== this.#socket) return;
-    this.#bear();
+    this.#cancelTimeout();
     const health = hasOpened ? 'well' : await this.#options.diagnose();
     if (socket !== this.#socket) return;
     this.#drop(GIVEN_UP);
@@ -187,7 +187,7 @@ export class Connection {
     const isBusy = health === 'busy' || code === TRY_AGAIN_LATER;
     this.#options.onStatus(this.#lost(retryInMs, isBusy));
     if (retryInMs === 0) this.#dial();
-    else this.#stay = this.#clock.after(retryInMs, () => this.redial());
+    else this.#cancelRetry = this.#clock.after(retryInMs, () => this.redial());
   }
 
   /**

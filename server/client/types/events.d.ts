@@ -45,12 +45,12 @@ export interface Latency {
   readonly first_audio_ms?: number | null;
   readonly heard_ms?: number | null;
   /** Breakdown of the total latency by component; null for components not involved. Adds up to `total_ms`. */
-  readonly owners: Readonly<Record<LatencyOwner, number | null>>;
+  readonly owners: Readonly<Record<LatencyComponent, number | null>>;
   readonly total_ms: number;
 }
 
 /** Components that a part of the latency can be attributed to, in pipeline order. */
-export type LatencyOwner =
+export type LatencyComponent =
   | 'arrival'
   | 'silence'
   | 'vad'
@@ -118,7 +118,7 @@ interface InReply {
 }
 
 /** Audio of a reply, from a binary frame or from base64: 16-bit little-endian mono PCM at 24 kHz. */
-export type SoundEvent = FromServer &
+export type AudioEvent = FromServer &
   InReply & {
     readonly type: 'response.output_audio.delta';
     readonly output_index: number;
@@ -189,7 +189,7 @@ export type SpeechEvent = FromServer &
   );
 
 /** An event about conversation items and transcripts, the session, or an error. */
-export type WordsEvent = FromServer &
+export type ConversationItemEvent = FromServer &
   (
     | {
         readonly type: 'conversation.item.input_audio_transcription.delta';
@@ -233,7 +233,7 @@ export type WordsEvent = FromServer &
   );
 
 /** A server event (OpenAI Realtime, GA). Delivered in order, each exactly once. */
-export type ServerEvent = SoundEvent | ResponseEvent | SpeechEvent | WordsEvent;
+export type ServerEvent = AudioEvent | ResponseEvent | SpeechEvent | ConversationItemEvent;
 
 /** A change of the connection state. */
 export type ConnectionEvent =

@@ -1,11 +1,11 @@
 import type { Feelings } from '../../../agents/feelings.ts';
-import type { Slip } from '../../../agents/violation.ts';
+import type { Violation } from '../../../agents/violation.ts';
 import type { Unclear } from '../../../voices/recognizer.ts';
 import type { TimedWord } from '../../../voices/synthesizer.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Players } from './responder.ts';
+import type { Cast } from './responder.ts';
 import type { CallItem, Item, MessageItem } from './item.ts';
 import type { PlacedCue } from './cues.ts';
 import type { SessionSettings } from './settings.ts';
@@ -29,7 +29,7 @@ export type SessionCommand = { readonly ref?: string } &
         readonly type: 'update';
         readonly settings: SessionSettings;
         readonly echo: unknown;
-        readonly players?: Players | undefined;
+        readonly players?: Cast | undefined;
       }
     | { readonly type: 'item-add'; readonly item: Item; readonly after?: string }
     | { readonly type: 'item-retrieve' | 'item-delete'; readonly id: string }
@@ -86,7 +86,7 @@ export interface ReplyEnd {
   /** From the end of speech, or from the request, to the end of the reply, in milliseconds. */
   readonly tookMs: number;
   /** Guardrail violations: one for each sentence that was withheld; absent if there were none. */
-  readonly slips?: readonly Slip[];
+  readonly slips?: readonly Violation[];
   /** Reason why no participant spoke: the scene is over, or it is the user's turn. */
   readonly rest?: 'scene-end' | 'users-turn';
   /** Absent if there are no speculative replies. */

@@ -14,7 +14,7 @@
  * - `pacing`: the audio (of written replies: the text) had not been sent yet
  * - `delivery`: what had been sent was not heard yet: network, jitter buffer, loudspeaker
  */
-export const owners = [
+export const latencyComponents = [
   'arrival',
   'silence',
   'vad',
@@ -26,28 +26,31 @@ export const owners = [
   'pacing',
   'delivery',
 ] as const;
-export type Owner = (typeof owners)[number];
+export type LatencyComponent = (typeof latencyComponents)[number];
 
 /** Milliseconds of each component, to a tenth; null for those that had no part in the turn. */
-export type Shares = Readonly<Record<Owner, number | null>>;
+export type LatencyBreakdown = Readonly<Record<LatencyComponent, number | null>>;
 
 /**
  * Splits the latency from 0 to `untilMs` among the components that took part: each gets the time between the end of
  * those before it and its own end, so one that ended before them gets 0. The rest belongs to the last. The shares add
  * up to `untilMs`, rounded to a tenth.
  */
-export function shareOut(ends: Readonly<Partial<Record<Owner, number>>>, untilMs: number): Shares {
+export function shareOut(ends: Readonly<Partial<Record<LatencyComponent, number>>>, untilMs: number): LatencyBreakdown {
   const until = tenths(untilMs);
-  const last = owners.findLast((owner) => ends[owner] !== undefined);
+  const last = latencyComponents.findLast((owner) => ends[owner] !== undefined);
   let reached = 0;
-  const share = (owner: Owner): number | null => {
+  const share = (owner: LatencyComponent): number | null => {
     const end = ends[owner];
     if (end === undefined) return null;
     const from = reached;
     reached = owner === last ? until : Math.min(until, Math.max(reached, tenths(end)));
     return (reached - from) / 10;
   };
-  return Object.fromEntries(owners.map((owner) => [owner, share(owner)])) as Record<Owner, number | null>;
+  return Object.fromEntries(latencyComponents.map((owner) => [owner, share(owner)])) as Record<
+    LatencyComponent,
+    number | null
+  >;
 }
 
 /** Converts a latency to tenths of a millisecond; a negative one counts as 0. */

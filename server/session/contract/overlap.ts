@@ -2,7 +2,7 @@ import type { TimedWord } from '../../../voices/synthesizer.ts';
 import type { SpokenContent } from './item.ts';
 
 /** Sound over a reply: words; backchannel or own echo (aside); or nothing clear, once it ended. */
-export type Overlap = 'words' | 'aside' | 'unclear';
+export type OverlapKind = 'words' | 'aside' | 'unclear';
 
 /** The words of a reply, and the stretch of it that was audible while an overlap was heard. */
 export interface Sounded {

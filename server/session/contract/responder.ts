@@ -2,7 +2,7 @@ import type { Circumstance, Cost, ReplyPart, Situation } from '../../../agents/a
 import type { Feelings } from '../../../agents/feelings.ts';
 import type { Message, Sampling } from '../../../agents/chat.ts';
 import type { RecipeName } from '../../../agents/recipe-names.ts';
-import type { Slip } from '../../../agents/violation.ts';
+import type { Violation } from '../../../agents/violation.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
@@ -11,7 +11,7 @@ import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SpeechChunk } from '../../../voices/synthesizer.ts';
 import type { Speaker } from './item.ts';
 import type { WrittenCue } from './cues.ts';
-import type { Trace } from './turn-timings.ts';
+import type { TurnTimings } from './turn-timings.ts';
 
 /**
  * A part of a reply as it is made: its source, its cost, its words, spoken or written, and after all words its tool
@@ -51,10 +51,10 @@ export interface ReplyOptions extends CallOptions {
   /** Called with the cost of the reply so far. */
   readonly onCost?: (cost: Cost) => void;
   /** Called for each sentence that was withheld. */
-  readonly onSlip?: (slip: Slip) => void;
+  readonly onSlip?: (slip: Violation) => void;
   /** Tools that the reply may call. */
   readonly toolbox?: Toolbox;
-  readonly trace: Trace;
+  readonly trace: TurnTimings;
   /** Called for speech as it is made. */
   readonly onSpeech?: (ms: number) => void;
 }
@@ -75,7 +75,7 @@ export interface Responder {
 }
 
 /** The participants that speak to the user: one character, or the cast of a scene. */
-export interface Players {
+export interface Cast {
   readonly responder: Responder;
   /** Voice over a reply, without known words, that counts as a barge-in, in milliseconds. */
   readonly bargeInMs: number;

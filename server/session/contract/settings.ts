@@ -1,6 +1,6 @@
 import type { RecipeName } from '../../../agents/recipe-names.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
-import type { Patience } from '../../../voices/turn-detector.ts';
+import type { EndpointingTimeouts } from '../../../voices/turn-detector.ts';
 
 /** Behaviour of a session, apart from which characters speak in it. Defaults come from the character's temperament. */
 export interface SessionSettings {
@@ -33,7 +33,7 @@ export interface TurnDetection {
   /** Silence that ends a turn if there is no end-of-turn probability. */
   readonly silenceMs: number;
   /** Range of end-of-turn timeouts if there is an end-of-turn probability; absent: always `silenceMs`. */
-  readonly patience?: Patience;
+  readonly patience?: EndpointingTimeouts;
   readonly createsReply: boolean;
   /** Barge-in: speech over a reply stops it. */
   readonly interruptsReply: boolean;
@@ -79,6 +79,6 @@ export function bargeInMs(turnTaking: TurnTaking): number {
  * Returns how long the user may talk until the next pause brings a backchannel by the character: 3 s for a habit of 1,
  * 15 s for 0.2; undefined (never) for 0.
  */
-export function nodEveryMs({ backchannels }: TurnTaking): number | undefined {
+export function backchannelEveryMs({ backchannels }: TurnTaking): number | undefined {
   return backchannels === 0 ? undefined : Math.round(3_000 / backchannels);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { shareOut, tenths, type Owner, type Shares } from './latency-breakdown.ts';
+import { shareOut, tenths, type LatencyComponent, type LatencyBreakdown } from './latency-breakdown.ts';
 
 /** Stages of a turn, in their normal order. */
 type Stage =
@@ -26,7 +26,7 @@ export interface Latency {
   /** The first audio played at the client; null if the client does not report playback. */
   readonly heard_ms: number | null;
   /** Latency breakdown; if the turn ended without audio or text, the wait until that end. */
-  readonly owners: Shares;
+  readonly owners: LatencyBreakdown;
   /** Sum of the breakdown. */
   readonly total_ms: number;
 }
@@ -40,7 +40,7 @@ interface Endpointing {
 }
 
 /** The component at work until each stage is reached. */
-const workers: readonly (readonly [Stage, Owner])[] = [
+const workers: readonly (readonly [Stage, LatencyComponent])[] = [
   ['endpoint', 'vad'],
   ['transcript', 'recognizer'],
   ['asked', 'client'],
@@ -52,7 +52,7 @@ const workers: readonly (readonly [Stage, Owner])[] = [
 ];
 
 /** The turn timings of one turn: wall-clock marks, each kept the first time it is made. */
-export class Trace {
+export class TurnTimings {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #marks = new Map<Stage, number>();
   #startMs: number;
@@ -73,7 +73,7 @@ export class Trace {
   }
 
   /** Continues the timings of a turn whose end came after this trace was started. */
-  follow(turn: Trace): void {
+  follow(turn: TurnTimings): void {
     this.#startMs = turn.#startMs;
     this.#basis = turn.#basis;
     this.#endpointing = turn.#endpointing;
@@ -116,8 +116,8 @@ export class Trace {
   }
 
   /** Returns the end of each component, and the total. */
-  #wait(): { readonly ends: Readonly<Partial<Record<Owner, number>>>; readonly untilMs: number } {
-    const ends: Partial<Record<Owner, number>> = {};
+  #wait(): { readonly ends: Readonly<Partial<Record<LatencyComponent, number>>>; readonly untilMs: number } {
+    const ends: Partial<Record<LatencyComponent, number>> = {};
     for (const [stage, owner] of workers) {
       const mark = this.#marks.get(stage);
       if (mark !== undefined) ends[owner] = mark - this.#startMs;
@@ -129,14 +129,14 @@ export class Trace {
     return { ends, untilMs };
   }
 
-  #splitEndpointing(ends: Partial<Record<Owner, number>>, endpointMs: number): void {
+  #splitEndpointing(ends: Partial<Record<LatencyComponent, number>>, endpointMs: number): void {
     const { decidedFromMs, silenceMs } = this.#endpointing ?? { decidedFromMs: Infinity, silenceMs: Infinity };
     ends.silence = Math.min(endpointMs, decidedFromMs - this.#startMs);
     ends.arrival = ends.silence - silenceMs;
   }
 
   /** Returns the component at work on a turn that has produced nothing yet. */
-  #atWork(): Owner {
+  #atWork(): LatencyComponent {
     const begun = workers.findLastIndex(([stage]) => stage !== 'asked' && this.#marks.has(stage));
     const next = workers[begun + 1]?.[1] ?? 'pacing';
     const isAsked = next === 'client' || (next === 'vad' && this.#basis === 'text');

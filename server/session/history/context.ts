@@ -5,7 +5,7 @@ import type { Clock } from '../contract/clock.ts';
 import type { SessionEvent } from '../contract/events.ts';
 import type { SessionSettings } from '../contract/settings.ts';
 import type { Conversation } from './conversation.ts';
-import type { Company } from './participants.ts';
+import type { Participants } from './participants.ts';
 
 /** State and callbacks shared by listening and speaking; `Input` is what the holder may post to the session's queue. */
 export interface SessionContext<Input = never> {
@@ -23,7 +23,7 @@ export interface SessionContext<Input = never> {
   readonly onFault: (fault: unknown) => void;
   readonly conversation: Conversation;
   readonly settings: () => SessionSettings;
-  readonly company: Pick<Company, 'items' | 'moods' | 'players'>;
+  readonly company: Pick<Participants, 'items' | 'moods' | 'players'>;
   /** True if the client falls silent as soon as it is told that a reply is held. */
   readonly stopsAtOnce: () => boolean;
   readonly emit: (event: SessionEvent) => void;

@@ -2,13 +2,13 @@ import type { Clock } from '../contract/clock.ts';
 import type { Conversation } from './conversation.ts';
 import type { Item } from '../contract/item.ts';
 import { Moods } from './moods.ts';
-import type { Players } from '../contract/responder.ts';
+import type { Cast } from '../contract/responder.ts';
 
 /** The present participants of a session, how they feel, and the items that they know. */
-export class Company {
+export class Participants {
   readonly #clock: Clock;
   readonly #conversation: Conversation;
-  #players: Players;
+  #players: Cast;
   #moods: Moods;
   #before: ReadonlySet<string>;
 
@@ -16,7 +16,7 @@ export class Company {
   constructor(
     clock: Clock,
     conversation: Conversation,
-    players: Players,
+    players: Cast,
     before: ReadonlySet<string> = new Set<string>(),
   ) {
     this.#clock = clock;
@@ -26,7 +26,7 @@ export class Company {
     this.#moods = new Moods(clock, players.cast, this.items);
   }
 
-  get players(): Players {
+  get players(): Cast {
     return this.#players;
   }
 
@@ -46,7 +46,7 @@ export class Company {
   }
 
   /** Replaces the participants. */
-  change(players: Players): void {
+  change(players: Cast): void {
     this.#players = players;
     this.#before = new Set(this.#conversation.items.map(({ id }) => id));
     this.#moods = new Moods(this.#clock, players.cast);

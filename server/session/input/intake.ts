@@ -2,7 +2,7 @@ import { Queue } from '../../../voices/runtime/queue.ts';
 import type { Vad } from '../../../voices/vad.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { SessionCommand } from '../contract/events.ts';
-import { Ear, type Heard, type Inbound } from './vad-segmenter.ts';
+import { VadSegmenter, type VadWindow, type Inbound } from './vad-segmenter.ts';
 import type { TurnDetection } from '../contract/settings.ts';
 import { Silence, type ProbeLine } from './silence.ts';
 import { Windows } from './windows.ts';
@@ -63,16 +63,16 @@ export class Intake {
   }
 
   /** Takes back a window handed on by `run` after it has been processed. */
-  recycle(heard: Heard): void {
+  recycle(heard: VadWindow): void {
     this.#windows.recycle(heard.frame.samples);
   }
 
   /** Hands on the input, until `close`. */
-  async run(push: (input: Heard | Inbound) => void): Promise<void> {
+  async run(push: (input: VadWindow | Inbound) => void): Promise<void> {
     const { turnDetection, vad } = this.#parts;
     const { sampleRate, windowSamples } = vad;
     const stream = vad.open();
-    const ear = new Ear({ vad: stream, sampleRate, windowSamples, turnDetection });
+    const ear = new VadSegmenter({ vad: stream, sampleRate, windowSamples, turnDetection });
     this.#fillSilence(ear);
     try {
       for await (const input of this.#inbox) {
@@ -97,7 +97,7 @@ export class Intake {
   /**
    * Fills in silence: a client that stops sending (a muted microphone, a finished file) must not hold the turn open.
    */
-  #fillSilence(ear: Ear): void {
+  #fillSilence(ear: VadSegmenter): void {
     if (this.#closed) return;
     const { clock, missesSound, vad } = this.#parts;
     const { sampleRate } = vad;

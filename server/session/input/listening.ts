@@ -1,13 +1,13 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { userMessage, type Item, type SpokenContent } from '../contract/item.ts';
-import type { Heard } from './vad-segmenter.ts';
-import { isNod, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
-import type { Overlap } from '../contract/overlap.ts';
+import type { VadWindow } from './vad-segmenter.ts';
+import { isBackchannelReply, isOwnVoice, judgeOverheard } from './overlap-classifier.ts';
+import type { OverlapKind } from '../contract/overlap.ts';
 import type { SessionContext } from '../history/context.ts';
-import { SoundBefore } from './pre-roll.ts';
-import { Trace } from '../contract/turn-timings.ts';
-import { Unsettled, type Mark } from './pending-utterances.ts';
+import { PreRoll } from './pre-roll.ts';
+import { TurnTimings } from '../contract/turn-timings.ts';
+import { PendingUtterances, type Mark } from './pending-utterances.ts';
 import { recognitionProblem, Utterance } from './utterance.ts';
 
 /** Longest utterance that is recognized; audio after that is dropped. */
@@ -30,12 +30,12 @@ export type ListeningInput =
 /** The user's side: keeps the pre-roll, recognizes the open utterance, commits it. */
 export class Listening {
   readonly #context: SessionContext<ListeningInput>;
-  readonly #before = new SoundBefore();
-  readonly #unsettled = new Unsettled();
+  readonly #before = new PreRoll();
+  readonly #unsettled = new PendingUtterances();
   #open: Utterance | undefined;
   /** The unclassified sound over the reply. */
   #overheard: Utterance | undefined;
-  #lastTrace: Trace | undefined;
+  #lastTrace: TurnTimings | undefined;
   #heardMs = 0;
   #voicedMs = 0;
   #lastVoicedArrivalMs = 0;
@@ -68,14 +68,14 @@ export class Listening {
   }
 
   /** Returns the turn timings of the last committed utterance, once: its reply continues them. */
-  takeTrace(): Trace | undefined {
+  takeTrace(): TurnTimings | undefined {
     const trace = this.#lastTrace;
     this.#lastTrace = undefined;
     return trace;
   }
 
   /** Adds a window to the open utterance, otherwise to the pre-roll. */
-  take(heard: Heard): void {
+  take(heard: VadWindow): void {
     this.#heardMs = heard.frame.atMs + (heard.frame.samples.length / heard.frame.sampleRate) * 1000;
     this.#lastArrivalMs = heard.arrivedMs;
     if (heard.failure !== undefined) this.#reportDeafness(heard.failure);
@@ -131,7 +131,12 @@ export class Listening {
     const padding = this.#context.settings().turnDetection?.prefixPaddingMs ?? 0;
     const { company, clock, newId, conversation } = this.#context;
     const { keptAudioMs } = conversation;
-    const utterance = new Utterance(newId('item'), company.players.responder.sampleRate, new Trace(clock), keptAudioMs);
+    const utterance = new Utterance(
+      newId('item'),
+      company.players.responder.sampleRate,
+      new TurnTimings(clock),
+      keptAudioMs,
+    );
     utterance.over = over;
     // Audio shortly before that is not recognized yet is part of the utterance: the user spoke on.
     for (const frame of this.#before.since(Math.min(atMs - padding, this.#unsettled.unjudgedFromMs)))
@@ -171,7 +176,7 @@ export class Listening {
     const content = item.content.find((part) => part.type === 'audio');
     if (content === undefined || content.transcript !== null) return;
     const { clock } = this.#context;
-    const utterance = new Utterance(item.id, content.sampleRate, new Trace(clock), 0, content);
+    const utterance = new Utterance(item.id, content.sampleRate, new TurnTimings(clock), 0, content);
     utterance.item = item;
     this.#unsettled.add(utterance, this.#mark);
     void this.#recognize(utterance);
@@ -231,11 +236,11 @@ export class Listening {
       });
     }
     if (unclear !== undefined) return { utterance, outcome: 'unclear' };
-    return { utterance, outcome: text.trim() === '' || isNod(utterance, text) ? 'nothing' : 'words' };
+    return { utterance, outcome: text.trim() === '' || isBackchannelReply(utterance, text) ? 'nothing' : 'words' };
   }
 
   /** Classifies a sound over the reply by this transcript. Undefined if that is not possible yet. */
-  overheard(utterance: Utterance, part: TranscriptPart): Overlap | undefined {
+  overheard(utterance: Utterance, part: TranscriptPart): OverlapKind | undefined {
     if (utterance.dropped) return undefined;
     if (part.type === 'transcript-final') this.#settle(utterance, part.text);
     else utterance.agree(part.text);
@@ -253,7 +258,7 @@ export class Listening {
   }
 
   /** Returns what the endpoint waited for: audio; undefined if the client ends turns itself. */
-  #endpointing(): Parameters<Trace['speechEnded']>[1] {
+  #endpointing(): Parameters<TurnTimings['speechEnded']>[1] {
     if (this.#context.settings().turnDetection === null) return undefined;
     return { decidedFromMs: this.#lastArrivalMs, silenceMs: this.#heardMs - this.#voicedMs };
   }

@@ -1,6 +1,6 @@
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { isBackchannel, wordsOf } from '../history/backchannels.ts';
-import type { Overlap, Sounded } from '../contract/overlap.ts';
+import type { OverlapKind, Sounded } from '../contract/overlap.ts';
 import type { Utterance } from './utterance.ts';
 
 /** In a shorter sound, one or two words with low confidence may be a misrecognized backchannel. */
@@ -52,11 +52,11 @@ interface Overheard {
 }
 
 /** Classifies a sound over the reply by this part of its transcript, with audio processed up to `heardMs`. */
-export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heardMs: number): Overlap | undefined {
+export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heardMs: number): OverlapKind | undefined {
   if (isOwnVoice(utterance, part.text)) return 'aside';
   const { fromMs, toMs } = utterance.voiced ?? { fromMs: 0, toMs: 0 };
   const isFinal = part.type === 'transcript-final';
-  return judge({
+  return classifyOverlap({
     text: part.text,
     confidence: part.confidence,
     isVoice: !isFinal || part.unclear !== undefined,
@@ -66,7 +66,13 @@ export function judgeOverheard(utterance: Utterance, part: TranscriptPart, heard
 }
 
 /** Classifies the overlap; undefined while that is not certain. */
-export function judge({ text, confidence = 1, isVoice, lastedMs, isWhole }: Overheard): Overlap | undefined {
+export function classifyOverlap({
+  text,
+  confidence = 1,
+  isVoice,
+  lastedMs,
+  isWhole,
+}: Overheard): OverlapKind | undefined {
   if (text.trim() === '') {
     if (!isWhole) return undefined;
     return isVoice && lastedMs >= longMs ? 'words' : 'unclear';
@@ -110,7 +116,7 @@ export function isOwnVoice(utterance: Utterance, text: string): boolean {
 }
 
 /** Returns true if it is a backchannel to the last words of a reply that asked no question. */
-export function isNod(utterance: Utterance, text: string): boolean {
+export function isBackchannelReply(utterance: Utterance, text: string): boolean {
   if (utterance.interrupts) return false;
   const said = utterance.over?.().words.at(-1)?.text.trim() ?? '?';
   return !/[?？]["'”’]?$/u.test(said) && isBackchannel(text);

@@ -10,7 +10,7 @@ export interface Mark {
 }
 
 /** Utterances without a final transcript. */
-export class Unsettled {
+export class PendingUtterances {
   readonly #begun = new Map<Utterance, Mark>();
 
   add(utterance: Utterance, mark: Mark): void {

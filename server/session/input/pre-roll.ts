@@ -8,7 +8,7 @@ const fewestWindows = 16;
  * because each session keeps it all the time: windows kept as they come live just long enough to make garbage
  * collection expensive.
  */
-export class SoundBefore {
+export class PreRoll {
   #sampleRate = 0;
   /** Ring of slots for windows, all of one size. */
   #samples = new Int16Array(0);

@@ -4,10 +4,10 @@ import { Queue } from '../../../voices/runtime/queue.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import { Blocks, joined } from '../history/blocks.ts';
 import { addSound, type MessageItem, type SpokenContent } from '../contract/item.ts';
-import type { Sounded, Overlap } from '../contract/overlap.ts';
+import type { Sounded, OverlapKind } from '../contract/overlap.ts';
 import type { Problem } from '../contract/events.ts';
 import type { Responder } from '../contract/responder.ts';
-import type { Trace } from '../contract/turn-timings.ts';
+import type { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Audio kept of its end for the turn detector: smart-turn's input length. */
 const tailMs = 8_000;
@@ -15,7 +15,7 @@ const tailMs = 8_000;
 /** One stretch of the user's speech, from its opening to its final transcript. Recognized while it is spoken. */
 export class Utterance {
   readonly id: string;
-  readonly trace: Trace;
+  readonly trace: TurnTimings;
   readonly content: SpokenContent;
   /** Its item in the conversation, once committed. */
   item: MessageItem | undefined;
@@ -34,7 +34,7 @@ export class Utterance {
   /** True if its voice is the character's. */
   hasOwnVoice = false;
   /** The class of an overlap by its words. */
-  said: Overlap | undefined;
+  said: OverlapKind | undefined;
   /** The latest transcript. */
   text = '';
   /** Start in audio time, padding included; undefined while it has no audio. */
@@ -51,7 +51,7 @@ export class Utterance {
   #lastPartial = '';
 
   /** `keptMs`: how much of its audio is kept. `spoken`: existing audio, recognized first. */
-  constructor(id: string, sampleRate: number, trace: Trace, keptMs: number, spoken?: SpokenContent) {
+  constructor(id: string, sampleRate: number, trace: TurnTimings, keptMs: number, spoken?: SpokenContent) {
     this.id = id;
     this.#blocks = new Blocks(sampleRate);
     this.#keptMs = keptMs;

@@ -1,5 +1,5 @@
 import type { AudioFrame } from '../../../voices/audio.ts';
-import { createEdges, type Edge, type Edges } from '../../../voices/dsp/edges.ts';
+import { createVadHysteresis, type SpeechEdge, type VadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
 import type { VadStream } from '../../../voices/vad.ts';
 import type { SessionCommand } from '../contract/events.ts';
 import type { TurnDetection } from '../contract/settings.ts';
@@ -12,12 +12,12 @@ export interface Inbound {
 }
 
 /** One window of the user's audio, with the VAD's result. */
-export interface Heard {
+export interface VadWindow {
   readonly type: 'heard';
   /** Its samples are overwritten once it has been processed. */
   readonly frame: AudioFrame;
   readonly voiced: boolean;
-  readonly edge: Edge | undefined;
+  readonly edge: SpeechEdge | undefined;
   readonly arrivedMs: number;
   /** Set if the VAD failed on this window, which then counts as silence. */
   readonly failure: unknown;
@@ -37,13 +37,13 @@ interface EarParts {
 }
 
 /** Keeps audio time, and finds speech start and end by the present settings. */
-export class Ear {
+export class VadSegmenter {
   readonly #sampleRate: number;
   readonly #windowSamples: number;
   readonly #vad: VadStream;
   #detection: TurnDetection | null;
   #threshold = 0;
-  #edges: Edges;
+  #edges: VadHysteresis;
   #edgesFromMs = 0;
   #atMs = 0;
 
@@ -70,7 +70,7 @@ export class Ear {
   }
 
   /** Runs a window through the VAD; the last one before a commit may be shorter. */
-  async hear(samples: Float32Array, arrivedMs: number): Promise<Heard> {
+  async hear(samples: Float32Array, arrivedMs: number): Promise<VadWindow> {
     const sampleRate = this.#sampleRate;
     let probability = 0;
     let failure: unknown;
@@ -99,10 +99,10 @@ export class Ear {
     this.#edgesFromMs = this.#atMs;
   }
 
-  #open(speaking: boolean): Edges {
+  #open(speaking: boolean): VadHysteresis {
     // Under push to talk this only tells what is voiced, and ends no turn.
     this.#threshold = this.#detection?.threshold ?? 0.5;
-    return createEdges({
+    return createVadHysteresis({
       threshold: this.#threshold,
       exitThreshold: Math.max(0.01, this.#threshold - 0.15),
       minSpeechMs,

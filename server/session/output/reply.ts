@@ -1,4 +1,4 @@
-import type { Slip } from '../../../agents/violation.ts';
+import type { Violation } from '../../../agents/violation.ts';
 import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { Emotion } from '../../../characters/emotion.ts';
@@ -13,7 +13,7 @@ import type { Moods } from '../history/moods.ts';
 import { Playout, type SpeechSlice } from './playout.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../contract/responder.ts';
 import type { SessionSettings } from '../contract/settings.ts';
-import type { Trace } from '../contract/turn-timings.ts';
+import type { TurnTimings } from '../contract/turn-timings.ts';
 import { durationMs } from '../../../voices/audio.ts';
 
 /** A step of a reply on its way to the client. */
@@ -27,7 +27,7 @@ export class Reply {
   readonly id: string;
   readonly request: ReplyRequest;
   readonly speaks: boolean;
-  readonly trace: Trace;
+  readonly trace: TurnTimings;
   /** The item with its words; undefined until it says something. */
   item: MessageItem | undefined;
   /** Its tool calls, which follow its words. */
@@ -48,7 +48,7 @@ export class Reply {
   readonly confirmed: Promise<void> | undefined;
   readonly #keptAudioMs: number;
   #madeMs = 0;
-  readonly #slips: Slip[] = [];
+  readonly #slips: Violation[] = [];
   readonly #playout: Playout;
   readonly #stop = new AbortController();
 
@@ -56,7 +56,7 @@ export class Reply {
     id: string,
     request: ReplyRequest,
     speaks: boolean,
-    trace: Trace,
+    trace: TurnTimings,
     options: {
       readonly clock: Clock;
       readonly aheadMs: number;
@@ -245,7 +245,7 @@ export class Reply {
 export function newReply(
   context: Pick<SessionContext, 'settings' | 'clock' | 'aheadMs' | 'newId' | 'conversation'>,
   request: ReplyRequest,
-  trace: Trace,
+  trace: TurnTimings,
   confirmed?: Promise<void>,
 ): Reply {
   const { settings, clock, aheadMs, newId, conversation } = context;

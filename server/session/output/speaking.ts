@@ -4,14 +4,14 @@ import type { Situation } from '../../../agents/agent.ts';
 import type { Message } from '../../../agents/chat.ts';
 import type { CallItem, MessageItem } from '../contract/item.ts';
 import type { Problem, ReplyReason, ReplyRequest, ReplyStatus, SessionCommand } from '../contract/events.ts';
-import { Drafts } from './speculative-replies.ts';
+import { SpeculativeReplies } from './speculative-replies.ts';
 import type { Sounded } from '../contract/overlap.ts';
 import { EndedReplies } from './ended-replies.ts';
 import { newReply, type Reply, type ReplyStep } from './reply.ts';
 import type { SessionContext } from '../history/context.ts';
 import type { PlacedCue } from '../contract/cues.ts';
 import { messagesOf } from '../history/history.ts';
-import type { Trace } from '../contract/turn-timings.ts';
+import type { TurnTimings } from '../contract/turn-timings.ts';
 
 /** Grace time after the end of a reply in which its echo may still arrive. */
 const lateEchoMs = 800;
@@ -28,7 +28,7 @@ export class Speaking {
   readonly #running = new Set<Reply>();
   readonly #waiting = new Map<Reply, () => void>();
   #current: Reply | undefined;
-  readonly #drafts: Drafts;
+  readonly #drafts: SpeculativeReplies;
   /** The reply that spoke last, and when all of it had been heard. */
   #last: { readonly reply: Reply; readonly heardByMs: number } | undefined;
   readonly ended: EndedReplies;
@@ -37,7 +37,7 @@ export class Speaking {
   constructor(context: SessionContext<SpeakingInput>, onReplyEnd: (reply: Reply) => void) {
     this.#context = context;
     this.#onReplyEnd = onReplyEnd;
-    this.#drafts = new Drafts(context, (reply, history) => void this.#run(reply, undefined, history));
+    this.#drafts = new SpeculativeReplies(context, (reply, history) => void this.#run(reply, undefined, history));
     this.ended = new EndedReplies(context.conversation);
   }
 
@@ -103,7 +103,7 @@ export class Speaking {
    */
   start(
     request: ReplyRequest,
-    trace: Trace,
+    trace: TurnTimings,
     options: { readonly hold: boolean; readonly unclear: () => boolean; readonly answers?: string },
   ): Reply {
     const { settings, emit } = this.#context;

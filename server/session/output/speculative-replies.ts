@@ -4,7 +4,7 @@ import type { SessionContext } from '../history/context.ts';
 import type { Speculation } from '../contract/events.ts';
 import { messagesOf } from '../history/history.ts';
 import { newReply, type Reply } from './reply.ts';
-import { Trace } from '../contract/turn-timings.ts';
+import { TurnTimings } from '../contract/turn-timings.ts';
 
 /** A speculative reply, unknown to the client. */
 interface Draft {
@@ -17,7 +17,7 @@ interface Draft {
  * Speculative replies, begun before the end of the turn is certain. One that is not wanted is aborted and leaves no
  * trace but its cost: it is in no history, the client has not been told, and its tool calls have not been made.
  */
-export class Drafts {
+export class SpeculativeReplies {
   readonly #context: SessionContext;
   readonly #run: (reply: Reply, history: readonly Message[]) => void;
   #draft: Draft | undefined;
@@ -40,7 +40,7 @@ export class Drafts {
     if (this.#made >= draftsPerTurn) return;
     this.#made += 1;
     const confirmed = Promise.withResolvers<void>();
-    const reply = newReply(this.#context, { inConversation: true }, new Trace(clock), confirmed.promise);
+    const reply = newReply(this.#context, { inConversation: true }, new TurnTimings(clock), confirmed.promise);
     this.#draft = { answers, reply, confirm: confirmed.resolve };
     this.#run(reply, [...messagesOf(company.items), { role: 'user', text }]);
   }

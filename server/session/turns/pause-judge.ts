@@ -36,7 +36,7 @@ export class PauseJudge {
     const { language } = settings();
     let completeness: number | undefined;
     try {
-      completeness = await turnDetector?.completeness(utterance.tail(), {
+      completeness = await turnDetector?.endOfTurnProbability(utterance.tail(), {
         signal: pause,
         text: utterance.text,
         ...(language === undefined ? {} : { language }),

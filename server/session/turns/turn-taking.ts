@@ -2,8 +2,8 @@ import { durationMs } from '../../../voices/audio.ts';
 import type { TranscriptPart } from '../../../voices/recognizer.ts';
 import type { SessionContext } from '../history/context.ts';
 import { EchoGate } from '../input/echo/echo-gate.ts';
-import type { EchoVoice } from '../input/echo/echo-voice.ts';
-import type { Heard } from '../input/vad-segmenter.ts';
+import type { OwnVoiceDetector } from '../input/echo/echo-voice.ts';
+import type { VadWindow } from '../input/vad-segmenter.ts';
 import type { Listening } from '../input/listening.ts';
 import { PauseJudge, type PauseJudged } from './pause-judge.ts';
 import type { Reply } from '../output/reply.ts';
@@ -11,7 +11,7 @@ import type { SessionSettings } from '../contract/settings.ts';
 import type { Speaking } from '../output/speaking.ts';
 import {
   initialTurn,
-  missesSound,
+  needsAudio,
   step,
   type TurnAction,
   type TurnEvent,
@@ -36,7 +36,7 @@ interface TurnTakingParts {
   /** Called when the user has been silent since `sinceMs`: the character speaks up. */
   readonly speakUp: (sinceMs: number) => void;
   /** Recognizes the character's own voice, if a speaker encoder is loaded. */
-  readonly voices?: EchoVoice | undefined;
+  readonly voices?: OwnVoiceDetector | undefined;
   /** Gives a backchannel by the character. */
   readonly nod: () => void;
 }
@@ -67,11 +67,11 @@ export class TurnTaking {
   }
 
   get missesSound(): boolean {
-    return missesSound(this.#turn, this.#policy());
+    return needsAudio(this.#turn, this.#policy());
   }
 
   /** Takes a window of the user's audio, and removes the character's own voice from it. */
-  hear(window: Heard): void {
+  hear(window: VadWindow): void {
     const { listening, speaking } = this.#parts;
     const { heard, found } = this.#gate.sift(window, speaking.played);
     listening.take(heard);

@@ -1,5 +1,5 @@
-import { patienceMs, type Patience } from '../../../voices/turn-detector.ts';
-import type { Overlap } from '../contract/overlap.ts';
+import { endpointingTimeoutMs, type EndpointingTimeouts } from '../../../voices/turn-detector.ts';
+import type { OverlapKind } from '../contract/overlap.ts';
 
 /**
  * State of the turn. `settling`: the user fell silent, perhaps for good (endpointing). `overlapping`: the user makes a
@@ -26,7 +26,7 @@ export type TurnState =
       readonly wary: boolean;
       /** The reply is paused. */
       readonly held: boolean;
-      readonly is: Overlap | 'unknown';
+      readonly is: OverlapKind | 'unknown';
       /** End of the sound, if it has ended. */
       readonly endedMs?: number;
     };
@@ -42,7 +42,7 @@ export type TurnEvent =
   /** New or better transcript of the turn; `completeness`: end-of-turn probability, if known. */
   | { readonly type: 'pause-judged'; readonly completeness?: number }
   /** Class of the sound over the reply from `sinceMs` to `untilMs`; may come after its end. */
-  | { readonly type: 'overlap-judged'; readonly is: Overlap; readonly sinceMs: number; readonly untilMs: number }
+  | { readonly type: 'overlap-judged'; readonly is: OverlapKind; readonly sinceMs: number; readonly untilMs: number }
   /** A reply began, requested by the client or by `utterance-close`. */
   | { readonly type: 'reply-start' }
   /**
@@ -83,7 +83,7 @@ export interface TurnPolicy {
   /** Silence that ends the user's turn if there is no end-of-turn probability. */
   readonly settleMs: number;
   /** Range of timeouts if there is an end-of-turn probability; absent: always `settleMs`. */
-  readonly patience?: Patience;
+  readonly patience?: EndpointingTimeouts;
   /** How long before the end of a turn a speculative reply is begun; absent: never before it. */
   readonly draftLeadMs?: number;
   /** Voice over a reply that counts as a barge-in whatever its words are. */
@@ -145,7 +145,7 @@ export function step(state: TurnState, event: TurnEvent, policy: TurnPolicy): St
 }
 
 /** Returns true if the machine needs audio to make progress, even silence. */
-export function missesSound(state: TurnState, policy: TurnPolicy): boolean {
+export function needsAudio(state: TurnState, policy: TurnPolicy): boolean {
   if (state.phase === 'listening') return isIdle(state) && policy.idleMs !== undefined;
   return state.phase !== 'replying';
 }
@@ -212,7 +212,9 @@ function onSilence(state: In<'settling'>, silentMs: number, policy: TurnPolicy):
 function judged(state: In<'settling'>, completeness: number | undefined, policy: TurnPolicy): Step {
   const { patience, nodEveryMs = Infinity } = policy;
   const settleMs =
-    completeness === undefined || patience === undefined ? state.settleMs : patienceMs(completeness, patience);
+    completeness === undefined || patience === undefined
+      ? state.settleMs
+      : endpointingTimeoutMs(completeness, patience);
   const nods =
     completeness !== undefined && completeness <= nodBelow && state.sinceMs - state.quietFromMs >= nodEveryMs;
   const quietFromMs = nods ? state.sinceMs : state.quietFromMs;

@@ -1,11 +1,11 @@
 import { telephoneSession } from './media-stream.ts';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
-import type { Check, Door } from '../../http/auth-guard.ts';
-import { openSession, type SocketDeps } from '../websocket/open-session.ts';
+import type { Check, AuthGuard } from '../../http/auth-guard.ts';
+import { openSession, type SessionDeps } from '../websocket/open-session.ts';
 import { sendProblem, sendRefusal, type Refusal } from '../../http/problem.ts';
-import { partnerOf, userIn } from '../websocket/realtime.ts';
-import { carrierOf, keepAlive } from '../websocket/socket-carrier.ts';
+import { resolveCharacter, resolveUser } from '../websocket/realtime.ts';
+import { socketTransport, keepAlive } from '../websocket/socket-transport.ts';
 import type { SessionPatch } from '../../protocol/client-events.ts';
 import type { Connection, ServerEvent } from '../../realtime/connection.ts';
 import type { Problem } from '../../session/contract/events.ts';
@@ -20,7 +20,7 @@ const frameBytes = 64 * 1024;
 /** WebSocket close codes (RFC 6455 §7.4.1, 1013 of the IANA registry). */
 const closeCodes = { ended: 1000, policy: 1008, tryLater: 1013 } as const;
 
-type Deps = Omit<SocketDeps, 'visitor'>;
+type Deps = Omit<SessionDeps, 'visitor'>;
 
 type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
 
@@ -29,7 +29,7 @@ type Start = Extract<TwilioMessage, { event: 'start' }>['start'];
  * nor a query, so character, key and user come as custom parameters of its `start` message. Nothing is done before
  * that.
  */
-export function addTwilio(app: FastifyInstance, deps: Deps, door: Door): void {
+export function addTwilio(app: FastifyInstance, deps: Deps, door: AuthGuard): void {
   app.route({
     method: 'GET',
     url: '/v1/twilio',
@@ -55,7 +55,7 @@ interface Call {
   readonly connection: Connection;
 }
 
-function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Door): void {
+function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: AuthGuard): void {
   const { log } = request;
   let call: Call | undefined;
   let isPuzzled = false;
@@ -89,19 +89,25 @@ function answer(socket: WebSocket, request: FastifyRequest, deps: Deps, door: Do
 }
 
 /** Authenticates the caller and opens the session, or hangs up. */
-function begin(socket: WebSocket, start: Start, request: FastifyRequest, deps: Deps, door: Door): Call | undefined {
+function begin(
+  socket: WebSocket,
+  start: Start,
+  request: FastifyRequest,
+  deps: Deps,
+  door: AuthGuard,
+): Call | undefined {
   const { log } = request;
   const { character: wanted, key, user: named } = start.customParameters;
   const visitor = door.callerOf(request, key);
   if ('status' in visitor) return hangUp(socket, visitor.problem, log);
   const refusal = deps.sessions.refusalFor(visitor);
   if (refusal !== undefined) return hangUp(socket, refusal.problem, log, 'tryLater');
-  const callDeps: SocketDeps = { ...deps, visitor };
-  const character = partnerOf(wanted, visitor.secret, callDeps);
+  const callDeps: SessionDeps = { ...deps, visitor };
+  const character = resolveCharacter(wanted, visitor.secret, callDeps);
   if ('code' in character) return hangUp(socket, character, log);
-  const user = userIn(named === undefined ? {} : { user: named }, visitor);
+  const user = resolveUser(named === undefined ? {} : { user: named }, visitor);
   if (typeof user === 'object') return hangUp(socket, user, log);
-  const carrier = carrierOf(socket);
+  const carrier = socketTransport(socket);
   const stream = new MediaStream(start.streamSid, {
     tell: (command) => carrier.send(JSON.stringify(command)),
     ask: (event) => connection.receive(JSON.stringify(event)),

@@ -73,7 +73,7 @@ export class CallReplies {
   }
 
   /** Takes the playout events that the client is told. */
-  noteSound({ type, response_id: id }: PlayoutEvent): void {
+  notePlayout({ type, response_id: id }: PlayoutEvent): void {
     if (type === 'output_audio_buffer.stopped') this.#items.delete(id);
     // From the first sample on, playback is in real time, so one report is enough.
     if (type === 'output_audio_buffer.started')

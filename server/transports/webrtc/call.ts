@@ -1,6 +1,6 @@
 import type { OpusDecoder, OpusEncoder } from '../../../voices/dsp/opus.ts';
 import { errorObject } from '../../session/contract/errors.ts';
-import type { Carrier, CloseReason } from '../websocket/resumable-stream.ts';
+import type { Transport, CloseReason } from '../websocket/resumable-stream.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
 import type { Connection } from '../../realtime/connection.ts';
 import { newId } from '../../realtime/new-id.ts';
@@ -30,7 +30,7 @@ export interface CallParts {
  * One conversation over WebRTC: connects a peer with a session that speaks OpenAI Realtime (GA). Events go both ways
  * over the data channel, audio over the tracks.
  */
-export class Call implements Carrier {
+export class Call implements Transport {
   readonly peer: Peer;
   readonly #parts: CallParts;
   readonly #incoming: IncomingSpeech;
@@ -67,7 +67,7 @@ export class Call implements Carrier {
       send: (packet) => this.peer.sendPacket(packet),
       tell: (event) => {
         this.#sendEvent({ event_id: newId('event'), ...event });
-        this.#replies.noteSound(event);
+        this.#replies.notePlayout(event);
       },
       onFault: parts.onFault,
     });
@@ -126,7 +126,7 @@ export class Call implements Carrier {
     }
     const { mostBytes } = this.peer;
     if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
-    const short = JSON.stringify(withoutSound(event));
+    const short = JSON.stringify(withoutAudio(event));
     if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
     const message = `An event (${String(event['type'])}) is larger than the ${mostBytes} bytes that the data channel takes.`;
     const error = errorObject({ code: 'message_too_large', message });
@@ -155,7 +155,7 @@ function typeOf(text: string): unknown {
 }
 
 /** A retrieved item may hold a lot of audio in base64. Drops the audio and keeps the transcript. */
-function withoutSound(event: Readonly<Record<string, unknown>>): unknown {
+function withoutAudio(event: Readonly<Record<string, unknown>>): unknown {
   const isItem = event['type'] === 'conversation.item.retrieved';
   return isItem ? JSON.parse(JSON.stringify(event, (key, value: unknown) => (key === 'audio' ? null : value))) : event;
 }

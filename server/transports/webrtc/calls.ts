@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import { openOpusDecoder, openOpusEncoder } from '../../../voices/dsp/opus.ts';
 import type { Config } from '../../config/config.ts';
-import { openSession, type SocketDeps } from '../websocket/open-session.ts';
+import { openSession, type SessionDeps } from '../websocket/open-session.ts';
 import type { Refusal } from '../../http/problem.ts';
-import { partnerOf } from '../websocket/realtime.ts';
+import { resolveCharacter } from '../websocket/realtime.ts';
 import { wireSampleRate } from '../../protocol/limits.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { Call } from './call.ts';
 import { startOf, type CallRequest } from './call-request.ts';
-import { reachOf } from './ice.ts';
+import { iceSettingsFor } from './ice.ts';
 import { readOffer, type Offer } from './offer.ts';
-import type { PeerWay } from './peer.ts';
+import type { PeerRoute } from './peer.ts';
 import { UdpPorts } from './udp-ports.ts';
 
 /** A call that has been answered. */
@@ -48,10 +48,10 @@ export class Calls {
   }
 
   /** Answers a call and opens its session. Returns a `Refusal` if that fails. */
-  async answer(request: Asked, deps: SocketDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
+  async answer(request: Asked, deps: SessionDeps, log: FastifyBaseLogger): Promise<AnsweredCall | Refusal> {
     const { visitor } = deps;
     const model = request.model ?? request.session?.model;
-    const character = partnerOf(model, visitor.secret, deps);
+    const character = resolveCharacter(model, visitor.secret, deps);
     if ('code' in character) return { status: character.code === 'unknown_character' ? 404 : 403, problem: character };
     const offer = readOffer(request.sdp);
     if ('code' in offer) return { status: 400, problem: offer };
@@ -109,8 +109,8 @@ export class Calls {
     await Promise.all([...this.#held.values()].map(({ call }) => call.peer.closed));
   }
 
-  async #wayTo({ reached, clientAddress }: Asked): Promise<PeerWay | Refusal> {
-    const reach = reachOf(this.#config, reached);
+  async #wayTo({ reached, clientAddress }: Asked): Promise<PeerRoute | Refusal> {
+    const reach = iceSettingsFor(this.#config, reached);
     if (reach.ports === undefined || this.#ports === undefined) return { reach, clientAddress, port: undefined };
     const port = await this.#ports.take(reach.host);
     return port === undefined ? noPort : { reach, clientAddress, port };
@@ -119,7 +119,7 @@ export class Calls {
   async #open(
     id: string,
     offer: Offer,
-    way: PeerWay,
+    way: PeerRoute,
     owner: string | undefined,
     log: FastifyBaseLogger,
   ): Promise<Held> {
@@ -147,7 +147,7 @@ export class Calls {
     return held;
   }
 
-  #giveBack({ port }: PeerWay): void {
+  #giveBack({ port }: PeerRoute): void {
     if (port !== undefined) this.#ports?.giveBack(port);
   }
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { isWildcard } from '../../config/loopback.ts';
 
 /** The addresses and ports at which a call can be reached. */
-export interface Reach {
+export interface IceSettings {
   /** Options for the WebRTC library, without ports. */
   readonly settings: RTCPeerConnectionConfig;
   /** Range to take the call's UDP port from. */
@@ -24,7 +24,7 @@ type Settings = Pick<
  * Works out the addresses to announce to a client: by default those that HTTP is served on. `reached` is the address
  * that the client has connected to, which may be loopback. With a relay, no address of ours is announced.
  */
-export function reachOf(config: Settings, reached: string | undefined): Reach {
+export function iceSettingsFor(config: Settings, reached: string | undefined): IceSettings {
   const { stunUrl, turnUrl, turnUser = '', turnCredential = '' } = config;
   if (turnUrl !== undefined) {
     const iceServers = [{ urls: turnUrl, username: turnUser, credential: turnCredential }];

@@ -7,7 +7,7 @@ export interface Offer {
   /** True if the offer has a data channel for events. */
   readonly hasEvents: boolean;
   /** True if the client can start the DTLS handshake. It knows when it is ready; the server would have to retry. */
-  readonly letsUsWait: boolean;
+  readonly clientStartsDtls: boolean;
   readonly audio: {
     /** Identifies the audio section in offer and answer. */
     readonly mid: string;
@@ -56,7 +56,7 @@ export function readOffer(sdp: string): Offer | Problem {
   return {
     sdp: `${lines.join('\r\n')}\r\n`,
     hasEvents: channels.some((section) => !isDeclined(section)),
-    letsUsWait: [...head, ...audio].includes('a=setup:actpass'),
+    clientStartsDtls: [...head, ...audio].includes('a=setup:actpass'),
     audio: { mid, payloadType, sends: direction.startsWith('send'), receives: /recv/.test(direction) },
   };
 }

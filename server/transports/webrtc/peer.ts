@@ -11,7 +11,7 @@ import {
 } from 'werift';
 import { limits } from '../../protocol/limits.ts';
 import type { Problem } from '../../session/contract/events.ts';
-import type { Reach } from './ice.ts';
+import type { IceSettings } from './ice.ts';
 import type { Offer } from './offer.ts';
 import type { OutgoingPacket, RtpPacket } from './rtp.ts';
 
@@ -39,8 +39,8 @@ export interface PeerListener {
 }
 
 /** Addresses of the two ends. */
-export interface PeerWay {
-  readonly reach: Reach;
+export interface PeerRoute {
+  readonly reach: IceSettings;
   /** Our UDP port, if it was chosen here. */
   readonly port: number | undefined;
   /** The client's address as its request shows it. A TURN relay needs it to admit the client's packets. */
@@ -52,7 +52,7 @@ export class Peer {
   /** Resolves once its sockets are closed. */
   readonly closed: Promise<void>;
   readonly #listener: PeerListener;
-  readonly #way: PeerWay;
+  readonly #way: PeerRoute;
   readonly #connection: RTCPeerConnection;
   readonly #patience: NodeJS.Timeout;
   #transceiver: RTCRtpTransceiver | undefined;
@@ -61,7 +61,7 @@ export class Peer {
   #ended = false;
   #settle: () => void;
 
-  constructor(way: PeerWay, listener: PeerListener) {
+  constructor(way: PeerRoute, listener: PeerListener) {
     this.#way = way;
     this.#listener = listener;
     ({ promise: this.closed, resolve: this.#settle } = Promise.withResolvers<void>());
@@ -96,7 +96,7 @@ export class Peer {
       await connection.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
       // Each transport would take a socket, and they would contend for the one port of the call.
       if (connection.dtlsTransports.length > 1) return unbundled;
-      if (offer.letsUsWait) for (const transport of connection.dtlsTransports) transport.role = 'server';
+      if (offer.clientStartsDtls) for (const transport of connection.dtlsTransports) transport.role = 'server';
       await this.#prepareGathering(offer);
       this.#transceiver = connection.getTransceivers().find(({ mid }) => mid === offer.audio.mid);
       const voice = new MediaStreamTrack({ kind: 'audio' });

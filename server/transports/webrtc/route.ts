@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { Door } from '../../http/auth-guard.ts';
-import type { SocketDeps } from '../websocket/open-session.ts';
+import type { AuthGuard } from '../../http/auth-guard.ts';
+import type { SessionDeps } from '../websocket/open-session.ts';
 import { sendProblem, sendRefusal } from '../../http/problem.ts';
 import { callRequestBytes, readCallRequest } from './call-request.ts';
 import { Calls } from './calls.ts';
-import { reachOf } from './ice.ts';
+import { iceSettingsFor } from './ice.ts';
 import { checkBinding } from './udp-ports.ts';
 
 const path = '/v1/realtime/calls';
@@ -13,9 +13,9 @@ const path = '/v1/realtime/calls';
  * Adds `POST /v1/realtime/calls`, the WebRTC endpoint of OpenAI Realtime (GA): offer in, answer out; and `POST
  * /v1/realtime/calls/{call_id}/hangup`.
  */
-export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
+export function addCalls(app: FastifyInstance, deps: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
   const calls = new Calls(deps.config);
-  app.addHook('onReady', () => checkBinding(reachOf(deps.config, undefined)));
+  app.addHook('onReady', () => checkBinding(iceSettingsFor(deps.config, undefined)));
   app.addHook('onClose', () => calls.close());
   // A separate scope, in which every body is taken as raw bytes.
   void app.register(async (scope) => {
@@ -26,7 +26,7 @@ export function addCalls(app: FastifyInstance, deps: Omit<SocketDeps, 'visitor'>
   });
 }
 
-function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 'visitor'>, door: Door): void {
+function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SessionDeps, 'visitor'>, door: AuthGuard): void {
   scope.post<{ Querystring: { model?: string | string[] } }>(
     path,
     { onRequest: door.session },
@@ -34,7 +34,7 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 
       const asked = await readCallRequest(request.body, request.headers['content-type']);
       if ('code' in asked) return sendProblem(reply, 400, asked);
       const model = [request.query.model].flat()[0];
-      const visitor = door.visitorOf(request);
+      const visitor = door.authenticatedCaller(request);
       const reached = withoutMapping(request.socket.localAddress);
       const clientAddress = withoutMapping(request.ip);
       const answered = await calls.answer(
@@ -50,7 +50,7 @@ function addRoutes(scope: FastifyInstance, calls: Calls, deps: Omit<SocketDeps, 
     `${path}/:id/hangup`,
     { onRequest: door.serverKey },
     async (request, reply) => {
-      if (calls.hangUp(request.params.id, door.visitorOf(request).owner)) return reply.code(200).send();
+      if (calls.hangUp(request.params.id, door.authenticatedCaller(request).owner)) return reply.code(200).send();
       return sendProblem(reply, 404, { code: 'not_found', message: 'There is no such call, or it has ended.' });
     },
   );

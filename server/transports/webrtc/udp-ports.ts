@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { ConfigError } from '../../config/config.ts';
-import type { Reach } from './ice.ts';
+import type { IceSettings } from './ice.ts';
 
 /**
  * Allocates the UDP ports of a range, one for each call. The library would search for a free port itself, but two
@@ -38,7 +38,7 @@ export class UdpPorts {
 }
 
 /** Throws a `ConfigError` if calls cannot bind their configured address. */
-export async function checkBinding({ host }: Pick<Reach, 'host'>): Promise<void> {
+export async function checkBinding({ host }: Pick<IceSettings, 'host'>): Promise<void> {
   const fault = await bindingFault(host, 0);
   if (fault === undefined) return;
   throw new ConfigError(

@@ -1,5 +1,5 @@
 import { errorObject } from '../../session/contract/errors.ts';
-import type { Link } from './resumable-stream.ts';
+import type { ResumableStream } from './resumable-stream.ts';
 import { newId } from '../../realtime/new-id.ts';
 import type { Clock } from '../../session/contract/clock.ts';
 import type { Problem } from '../../session/contract/events.ts';
@@ -21,7 +21,10 @@ interface TimeLimit {
 }
 
 /** Ends a session at its time limit and tells the client. Returns a function that cancels it. */
-export function limitTime(link: Pick<Link, 'send'>, { clock, limitMs, notice, end }: TimeLimit): () => void {
+export function startSessionLimit(
+  link: Pick<ResumableStream, 'send'>,
+  { clock, limitMs, notice, end }: TimeLimit,
+): () => void {
   const leftMs = Math.min(noticeMs, limitMs / 2);
   const announce = (): void => {
     const event = {

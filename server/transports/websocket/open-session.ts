@@ -3,9 +3,9 @@ import type { Character } from '../../../characters/character.ts';
 import type { Config } from '../../config/config.ts';
 import type { Engines } from '../../engines/engines.ts';
 import { Journal, journalFile, type JournalLine } from '../../journal/journal.ts';
-import { Link, type Carrier } from './resumable-stream.ts';
-import type { OpusSound } from './opus-audio.ts';
-import { hashOf, type Lobby, type Seat } from './resumable-sessions.ts';
+import { ResumableStream, type Transport } from './resumable-stream.ts';
+import type { SessionOpus } from './session-opus.ts';
+import { hashOf, type ResumableSessions, type ResumableSession } from './resumable-sessions.ts';
 import type { RestoredSession } from '../../journal/restore.ts';
 import { limits } from '../../protocol/limits.ts';
 import type { Memories } from '../../memory/memories.ts';
@@ -20,19 +20,19 @@ import type { WireSession } from '../../realtime/wire-session.ts';
 import { systemClock, type Clock } from '../../session/contract/clock.ts';
 import type { SessionEvent } from '../../session/contract/events.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { Likeness, VoiceWatch } from '../../telemetry/voice-watch.ts';
+import type { VoiceSimilarity, VoiceWatch } from '../../telemetry/voice-watch.ts';
 import type { Access } from '../../http/access.ts';
-import { aboutPlayers, castScenes } from '../../cast/cast-scene.ts';
-import { limitTime } from './expiry.ts';
-import { openInflow } from './rate-limit.ts';
-import type { LiveSessions, Place, Visitor } from '../../http/live-sessions.ts';
+import { describeCharacter, castScenes } from '../../cast/cast-scene.ts';
+import { startSessionLimit } from './expiry.ts';
+import { createInputRateLimit } from './rate-limit.ts';
+import type { LiveSessions, SessionSlot, Caller } from '../../http/live-sessions.ts';
 
 /** Server-wide dependencies of a session, and its caller. */
-export interface SocketDeps {
+export interface SessionDeps {
   readonly config: Config;
   readonly engines: Engines;
   readonly characters: ReadonlyMap<string, Character>;
-  readonly lobby: Lobby;
+  readonly lobby: ResumableSessions;
   readonly sessions: LiveSessions;
   /** System clock unless given. */
   readonly clock?: Clock;
@@ -40,11 +40,11 @@ export interface SocketDeps {
   readonly voiceWatch?: VoiceWatch | undefined;
   readonly memories?: Memories | undefined;
   /** The authenticated caller. */
-  readonly visitor: Visitor & Access;
+  readonly visitor: Caller & Access;
 }
 
 /** Options of a new session. */
-export interface Opening {
+export interface SessionOptions {
   readonly character: Character;
   readonly model: string;
   readonly binary: boolean;
@@ -55,17 +55,17 @@ export interface Opening {
   /** The client is warned before the session reaches its time limit. */
   readonly notice?: boolean;
   /** The client gets the voice similarity of the character's replies. */
-  readonly tellsVoice?: boolean;
+  readonly reportsVoiceSimilarity?: boolean;
   /** Cues that the client gets besides the words. */
   readonly cues?: CuesTold;
   /** Set if the client asked for Opus in binary frames. Closed when the session ends. */
-  readonly opus?: OpusSound | undefined;
+  readonly opus?: SessionOpus | undefined;
   /** The client speaks the pre-GA dialect. */
   readonly beta?: boolean;
   /** The client's name for the user, for the character's memory. */
   readonly user?: string | undefined;
   /** Transport that carries frames from the first one on. */
-  readonly carrier?: Carrier;
+  readonly carrier?: Transport;
   /** Resume token of the session. */
   readonly token?: string;
   readonly restored?: RestoredSession;
@@ -76,7 +76,7 @@ export interface Opening {
 }
 
 /** Opens a session behind a link that may have no transport yet. Registers it for resumption if it has a token. */
-export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBaseLogger): Seat {
+export function openSession(opening: SessionOptions, deps: SessionDeps, log: FastifyBaseLogger): ResumableSession {
   const { character, model, token, restored } = opening;
   const { config, engines, lobby, clock = systemClock } = deps;
   const { link, journal } = openLink(opening, config, clock);
@@ -111,7 +111,7 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
       admit: (message) => admit(link, message),
       ...optional({ journal, restored }),
       observe: (event) => observe(event, connection.id),
-      inflow: openInflow(config, () => clock.now()),
+      inflow: createInputRateLimit(config, () => clock.now()),
       startWith: opening.startWith,
       intent: opening.intent,
     },
@@ -119,13 +119,13 @@ export function openSession(opening: Opening, deps: SocketDeps, log: FastifyBase
   );
   if (restored === undefined) journal?.write(openingLine(connection.id, opening, deps.visitor));
   log.info({ session: connection.id, character: character.id }, `session ${restored ? 'restored' : 'opened'}`);
-  const stayOpen = limitTime(link, {
+  const stayOpen = startSessionLimit(link, {
     clock,
     limitMs: maxSessionMs,
     notice: opening.notice === true,
     end: () => end('session_expired'),
   });
-  const seat: Seat = { link, connection, ...optional({ opus: opening.opus, journal }) };
+  const seat: ResumableSession = { link, connection, ...optional({ opus: opening.opus, journal }) };
   if (token !== undefined) lobby.seat(token, seat);
   void connection.done.then((reason) => {
     stayOpen();
@@ -143,8 +143,8 @@ function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
 
 /** Returns the memory of a session. A transcription session has none. */
 function memoryFor(
-  { character, intent }: Opening,
-  { memories, visitor }: SocketDeps,
+  { character, intent }: SessionOptions,
+  { memories, visitor }: SessionDeps,
   onFault: (fault: unknown) => void,
 ): SessionMemory | undefined {
   return intent === 'transcription' ? undefined : memories?.follow(visitor.owner ?? '', character, onFault);
@@ -152,7 +152,7 @@ function memoryFor(
 
 /** The user that the character remembers. A client secret determines it; null if the secret names no user. */
 export function userOf(
-  { user, restored }: Pick<Opening, 'user' | 'restored'>,
+  { user, restored }: Pick<SessionOptions, 'user' | 'restored'>,
   { secret }: Access,
 ): string | null | undefined {
   if (secret !== undefined) return secret.startWith?.x_dramatis?.user ?? null;
@@ -160,22 +160,22 @@ export function userOf(
 }
 
 /** Playback features of the client. */
-function clientOf({ holds, nods, cues }: Opening): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
+function clientOf({ holds, nods, cues }: SessionOptions): Pick<ConnectionParts, 'holds' | 'nods' | 'cues'> {
   return { holds: holds === true, nods: nods === true, cues };
 }
 
 /** Reports session events to telemetry and to the voice watch, which reports the similarity to the client. */
 function observerOf(
-  { character, tellsVoice, restored }: Opening,
-  { telemetry, voiceWatch }: SocketDeps,
-  link: Link,
+  { character, reportsVoiceSimilarity, restored }: SessionOptions,
+  { telemetry, voiceWatch }: SessionDeps,
+  link: ResumableStream,
 ): (event: SessionEvent, session: string) => void {
   // A scene has no voice of its own.
   const hearVoice =
     character.stage === undefined
       ? voiceWatch?.follow(character, (likeness) => {
-          telemetry.noteLikeness?.(likeness);
-          if (tellsVoice === true) link.send(voiceEvent(likeness));
+          telemetry.noteVoiceSimilarity?.(likeness);
+          if (reportsVoiceSimilarity === true) link.send(voiceEvent(likeness));
         })
       : undefined;
   let inScene = sceneIdOf(restored?.session) !== null;
@@ -186,7 +186,7 @@ function observerOf(
   };
 }
 
-function voiceEvent({ replyId, similarity, basis }: Likeness): ServerEvent {
+function voiceEvent({ replyId, similarity, basis }: VoiceSimilarity): ServerEvent {
   return {
     type: 'x_dramatis.voice',
     event_id: newId('event'),
@@ -215,14 +215,14 @@ function enginesOf(
 
 /** Opens the link of a session, and its journal on disk if the session is resumable and the store is on. */
 function openLink(
-  opening: Opening,
+  opening: SessionOptions,
   config: Config,
   clock: Clock,
-): { readonly link: Link; readonly journal: Journal | undefined } {
+): { readonly link: ResumableStream; readonly journal: Journal | undefined } {
   const { token, restored } = opening;
   const journal =
     token !== undefined && config.store ? new Journal(journalFile(config.dataDir, hashOf(token))) : undefined;
-  const link = new Link(
+  const link = new ResumableStream(
     {
       binary: opening.binary,
       ...(opening.opus === undefined ? {} : { opus: opening.opus }),
@@ -238,7 +238,7 @@ function openLink(
   return { link, journal };
 }
 
-function openingLine(id: string, opening: Opening, visitor: Access): JournalLine {
+function openingLine(id: string, opening: SessionOptions, visitor: Access): JournalLine {
   const { character, model, intent, beta } = opening;
   const user = userOf(opening, visitor) ?? undefined;
   return { type: 'open', id, character: character.id, model, intent, beta, user };
@@ -248,7 +248,7 @@ function openingLine(id: string, opening: Opening, visitor: Access): JournalLine
  * Handles the sequence fields of a client message: drops duplicates, releases acknowledged frames, answers acks.
  * Returns whether the session should process the message.
  */
-function admit(link: Link, message: unknown): boolean {
+function admit(link: ResumableStream, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
   const { type, x_seq: sequence, x_ack: acknowledged } = message as Record<string, unknown>;
   if (typeof acknowledged === 'number') link.acknowledge(acknowledged);
@@ -259,7 +259,7 @@ function admit(link: Link, message: unknown): boolean {
 }
 
 /** A link that also reports outgoing events to the session's slot. */
-function noted(link: Link, place: Place): Peer {
+function noted(link: ResumableStream, place: SessionSlot): Peer {
   return {
     send(event) {
       const isRead = link.send(event);
@@ -278,21 +278,24 @@ const knownExtensions = ['heard', 'binary', 'opus', 'resume', 'hold', 'nod', 'no
  * The session's own fields in `session.created`: the user, the character, extensions, and the resume token if there is
  * one.
  */
-function aboutOpening(opening: Opening, { engines, lobby, voiceWatch, visitor }: SocketDeps): Record<string, unknown> {
+function aboutOpening(
+  opening: SessionOptions,
+  { engines, lobby, voiceWatch, visitor }: SessionDeps,
+): Record<string, unknown> {
   const { character, token } = opening;
   const user = userOf(opening, visitor);
   return {
     ...(user === undefined ? {} : { user }),
-    ...aboutSession(character, engines),
+    ...sessionExtras(character, engines),
     extensions: [...knownExtensions, ...(voiceWatch === undefined ? [] : ['voice'])],
     ...(token === undefined ? {} : { resume: { token, grace_s: lobby.graceMs / 1000 } }),
   };
 }
 
 /** The fields of a session object beyond the OpenAI standard. */
-export function aboutSession(character: Character, engines: Engines): Record<string, unknown> {
+export function sessionExtras(character: Character, engines: Engines): Record<string, unknown> {
   return {
-    ...aboutPlayers(character),
+    ...describeCharacter(character),
     engines: Object.fromEntries(engines.summary.map((engine) => [engine.stage, engine.name])),
   };
 }

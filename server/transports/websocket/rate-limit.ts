@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { Inflow, Verdict } from '../../realtime/connection.ts';
+import type { InputRateLimit, RateLimitVerdict } from '../../realtime/connection.ts';
 import { TokenBucket } from '../../http/token-bucket.ts';
 
 /** Bursts: events of ten seconds at the limit, and ten minutes of audio (a recording sent at once). */
@@ -9,15 +9,15 @@ const burstAudioMs = 600_000;
 const tellEveryMs = 1_000;
 
 /** Rate limits for one connection. Excess events and audio are dropped; the session survives. */
-export function openInflow(
+export function createInputRateLimit(
   config: Pick<Config, 'maxEventsPerSecond' | 'maxAudioRate'>,
   now: () => number = () => performance.now(),
-): Inflow {
+): InputRateLimit {
   const { maxEventsPerSecond, maxAudioRate } = config;
   const events = new TokenBucket({ burst: maxEventsPerSecond * burstSeconds, perSecond: maxEventsPerSecond, now });
   const audioMs = new TokenBucket({ burst: burstAudioMs, perSecond: maxAudioRate * 1000, now });
   let toldMs = -Infinity;
-  const verdict = (fits: boolean, message: string): Verdict => {
+  const verdict = (fits: boolean, message: string): RateLimitVerdict => {
     if (fits) return 'take';
     if (now() - toldMs < tellEveryMs) return 'drop';
     toldMs = now();

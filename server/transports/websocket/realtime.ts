@@ -5,9 +5,9 @@ import { sceneModel } from '../../../characters/scene.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { decodeFrame } from '../../protocol/binary-frame.ts';
 import { journalFile, keptMessageOf, readJournal } from '../../journal/journal.ts';
-import type { Carrier } from './resumable-stream.ts';
-import { hashOf, newToken, type Lobby, type Seat } from './resumable-sessions.ts';
-import { OpusSound } from './opus-audio.ts';
+import type { Transport } from './resumable-stream.ts';
+import { hashOf, newToken, type ResumableSessions, type ResumableSession } from './resumable-sessions.ts';
+import { SessionOpus } from './session-opus.ts';
 import { restore, type RestoredSession } from '../../journal/restore.ts';
 import { userName } from '../../protocol/client-events.ts';
 import { limits, wireSampleRate } from '../../protocol/limits.ts';
@@ -16,15 +16,15 @@ import { newId } from '../../realtime/new-id.ts';
 import { wireItem } from '../../realtime/wire-items.ts';
 import type { Problem } from '../../session/contract/events.ts';
 import type { ClientSecret } from '../../http/client-secrets.ts';
-import { openSession, type SocketDeps, type Opening } from './open-session.ts';
-import { carrierOf, keepAlive, refuse } from './socket-carrier.ts';
+import { openSession, type SessionDeps, type SessionOptions } from './open-session.ts';
+import { socketTransport, keepAlive, refuse } from './socket-transport.ts';
 
 /**
  * Resolves a model name to a character. A stock client that names an OpenAI model, or none, gets the default character.
  */
 export function characterFor(
   model: string | undefined,
-  deps: Pick<SocketDeps, 'config' | 'characters'>,
+  deps: Pick<SessionDeps, 'config' | 'characters'>,
 ): Character | undefined {
   const named = model === undefined ? undefined : deps.characters.get(model);
   if (named !== undefined) return named;
@@ -32,7 +32,7 @@ export function characterFor(
 }
 
 /** The error for an unknown character or scene; lists the known ones. */
-export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps, 'characters'>): Problem {
+export function noSuchCharacter(model: string | undefined, deps: Pick<SessionDeps, 'characters'>): Problem {
   const known = [...deps.characters.keys()].join(', ');
   const isScene = model?.startsWith(sceneModel('')) === true;
   const code = isScene ? 'unknown_scene' : 'unknown_character';
@@ -41,10 +41,10 @@ export function noSuchCharacter(model: string | undefined, deps: Pick<SocketDeps
 }
 
 /** Resolves the character of a session. With a client secret, only the character that it was made for is allowed. */
-export function partnerOf(
+export function resolveCharacter(
   model: string | undefined,
   secret: ClientSecret | undefined,
-  deps: SocketDeps,
+  deps: SessionDeps,
 ): Character | Problem {
   if (secret === undefined) return characterFor(model, deps) ?? noSuchCharacter(model, deps);
   const { character } = secret;
@@ -83,22 +83,27 @@ function extensionsOf({ x = '' }: SocketRequest): ReadonlySet<string> {
 /** Session options that follow from the client's extensions. */
 function agreedIn(
   extensions: ReadonlySet<string>,
-  opus: OpusSound | undefined,
-): Pick<Opening, 'binary' | 'holds' | 'nods' | 'notice' | 'tellsVoice' | 'cues' | 'opus'> {
+  opus: SessionOpus | undefined,
+): Pick<SessionOptions, 'binary' | 'holds' | 'nods' | 'notice' | 'reportsVoiceSimilarity' | 'cues' | 'opus'> {
   const binary = opus !== undefined || extensions.has('binary');
   const [holds, nods, notice] = [extensions.has('hold'), extensions.has('nod'), extensions.has('notice')];
   const cues = extensions.has('thoughts') ? 'all' : extensions.has('cues') ? 'visible' : 'none';
-  return { binary, opus, holds, nods, notice, cues, tellsVoice: extensions.has('voice') };
+  return { binary, opus, holds, nods, notice, cues, reportsVoiceSimilarity: extensions.has('voice') };
 }
 
 /** Serves one WebSocket: opens a session, or resumes one that lost its socket. */
-export function serveSocket(socket: WebSocket, request: SocketRequest, deps: SocketDeps, log: FastifyBaseLogger): void {
+export function serveSocket(
+  socket: WebSocket,
+  request: SocketRequest,
+  deps: SessionDeps,
+  log: FastifyBaseLogger,
+): void {
   socket.on('error', (fault) => log.info({ fault: fault.message }, 'socket error'));
   keepAlive(socket, deps.clock);
   if (!extensionsOf(request).has('opus')) return void seatSocket(socket, request, deps, log);
   // Keeps messages from being lost while Opus loads.
   socket.pause();
-  OpusSound.open().then(
+  SessionOpus.open().then(
     (opus) => {
       socket.resume();
       const seat = socket.readyState === socket.OPEN ? seatSocket(socket, request, deps, log, opus) : undefined;
@@ -119,22 +124,22 @@ export function serveSocket(socket: WebSocket, request: SocketRequest, deps: Soc
 function seatSocket(
   socket: WebSocket,
   request: SocketRequest,
-  deps: SocketDeps,
+  deps: SessionDeps,
   log: FastifyBaseLogger,
-  opus?: OpusSound,
-): Seat | undefined {
-  const carrier = carrierOf(socket);
+  opus?: SessionOpus,
+): ResumableSession | undefined {
+  const carrier = socketTransport(socket);
   if (request.resume !== undefined)
     return resumeSession(socket, carrier, request.resume, { ...request, opus }, deps, log);
   const { visitor } = deps;
   const intent = request.intent === 'transcription' ? request.intent : undefined;
-  const character = partnerOf(intent === undefined ? request.model : undefined, visitor.secret, deps);
-  if ('code' in character) return turnAway(socket, character);
+  const character = resolveCharacter(intent === undefined ? request.model : undefined, visitor.secret, deps);
+  if ('code' in character) return refuseSocket(socket, character);
   // The last slot may have been taken since the check during the handshake.
   const refusal = deps.sessions.refusalFor(visitor);
-  if (refusal !== undefined) return turnAway(socket, refusal.problem, 'tryLater');
-  const user = userIn(request, visitor);
-  if (typeof user === 'object') return turnAway(socket, user);
+  if (refusal !== undefined) return refuseSocket(socket, refusal.problem, 'tryLater');
+  const user = resolveUser(request, visitor);
+  if (typeof user === 'object') return refuseSocket(socket, user);
   const extensions = extensionsOf(request);
   const token = extensions.has('resume') ? newToken() : undefined;
   const seat = openSession(
@@ -157,9 +162,9 @@ function seatSocket(
 }
 
 /** Validates the user that the client names. With a client secret, only the user it was made for is allowed. */
-export function userIn(
+export function resolveUser(
   { user }: Pick<SocketRequest, 'user'>,
-  { secret }: SocketDeps['visitor'],
+  { secret }: SessionDeps['visitor'],
 ): string | undefined | Problem {
   if (user === undefined) return undefined;
   if (!userName.safeParse(user).success) {
@@ -171,24 +176,24 @@ export function userIn(
   return { code: 'user_not_allowed', message, param: 'user' };
 }
 
-function turnAway(...refusal: Parameters<typeof refuse>): undefined {
+function refuseSocket(...refusal: Parameters<typeof refuse>): undefined {
   refuse(...refusal);
 }
 
 interface Resumption extends SocketRequest {
   /** Used for a session restored from another server process. */
-  readonly opus: OpusSound | undefined;
+  readonly opus: SessionOpus | undefined;
 }
 
 /** Attaches a new socket to a session that lost its own, or to one restored from another server process. */
 function resumeSession(
   socket: WebSocket,
-  carrier: Carrier,
+  carrier: Transport,
   token: string,
   request: Resumption,
-  deps: SocketDeps,
+  deps: SessionDeps,
   log: FastifyBaseLogger,
-): Seat | undefined {
+): ResumableSession | undefined {
   const { lobby } = deps;
   const seat = lobby.claim(token);
   if (seat === undefined) {
@@ -199,7 +204,7 @@ function resumeSession(
       return restored.seat;
     }
     const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
-    return turnAway(socket, { code: 'session_not_resumable', message });
+    return refuseSocket(socket, { code: 'session_not_resumable', message });
   }
   const greeting = (received: number): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
@@ -207,7 +212,7 @@ function resumeSession(
     const message =
       '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
     if (!seat.link.attached) lobby.leave(token);
-    return turnAway(socket, { code: 'session_not_resumable', message });
+    return refuseSocket(socket, { code: 'session_not_resumable', message });
   }
   seat.connection.away(false);
   carry(socket, carrier, seat, token, lobby);
@@ -215,14 +220,14 @@ function resumeSession(
 }
 
 interface Restored extends Pick<RestoredSession, 'openReplies' | 'beta'> {
-  readonly seat: Seat;
+  readonly seat: ResumableSession;
 }
 
 /** Restores a session of a dead server process from its journal. */
 function restoreSession(
   token: string,
   request: Resumption,
-  deps: SocketDeps,
+  deps: SessionDeps,
   log: FastifyBaseLogger,
 ): Restored | undefined {
   if (!deps.config.store || deps.sessions.refusalFor(deps.visitor) !== undefined) return undefined;
@@ -241,7 +246,7 @@ function restoreSession(
 }
 
 /** Tells the client that the session was restored, and that replies in progress were cancelled by the restart. */
-function greetAgain({ seat, openReplies, beta }: Restored, carrier: Carrier): void {
+function greetAgain({ seat, openReplies, beta }: Restored, carrier: Transport): void {
   const greeting = (): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received: null, restarted: true });
   seat.link.attach(carrier, undefined, greeting);
@@ -266,7 +271,13 @@ const hungUp = 1000;
  * Passes messages of the socket to the session. When the socket closes, the session ends, or waits for the grace
  * period.
  */
-function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | undefined, lobby: Lobby): void {
+function carry(
+  socket: WebSocket,
+  carrier: Transport,
+  seat: ResumableSession,
+  token: string | undefined,
+  lobby: ResumableSessions,
+): void {
   const { link, connection } = seat;
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) hear(data as Buffer, seat);
@@ -280,12 +291,12 @@ function carry(socket: WebSocket, carrier: Carrier, seat: Seat, token: string | 
 }
 
 /** Takes a binary frame: audio of the user, as PCM or Opus. */
-function hear(data: Buffer, { link, connection, opus }: Seat): void {
+function hear(data: Buffer, { link, connection, opus }: ResumableSession): void {
   const frame = decodeFrame(data);
   if (frame?.kind !== 'input') return connection.receiveBinary();
   if ('opus' in frame && opus === undefined) return connection.receiveBinary(opusNotAgreed);
   if (!link.takes(frame.sequence)) return;
-  const samples = 'opus' in frame ? opus?.hear(frame.opus) : floatsFromPcm16(frame.pcm16);
+  const samples = 'opus' in frame ? opus?.decode(frame.opus) : floatsFromPcm16(frame.pcm16);
   if (samples === undefined) connection.receiveBinary(brokenOpus);
   else if (samples.length > 0) connection.receiveAudio(samples, wireSampleRate);
 }

@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Connection } from '../../realtime/connection.ts';
 import { systemClock, type Clock } from '../../session/contract/clock.ts';
 import type { Journal } from '../../journal/journal.ts';
-import type { Link } from './resumable-stream.ts';
-import type { OpusSound } from './opus-audio.ts';
+import type { ResumableStream } from './resumable-stream.ts';
+import type { SessionOpus } from './session-opus.ts';
 
 /** A resumable session. */
-export interface Seat {
-  readonly link: Link;
+export interface ResumableSession {
+  readonly link: ResumableStream;
   readonly connection: Connection;
   /** Set if the client asked for Opus. */
-  readonly opus?: OpusSound;
+  readonly opus?: SessionOpus;
   /** Journal for another server process to restore from. Set if the store is on. */
   readonly journal?: Journal;
 }
@@ -19,11 +19,11 @@ export interface Seat {
  * The resumable sessions, by resume token. A session whose client has disconnected waits for the grace period, then
  * ends. Only hashes of tokens are kept.
  */
-export class Lobby {
+export class ResumableSessions {
   readonly #graceMs: number;
   readonly #clock: Clock;
   /** `stay` cancels the pending end of a session whose client is away. */
-  readonly #seats = new Map<string, Seat & { stay?: (() => void) | undefined }>();
+  readonly #seats = new Map<string, ResumableSession & { stay?: (() => void) | undefined }>();
 
   constructor(graceMs: number, clock: Clock = systemClock) {
     this.#graceMs = graceMs;
@@ -40,7 +40,7 @@ export class Lobby {
   }
 
   /** Registers a session under a token until its connection ends. */
-  seat(token: string, seat: Seat): void {
+  seat(token: string, seat: ResumableSession): void {
     const key = hashOf(token);
     this.#seats.set(key, { ...seat });
     void seat.connection.done.then(() => {
@@ -51,7 +51,7 @@ export class Lobby {
   }
 
   /** Returns the session of a token, if it still exists, and cancels its grace period. */
-  claim(token: string): Seat | undefined {
+  claim(token: string): ResumableSession | undefined {
     const seat = this.#seats.get(hashOf(token));
     if (seat === undefined) return undefined;
     seat.stay?.();

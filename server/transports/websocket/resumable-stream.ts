@@ -3,13 +3,13 @@ import { encodeFrame, type OpusPacket } from '../../protocol/binary-frame.ts';
 import type { Peer, ServerEvent } from '../../realtime/connection.ts';
 import { systemClock } from '../../session/contract/clock.ts';
 import { audioDelta, type OutgoingAudio } from '../../realtime/wire-event.ts';
-import type { OpusSound, ReplyPacket } from './opus-audio.ts';
+import type { SessionOpus, ReplyPacket } from './session-opus.ts';
 
 /** Reason for closing a session's connection. */
 export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
 
 /** A transport to the client: one live connection that carries frames. */
-export interface Carrier {
+export interface Transport {
   /** Returns false if the frame was not accepted because the client does not read. */
   send(frame: string | Uint8Array): boolean;
   /**
@@ -31,11 +31,11 @@ interface Kept {
   readonly frame: string | Uint8Array;
 }
 
-export interface LinkOptions {
+export interface ResumableStreamOptions {
   /** Reply audio is sent as binary frames. */
   readonly binary: boolean;
   /** Encodes the binary frames as Opus, if given. */
-  readonly opus?: OpusSound;
+  readonly opus?: SessionOpus;
   /** Frames are kept until the client acknowledges them, so that another transport can continue. */
   readonly resumable: boolean;
   /** Most bytes of kept frames. Beyond it the oldest are dropped, and a client that needs them cannot resume. */
@@ -52,8 +52,8 @@ export interface LinkOptions {
  * client has not acknowledged, and continues over another transport if the first one breaks. Sequence numbers start at
  * 1.
  */
-export class Link implements Peer {
-  readonly #options: LinkOptions;
+export class ResumableStream implements Peer {
+  readonly #options: ResumableStreamOptions;
   readonly #kept: Kept[] = [];
   readonly #numbers = new Map<string, number>();
   #keptBytes = 0;
@@ -61,10 +61,10 @@ export class Link implements Peer {
   /** The last frame that the transport has accepted. */
   #handed = 0;
   #received = 0;
-  #carrier: Carrier | undefined;
+  #carrier: Transport | undefined;
 
   /** `fromSequence`: the last number that another server process may have used for this session. */
-  constructor(options: LinkOptions, fromSequence = 0) {
+  constructor(options: ResumableStreamOptions, fromSequence = 0) {
     this.#options = options;
     this.#sequence = fromSequence;
     this.#handed = fromSequence;
@@ -110,7 +110,7 @@ export class Link implements Peer {
    * Replaces the transport, and sends the new one everything after `sequence` that is kept. Returns false, and sends
    * nothing, if some of that has been dropped.
    */
-  attach(carrier: Carrier, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
+  attach(carrier: Transport, sequence = this.#sequence, greeting?: (received: number) => string): boolean {
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
     if (!Number.isSafeInteger(sequence) || sequence < firstKept - 1 || sequence > this.#sequence) return false;
     this.#carrier?.close('replaced');
@@ -124,7 +124,7 @@ export class Link implements Peer {
   }
 
   /** Removes a broken transport, unless another has replaced it. Frames are kept from now on. */
-  detach(carrier: Carrier): void {
+  detach(carrier: Transport): void {
     if (this.#carrier === carrier) this.#carrier = undefined;
   }
 
@@ -170,7 +170,7 @@ export class Link implements Peer {
   }
 
   /** Sends the audio still waiting for a full packet, before the event that says that all audio has been sent. */
-  #sendLast(opus: OpusSound, event: ServerEvent): void {
+  #sendLast(opus: SessionOpus, event: ServerEvent): void {
     const responseId = String(event['response_id']);
     this.#sendPackets(responseId, opus.flush(responseId));
   }
@@ -209,7 +209,7 @@ export class Link implements Peer {
   }
 
   /** Passes frames to the transport that it has not had, as long as it accepts them. */
-  #pump(carrier: Carrier): void {
+  #pump(carrier: Transport): void {
     if (carrier !== this.#carrier) return;
     const firstKept = this.#kept[0]?.sequence ?? this.#sequence + 1;
     if (this.#handed < firstKept - 1) {

@@ -1,4 +1,4 @@
-import { recall } from '../parts/remember.js';
+import { readStored } from '../parts/browser-storage.js';
 
 /** Maximum size of a card upload. */
 const MOST_BYTES = 25 * 2 ** 20;
@@ -31,7 +31,7 @@ export class Refusal extends Error {
  * @param {RequestInit} [options]
  */
 export async function ask(path, options = {}) {
-  const key = recall('tab', 'key');
+  const key = readStored('tab', 'key');
   const headers = new Headers(options.headers);
   if (key !== '') headers.set('authorization', `Bearer ${key}`);
   const reply = await fetch(path, { ...options, headers }).catch(() => undefined);

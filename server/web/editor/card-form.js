@@ -22,7 +22,7 @@ const NAMES = ['Who', 'Manner', 'Lines', 'Knowledge', 'Lorebook', 'Voice', 'Sour
  * @param {Rule} options.schema schema of the pack
  * @param {boolean} options.isReadOnly
  * @param {string} options.tab the tab to show first
- * @param {import('./voice-fields.js').Casting} options.casting
+ * @param {import('./voice-fields.js').VoiceLibrary} options.casting
  * @returns {Field & { tab: () => string, mark: (paths: readonly string[][]) => void }}
  */
 export function cardForm({ pack, schema, isReadOnly, tab, casting }) {

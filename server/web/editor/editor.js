@@ -1,11 +1,11 @@
 import { element, make } from '../parts/dom.js';
-import { recall, remember } from '../parts/remember.js';
+import { readStored, writeStored } from '../parts/browser-storage.js';
 import { ask, placeOf, Refusal } from './api.js';
-import { bringIn, watchFiles } from './bring-in.js';
-import { CastList } from './cast-list.js';
+import { importCard, watchFiles } from './import-card.js';
+import { CharacterList } from './character-list.js';
 import { pngOf } from './choose-picture.js';
 import { askAboutChanges, askAboutConflict, askAboutDeleted, askForCopy, askForNew, askToDelete } from './questions.js';
-import { Rehearsal } from './rehearsal.js';
+import { TestTalk } from './test-talk.js';
 import { Sheet } from './sheet.js';
 
 const notice = element('notice', HTMLElement);
@@ -13,9 +13,9 @@ const keyForm = element('key-form', HTMLFormElement);
 const keyInput = element('key', HTMLInputElement);
 const menu = element('export', HTMLDetailsElement);
 
-const list = new CastList((id) => attempt(() => choose(id)));
+const list = new CharacterList((id) => attempt(() => choose(id)));
 const sheet = new Sheet(() => rehearsal.changed());
-const rehearsal = new Rehearsal(async () => {
+const rehearsal = new TestTalk(async () => {
   try {
     const secret = await sheet.draft();
     const { id, name, tagline, languages } = sheet.pack.card;
@@ -54,7 +54,7 @@ function say(text, isFault = false) {
 
 function askForKey() {
   keyForm.hidden = false;
-  say(recall('tab', 'key') === '' ? 'This server needs a key.' : 'The server does not accept this key.', true);
+  say(readStored('tab', 'key') === '' ? 'This server needs a key.' : 'The server does not accept this key.', true);
   show('cast');
   keyInput.focus();
 }
@@ -132,12 +132,12 @@ async function create() {
   if (!(await mayLeave())) return;
   const card = await askForNew();
   if (card === undefined) return;
-  const brought = await bringIn(new Blob([JSON.stringify(card)]), card['name'] ?? '');
+  const brought = await importCard(new Blob([JSON.stringify(card)]), card['name'] ?? '');
   if (brought !== undefined) await welcome([brought], 'Created. Try it, and write on.');
 }
 
 /** @param {readonly File[]} files */
-async function bringInAll(files) {
+async function importCards(files) {
   if (!(await mayLeave())) return;
   const brought = [];
   /** @type {string[]} */
@@ -145,7 +145,7 @@ async function bringInAll(files) {
   for (const file of files) {
     say(`Bringing in ${file.name}…`);
     try {
-      const each = await bringIn(file, file.name);
+      const each = await importCard(file, file.name);
       if (each !== undefined) brought.push(each);
     } catch (fault) {
       if (fault instanceof Refusal && fault.status === 401) throw fault;
@@ -243,7 +243,7 @@ addEventListener('beforeunload', (event) => {
 addEventListener('hashchange', () => attempt(() => choose(location.hash.slice(1))));
 keyForm.addEventListener('submit', (event) => {
   event.preventDefault();
-  remember('tab', 'key', keyInput.value.trim());
+  writeStored('tab', 'key', keyInput.value.trim());
   keyInput.value = '';
   attempt(begin);
 });
@@ -257,7 +257,7 @@ picture.addEventListener('change', () => {
     await showList();
   });
 });
-watchFiles((files) => attempt(() => bringInAll(files)));
+watchFiles((files) => attempt(() => importCards(files)));
 
 async function begin() {
   await showList();

@@ -8,7 +8,7 @@ import { make } from '../parts/dom.js';
  * @property {string} label
  * @property {(path: readonly string[]) => Field} at returns the innermost field at a path below
  *   this one, and makes it visible
- * @property {(message: string) => void} complain shows an error until the field is changed
+ * @property {(message: string) => void} showError shows an error until the field is changed
  * @property {() => void} focus
  */
 
@@ -62,7 +62,7 @@ export function leaf(input, { label, hint, name, beside = false }, ...more) {
     node,
     label,
     at: () => field,
-    complain: (message) => complainIn(node, message, input),
+    showError: (message) => showErrorIn(node, message, input),
     focus: () => input.focus(),
   };
   return field;
@@ -75,7 +75,7 @@ export function leaf(input, { label, hint, name, beside = false }, ...more) {
  * @param {string} message
  * @param {HTMLElement} [input] the invalid input
  */
-export function complainIn(node, message, input) {
+export function showErrorIn(node, message, input) {
   node.querySelector(':scope > .problem')?.remove();
   const problem = make('p', 'problem', message);
   problem.id = newId();
@@ -111,7 +111,7 @@ export function group(node, label, parts, show) {
       show?.();
       return (key === undefined ? undefined : parts[key])?.at(rest) ?? field;
     },
-    complain: (message) => complainIn(node, message),
+    showError: (message) => showErrorIn(node, message),
     focus() {
       const first = node.querySelector('input, textarea, select, button');
       if (first instanceof HTMLElement) first.focus();

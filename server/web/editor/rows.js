@@ -1,5 +1,5 @@
 import { make } from '../parts/dom.js';
-import { complainIn, newId, tellChange } from './field.js';
+import { showErrorIn, newId, tellChange } from './field.js';
 
 /** @typedef {import('./field.js').Field} Field */
 
@@ -79,7 +79,7 @@ class Rows {
   };
 
   /** @param {string} message */
-  complain = (message) => complainIn(this.node, message);
+  showError = (message) => showErrorIn(this.node, message);
 
   focus = () => this.#add.focus();
 

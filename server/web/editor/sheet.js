@@ -1,6 +1,6 @@
 import { element, make } from '../parts/dom.js';
 import { showPortrait } from '../parts/portrait.js';
-import { recall } from '../parts/remember.js';
+import { readStored } from '../parts/browser-storage.js';
 import { ask, placeOf, Refusal, sendJson } from './api.js';
 import { cardForm } from './card-form.js';
 
@@ -164,12 +164,12 @@ export class Sheet {
     const links = issues.toReversed().map(({ param, message }) => {
       const path = param.split('.');
       const found = form.at(path);
-      found.complain(message);
+      found.showError(message);
       const link = make('button', 'link', `${found.label}: ${message}`);
       link.type = 'button';
       link.addEventListener('click', () => {
         const again = form.at(path);
-        again.complain(message);
+        again.showError(message);
         again.focus();
         again.node.scrollIntoView({ block: 'center' });
       });
@@ -200,7 +200,7 @@ export class Sheet {
   #showPortrait(picture) {
     this.#hasPicture = picture;
     const { id, name } = this.pack.card;
-    showPortrait(page.portrait, { id, name, picture }, recall('tab', 'key'));
+    showPortrait(page.portrait, { id, name, picture }, readStored('tab', 'key'));
   }
 }
 

@@ -20,7 +20,7 @@ import { section } from './section.js';
 
 /**
  * @typedef {{ readonly voices: readonly LibraryVoice[],
- *   readonly clipOf: (id: string) => Promise<Blob> }} Casting
+ *   readonly clipOf: (id: string) => Promise<Blob> }} VoiceLibrary
  */
 
 /** Labels and defaults of the presets for the server's built-in TTS engines. */
@@ -37,7 +37,7 @@ const PRESETS = {
  * Creates the fields for voice, speech and turn-taking.
  *
  * @param {Fields} card
- * @param {Casting} casting
+ * @param {VoiceLibrary} casting
  * @returns {Record<string, Field>}
  */
 export function voiceFields(card, casting) {
@@ -84,7 +84,7 @@ export function voiceFields(card, casting) {
  * with its consent and licence.
  *
  * @param {Fields} voice
- * @param {Casting} casting
+ * @param {VoiceLibrary} casting
  * @returns {Field}
  */
 function clip(voice, { voices, clipOf }) {
@@ -121,7 +121,7 @@ function clip(voice, { voices, clipOf }) {
 /**
  * @param {LibraryVoice | undefined} voice
  * @param {string} id
- * @param {Casting['clipOf']} clipOf
+ * @param {VoiceLibrary['clipOf']} clipOf
  * @returns {HTMLElement[]}
  */
 function factsOf(voice, id, clipOf) {

@@ -1,5 +1,5 @@
 import { element, make } from './dom.js';
-import { recall, remember } from './remember.js';
+import { readStored, writeStored } from './browser-storage.js';
 
 /**
  * One memory as returned by the server.
@@ -52,7 +52,7 @@ export class MemoryPanel {
 
   /** User id sent to the server; the empty string if memory is turned off. */
   get user() {
-    return recall('visits', 'remembered') === 'yes' ? recall('visits', 'user') : '';
+    return readStored('visits', 'remembered') === 'yes' ? readStored('visits', 'user') : '';
   }
 
   /** Shows the button of the panel if the server has memory on. */
@@ -78,9 +78,9 @@ export class MemoryPanel {
   #want(wanted) {
     // A random, unguessable id. Not `crypto.randomUUID`, which pages without TLS do not have.
     const random = crypto.getRandomValues(new Uint8Array(16));
-    if (recall('visits', 'user') === '')
-      remember('visits', 'user', Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join(''));
-    remember('visits', 'remembered', wanted ? 'yes' : '');
+    if (readStored('visits', 'user') === '')
+      writeStored('visits', 'user', Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join(''));
+    writeStored('visits', 'remembered', wanted ? 'yes' : '');
     this.#status.textContent = wanted
       ? 'From your next talk on, what is said is kept on the server.'
       : 'From your next talk on, nothing more is kept. What there is stays until you delete it.';
@@ -182,7 +182,7 @@ export class MemoryPanel {
    * @returns {Promise<any>}
    */
   async #ask(method, path, body, more = {}) {
-    const user = recall('visits', 'user');
+    const user = readStored('visits', 'user');
     if (user === '') return { data: [] };
     const key = this.#options.key();
     const query = new URLSearchParams({ user, character: this.#options.character()?.id ?? '', ...more });

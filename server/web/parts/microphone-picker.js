@@ -1,6 +1,6 @@
 import { make } from './dom.js';
 import { listMicrophones } from '../../client/audio/microphone.js';
-import { recall, remember } from './remember.js';
+import { readStored, writeStored } from './browser-storage.js';
 
 const NAME = 'microphone';
 
@@ -15,7 +15,7 @@ export class MicrophonePicker {
   constructor(select, onChoose) {
     this.#select = select;
     select.addEventListener('change', () => {
-      remember('visits', NAME, select.value);
+      writeStored('visits', NAME, select.value);
       onChoose();
     });
     navigator.mediaDevices?.addEventListener('devicechange', () => void this.refresh());
@@ -23,7 +23,7 @@ export class MicrophonePicker {
 
   /** @returns {string} the empty string is the system's default */
   get deviceId() {
-    return recall('visits', NAME);
+    return readStored('visits', NAME);
   }
 
   async refresh() {

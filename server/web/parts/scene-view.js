@@ -11,7 +11,7 @@ import { moodChips } from './mood.js';
  * @typedef {{ type: 'speaks', id: string | undefined }
  * | { type: 'feelings', of: Readonly<Record<string, Readonly<Record<string, number>>>> }
  * | { type: 'yours' }
- * | { type: 'over' }} SceneNews
+ * | { type: 'over' }} SceneEvent
  */
 
 /** Cast of a scene: portrait and feelings of each character; the speaker is highlighted. */
@@ -25,7 +25,7 @@ export class SceneView {
   #speaks;
   isOver = false;
   /** True while the scene waits for the user. */
-  isYours = false;
+  isUsersTurn = false;
 
   /** @param {HTMLUListElement} list */
   constructor(list) {
@@ -65,18 +65,18 @@ export class SceneView {
   /** Resets all characters to calm and silent. */
   restart() {
     this.isOver = false;
-    this.isYours = false;
+    this.isUsersTurn = false;
     this.take({ type: 'speaks', id: undefined });
     this.take({ type: 'feelings', of: {} });
   }
 
-  /** @param {SceneNews} news */
+  /** @param {SceneEvent} news */
   take(news) {
     if (news.type === 'over') this.isOver = true;
-    if (news.type === 'yours') this.isYours = true;
+    if (news.type === 'yours') this.isUsersTurn = true;
     if (news.type === 'speaks') {
       this.#speaks = news.id;
-      if (news.id !== undefined) this.isYours = false;
+      if (news.id !== undefined) this.isUsersTurn = false;
     }
     for (const [id, { row, mood }] of this.#rows) {
       if (news.type === 'speaks') row.dataset.speaks = String(news.id === id);

@@ -1,11 +1,11 @@
-import { isAbout } from '../../client/is-about.js';
+import { hasTypePrefix } from '../../client/has-type-prefix.js';
 import { explainServer } from './explanations.js';
 import { Replies } from './replies.js';
 
-/** @import { ServerError, SpeechEvent, Talk, TalkEvent, WordsEvent } from '../../client/types/api.d.ts' */
+/** @import { ServerError, SpeechEvent, Talk, TalkEvent, ConversationItemEvent } from '../../client/types/api.d.ts' */
 /** @import { Entry, Transcript } from './transcript.js' */
 /** @import { Messages } from './messages.js' */
-/** @import { SceneNews } from '../parts/scene-view.js' */
+/** @import { SceneEvent } from '../parts/scene-view.js' */
 /** @import { TurnStart } from './turn.js' */
 
 /** Latest utterances to send to the new session after one was lost. */
@@ -37,7 +37,7 @@ export class Conversation {
    * @param {Messages} options.messages
    * @param {() => void} options.onChange the state of the conversation has changed
    * @param {() => void} options.onHeard speech of the user was detected
-   * @param {(news: SceneNews) => void} options.onScene
+   * @param {(news: SceneEvent) => void} options.onScene
    */
   constructor(options) {
     this.#options = options;
@@ -63,12 +63,16 @@ export class Conversation {
       this.#isExpecting = false;
       if (this.#isUnwanted) this.stop();
       this.#isUnwanted = false;
-    } else if (isAbout(event, 'response.') || event.type === 'x_dramatis.resume' || event.type === 'x_dramatis.cue')
+    } else if (
+      hasTypePrefix(event, 'response.') ||
+      event.type === 'x_dramatis.resume' ||
+      event.type === 'x_dramatis.cue'
+    )
       this.#replies.handle(event);
     else if (event.type === 'x_dramatis.voice') this.#replies.hearVoice(event);
-    else if (isAbout(event, 'playback.')) this.#replies.play(event);
-    else if (isAbout(event, 'input_audio_buffer.')) this.#handleSpeech(event);
-    else if (isAbout(event, 'conversation.item.') || event.type === 'error') this.#handleWords(event);
+    else if (hasTypePrefix(event, 'playback.')) this.#replies.play(event);
+    else if (hasTypePrefix(event, 'input_audio_buffer.')) this.#handleSpeech(event);
+    else if (hasTypePrefix(event, 'conversation.item.') || event.type === 'error') this.#handleWords(event);
     // Playback progress does not change the state.
     if (event.type !== 'playback.progress') this.#options.onChange();
   }
@@ -104,12 +108,12 @@ export class Conversation {
   }
 
   /** Lets the scene continue with the next speaker. */
-  goOn() {
+  continueScene() {
     this.#isExpecting = this.#options.wire.send({ type: 'response.create' });
     this.#options.onChange();
   }
 
-  /** @param {SceneNews} news */
+  /** @param {SceneEvent} news */
   #tellScene(news) {
     if (news.type === 'over') this.#options.transcript.dropCurtain();
     this.#options.onScene(news);
@@ -137,7 +141,7 @@ export class Conversation {
   }
 
   /** Sends the history to a new session. */
-  retell() {
+  sendHistory() {
     for (const { role, text } of this.#options.transcript.history().slice(-RETOLD)) {
       const isUser = role === 'user';
       const content = [{ type: isUser ? 'input_text' : 'output_text', text }];
@@ -166,7 +170,7 @@ export class Conversation {
     }
   }
 
-  /** @param {WordsEvent} event */
+  /** @param {ConversationItemEvent} event */
   #handleWords(event) {
     switch (event.type) {
       case 'conversation.item.input_audio_transcription.delta': {

@@ -1,13 +1,13 @@
-/** @import { Latency, LatencyOwner } from '../../client/types/api.d.ts' */
+/** @import { Latency, LatencyComponent } from '../../client/types/api.d.ts' */
 
 /**
  * Part of the latency of one turn: component, start and duration, in milliseconds since the user
  * finished (stopped speaking or sent a text).
  *
- * @typedef {{ owner: LatencyOwner, label: string, fromMs: number, ms: number }} Part
+ * @typedef {{ owner: LatencyComponent, label: string, fromMs: number, ms: number }} Part
  */
 
-/** Components in pipeline order. @type {readonly { owner: LatencyOwner, label: string }[]} */
+/** Components in pipeline order. @type {readonly { owner: LatencyComponent, label: string }[]} */
 const OWNERS = [
   { owner: 'arrival', label: 'Your sound, under way' },
   { owner: 'silence', label: 'Silence, to be sure' },

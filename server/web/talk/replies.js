@@ -3,8 +3,8 @@ import { Reply } from './reply.js';
 import { Turn } from './turn.js';
 
 /** @import { Speaker } from '../../client/types/events.d.ts' */
-/** @import { PlaybackEvent, Response, ResponseEvent, ServerError, SoundEvent } from '../../client/types/api.d.ts' */
-/** @import { SceneNews } from '../parts/scene-view.js' */
+/** @import { PlaybackEvent, Response, ResponseEvent, ServerError, AudioEvent } from '../../client/types/api.d.ts' */
+/** @import { SceneEvent } from '../parts/scene-view.js' */
 /** @import { Entry } from './transcript.js' */
 /** @import { TurnStart, VoiceEvent } from './turn.js' */
 
@@ -22,7 +22,7 @@ export class Replies {
    * @param {(speaker: Speaker | undefined) => Entry} options.addEntry
    * @param {() => boolean} options.isAudible false if replies are only read
    * @param {(error: ServerError | undefined) => void} options.onFailed
-   * @param {(news: SceneNews) => void} options.onScene
+   * @param {(news: SceneEvent) => void} options.onScene
    */
   constructor(options) {
     this.#options = options;
@@ -41,7 +41,7 @@ export class Replies {
     this.#turns.set(response.id, new Turn(start));
   }
 
-  /** @param {ResponseEvent | SoundEvent} event about a response; ignored if that was cut off */
+  /** @param {ResponseEvent | AudioEvent} event about a response; ignored if that was cut off */
   handle(event) {
     const turn = this.#turns.get('response' in event ? event.response.id : event.response_id);
     if (turn === undefined) return;
@@ -92,7 +92,7 @@ export class Replies {
 
   /**
    * @param {Turn} turn
-   * @param {ResponseEvent | SoundEvent} event
+   * @param {ResponseEvent | AudioEvent} event
    */
   #extend(turn, event) {
     switch (event.type) {

@@ -1,7 +1,7 @@
 import type { ServerError } from '../../client/types/api.d.ts';
 import type { Character } from '../parts/characters.js';
 import type { Messages } from './messages.js';
-import type { SceneNews } from '../parts/scene-view.js';
+import type { SceneEvent } from '../parts/scene-view.js';
 import type { TalkState } from './talk-state.js';
 import type { Transcript } from './transcript.js';
 
@@ -21,7 +21,7 @@ export interface TalkOptions {
   readonly onLevel: (level: number) => void;
   /** Reports the level of the character's voice, as RMS. */
   readonly onVoice: (level: number) => void;
-  readonly onScene: (news: SceneNews) => void;
+  readonly onScene: (news: SceneEvent) => void;
   /** Called when a microphone was opened: the browser now reveals device labels. */
   readonly onMicrophone: () => void;
   readonly onRefused: (error: ServerError | undefined) => void;

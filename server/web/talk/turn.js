@@ -3,7 +3,7 @@ import { make } from '../parts/dom.js';
 import { moodChips } from '../parts/mood.js';
 import { waterfall } from './waterfall.js';
 
-/** @import { Latency, Response, WordsEvent } from '../../client/types/api.d.ts' */
+/** @import { Latency, Response, ConversationItemEvent } from '../../client/types/api.d.ts' */
 /** @import { Reply } from './reply.js' */
 
 /**
@@ -13,7 +13,7 @@ import { waterfall } from './waterfall.js';
  * @typedef {{ kind: 'speech' | 'text' | 'greeting', atMs: number }} TurnStart
  */
 
-/** @typedef {Extract<WordsEvent, { type: 'x_dramatis.voice' }>} VoiceEvent */
+/** @typedef {Extract<ConversationItemEvent, { type: 'x_dramatis.voice' }>} VoiceEvent */
 
 /** One response: its items and its latency breakdown. */
 export class Turn {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { Cost } from '../../../agents/agent.ts';
-import { openCircuit } from '../../../voices/calls/circuit.ts';
+import { createCircuitBreaker } from '../../../voices/calls/circuit-breaker.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
-import { gated, openMind } from '../../../agents/actor/open.ts';
+import { gated, openAgents } from '../../../agents/actor/open.ts';
 import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
 import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
 import { withScript } from '../../../agents/actor/script.ts';
-import { GaveWay } from '../../../voices/calls/limiter.ts';
+import { Preempted } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { fails, openChatServer, says } from '../../fakes/servers/chat-server.ts';
 import { fakeChat, replyParts, smallCharacter, wordsOf } from './stand-ins.ts';
@@ -118,7 +118,7 @@ describe('a mind with a fallback', () => {
   });
 
   it('has an evasion where a filter left the model no word, and holds that against nobody', async () => {
-    const circuit = openCircuit({ failureCount: 1 });
+    const circuit = createCircuitBreaker({ failureCount: 1 });
     const filtered = actor(martha, fakeChat([], { reason: 'filter' }));
     const parts = await replyParts(withFallback(filtered, lines, circuit), ['How do I do it?']);
     expect(martha.evasions).toContain(wordsOf(parts));
@@ -141,7 +141,7 @@ describe('a mind with a fallback', () => {
   it('leaves a model alone for a while after two failures, then tries it again', async () => {
     const clock = { nowMs: 0 };
     const model = fakeChat([], { error: timeout });
-    const agent = withFallback(actor(martha, model), lines, openCircuit({ now: () => clock.nowMs }));
+    const agent = withFallback(actor(martha, model), lines, createCircuitBreaker({ now: () => clock.nowMs }));
     const triesAt = async (nowMs: number): Promise<number> => {
       clock.nowMs = nowMs;
       expect(wordsOf(await replyParts(agent, ['Hello']))).toBe('Good day, traveller.');
@@ -155,14 +155,14 @@ describe('a mind with a fallback', () => {
   });
 
   it('says why it leaves a model alone', async () => {
-    const circuit = openCircuit({ failureCount: 1 });
+    const circuit = createCircuitBreaker({ failureCount: 1 });
     circuit.failed('ENGINE_REFUSED');
     const parts = await replyParts(withFallback(actor(martha, fakeChat(['Yes.'])), lines, circuit), ['Hello']);
     expect(parts[0]).toEqual({ type: 'mind', name: 'retrieval', because: 'ENGINE_REFUSED' });
   });
 
   it('forgets a failure after a success', () => {
-    const circuit = openCircuit();
+    const circuit = createCircuitBreaker();
     circuit.failed('ENGINE_TIMEOUT');
     circuit.succeeded();
     circuit.failed('ENGINE_TIMEOUT');
@@ -175,7 +175,7 @@ describe('a model for work beside the talks', () => {
     Array.fromAsync(model.chat([{ role: 'user', text: 'Sum up.' }], { signal: new AbortController().signal }));
 
   it('is not asked while talks have found it failing, and tells them where it fails itself', async () => {
-    const circuit = openCircuit({ failureCount: 1 });
+    const circuit = createCircuitBreaker({ failureCount: 1 });
     const model = fakeChat(['Yes.']);
     await expect(ask(gated({ model: fakeChat([], { error: timeout }), circuit }))).rejects.toBe(timeout);
     await expect(ask(gated({ model, circuit }))).rejects.toMatchObject({ code: 'ENGINE_TIMEOUT' });
@@ -185,8 +185,8 @@ describe('a model for work beside the talks', () => {
   });
 
   it('has not failed when it gives way', async () => {
-    const circuit = openCircuit({ failureCount: 1 });
-    const wanted = new GaveWay('wanted');
+    const circuit = createCircuitBreaker({ failureCount: 1 });
+    const wanted = new Preempted('wanted');
     await expect(ask(gated({ model: fakeChat([], { error: wanted }), circuit }))).rejects.toBe(wanted);
     expect(circuit.restsBecause()).toBeUndefined();
   });
@@ -220,15 +220,15 @@ describe('a mind with a script', () => {
 
 describe('the minds of a server', () => {
   it('speak their lines when there is no chat server', async () => {
-    const agent = openMind()(martha);
+    const agent = openAgents()(martha);
     expect(wordsOf(await replyParts(agent, ['Hello']))).toBe('Good day, traveller.');
     expect(martha.greetings).toContain(wordsOf(await replyParts(agent, [], { situation: 'greeting' })));
   });
 
   it('let the model play where there is one', async () => {
     await using server = await openChatServer(says(['Come ', 'in.']));
-    const agent = openMind([
-      { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: openCircuit() },
+    const agent = openAgents([
+      { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: createCircuitBreaker() },
     ])(martha);
     expect(await replyParts(agent, ['Hello'])).toMatchObject([
       { type: 'mind', name: 'small-model' },
@@ -240,8 +240,8 @@ describe('the minds of a server', () => {
 
   it('speak their lines when the model fails, and spare it for all characters', async () => {
     await using server = await openChatServer(fails(401));
-    const mind = openMind([
-      { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: openCircuit() },
+    const mind = openAgents([
+      { model: openOpenaiChat({ baseUrl: server.baseUrl, model: 'small-model' }), circuit: createCircuitBreaker() },
     ]);
     for (const character of [martha, smallCharacter(), smallCharacter()]) {
       expect(wordsOf(await replyParts(mind(character), ['Hello']))).toBe('Good day, traveller.');
@@ -250,7 +250,7 @@ describe('the minds of a server', () => {
   });
 
   it('are made once for each character', () => {
-    const mind = openMind();
+    const mind = openAgents();
     expect(mind(martha)).toBe(mind(martha));
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../agents/chat.ts';
 import { adapter } from '../../../agents/chats/openai-chat.ts';
 import type { CallCost } from '../../../voices/calls/calls.ts';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import { chatConformance } from '../../conformance/chat.ts';
 import { secretKey, type Opened } from '../../conformance/upstream.ts';
@@ -25,7 +25,7 @@ function openServer(): Promise<EngineServer> {
 function openAt(
   server: EngineServer,
   options: Record<string, unknown> = {},
-  care: Care = {},
+  care: CallPolicy = {},
   log?: (cost: CallCost) => void,
 ) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'llama', ...options });
@@ -45,7 +45,7 @@ chatConformance({
   title: 'openai-chat',
   says: /^Good evening, 先生。$/,
   behindServer: true,
-  async open(care?: Care): Promise<Opened<ChatModel>> {
+  async open(care?: CallPolicy): Promise<Opened<ChatModel>> {
     const server = await openServer();
     const upstream = { server, route: 'POST /v1/chat/completions' };
     return { engine: openAt(server, {}, care), upstream, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };

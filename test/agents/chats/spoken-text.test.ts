@@ -1,7 +1,7 @@
 import { array, assert, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { spokenText } from '../../../agents/chats/spoken-text.ts';
-import { ownWords } from '../../../agents/output/speaker-labels.ts';
+import { speakerLabelFilter } from '../../../agents/output/speaker-labels.ts';
 
 /** What comes out when a text goes in, in one piece or cut at the given places. */
 function through(
@@ -56,20 +56,20 @@ describe('a character’s own words', () => {
     ['a note of the director', 'Hm.\n<notes>secret</notes>', 'Hm.\n'],
     ['nothing but a label', 'Holmes', 'Holmes'],
   ])('with %s', (_what, text, own) => {
-    expect(through(ownWords('Sherlock Holmes'), text)).toBe(own);
+    expect(through(speakerLabelFilter('Sherlock Holmes'), text)).toBe(own);
   });
 
   it('does not depend on where deltas are cut', () => {
     const text = 'Holmes: Hm.\n\n*Sherlock:* Pray continue.\nVisitor: I shall.\nMore';
     assert(
       property(array(nat()), (cuts) => {
-        expect(through(ownWords('Sherlock Holmes'), text, cuts)).toBe('Hm.\nPray continue.\n');
+        expect(through(speakerLabelFilter('Sherlock Holmes'), text, cuts)).toBe('Hm.\nPray continue.\n');
       }),
     );
   });
 
   it('holds nothing back that cannot become a label', () => {
-    const words = ownWords('Sherlock Holmes');
+    const words = speakerLabelFilter('Sherlock Holmes');
     expect(words.add('Pray')).toBe('Pray');
     expect(words.add(' con')).toBe(' con');
   });

@@ -3,7 +3,7 @@ import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatPart, Message } from '../../../agents/chat.ts';
 import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
-import { openMind } from '../../../agents/actor/open.ts';
+import { openAgents } from '../../../agents/actor/open.ts';
 import { buildPrompt } from '../../../agents/prompting/prompt.ts';
 import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
 import type { Toolbox } from '../../../agents/tools.ts';
@@ -230,13 +230,13 @@ describe('an actor that may call functions', () => {
 
 describe('a mind without a model', () => {
   it('passes over tools', async () => {
-    const parts = await replyParts(openMind()(martha), ['Hello'], { toolbox });
+    const parts = await replyParts(openAgents()(martha), ['Hello'], { toolbox });
     expect(wordsOf(parts)).toBe('Good day, traveller.');
     expect(parts.map((part) => part.type)).toEqual(['mind', 'text-delta', 'usage']);
   });
 
   it('speaks up after a silence with one of the card’s evasions, another each time', async () => {
-    const agent = openMind()(martha);
+    const agent = openAgents()(martha);
     const first = wordsOf(await replyParts(agent, ['Hello', 'Good day, traveller.'], { situation: 'idle' }));
     const talk = ['Hello', 'Good day, traveller.', '', first];
     const second = wordsOf(await replyParts(agent, talk, { situation: 'idle' }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bookText } from '../../../agents/drafting/book-text.ts';
 import { draftCard } from '../../../agents/drafting/draft-card.ts';
-import { nameIn } from '../../../agents/drafting/name-in.ts';
+import { mainCharacterOf } from '../../../agents/drafting/main-character.ts';
 import { passagesOf } from '../../../agents/drafting/passages.ts';
 import { readPassages, type ReadingOptions } from '../../../agents/drafting/read-passages.ts';
 import type { PassageResult } from '../../../agents/drafting/statements.ts';
@@ -200,9 +200,9 @@ describe('a text as it was published', () => {
         yield { type: 'text-delta' as const, text: `{"name": "${answer}"}` };
       },
     });
-    expect(await nameIn(text, answering('Ada Finch'), { signal })).toBe('Ada Finch');
+    expect(await mainCharacterOf(text, answering('Ada Finch'), { signal })).toBe('Ada Finch');
     expect(seen[0]).toContain('Ada Finch');
     expect(seen[0]?.length).toBeLessThan(9_000);
-    expect(await nameIn(text, answering('Hamlet'), { signal })).toBeUndefined();
+    expect(await mainCharacterOf(text, answering('Hamlet'), { signal })).toBeUndefined();
   });
 });

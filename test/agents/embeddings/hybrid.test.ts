@@ -5,15 +5,15 @@ import { actor } from '../../../agents/actor/actor.ts';
 import type { Embedder } from '../../../agents/embeddings/embedder.ts';
 import { adapter } from '../../../agents/embeddings/openai-embeddings.ts';
 import { fuse, openHybrid } from '../../../agents/embeddings/hybrid.ts';
-import { openMeanings } from '../../../agents/embeddings/embedding-index.ts';
-import { openMeaning } from '../../../agents/prompting/meaning.ts';
+import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
+import { openPackSearch } from '../../../agents/prompting/pack-search.ts';
 import { loadCharacters } from '../../../characters/character.ts';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { itSurvivesFaults, secretKey, type Opened } from '../../conformance/upstream.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
-import { lettersEmbedder } from '../../fakes/models/letters-embedder.ts';
+import { trigramEmbedder } from '../../fakes/models/trigram-embedder.ts';
 import { recallAtFive } from '../../bench/agents/recall-at-five.ts';
 import { fakeChat, smallCharacter } from '../actor/stand-ins.ts';
 
@@ -35,7 +35,7 @@ function openServer(answer?: (input: readonly string[]) => unknown): Promise<Eng
   return openEngineServer({
     [route]: async (seen) => {
       const { input } = seen.json() as { readonly input: readonly string[] };
-      const points = await lettersEmbedder.embed(input, { signal });
+      const points = await trigramEmbedder.embed(input, { signal });
       const data = points.map((point, index) => ({ index, embedding: [...folded(point)] }));
       const body = answer?.(input) ?? { data: data.toReversed(), usage: { prompt_tokens: 3 } };
       return { headers: json, body: JSON.stringify(body) };
@@ -51,7 +51,7 @@ function folded(point: Float32Array): number[] {
   return short;
 }
 
-function openAt(server: EngineServer, care: Care = {}) {
+function openAt(server: EngineServer, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'bge-m3' });
   return adapter.open(settings, openContext('embeddings', { key: secretKey, care: [care, adapter.care?.(settings)] }));
 }
@@ -61,7 +61,7 @@ describe('an embedding server', () => {
     {
       title: 'openai-embeddings',
       behindServer: true,
-      async open(care?: Care): Promise<Opened<Embedder>> {
+      async open(care?: CallPolicy): Promise<Opened<Embedder>> {
         const server = await openServer();
         return {
           engine: openAt(server, care),
@@ -126,7 +126,7 @@ describe('hybrid retrieval', () => {
   it('recalls held-out asks of the eight packs as the README says', async () => {
     const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
     const words = await recallAtFive(packs);
-    const both = await recallAtFive(packs, lettersEmbedder);
+    const both = await recallAtFive(packs, trigramEmbedder);
     const share = (found: readonly boolean[]): number => found.filter(Boolean).length / found.length;
     expect(both).toHaveLength(words.length);
     expect(share(words)).toBeGreaterThan(0.46);
@@ -138,13 +138,13 @@ describe('what a model is shown', () => {
   const coins = { asks: ['What does a bed cost?'], reply: 'Two silver coins, and breakfast with it.' };
   const withMoney = () => smallCharacter({ lines: [...smallCharacter().lines, coins] });
   const character = withMoney();
-  const settled = async (find: ReturnType<typeof openMeaning>): Promise<void> => {
+  const settled = async (find: ReturnType<typeof openPackSearch>): Promise<void> => {
     await find('', { signal });
     for (let round = 0; round < 10; round += 1) await turn();
   };
 
   it('is found by meaning too, and by words alone while the embedder fails or is late', async () => {
-    const find = openMeaning(character, openMeanings(twoTopics));
+    const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     expect(await find('Is money short?', { signal })).toBeUndefined();
     await settled(find);
     expect((await find('Is money short?', { signal }))?.lines).toContainEqual(coins);
@@ -153,13 +153,13 @@ describe('what a model is shown', () => {
       model: 'down',
       embed: () => Promise.reject(new EngineError('down', 'ENGINE_UNAVAILABLE', 'down')),
     };
-    const broken = openMeaning(withMoney(), openMeanings(down));
+    const broken = openPackSearch(withMoney(), openSharedEmbedder(down));
     await settled(broken);
     expect(await broken('Is money short?', { signal })).toBeUndefined();
   });
 
   it('stands in the prompt of the actor', async () => {
-    const find = openMeaning(character, openMeanings(twoTopics));
+    const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     await settled(find);
     const chat = fakeChat(['Aye.']);
     const history = [{ role: 'user' as const, text: 'Is money short?' }];
@@ -170,7 +170,7 @@ describe('what a model is shown', () => {
   });
 
   it('stops with the reply', async () => {
-    const find = openMeaning(character, openMeanings(twoTopics));
+    const find = openPackSearch(character, openSharedEmbedder(twoTopics));
     await settled(find);
     await expect(find('Money?', { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
   });

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Embedder } from '../../../agents/embeddings/embedder.ts';
-import { likeness, unitOf } from '../../../agents/embeddings/embedder.ts';
-import { longestWaitMs, openMeanings } from '../../../agents/embeddings/embedding-index.ts';
-import { openNearest } from '../../../agents/embeddings/nearest.ts';
-import { openRecollection } from '../../../agents/memory/recollection.ts';
-import { openCircuit } from '../../../voices/calls/circuit.ts';
+import { cosineSimilarity, unitOf } from '../../../agents/embeddings/embedder.ts';
+import { longestWaitMs, openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
+import { openEmbeddingIndex } from '../../../agents/embeddings/embedding-index.ts';
+import { openMemoryIndex } from '../../../agents/memory/memory-index.ts';
+import { createCircuitBreaker } from '../../../voices/calls/circuit-breaker.ts';
 import { EngineError } from '../../../voices/engine.ts';
-import { drawer } from '../../bench/agents/large-pack.ts';
+import { seededRandom } from '../../bench/agents/large-pack.ts';
 
 const { signal } = new AbortController();
 
@@ -23,7 +23,7 @@ function fakeEmbedder(answer: (signal: AbortSignal) => Promise<void> = async () 
       return texts.map((text) => Float32Array.of(text.length, 1));
     },
   };
-  return { asked, meanings: (circuit = openCircuit()) => openMeanings(embedder, circuit) };
+  return { asked, meanings: (circuit = createCircuitBreaker()) => openSharedEmbedder(embedder, circuit) };
 }
 
 /** Answers when it is aborted, and not before. */
@@ -38,26 +38,29 @@ describe('the meaning of a remark', () => {
   it('is asked for once, however many want it at a time and later', async () => {
     const { asked, meanings } = fakeEmbedder();
     const opened = meanings();
-    const [left, right] = await Promise.all([opened.pointOf('Rain?', { signal }), opened.pointOf('Rain?', { signal })]);
+    const [left, right] = await Promise.all([
+      opened.embeddingOf('Rain?', { signal }),
+      opened.embeddingOf('Rain?', { signal }),
+    ]);
     expect(left).toBe(right);
-    expect(await opened.pointOf('Rain?', { signal })).toBe(left);
+    expect(await opened.embeddingOf('Rain?', { signal })).toBe(left);
     expect(asked).toEqual([['Rain?']]);
   });
 
   it('delays nobody by more than the longest wait, and a slow embedder is then left alone', async () => {
     let nowMs = 0;
     const { asked, meanings } = fakeEmbedder(never);
-    const opened = meanings(openCircuit({ now: () => nowMs }));
+    const opened = meanings(createCircuitBreaker({ now: () => nowMs }));
     for (const remark of ['One', 'Two']) {
-      const point = opened.pointOf(remark, { signal });
-      const second = opened.pointOf(remark, { signal });
+      const point = opened.embeddingOf(remark, { signal });
+      const second = opened.embeddingOf(remark, { signal });
       await vi.advanceTimersByTimeAsync(longestWaitMs);
       expect(await Promise.all([point, second])).toEqual([undefined, undefined]);
     }
-    expect(await opened.pointOf('Three', { signal })).toBeUndefined();
+    expect(await opened.embeddingOf('Three', { signal })).toBeUndefined();
     expect(asked).toHaveLength(2);
     nowMs = 30_000;
-    const tried = opened.pointOf('Four', { signal });
+    const tried = opened.embeddingOf('Four', { signal });
     await vi.advanceTimersByTimeAsync(longestWaitMs);
     expect(await tried).toBeUndefined();
     expect(asked).toHaveLength(3);
@@ -69,9 +72,9 @@ describe('the meaning of a remark', () => {
       if (isDown) throw new EngineError('fake', 'ENGINE_UNAVAILABLE', 'down');
     });
     const opened = meanings();
-    expect(await opened.pointOf('Rain?', { signal })).toBeUndefined();
+    expect(await opened.embeddingOf('Rain?', { signal })).toBeUndefined();
     isDown = false;
-    expect(await opened.pointOf('Rain?', { signal })).toBeDefined();
+    expect(await opened.embeddingOf('Rain?', { signal })).toBeDefined();
   });
 
   it('lets whoever stops waiting go at once, and keeps the point for the next', async () => {
@@ -79,11 +82,11 @@ describe('the meaning of a remark', () => {
     const answered = Promise.withResolvers<void>();
     const { asked, meanings } = fakeEmbedder(() => answered.promise);
     const opened = meanings();
-    const point = opened.pointOf('Rain?', { signal: leave.signal });
+    const point = opened.embeddingOf('Rain?', { signal: leave.signal });
     leave.abort(new Error('gone'));
     await expect(point).rejects.toThrow('gone');
     answered.resolve();
-    expect(await opened.pointOf('Rain?', { signal })).toBeDefined();
+    expect(await opened.embeddingOf('Rain?', { signal })).toBeDefined();
     expect(asked).toHaveLength(1);
   });
 });
@@ -123,7 +126,7 @@ describe('the meanings of what is kept', () => {
 });
 
 describe('the nearest of many points', () => {
-  const draw = drawer(3);
+  const draw = seededRandom(3);
   const random = (length: number): number[] => Array.from({ length }, () => draw() - 0.5);
   /** Meanings are few, numbers many: points lie near a space of far fewer dimensions. */
   const meant = Array.from({ length: 20 }, () => random(96));
@@ -137,12 +140,12 @@ describe('the nearest of many points', () => {
   it('are those of comparing each with each, found by signs', () => {
     const weights = Array.from({ length: 2_000 }, () => random(20));
     const points = weights.map(pointOf);
-    const nearest = openNearest();
+    const nearest = openEmbeddingIndex();
     for (const [index, point] of points.entries()) nearest.place(index * 2, point);
     let found = 0;
     for (const asked of weights.slice(0, 40).map((each) => pointOf(each.map((value) => value + (draw() - 0.5) / 3)))) {
       const exact = points
-        .map((point, index) => ({ index: index * 2, score: likeness(point, asked) }))
+        .map((point, index) => ({ index: index * 2, score: cosineSimilarity(point, asked) }))
         .toSorted((left, right) => right.score - left.score)
         .slice(0, 5);
       const found5 = nearest.search(asked, 5);
@@ -155,7 +158,7 @@ describe('the nearest of many points', () => {
   it('that stand out are those that are meant, hardly ever those that are near by chance', () => {
     for (const size of [20, 1_000]) {
       const points = Array.from({ length: size }, () => unitOf(random(96)));
-      const nearest = openNearest();
+      const nearest = openEmbeddingIndex();
       for (const [index, point] of points.entries()) nearest.place(index, point);
       const meantFor = points
         .slice(0, 20)
@@ -168,7 +171,7 @@ describe('the nearest of many points', () => {
   });
 
   it('has no place for points of another dimension, and finds nothing where there are none', () => {
-    const nearest = openNearest();
+    const nearest = openEmbeddingIndex();
     expect(nearest.search(Float32Array.of(1), 3)).toEqual([]);
     nearest.place(7, Float32Array.of(0, 1));
     nearest.place(8, Float32Array.of(0, 1, 0));
@@ -182,7 +185,7 @@ describe('memories found by meaning', () => {
   const rain = Float32Array.of(1, 0);
   const money = Float32Array.of(0, 1);
   const opened = () => {
-    const index = openRecollection();
+    const index = openMemoryIndex();
     index.add([
       { id: 't1', text: 'A storm took the roof.', atMs: 0 },
       { id: 't2', text: 'I owe the miller three coins.', atMs: 0 },

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
-import { inRole } from '../../../agents/guardrails/guardrail.ts';
+import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
 import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
 import { cardSchema } from '../../../characters/card.ts';
-import { openGuard } from '../../../agents/guardrails/guardrail-rules.ts';
+import { openGuardrail } from '../../../agents/guardrails/guardrail-rules.ts';
 import { loadCharacters } from '../../../characters/character.ts';
 import { builtInCharacters } from '../../../server/cast/cast.ts';
 import { attacks, type Attack } from './attacks.ts';
@@ -45,7 +45,7 @@ async function attackWith({
     ...(by === 'memory' ? { memories: [text] } : {}),
   };
   let spoken = '';
-  const guarded = withFallback(inRole(actor(character, chat)), retrievalAgent({ ...character, lines: [] }));
+  const guarded = withFallback(withGuardrail(actor(character, chat)), retrievalAgent({ ...character, lines: [] }));
   for await (const part of guarded.reply(asHistory([said]), options))
     if (part.type === 'text-delta') spoken += part.text;
   return { spoken: spoken.trim(), asked: chat.asked[0] ?? [], evasions: character.evasions };
@@ -79,7 +79,7 @@ describe('attacks on the part', () => {
       const isChinese = /\p{Script=Han}/u.test(sentence);
       const speakers = packs.filter(({ languages }) => !isChinese || languages.includes('zh'));
       const history = asHistory([isChinese ? '你好，在忙什么？' : 'Hello, what are you about?']);
-      return speakers.some((character) => openGuard(character, history)(sentence) !== undefined);
+      return speakers.some((character) => openGuardrail(character, history)(sentence) !== undefined);
     });
     expect(innocent.length).toBeGreaterThanOrEqual(60);
     // One, that Wukong would not say so, for its tone.

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
-import { inRole } from '../../../agents/guardrails/guardrail.ts';
+import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
 import { omniPrompt } from '../../../agents/prompting/omni-prompt.ts';
 import { loadCharacter } from '../../../characters/character.ts';
 import { builtInCharacters } from '../../../server/cast/cast.ts';
@@ -22,7 +22,7 @@ async function sentAfter(scripts: readonly string[], character: typeof wukong, r
     },
   };
   const options = { signal: AbortSignal.timeout(10_000) };
-  for await (const _part of inRole(actor(character, chat)).reply(asHistory([remark]), options));
+  for await (const _part of withGuardrail(actor(character, chat)).reply(asHistory([remark]), options));
   expect(asked).toHaveLength(2);
   return asked[1]?.map(({ text }) => text).join('\n') ?? '';
 }

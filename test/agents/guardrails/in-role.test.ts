@@ -2,10 +2,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
-import { inRole } from '../../../agents/guardrails/guardrail.ts';
+import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
 import { buildPrompt } from '../../../agents/prompting/prompt.ts';
-import type { Slip } from '../../../agents/violation.ts';
-import { openGuard } from '../../../agents/guardrails/guardrail-rules.ts';
+import type { Violation } from '../../../agents/violation.ts';
+import { openGuardrail } from '../../../agents/guardrails/guardrail-rules.ts';
 import { openStyle } from '../../../agents/guardrails/style-drift.ts';
 import { loadCharacter, loadCharacters } from '../../../characters/character.ts';
 import { builtInCharacters } from '../../../server/cast/cast.ts';
@@ -38,7 +38,7 @@ function model(scripts: readonly string[]): ChatModel & { readonly asked: (reado
 
 interface Played {
   readonly text: string;
-  readonly slips: readonly Slip[];
+  readonly slips: readonly Violation[];
   readonly minds: number;
   readonly outputTokens: number;
 }
@@ -49,12 +49,12 @@ async function play(
   character = holmes,
 ): Promise<Played & { chat: ReturnType<typeof model> }> {
   const chat = model(scripts);
-  const slips: Slip[] = [];
+  const slips: Violation[] = [];
   let text = '';
   let minds = 0;
   let outputTokens = 0;
-  const options = { signal: AbortSignal.timeout(10_000), onSlip: (slip: Slip) => slips.push(slip) };
-  for await (const part of inRole(actor(character, chat)).reply(asHistory(said), options)) {
+  const options = { signal: AbortSignal.timeout(10_000), onSlip: (slip: Violation) => slips.push(slip) };
+  for await (const part of withGuardrail(actor(character, chat)).reply(asHistory(said), options)) {
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'mind') minds += 1;
     if (part.type === 'usage') outputTokens = part.outputTokens;
@@ -68,7 +68,7 @@ describe('the guard of the part', () => {
       const own = character.lines.map(({ asks, reply }) => ({ ask: asks.join(' '), reply }));
       const others = [...character.evasions, ...character.greetings, ...character.repeatRequests];
       for (const { ask, reply } of [...own, ...others.map((line) => ({ ask: '', reply: line }))]) {
-        const guard = openGuard(character, asHistory([ask]));
+        const guard = openGuardrail(character, asHistory([ask]));
         for (const sentence of sentences(reply))
           expect([character.id, sentence, guard(sentence)]).toEqual([character.id, sentence, undefined]);
       }
@@ -92,7 +92,7 @@ describe('the guard of the part', () => {
     expect(caught / count).toBeLessThan(0.002);
   });
 
-  it.each<[Slip, string, string]>([
+  it.each<[Violation, string, string]>([
     ['assistant', 'As an AI language model, I cannot smoke a pipe.', 'Do you smoke?'],
     ['assistant', 'How can I assist you today?', 'Hello'],
     ['assistant', '作为一个人工智能语言模型，我没有感情。', '你难过吗'],
@@ -109,7 +109,7 @@ describe('the guard of the part', () => {
     ['echo', 'Where were you on the night of the murder?', 'Where were you on the night of the murder?'],
     ['style', 'It is important to note that there are several factors to consider.', 'What now?'],
   ])('catches %s: %s', (slip, sentence, remark) => {
-    expect(openGuard(holmes, asHistory([remark]))(sentence)).toBe(slip);
+    expect(openGuardrail(holmes, asHistory([remark]))(sentence)).toBe(slip);
   });
 
   it.each([
@@ -124,7 +124,7 @@ describe('the guard of the part', () => {
     ['a year of its own time', 'It was in 1881 that I met Watson.', 'When?'],
     ['a language of the talk', '当然可以，我们这就走吧，我的朋友。', '我们走吧，好吗？'],
   ])('lets through %s', (_, sentence, remark) => {
-    expect(openGuard(holmes, asHistory([remark]))(sentence)).toBeUndefined();
+    expect(openGuardrail(holmes, asHistory([remark]))(sentence)).toBeUndefined();
   });
 });
 
@@ -165,7 +165,7 @@ describe('a model that falls out of the part', () => {
   });
 
   it('by the recipe of a paper is not guarded: it is measured as it is', async () => {
-    const agent = inRole(actor(holmes, model(['As an AI, I cannot say.']), { recipe: 'rolegpt' }), 'rolegpt');
+    const agent = withGuardrail(actor(holmes, model(['As an AI, I cannot say.']), { recipe: 'rolegpt' }), 'rolegpt');
     let text = '';
     for await (const part of agent.reply(asHistory(['Hello']), { signal: AbortSignal.timeout(10_000) }))
       if (part.type === 'text-delta') text += part.text;

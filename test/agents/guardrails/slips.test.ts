@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatModel, ChatPart } from '../../../agents/chat.ts';
 import { spokenText } from '../../../agents/chats/spoken-text.ts';
-import { inRole } from '../../../agents/guardrails/guardrail.ts';
+import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
 import { loadCharacter, type Character } from '../../../characters/character.ts';
 import { builtInCharacters } from '../../../server/cast/cast.ts';
 import { speakable } from '../../../voices/text/speakable.ts';
@@ -81,7 +81,7 @@ async function spokenOf(
   remark: string,
   mended: string,
 ): Promise<string> {
-  const agent = inRole(actor(character, model(deltas, mended)));
+  const agent = withGuardrail(actor(character, model(deltas, mended)));
   async function* texts(): AsyncGenerator<string> {
     for await (const part of agent.reply(asHistory([remark]), { signal: AbortSignal.timeout(10_000) }))
       if (part.type === 'text-delta') yield part.text;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { factsIn } from '../../../agents/memory/facts.ts';
-import { openRecollection } from '../../../agents/memory/recollection.ts';
+import { openMemoryIndex } from '../../../agents/memory/memory-index.ts';
 import { extractiveSummary, longestSummary, readSummary, summaryPrompt } from '../../../agents/memory/summary.ts';
 
 describe('facts in what somebody says', () => {
@@ -55,7 +55,7 @@ describe('a recollection', () => {
   const memory = (id: string, text: string, day = 0) => ({ id, text, atMs: day * dayMs });
 
   it('finds what has a topic in common with the remark, the best first', () => {
-    const index = openRecollection();
+    const index = openMemoryIndex();
     index.add([
       memory('a', 'My dog is called Rex.'),
       memory('b', 'I live in Leeds.'),
@@ -67,13 +67,13 @@ describe('a recollection', () => {
   });
 
   it('prefers the fresher of two that fit alike', () => {
-    const index = openRecollection();
+    const index = openMemoryIndex();
     index.add([memory('old', 'The garden is full of roses.', 0), memory('new', 'The garden is full of roses.', 300)]);
     expect(index.find('How is the garden?', 301 * dayMs)).toEqual(['new', 'old']);
   });
 
   it('finds Chinese, which has no spaces', () => {
-    const index = openRecollection();
+    const index = openMemoryIndex();
     index.add([memory('a', '我养了一只猫。'), memory('b', '我住在上海。')]);
     expect(index.find('上海的天气怎么样？', 0)[0]).toBe('b');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { omniPrompt } from '../../../agents/prompting/omni-prompt.ts';
-import type { Near } from '../../../agents/prompting/meaning.ts';
+import type { PackMatches } from '../../../agents/prompting/pack-search.ts';
 import { recipeFor } from '../../../agents/recipes/recipes.ts';
 import type { RecipeName } from '../../../agents/recipe-names.ts';
 import { smallCharacter } from '../actor/stand-ins.ts';
@@ -11,14 +11,14 @@ const martha = smallCharacter({ experiences: [fair, flood, 'You buried three cat
 const asked = [{ role: 'user' as const, text: 'Was there ever a flood here?' }];
 const small = [{ role: 'user' as const, text: 'What do you think?' }];
 
-function sent(recipe: RecipeName, history: readonly { role: 'user'; text: string }[], near?: Near): string {
+function sent(recipe: RecipeName, history: readonly { role: 'user'; text: string }[], near?: PackMatches): string {
   const settings = near === undefined ? {} : { near };
   return recipeFor(martha, recipe)(history, settings)
     .messages.map(({ text }) => text)
     .join('\n');
 }
 
-const near: Near = {
+const near: PackMatches = {
   lines: [{ asks: ['Does the roof hold?'], reply: 'It has held worse.' }],
   lore: ['A grey lady walks in the cellar.'],
   experiences: [fair],

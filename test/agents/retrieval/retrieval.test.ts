@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { indexLines } from '../../../agents/retrieval/line-index.ts';
 import { retrievalAgent } from '../../../agents/retrieval/retrieval.ts';
 import { loadCharacters, type Character } from '../../../characters/character.ts';
-import { chineseTalk, ownTalk, smallTalk, strangeChineseTalk, strangeTalk, type Remark } from './remarks.ts';
+import { chineseTalk, ownTalk, smallTalk, strangeChineseTalk, strangeTalk, type MessageCase } from './user-messages.ts';
 import { replyParts, smallCharacter, wordsOf } from '../actor/stand-ins.ts';
 
 const martha = smallCharacter();
@@ -107,7 +107,7 @@ describe('an index of lines', () => {
 /** One talk of one remark with every character that may know it: was the line right, an evasion, or wrong? */
 async function tally(
   character: Character,
-  remarks: readonly Remark[],
+  remarks: readonly MessageCase[],
 ): Promise<{ readonly right: string[]; readonly evaded: string[]; readonly wrong: string[] }> {
   const result = { right: [] as string[], evaded: [] as string[], wrong: [] as string[] };
   for (const [remark, ask] of remarks) {
@@ -132,7 +132,7 @@ describe.each(packs.map((pack) => [pack.id, pack] as const))('the pack %s', (id,
   });
 
   it('evades at least nineteen of twenty strange remarks', async () => {
-    const strange = (isChinese ? strangeChineseTalk : strangeTalk).map((remark): Remark => [remark, /^$/]);
+    const strange = (isChinese ? strangeChineseTalk : strangeTalk).map((remark): MessageCase => [remark, /^$/]);
     const { wrong } = await tally(pack, strange);
     expect(wrong.slice(Math.floor(strange.length * 0.05))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseLine, isSameLine } from '../../../agents/retrieval/choice.ts';
 import { languageOf } from '../../../agents/language.ts';
-import { paraphrasesOf, remarkKey } from '../../../agents/retrieval/paraphrases.ts';
+import { paraphrasesOf, messageKey } from '../../../agents/retrieval/paraphrases.ts';
 import { isFrame, searchTerms } from '../../../agents/retrieval/words.ts';
 import { asHistory } from '../actor/stand-ins.ts';
 
@@ -45,7 +45,7 @@ describe('paraphrases', () => {
 
   it('never stand in two groups', () => {
     const remarks = ['goodbye', 'why', 'are you an ai', 'i am tired', 'do you have a phone'].flatMap(paraphrasesOf);
-    for (const remark of remarks) expect(paraphrasesOf(remark).map(remarkKey)).toContain(remarkKey(remark));
+    for (const remark of remarks) expect(paraphrasesOf(remark).map(messageKey)).toContain(messageKey(remark));
   });
 });
 

@@ -28,7 +28,7 @@ export async function largePack({ lines, lore, memories }: PackSize): Promise<La
   const asks = packs.flatMap((pack) => pack.lines.flatMap((line) => line.asks));
   const replies = packs.flatMap((pack) => pack.lines.map((line) => line.reply));
   const words = [...new Set(replies.join(' ').match(/\p{L}{5,}/gu))];
-  const draw = drawer(7);
+  const draw = seededRandom(7);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(draw() * items.length)] as Item;
   const character: Character = {
     ...first,
@@ -55,7 +55,7 @@ export async function largePack({ lines, lore, memories }: PackSize): Promise<La
 }
 
 /** A simple generator of numbers from 0 to 1 (Park and Miller 1988). */
-export function drawer(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 48_271) % 2_147_483_647;

@@ -2,16 +2,16 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import MiniSearch from 'minisearch';
 import { unitOf, type Embedder } from '../../../agents/embeddings/embedder.ts';
-import { openMeanings } from '../../../agents/embeddings/embedding-index.ts';
-import { openMeaning, type Near } from '../../../agents/prompting/meaning.ts';
-import { openRecollection } from '../../../agents/memory/recollection.ts';
+import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
+import { openPackSearch, type PackMatches } from '../../../agents/prompting/pack-search.ts';
+import { openMemoryIndex } from '../../../agents/memory/memory-index.ts';
 import { recipeFor } from '../../../agents/recipes/recipes.ts';
 import { searchTerms } from '../../../agents/retrieval/words.ts';
 import type { Message } from '../../../agents/chat.ts';
 import { loadCharacters } from '../../../characters/character.ts';
 import { recallAtFive } from './recall-at-five.ts';
-import { lettersEmbedder } from '../../fakes/models/letters-embedder.ts';
-import { drawer, largePack, type LargePack } from './large-pack.ts';
+import { trigramEmbedder } from '../../fakes/models/trigram-embedder.ts';
+import { seededRandom, largePack, type LargePack } from './large-pack.ts';
 import { shareOf, summarize, type BenchRow } from '../kit/stats.ts';
 
 const bench = 'mind';
@@ -33,10 +33,10 @@ export async function* run(): AsyncIterable<BenchRow> {
   const pack = await largePack(size);
   const began = performance.now();
   const build = recipeFor(pack.character);
-  const memories = openRecollection();
+  const memories = openMemoryIndex();
   memories.add(pack.memories.map((text, index) => ({ id: `t${index}`, text, atMs: index })));
   yield summarize(bench, 'making the indexes, once', 'ms', [performance.now() - began]);
-  const turn = (talk: readonly Message[], near?: Near, point?: Float32Array): void => {
+  const turn = (talk: readonly Message[], near?: PackMatches, point?: Float32Array): void => {
     const recalled = memories.find(remarkOf(talk), 0, point).slice(0, recalledMemories);
     build(talk, { memories: recalled, ...(near === undefined ? {} : { near }) });
   };
@@ -63,7 +63,7 @@ export async function* run(): AsyncIterable<BenchRow> {
 
   const packs = await loadCharacters(path.resolve(import.meta.dirname, '../../../characters'));
   yield shareOf(bench, 'recall@5 of held-out asks: BM25', await recallAtFive(packs));
-  yield shareOf(bench, 'recall@5 of held-out asks: BM25 and letters', await recallAtFive(packs, lettersEmbedder));
+  yield shareOf(bench, 'recall@5 of held-out asks: BM25 and letters', await recallAtFive(packs, trigramEmbedder));
 }
 
 /**
@@ -84,7 +84,7 @@ const wordPoints: Embedder = {
 const known = new Map<string, readonly number[]>();
 
 function pointOf(term: string): readonly number[] {
-  const draw = drawer(
+  const draw = seededRandom(
     Array.from(term).reduce((hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 1),
   );
   const point = known.get(term) ?? Array.from({ length: dimensions }, () => draw() - 0.5);
@@ -94,12 +94,12 @@ function pointOf(term: string): readonly number[] {
 
 /** Returns the embedding search of a pack, once all of it has been embedded. */
 async function searchesByMeaning({ character, talks }: LargePack) {
-  const meanings = openMeanings(wordPoints);
-  const find = openMeaning(character, meanings);
+  const meanings = openSharedEmbedder(wordPoints);
+  const find = openPackSearch(character, meanings);
   while ((await find(remarkOf(talks[0] ?? []), { signal })) === undefined)
     await new Promise((resolve) => setImmediate(resolve));
   return async (remark: string) => {
-    const point = await meanings.pointOf(remark, { signal });
+    const point = await meanings.embeddingOf(remark, { signal });
     return { near: await find(remark, { signal }), point };
   };
 }

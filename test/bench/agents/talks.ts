@@ -2,12 +2,12 @@ import path from 'node:path';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { CharacterAgent } from '../../../agents/agent.ts';
 import type { ChatModel, ChatPart, Message } from '../../../agents/chat.ts';
-import { inRole } from '../../../agents/guardrails/guardrail.ts';
-import { openMind } from '../../../agents/actor/open.ts';
-import type { Slip } from '../../../agents/violation.ts';
+import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
+import { openAgents } from '../../../agents/actor/open.ts';
+import type { Violation } from '../../../agents/violation.ts';
 import { loadCharacters, type Character } from '../../../characters/character.ts';
 import { shareOf, type BenchShare } from '../kit/stats.ts';
-import { ownRemarks } from './talk-remarks.ts';
+import { userMessages } from './user-messages.ts';
 
 const bench = 'talks';
 
@@ -61,7 +61,7 @@ const chineseRemarks = [
  * Guardrail violations of a model that drifts out of character, inserted before the character's own line at every
  * fourth turn.
  */
-const driftsIn: Readonly<Record<'en' | 'zh', readonly (readonly [drift: string, slip: Slip])[]>> = {
+const driftsIn: Readonly<Record<'en' | 'zh', readonly (readonly [drift: string, slip: Violation])[]>> = {
   en: [
     ['As an AI language model, I cannot feel that.', 'assistant'],
     ['I am only playing a role here.', 'out-of-role'],
@@ -100,7 +100,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchShare> {
     for (const each of [...ownTalks(character), usual]) {
       print('');
       const before = new Set<string>();
-      for (const { remark, reply } of await talk(openMind()(character), each)) {
+      for (const { remark, reply } of await talk(openAgents()(character), each)) {
         const isLine = character.lines.some((line) => line.reply === reply);
         answered.push(isLine);
         fresh.push(!before.has(reply));
@@ -111,7 +111,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchShare> {
     }
     print(`\n# ${character.name}, by a scripted model`);
     const drifting = driftingModel(character, said);
-    for (const turn of await talk(inRole(actor(character, drifting.model)), usual)) {
+    for (const turn of await talk(withGuardrail(actor(character, drifting.model)), usual)) {
       const drift = drifting.driftOf(turn.index);
       if (drift !== undefined) caught.push(turn.slips.includes(drift[1]) && !turn.reply.includes(drift[0]));
       print(
@@ -128,11 +128,11 @@ interface Turn {
   readonly index: number;
   readonly remark: string;
   readonly reply: string;
-  readonly slips: readonly Slip[];
+  readonly slips: readonly Violation[];
 }
 
 function ownTalks({ id }: Character): string[][] {
-  return [id, `${id}/zh`].flatMap((key) => ownRemarks[key] ?? []).map((row) => row.split(' | '));
+  return [id, `${id}/zh`].flatMap((key) => userMessages[key] ?? []).map((row) => row.split(' | '));
 }
 
 async function talk(agent: CharacterAgent, said: readonly string[]): Promise<Turn[]> {
@@ -141,9 +141,9 @@ async function talk(agent: CharacterAgent, said: readonly string[]): Promise<Tur
   const turns: Turn[] = [];
   for (const [index, remark] of said.entries()) {
     history.push({ role: 'user', text: remark });
-    const slips: Slip[] = [];
+    const slips: Violation[] = [];
     let reply = '';
-    for await (const part of agent.reply(history, { signal, onSlip: (slip) => slips.push(slip) })) {
+    for await (const part of agent.reply(history, { signal, onViolation: (slip) => slips.push(slip) })) {
       if (part.type === 'text-delta') reply += part.text;
     }
     history.push({ role: 'assistant', text: reply });
@@ -160,10 +160,10 @@ function driftingModel(
   replies: readonly string[],
 ): {
   readonly model: ChatModel;
-  readonly driftOf: (turn: number) => readonly [string, Slip] | undefined;
+  readonly driftOf: (turn: number) => readonly [string, Violation] | undefined;
 } {
   const drifts = driftsIn[character.languages[0] === 'zh' ? 'zh' : 'en'];
-  const driftOf = (turn: number): readonly [string, Slip] | undefined =>
+  const driftOf = (turn: number): readonly [string, Violation] | undefined =>
     turn % 4 === 3 ? drifts[Math.floor(turn / 4) % drifts.length] : undefined;
   let turn = -1;
   let isMending = false;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { Rechunker, type AudioFrame } from '../../../voices/audio.ts';
-import { createEdges } from '../../../voices/dsp/edges.ts';
+import { createVadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
 import { openMoonshine } from '../../../voices/recognizers/moonshine.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
@@ -113,7 +113,7 @@ async function scoresOf(samples: Float32Array, { vad }: Ears): Promise<number[]>
 }
 
 function speechRuns(scores: readonly number[]): { readonly startMs: number; readonly endMs: number }[] {
-  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
+  const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs });
   const runs: { startMs: number; endMs: number }[] = [];
   let startMs = 0;
   for (const score of [...scores, 0, 0, 0, 0, 0]) {

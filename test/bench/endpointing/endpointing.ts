@@ -1,5 +1,5 @@
 import { probabilityOf, textLogit } from '../../../voices/turn-detectors/completeness.ts';
-import { patienceMs } from '../../../voices/turn-detector.ts';
+import { endpointingTimeoutMs } from '../../../voices/turn-detector.ts';
 import { pauseCases, type PauseCase } from './endpointing-cases.ts';
 import { fitProsody, heldOut, printFit, prosodyExamples, randomFrom } from './endpointing-fit.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
@@ -119,7 +119,7 @@ function settingsOf(method: Method | 'silence'): Setting[] {
 
 function pointOf(cases: readonly Scored[], method: Method | 'silence', { threshold, leastMs }: Setting): Point {
   const waitOf = ({ completeness }: Scored): number =>
-    method === 'silence' ? leastMs : patienceMs(completeness[method], { leastMs, mostMs, threshold });
+    method === 'silence' ? leastMs : endpointingTimeoutMs(completeness[method], { leastMs, mostMs, threshold });
   const cut = (one: Scored): number => {
     const waitMs = waitOf(one);
     return pauseLengthsMs.filter((lengthMs) => lengthMs > waitMs).length / pauseLengthsMs.length;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { Rechunker } from '../../../voices/audio.ts';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
-import { createEdges } from '../../../voices/dsp/edges.ts';
+import { createVadHysteresis } from '../../../voices/dsp/vad-hysteresis.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
@@ -59,7 +59,7 @@ export async function utterances(
 }
 
 function speechRuns(probabilities: readonly number[], joinMs: number): { startMs: number; endMs: number }[] {
-  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: joinMs, windowMs: 32 });
+  const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: joinMs, windowMs: 32 });
   const runs: { startMs: number; endMs: number }[] = [];
   let startMs = 0;
   // The silence at the end closes a run that reaches the end.

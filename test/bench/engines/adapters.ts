@@ -7,7 +7,7 @@ import { chatKinds } from '../../../agents/actor/open.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import type { OmniModel } from '../../../voices/omni.ts';
-import type { Kinds } from '../../../voices/calls/context.ts';
+import type { AdaptersByKind } from '../../../voices/calls/context.ts';
 import { omniKinds, recognizerKinds, synthesizerKinds } from '../../../server/engines/voice-kinds.ts';
 import type { SpeechRecognizer } from '../../../voices/recognizer.ts';
 import type { SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
@@ -15,7 +15,7 @@ import { writeWav } from '../../../voices/dsp/wav.ts';
 import { exchangeSince, sayAgain } from '../../fakes/network/bare-client.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
 import { engineTable, type TabledEngine } from '../../conformance/engine-table.ts';
-import { asHeard } from '../../fakes/speech-frames.ts';
+import { vadFrames } from '../../fakes/speech-frames.ts';
 import { tone } from '../../fakes/vad.ts';
 import { summarize, type BenchRow } from '../kit/stats.ts';
 
@@ -100,7 +100,7 @@ async function hangUp(call: Call, server: EngineServer): Promise<number> {
   return (server.abandonedAtMs ?? Number.NaN) - startMs;
 }
 
-async function opened<Engine>(kinds: Kinds<Engine>, engine: TabledEngine, server: EngineServer) {
+async function opened<Engine>(kinds: AdaptersByKind<Engine>, engine: TabledEngine, server: EngineServer) {
   const { kind, apiKeyEnv: _key, ...given } = engine.settings(server);
   const load = kinds[String(kind)];
   if (load === undefined) throw new Error(`no engine of the kind ${String(kind)}`);
@@ -142,7 +142,7 @@ async function* counted<Part>(parts: AsyncIterable<Part>, counts: (part: Part) =
 }
 
 async function* frames(): AsyncIterable<AudioFrame> {
-  yield* asHeard(tone(1_600, 16_000), 16_000);
+  yield* vadFrames(tone(1_600, 16_000), 16_000);
 }
 
 async function* one<Item>(item: Item): AsyncGenerator<Item> {

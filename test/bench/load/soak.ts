@@ -1,4 +1,4 @@
-import { connectRealtime, type ServerEvent } from '../../../server/protocol/client.ts';
+import { connectRealtime, type ReceivedEvent } from '../../../server/protocol/client.ts';
 import { wireSampleRate } from '../../../server/protocol/limits.ts';
 import { Replayer } from '../../../server/protocol/replay.ts';
 import { readCharacters } from '../../../server/cast/cast.ts';
@@ -135,7 +135,7 @@ async function converse(
 /**
  * Simulates playback to find the time that a listener would have waited inside a reply because the next block was late.
  */
-function gapWatch(tally: Tally): (event: ServerEvent) => void {
+function gapWatch(tally: Tally): (event: ReceivedEvent) => void {
   let startMs: number | undefined;
   let receivedMs = 0;
   let lateMs = 0;

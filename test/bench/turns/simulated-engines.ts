@@ -54,7 +54,7 @@ export class Decoder {
       { length: 16_000 },
       (_, index) => 0.1 * Math.sin(index / 9) * Math.sin(index / 900),
     );
-    for (let round = 0; round < 4; round += 1) await model.hear(sound, { carefully: round % 2 === 0 });
+    for (let round = 0; round < 4; round += 1) await model.decode(sound, { carefully: round % 2 === 0 });
   }
 
   async hear(samples: Float32Array, carefully: boolean): Promise<Timed<Hypothesis>> {
@@ -66,7 +66,7 @@ export class Decoder {
       await before;
       const model = await this.#model;
       const startMs = performance.now();
-      const result = await model.hear(samples, { carefully });
+      const result = await model.decode(samples, { carefully });
       return { result, tookMs: performance.now() - startMs };
     })();
     this.#last = hearing.catch(() => undefined);

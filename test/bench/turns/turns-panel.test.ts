@@ -5,7 +5,7 @@ import {
   fellSilent,
   incursions,
   responseMs,
-  tookTheFloor,
+  countedAsTurn,
   yielded,
   yieldMs,
   type Played,
@@ -71,9 +71,9 @@ describe('the turn-taking panel', () => {
   });
 
   it('takes an answer to a nod, or a stop, for a floor that was taken', () => {
-    expect(tookTheFloor(played({ heard: [[0, 4_000]] }))).toBe(false);
-    expect(tookTheFloor(played({ heard: [[0, 1_600]], stopped: [1_600] }))).toBe(true);
-    expect(tookTheFloor(played({ heard: [[0, 4_000]], answers: [3_000] }))).toBe(true);
+    expect(countedAsTurn(played({ heard: [[0, 4_000]] }))).toBe(false);
+    expect(countedAsTurn(played({ heard: [[0, 1_600]], stopped: [1_600] }))).toBe(true);
+    expect(countedAsTurn(played({ heard: [[0, 4_000]], answers: [3_000] }))).toBe(true);
   });
 
   it('counts who talks into a turn, and apart from that who talks into its pauses', () => {

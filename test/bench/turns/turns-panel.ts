@@ -44,7 +44,7 @@ export function fellSilent(played: Played): boolean {
 }
 
 /** Returns whether the sound had an effect that only a user turn may have: it stopped the reply, or got an answer. */
-export function tookTheFloor({ scene, observed }: Played): boolean {
+export function countedAsTurn({ scene, observed }: Played): boolean {
   const { stopped, answers, startMs } = observed;
   return stopped.some((atMs) => atMs >= startMs) || (scene.over && answers.length > 0);
 }
@@ -104,7 +104,7 @@ export function* panelOf(all: readonly Played[]): Iterable<BenchRow | BenchShare
   yield* yieldRows(of('interruption'), 'interruption');
   yield* yieldRows(of('interruption under echo'), 'interruption under echo');
   for (const kind of ['backchannel', 'tic', 'noise', 'non-directed'] as const) yield* selectivityRows(of(kind), kind);
-  yield share('echo alone: reply goes on', of('echo'), (one) => !tookTheFloor(one));
+  yield share('echo alone: reply goes on', of('echo'), (one) => !countedAsTurn(one));
   yield* turnRows(of('turn'), 'turn');
   yield* turnRows(of('turn with pauses'), 'turn with pauses');
   yield* turnRows(of('turn', 'turn with pauses'), 'all turns');
@@ -133,14 +133,14 @@ function* yieldRows(played: readonly Played[], name: string): Iterable<BenchRow 
 function* selectivityRows(played: readonly Played[], name: string): Iterable<BenchRow | BenchShare> {
   const over = played.filter(({ scene }) => scene.over);
   const silent = played.filter(({ scene }) => !scene.over);
-  yield share(`${name} over a reply: goes on`, over, (one) => !tookTheFloor(one));
+  yield share(`${name} over a reply: goes on`, over, (one) => !countedAsTurn(one));
   for (const variety of varietiesOf(over))
-    yield share(`${name} over a reply, ${variety}: goes on`, ofVariety(over, variety), (one) => !tookTheFloor(one));
+    yield share(`${name} over a reply, ${variety}: goes on`, ofVariety(over, variety), (one) => !countedAsTurn(one));
   for (const client of ['holds', 'stock'] as const) {
     const those = over.filter(({ scene }) => scene.client === client);
     yield share(`${name} over a reply, client ${client}: no silent tick within 1 s`, those, (one) => !fellSilent(one));
   }
-  const goesOn = over.filter((one) => !tookTheFloor(one));
+  const goesOn = over.filter((one) => !countedAsTurn(one));
   yield summarize(bench, `${name} over a reply that goes on: broken off for`, 'ms', goesOn.map(brokenOffMs));
   const repeats = goesOn.map(({ observed }) => observed.repeatedMs);
   yield summarize(bench, `${name} over a reply that goes on: said again`, 'ms', repeats);

@@ -69,7 +69,7 @@ export interface Observed {
 }
 
 /** Resources shared by all scenes. */
-export interface Stage {
+export interface SceneResources {
   readonly vad: Vad;
   readonly decoder: Decoder;
   readonly voices: EmbeddedVoices;
@@ -88,7 +88,7 @@ const longestMs = 60_000;
 const enoughMs = 200;
 
 /** Plays one scene against a real session with its own clock. */
-export async function playScene(scene: Scene, stage: Stage): Promise<Observed> {
+export async function playScene(scene: Scene, stage: SceneResources): Promise<Observed> {
   const time = new SimulatedTime();
   const speaker = new Loudspeaker();
   const { session, done } = openScene(scene, stage, time);
@@ -114,7 +114,13 @@ export async function playScene(scene: Scene, stage: Stage): Promise<Observed> {
   }
 }
 
-function microphone(scene: Scene, { room }: Stage, speaker: Loudspeaker, nowMs: number, startMs: number): Float32Array {
+function microphone(
+  scene: Scene,
+  { room }: SceneResources,
+  speaker: Loudspeaker,
+  nowMs: number,
+  startMs: number,
+): Float32Array {
   const packet = new Float32Array(samplesIn(packetMs));
   const from = samplesIn(nowMs) % (room.length - packet.length);
   mix(packet, room.subarray(from, from + packet.length), 0, fromDecibels(scene.noiseDecibels));
@@ -126,7 +132,7 @@ function microphone(scene: Scene, { room }: Stage, speaker: Loudspeaker, nowMs: 
   return packet;
 }
 
-function openScene({ character, client, says }: Scene, stage: Stage, time: SimulatedTime) {
+function openScene({ character, client, says }: Scene, stage: SceneResources, time: SimulatedTime) {
   const { synthesizer, voice } = stage.voices.forCharacter(character.voice);
   let ids = 0;
   const session = new Session({

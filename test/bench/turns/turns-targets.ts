@@ -1,5 +1,5 @@
 import { shareOf, type BenchShare } from '../kit/stats.ts';
-import { incursions, tookTheFloor, yielded, yieldMs, type Played } from './turns-panel.ts';
+import { incursions, countedAsTurn, yielded, yieldMs, type Played } from './turns-panel.ts';
 
 /** Time within which a reply must be silent once the interruption is certain. */
 const stopWithinMs = 250;
@@ -11,7 +11,7 @@ export function* targetsOf(all: readonly Played[]): Iterable<BenchShare> {
   yield* target('yields, recordings', real, yielded, 0.95);
   yield* target('yields, with embedded one-word commands', interruptions, yielded, 0.95);
   const nods = all.filter(({ scene }) => scene.kind === 'backchannel' && scene.over);
-  yield* target('goes on under backchannels', nods, (one) => !tookTheFloor(one), 0.8);
+  yield* target('goes on under backchannels', nods, (one) => !countedAsTurn(one), 0.8);
   const turns = all.filter(({ scene }) => scene.kind === 'turn' || scene.kind === 'turn with pauses');
   yield* target('does not talk into turns', turns, (one) => incursions(one, { pauses: false }) === 0, 0.92);
   const stops = interruptions.filter(yielded);

@@ -6,7 +6,7 @@ import { summarize, type BenchRow, type BenchShare } from '../kit/stats.ts';
 import { loadMaterial } from './turns-material.ts';
 import { panelOf, type Played } from './turns-panel.ts';
 import { targetsOf } from './turns-targets.ts';
-import { playScene, type Stage } from './turns-scene.ts';
+import { playScene, type SceneResources } from './turns-scene.ts';
 import { atLevel, rate, roomNoise } from './turns-sounds.ts';
 import { writeScript, type ScriptedScene } from './turns-script.ts';
 
@@ -57,7 +57,7 @@ export async function* run(args: readonly string[]): AsyncIterable<BenchRow | Be
   }
 }
 
-async function playAll(script: readonly ScriptedScene[], stage: Stage): Promise<Played[]> {
+async function playAll(script: readonly ScriptedScene[], stage: SceneResources): Promise<Played[]> {
   const played: Played[] = [];
   const waiting = [...script];
   const player = async (): Promise<void> => {

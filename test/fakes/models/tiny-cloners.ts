@@ -1,5 +1,5 @@
 import type { Weights } from '../../../voices/models/weights.ts';
-import { humming, phonemeList } from './tiny-mouths.ts';
+import { humming, phonemeList } from './tiny-synthesizers.ts';
 import { castTo, node, tensor, type TinyFiles } from './tiny-model.ts';
 
 type Mouth = Readonly<Record<string, Weights>>;

@@ -10,7 +10,7 @@ export interface Exchange {
 }
 
 /** Returns the exchange since request number `from`. */
-export function exchangeSince(from: number, { requests, lastTalk }: EngineServer): Exchange {
+export function exchangeSince(from: number, { requests, lastSocketMessages: lastTalk }: EngineServer): Exchange {
   const made = requests.slice(from);
   return { requests: made, ...(made.at(-1)?.headers.upgrade === undefined ? {} : { talk: lastTalk }) };
 }

@@ -5,7 +5,7 @@ import { seededRandom } from '../../../eval/seeded-random.ts';
 import { Queue } from '../../../voices/runtime/queue.ts';
 
 /** Network conditions of the proxy. All can be changed while it runs. */
-export interface Weather {
+export interface NetworkConditions {
   /** Cuts a connection after this many bytes, both ways together; drawn for each connection. */
   cutAfterBytes?: { readonly least: number; readonly most: number } | undefined;
   /** Maximum random delay of each piece; pieces never overtake each other. */
@@ -20,7 +20,7 @@ export interface Weather {
 /** A TCP proxy on loopback that simulates bad networks; random, but reproducible from its seed. */
 export interface FlakyProxy extends AsyncDisposable {
   readonly url: string;
-  readonly weather: Weather;
+  readonly weather: NetworkConditions;
   /** Connections accepted so far, and connections cut. */
   readonly taken: number;
   readonly cuts: number;
@@ -38,7 +38,7 @@ export interface FlakyProxy extends AsyncDisposable {
 }
 
 /** Opens a proxy in front of a loopback port. */
-export async function openFlakyProxy(port: number, seed = 1, weather: Weather = {}): Promise<FlakyProxy> {
+export async function openFlakyProxy(port: number, seed = 1, weather: NetworkConditions = {}): Promise<FlakyProxy> {
   const random = seededRandom(seed);
   const pairs = new Set<Pair>();
   let target = port;
@@ -98,7 +98,7 @@ export async function openFlakyProxy(port: number, seed = 1, weather: Weather = 
 /** One connection through the proxy: two sockets, and the data between them. */
 class Pair {
   readonly #client: Socket;
-  readonly #weather: Weather;
+  readonly #weather: NetworkConditions;
   readonly #random: () => number;
   readonly #onCut: () => void;
   readonly #upstream = new Socket();
@@ -106,7 +106,7 @@ class Pair {
   #ice = openGate();
   #isCut = false;
 
-  constructor(client: Socket, weather: Weather, random: () => number, onCut: () => void) {
+  constructor(client: Socket, weather: NetworkConditions, random: () => number, onCut: () => void) {
     this.#client = client;
     this.#weather = weather;
     this.#random = random;

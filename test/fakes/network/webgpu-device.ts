@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { candidateProviders, thisMachine } from '../../../server/engines/gpu-present.ts';
+import { candidateProviders, thisMachine } from '../../../server/engines/gpu-detection.ts';
 
 /** Folder of the Vulkan loader and SwiftShader, a software Vulkan device, in Debian's Chromium. */
 const chromium = '/usr/lib/chromium';

@@ -4,7 +4,7 @@ import type { Fault } from './faults.ts';
 /** Records the calls to an in-test server of any protocol, and decides which answers fail. */
 export class CallCount implements Omit<EngineServer, 'url' | typeof Symbol.asyncDispose> {
   readonly requests: SeenRequest[] = [];
-  lastTalk: readonly Message[] = [];
+  lastSocketMessages: readonly Message[] = [];
   connections = 0;
   mostAtOnce = 0;
   open = 0;

@@ -1,5 +1,5 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
-import { pcmOf, wavHeader } from '../sound.ts';
+import { pcmOf, wavHeader } from '../server-audio.ts';
 
 /** The known ways in which servers send audio replies. */
 export type ChatAudioShape = 'openai' | 'dashscope' | 'dashscope-transcript' | 'both' | 'vllm-omni' | 'late' | 'mute';

@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer, type Route } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { pcmOf } from '../sound.ts';
+import { pcmOf } from '../server-audio.ts';
 
 /**
  * CosyVoice's FastAPI server: raw audio without a content type, and status 200 whatever happens, except for a missing

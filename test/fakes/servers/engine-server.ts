@@ -28,7 +28,7 @@ export interface Message {
 
 /** Handler of `METHOD /path`; a `Talk` handles `WS /path`. */
 export type Route = (request: SeenRequest) => Answer | Promise<Answer>;
-export type Talk = (socket: WebSocket, request: SeenRequest, pause: Pause) => void;
+export type SocketHandler = (socket: WebSocket, request: SeenRequest, pause: Pause) => void;
 
 /** For protocols that reuse a connection for several tasks: none is in progress between `rest` and `go`. */
 export interface Pause {
@@ -45,7 +45,7 @@ export interface EngineServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
   /** Messages of the WebSocket that was opened last, in order. */
-  readonly lastTalk: readonly Message[];
+  readonly lastSocketMessages: readonly Message[];
   /** Number of connections ever made. */
   readonly connections: number;
   /** Highest number of concurrent requests. */
@@ -64,7 +64,7 @@ export interface EngineServer extends AsyncDisposable {
 /** Opens a server with these routes. */
 export async function openEngineServer(
   routes: Readonly<Record<string, Route>>,
-  talks: Readonly<Record<string, Talk>> = {},
+  talks: Readonly<Record<string, SocketHandler>> = {},
 ): Promise<EngineServer> {
   const resting = new Set<WebSocket>();
   // A fault also breaks idle connections, so that the next task needs a new one.
@@ -108,7 +108,7 @@ export async function openEngineServer(
     sockets.handleUpgrade(request, raw, head, (socket) => {
       let end: ReturnType<CallCount['begin']> | undefined = calls.begin();
       let closedByUs = false;
-      calls.lastTalk = noted(socket);
+      calls.lastSocketMessages = noted(socket);
       const spoiled = spoil(socket, fault, () => (closedByUs = true));
       const pause = {
         rest() {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import type { EngineErrorCode } from '../../../voices/engine.ts';
 
 type Piece = string | Uint8Array;
@@ -36,10 +36,10 @@ export interface FaultCase {
   /** False: a retry would be wrong. */
   readonly again?: boolean;
   /** Call policy that the engine must be opened with for this case. */
-  readonly care?: Care;
+  readonly care?: CallPolicy;
 }
 
-const impatient: Care = { timeouts: { connectMs: 200, firstByteMs: 200, betweenBytesMs: 200 }, retries: 0 };
+const impatient: CallPolicy = { timeouts: { connectMs: 200, firstByteMs: 200, betweenBytesMs: 200 }, retries: 0 };
 const lost: readonly EngineErrorCode[] = ['ENGINE_UNAVAILABLE', 'ENGINE_BAD_REPLY'];
 
 /** Faults of engine servers seen in the field. */

@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer, type SeenRequest } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { pcmOf } from '../sound.ts';
+import { pcmOf } from '../server-audio.ts';
 
 /**
  * fish-speech's API server: raw audio labelled as WAV, voices by registered id, MessagePack unless JSON is requested.

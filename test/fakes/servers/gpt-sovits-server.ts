@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { pcmOf, wavHeader, wavOf } from '../sound.ts';
+import { pcmOf, wavHeader, wavOf } from '../server-audio.ts';
 
 const languages = ['auto', 'en', 'zh', 'ja', 'ko', 'yue', 'all_zh', 'all_ja', 'all_yue', 'all_ko', 'auto_yue'];
 

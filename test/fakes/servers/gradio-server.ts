@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { wavOf } from '../sound.ts';
+import { wavOf } from '../server-audio.ts';
 
 /** Description of an app's input. */
 export interface DescribedInput {

@@ -15,7 +15,7 @@ export interface JudgeServerOptions {
   /** Bonus for the first speaker: a biased judge. */
   readonly firstBonus?: number;
   /** Input of the score: the exact recordings (default), their lengths alone, or nothing. */
-  readonly ear?: 'bits' | 'lengths' | 'deaf';
+  readonly scoredBy?: 'bits' | 'lengths' | 'deaf';
   /** Request parameters that it rejects with 400. */
   readonly declines?: readonly string[];
   /** Replaces the built-in scoring: the score of one speaker's recordings (WAV, base64). */
@@ -96,7 +96,7 @@ function verdictOn(body: Record<string, unknown>, options: JudgeServerOptions): 
   }
   const [first = [], second = []] = groups;
   const score = (clips: readonly string[], metric: string, bonus: number): number => {
-    const { ear = 'bits', scores } = options;
+    const { scoredBy: ear = 'bits', scores } = options;
     if (scores !== undefined) return scores(clips, text);
     const heard = ear === 'deaf' ? '' : ear === 'bits' ? clips.join() : clips.map((clip) => clip.length).join();
     const hash = createHash('sha1').update(heard).update(metric).digest();

@@ -1,5 +1,5 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
-import { pcmOf } from '../sound.ts';
+import { pcmOf } from '../server-audio.ts';
 
 export interface RealtimeServer extends EngineServer {
   /** Every event that clients sent. */

@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { pcmOf, wavOf } from '../sound.ts';
+import { pcmOf, wavOf } from '../server-audio.ts';
 
 /** A sidecar as defined by `voices/synthesizers/sidecar/openapi.json`, with a model at 22.05 kHz. */
 export async function openSidecarServer(

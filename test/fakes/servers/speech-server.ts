@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer, type Route } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { pcmOf, wavHeader, wavOf } from '../sound.ts';
+import { pcmOf, wavHeader, wavOf } from '../server-audio.ts';
 
 /** Audio formats of the in-test servers. */
 export type SpeechShape = 'pcm' | 'wav' | 'wav-open' | 'sse' | 'sse-wav-each' | 'sse-misaligned';

@@ -4,7 +4,7 @@ import { openEngineServer, type EngineServer, type Route, type SeenRequest } fro
 const json = { 'content-type': 'application/json' };
 
 /** The result of a transcription. */
-export interface Hearing {
+export interface TranscriptionResult {
   readonly text: string;
   readonly language?: string;
   /** Streaming format of partial results, if the client asks for a stream. Absent: always the whole text at once. */
@@ -39,7 +39,7 @@ function event(data: object): string {
  * that are not WAV.
  */
 export async function openTranscriptionServer(
-  hearing: Hearing | (() => Hearing) = { text: 'hello there' },
+  hearing: TranscriptionResult | (() => TranscriptionResult) = { text: 'hello there' },
 ): Promise<EngineServer & { seconds(): Promise<number[]> }> {
   const transcribe: Route = async (request) => {
     const { text, language = 'english', segments, events } = typeof hearing === 'function' ? hearing() : hearing;

@@ -1,6 +1,6 @@
 import { openEngineServer, type EngineServer } from './engine-server.ts';
 import type { Answer } from './faults.ts';
-import { pcmOf, wavHeader } from '../sound.ts';
+import { pcmOf, wavHeader } from '../server-audio.ts';
 
 const rate = 24_000;
 const languages = ['en', 'es', 'fr', 'de', 'it', 'pt', 'pl', 'tr', 'ru', 'nl', 'cs', 'ar', 'zh-cn', 'ja', 'hu', 'ko'];

@@ -2,10 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
-import { openMind } from '../../../agents/actor/open.ts';
+import { openAgents } from '../../../agents/actor/open.ts';
 import type { Character } from '../../../characters/character.ts';
 import type { Engines } from '../../../server/engines/engines.ts';
-import { keepAlive } from '../../../server/transports/websocket/socket-carrier.ts';
+import { keepAlive } from '../../../server/transports/websocket/socket-transport.ts';
 import { limits } from '../../../server/protocol/limits.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import type { Responder } from '../../../server/session/contract/responder.ts';
@@ -284,7 +284,7 @@ describe('one session beside another', () => {
 
   it('is answered from the lines of the character where the chat server dies in mid-sentence', async () => {
     await using chat = await openChatServer(diesAfter('My dear fellow, ', 'it is elemen'));
-    const mind = openMind([{ model: openOpenaiChat({ ...chat, model: 'fake' }) }]);
+    const mind = openAgents([{ model: openOpenaiChat({ ...chat, model: 'fake' }) }]);
     const fakes = fakeEngines({ hears: ['who are you'] });
     const responderFor = (who: Character): Responder => cascade({ ...fakes, ...fakes.voiceOf(who), agent: mind(who) });
     const { call } = await open(twoWorlds(fakeEngines(), { ...fakes, responderFor }));

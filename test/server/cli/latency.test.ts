@@ -3,7 +3,11 @@ import { measureTurns } from '../../../server/cli/latency/latency.ts';
 import { latencyTable, summarizeLatency } from '../../../server/cli/latency/latency-table.ts';
 import { spreadOf } from '../../../server/terminal/spread.ts';
 import { waterfall } from '../../../server/terminal/waterfall.ts';
-import { owners, shareOut, type Owner } from '../../../server/session/contract/latency-breakdown.ts';
+import {
+  latencyComponents,
+  shareOut,
+  type LatencyComponent,
+} from '../../../server/session/contract/latency-breakdown.ts';
 import type { Latency } from '../../../server/session/contract/turn-timings.ts';
 import { parts, withHeard } from '../../../server/web/talk/latency.js';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
@@ -12,7 +16,7 @@ import { tone } from '../../fakes/vad.ts';
 import { serve } from '../../rigs/serve-rig.ts';
 
 /** A ledger in which each owner was done at these milliseconds. */
-function ledger(ends: Partial<Record<Owner, number>>, sentMs: number): Latency {
+function ledger(ends: Partial<Record<LatencyComponent, number>>, sentMs: number): Latency {
   const totalMs = Math.max(sentMs, ends.delivery ?? 0);
   return {
     basis: 'speech_end',
@@ -77,7 +81,7 @@ describe('the table of many turns', () => {
     expect(summary.owners.silence).toEqual({ n: 3, median: 50_000, p95: 50_000, p99: 50_000 });
     expect(summary.owners.arrival).toEqual({ n: 1, median: 20, p95: 20, p99: 20 });
     expect(summary.owners.client).toBeUndefined();
-    expect(Object.keys(summary.owners)).toEqual(owners.filter((owner) => owner in summary.owners));
+    expect(Object.keys(summary.owners)).toEqual(latencyComponents.filter((owner) => owner in summary.owners));
     const lines = latencyTable(summary).split('\n');
     expect(lines).toHaveLength(2 + Object.keys(summary.owners).length);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
@@ -104,9 +108,9 @@ describe('measuring a server', () => {
       signal: new AbortController().signal,
     });
     expect(measured).toMatchObject({ unanswered: 0, errors: [] });
-    expect(measured.ledgers).toHaveLength(2);
-    for (const { owners: shares, total_ms: totalMs } of measured.ledgers) {
-      const sum = owners.reduce((tenths, owner) => tenths + Math.round((shares[owner] ?? 0) * 10), 0);
+    expect(measured.breakdowns).toHaveLength(2);
+    for (const { owners: shares, total_ms: totalMs } of measured.breakdowns) {
+      const sum = latencyComponents.reduce((tenths, owner) => tenths + Math.round((shares[owner] ?? 0) * 10), 0);
       expect(sum).toBe(Math.round(totalMs * 10));
       expect(shares.delivery).toBeTypeOf('number');
     }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PipeSpeaker } from '../../../server/cli/talk/pipe-speaker.ts';
+import { TerminalSpeaker } from '../../../server/cli/talk/terminal-speaker.ts';
 import { terminalTalk } from '../../../server/cli/talk/terminal-talk.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
@@ -165,7 +165,7 @@ describe('a loudspeaker behind a pipe', () => {
       onProgress: (itemId: string, playedMs: number) => void played.set(itemId, playedMs),
       onEnded: (itemId: string) => void told.push(itemId),
     };
-    const speaker = new PipeSpeaker(player, listener, now);
+    const speaker = new TerminalSpeaker(player, listener, now);
     return { player, told, played, speaker, writtenMs: () => player.bytes / 48 };
   }
 

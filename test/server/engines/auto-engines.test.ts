@@ -8,7 +8,7 @@ import { findModel, readCatalogue, type CatalogueModel } from '../../../voices/m
 import { describeFiles } from '../../../voices/models/installed.ts';
 import { withInstalledJudges } from '../../../server/engines/auto-engines.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
-import { planWhole } from '../../../server/engines/plan-whole.ts';
+import { planIntactEngines } from '../../../server/engines/plan-intact.ts';
 import { readConfig } from '../../../server/config/config.ts';
 
 const catalogue = readCatalogue();
@@ -107,10 +107,10 @@ describe('a damaged model', () => {
   it('is passed over for the next best, in one line with how to mend it', async () => {
     const dataDir = await dataDirWith('moonshine-base-en', 'sense-voice', 'smart-turn-v3.2', 'campplus-zh-en');
     const [best] = namesOf(planEngines({ auto: true, dataDir }, {})).recognizer;
-    const { plan: whole } = await planWhole({ auto: true, dataDir });
+    const { plan: whole } = await planIntactEngines({ auto: true, dataDir });
     expect(whole.notes).toHaveLength(1);
     for (const id of [best ?? '', 'smart-turn-v3.2', 'campplus-zh-en']) await damage(dataDir, id);
-    const { plan, settings } = await planWhole({ auto: true, dataDir });
+    const { plan, settings } = await planIntactEngines({ auto: true, dataDir });
     const next = best === 'sense-voice' ? 'moonshine-base-en' : 'sense-voice';
     expect(namesOf(plan).recognizer).toEqual([next, 'moonshine']);
     expect(plan.turns).toEqual({ kind: 'prosody' });
@@ -127,7 +127,7 @@ describe('a damaged model', () => {
   it('that is cut short is told too', async () => {
     const dataDir = await dataDirWith('sense-voice');
     await writeFile(path.join(dataDir, 'models', 'sense-voice', 'model.int8.onnx'), 'cut');
-    const { plan } = await planWhole({ auto: true, dataDir });
+    const { plan } = await planIntactEngines({ auto: true, dataDir });
     expect(plan.notes[1]).toMatch(/^--auto passed over sense-voice, which is damaged/);
   });
 
@@ -137,7 +137,7 @@ describe('a damaged model', () => {
     await damage(dataDir, 'smart-turn-v3.2');
     const [file = ''] = Object.values(findModel(catalogue, 'smart-turn-v3.2').files);
     const smartTurn = path.join(dataDir, 'models', 'smart-turn-v3.2', file);
-    const { plan } = await planWhole({ auto: true, dataDir, recognizer: ['moonshine'], smartTurn });
+    const { plan } = await planIntactEngines({ auto: true, dataDir, recognizer: ['moonshine'], smartTurn });
     expect(plan.turns).toMatchObject({ model: smartTurn });
     expect(plan.notes).toHaveLength(1);
   });

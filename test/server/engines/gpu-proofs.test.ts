@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig, type Config } from '../../../server/config/config.ts';
-import { candidateProviders, type Machine } from '../../../server/engines/gpu-present.ts';
-import { openProofs } from '../../../server/engines/gpu-proofs.ts';
-import { proveProviders, type ProveOptions } from '../../../server/gpu/prove.ts';
+import { candidateProviders, type Machine } from '../../../server/engines/gpu-detection.ts';
+import { openProviderResults } from '../../../server/engines/provider-results.ts';
+import { selectProviders, type ProveOptions } from '../../../server/gpu/select-providers.ts';
 import type { TrialResult } from '../../../server/gpu/trial-script.ts';
 
 /** A machine whose system lists these devices; with a model of DNSMOS in its data folder. */
@@ -49,7 +49,7 @@ async function prove(
 ): Promise<string[]> {
   const lines: string[] = [];
   const tell: ProveOptions['tell'] = (level, text) => void lines.push(`${level}: ${text}`);
-  await proveProviders(config, { signal: ends, tell, machine, ...(tryModel && { tryModel }) });
+  await selectProviders(config, { signal: ends, tell, machine, ...(tryModel && { tryModel }) });
   return lines;
 }
 
@@ -74,7 +74,7 @@ it('uses the provider that gives the same results sooner, from then on, and trie
     'info: dnsmos P.835 runs on webgpu from the next start on (cuda: its process ended with SIGSEGV; ' +
       "webgpu: serves; 5.0 times the processor's speed). `--providers cpu` keeps it on the processor.",
   ]);
-  expect(openProofs(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
+  expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
   expect(await prove(config, machine, tryModel)).toEqual([]);
   expect(tried).toEqual(['dnsmos P.835 cpu', 'dnsmos P.835 cuda', 'dnsmos P.835 webgpu']);
 });
@@ -88,7 +88,7 @@ it.each([
   const [line, ...more] = await prove(config, machine, trials({ cpu, webgpu }).tryModel);
   expect(line).toMatch(/^warn: dnsmos P.835 stays on the processor \(webgpu: .+\)\. .+ doctor --gpu/);
   expect(more).toEqual([]);
-  expect(openProofs(config.dataDir, machine).proven).toEqual({ [model]: [] });
+  expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: [] });
 });
 
 it('one that takes the server down is not tried again', async () => {
@@ -96,7 +96,7 @@ it('one that takes the server down is not tried again', async () => {
   const meanwhile: boolean[] = [];
   const { tryModel } = trials({ cpu, webgpu: crash });
   await prove(config, machine, async (trial, provider, during) => {
-    meanwhile.push(openProofs(config.dataDir, machine).knows(model, 'webgpu'));
+    meanwhile.push(openProviderResults(config.dataDir, machine).knows(model, 'webgpu'));
     return tryModel(trial, provider, during);
   });
   expect(meanwhile).toEqual([true, true]);
@@ -112,18 +112,18 @@ it('a server that is stopped meanwhile tries again at its next start', async () 
   };
   expect(await prove(config, machine, stops, ends.signal)).toEqual([]);
   expect(await prove(config, machine, tryModel)).toHaveLength(1);
-  expect(openProofs(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
+  expect(openProviderResults(config.dataDir, machine).proven).toEqual({ [model]: ['webgpu'] });
 });
 
 it('what was proven holds for that machine and that file only', async () => {
   const { machine, config, model } = await machineWith(['dri/renderD128']);
   await prove(config, machine, trials({ cpu, webgpu: { output: [1, 2], medianMs: 1 } }).tryModel);
   const elsewhere = await machineWith(['nvidiactl']);
-  expect(openProofs(config.dataDir, { ...machine, arch: 'arm64' }).proven).toEqual({});
-  expect(openProofs(config.dataDir, (await machineWith([])).machine).proven).toEqual({});
+  expect(openProviderResults(config.dataDir, { ...machine, arch: 'arm64' }).proven).toEqual({});
+  expect(openProviderResults(config.dataDir, (await machineWith([])).machine).proven).toEqual({});
   await writeFile(model, 'other weights');
-  expect(openProofs(config.dataDir, machine).proven).toEqual({});
-  expect(openProofs(elsewhere.config.dataDir, elsewhere.machine).proven).toEqual({});
+  expect(openProviderResults(config.dataDir, machine).proven).toEqual({});
+  expect(openProviderResults(elsewhere.config.dataDir, elsewhere.machine).proven).toEqual({});
 });
 
 it('a book of proofs that is broken is written anew', async () => {

@@ -11,7 +11,7 @@ import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { concatSamples, floatsFromPcm16, pcm16FromFloats } from '../../../voices/audio.ts';
 import { atThePaceOfSpeech } from '../../fakes/spoken.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
-import { presetServers, type Clip, type Cue, type PresetServers } from '../../rigs/preset-rig.ts';
+import { presetServers, type Clip, type ScriptedExchange, type PresetServers } from '../../rigs/preset-rig.ts';
 import { record } from '../../rigs/serve-rig.ts';
 
 type Client = ReturnType<typeof record>;
@@ -83,7 +83,7 @@ describe.skipIf(!sharedAvailable)('a spoken conversation on each system of Speec
   it.each(presetIds)(
     '%s hears, answers in the character’s voice, is interrupted, and goes on',
     async (preset) => {
-      const cue: Cue = { hears: 'In being comparatively modern.', says: 'Good evening, my friend.' };
+      const cue: ScriptedExchange = { hears: 'In being comparatively modern.', says: 'Good evening, my friend.' };
       const open = presetServers[preset];
       if (open === undefined) throw new Error('no servers');
       const upstream = await open(cue);

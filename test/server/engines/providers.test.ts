@@ -10,12 +10,12 @@ import { readConfig } from '../../../server/config/config.ts';
 import { openEngines } from '../../../server/engines/engines.ts';
 import { cudaLibrary } from '../../../voices/onnx/cuda-library.ts';
 import { writeSmallCampplus } from '../../fakes/models/small-models.ts';
-import { executionNotes } from '../../../server/telemetry/execution-notes.ts';
+import { providerFallbackNotes } from '../../../server/telemetry/provider-fallback-notes.ts';
 
 const run = promisify(execFile);
 
 it('tells in one line, however many threads find out, once the log is open', () => {
-  const notes = executionNotes();
+  const notes = providerFallbackNotes();
   const failed = [{ provider: 'cuda', why: 'no library' }] as const;
   for (let thread = 0; thread < 3; thread += 1) notes.take({ model: 'moonshine', provider: 'cpu', failed });
   notes.take({ model: 'silero', provider: 'cpu', failed: [] });
@@ -29,7 +29,7 @@ it('tells in one line, however many threads find out, once the log is open', () 
 
 it('shows which provider serves each model, after a fallback too', async () => {
   const lines: string[] = [];
-  const notes = executionNotes();
+  const notes = providerFallbackNotes();
   notes.tellTo((_facts, text) => void lines.push(text));
   const engines = await openEngines({ workers: 1, providers: ['cuda', 'cpu', 'moonshine=cpu'] }, undefined, notes.take);
   onTestFinished(() => engines.close());

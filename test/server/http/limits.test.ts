@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engines } from '../../../server/engines/engines.ts';
 import { addressOf } from '../../../server/http/auth-guard.ts';
-import { openInflow } from '../../../server/transports/websocket/rate-limit.ts';
+import { createInputRateLimit } from '../../../server/transports/websocket/rate-limit.ts';
 import { TokenBucket } from '../../../server/http/token-bucket.ts';
 import { openConnection, type ServerEvent } from '../../../server/realtime/connection.ts';
 import { pcm16FromFloats } from '../../../voices/audio.ts';
@@ -198,7 +198,7 @@ describe('the bound on what one client sends', () => {
 
   it('lets ten minutes of sound in at once, then four times real time, and no more', () => {
     let now = 0;
-    const inflow = openInflow({ maxEventsPerSecond: 200, maxAudioRate: 4 }, () => now);
+    const inflow = createInputRateLimit({ maxEventsPerSecond: 200, maxAudioRate: 4 }, () => now);
     const send = (ms: number): unknown => {
       const verdict = inflow.takeAudio(ms);
       return typeof verdict === 'object' ? verdict.code : verdict;
@@ -216,7 +216,7 @@ describe('the bound on what one client sends', () => {
 
   it('never hinders a client that streams 20 ms at a time in real time', () => {
     let now = 0;
-    const inflow = openInflow({ maxEventsPerSecond: 200, maxAudioRate: 4 }, () => now);
+    const inflow = createInputRateLimit({ maxEventsPerSecond: 200, maxAudioRate: 4 }, () => now);
     let dropped = 0;
     for (; now < 3_600_000; now += 20) {
       if (inflow.takeEvent() !== 'take' || inflow.takeAudio(20) !== 'take') dropped += 1;

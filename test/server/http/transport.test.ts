@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { carrierOf } from '../../../server/transports/websocket/socket-carrier.ts';
+import { socketTransport } from '../../../server/transports/websocket/socket-transport.ts';
 import { limits } from '../../../server/protocol/limits.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
 import { settle } from '../../fakes/clock.ts';
@@ -63,7 +63,7 @@ describe('a connection that hangs', () => {
       close: (code: number) => void calls.push(`close ${code}`),
       terminate: () => void calls.push('terminate'),
     };
-    const carrier = carrierOf(socket as unknown as WebSocket);
+    const carrier = socketTransport(socket as unknown as WebSocket);
     const frame = 'x'.repeat(100 * 1024);
     for (let count = 0; count < 5; count += 1) expect(carrier.send(frame)).toBe(true);
     expect(calls).toEqual([]);

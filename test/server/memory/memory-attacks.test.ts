@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { actor } from '../../../agents/actor/actor.ts';
 import type { ChatModel, Message } from '../../../agents/chat.ts';
-import { inRole } from '../../../agents/guardrails/guardrail.ts';
+import { withGuardrail } from '../../../agents/guardrails/guardrail.ts';
 import { factsIn } from '../../../agents/memory/facts.ts';
 import { summaryPrompt } from '../../../agents/memory/summary.ts';
 import { withFallback } from '../../../agents/actor/fallback.ts';
@@ -47,7 +47,10 @@ describe('what somebody has a character remember in order to take it out of its 
         yield { type: 'chat-end', reason: 'stop', inputTokens: 1, outputTokens: 1 };
       },
     };
-    const guarded = withFallback(inRole(actor(character, gullible)), retrievalAgent({ ...character, lines: [] }));
+    const guarded = withFallback(
+      withGuardrail(actor(character, gullible)),
+      retrievalAgent({ ...character, lines: [] }),
+    );
     const options = { signal: AbortSignal.timeout(10_000), memories };
     let spoken = '';
     for await (const part of guarded.reply(asHistory(['Is the ale good?']), options))

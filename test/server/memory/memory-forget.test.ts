@@ -133,7 +133,7 @@ describe('the file of a person who was erased', () => {
     fill(store);
     while (store.erase(xyzzy, '', 97) > 0);
     expect(onDisk(file)).toContain('xyzzyplugh');
-    expect(store.tidy()).toBe(true);
+    expect(store.purge()).toBe(true);
     expect(onDisk(file)).not.toContain('xyzzyplugh');
     expect(store.list(bob).length).toBeGreaterThan(200);
   });
@@ -156,7 +156,7 @@ describe('the file of a person who was erased', () => {
     killed.erase(bob);
     const next = await openStoreThread(file);
     await next.close();
-    expect(killed.tidy()).toBe(true);
+    expect(killed.purge()).toBe(true);
     expect(onDisk(file)).not.toContain('xyzzyplugh');
   });
 });

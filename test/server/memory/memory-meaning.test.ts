@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Embedder } from '../../../agents/embeddings/embedder.ts';
-import { openMeanings } from '../../../agents/embeddings/embedding-index.ts';
+import { openSharedEmbedder } from '../../../agents/embeddings/shared-embedder.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { SessionMemory } from '../../../server/memory/session-memory.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
@@ -46,7 +46,7 @@ function twoTopics(isDown = (): boolean => false): Embedder & { readonly asked: 
 }
 
 function talk(store: MemoryStore, embedder: Embedder, faults: unknown[] = []): SessionMemory {
-  const meanings = openMeanings(embedder);
+  const meanings = openSharedEmbedder(embedder);
   const written = {
     record: async (...args: Parameters<MemoryStore['record']>) => store.record(...args),
     keepPoint: async (...args: Parameters<MemoryStore['keepPoint']>) => store.keepPoint(...args),

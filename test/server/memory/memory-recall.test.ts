@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { buildPrompt } from '../../../agents/prompting/prompt.ts';
 import type { ChatModel } from '../../../agents/chat.ts';
-import { GaveWay } from '../../../voices/calls/limiter.ts';
+import { Preempted } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { openRecall } from '../../../server/memory/recall.ts';
 import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
@@ -133,7 +133,7 @@ describe('a talk that outgrows its budget', () => {
   });
 
   it('waits for a model that fails or is wanted by a talk, until too much has come together', async () => {
-    for (const failure of [new EngineError('failing', 'ENGINE_UNAVAILABLE', 'down'), new GaveWay('wanted')]) {
+    for (const failure of [new EngineError('failing', 'ENGINE_UNAVAILABLE', 'down'), new Preempted('wanted')]) {
       const faults: unknown[] = [];
       const failing: ChatModel = {
         name: 'failing',
@@ -163,7 +163,7 @@ describe('a talk that outgrows its budget', () => {
       // eslint-disable-next-line require-yield
       async *chat() {
         asked += 1;
-        throw new GaveWay('wanted');
+        throw new Preempted('wanted');
       },
     };
     const parts = { store: besides(store), chatModel, nameOf, now: () => nowMs, onFault: () => undefined };

@@ -6,7 +6,7 @@ import { memoryFile, MemoryStore } from '../../../server/memory/store.ts';
 import { Conversation } from '../../../server/session/history/conversation.ts';
 import { userMessage, type MessageItem, type SpokenContent } from '../../../server/session/contract/item.ts';
 import type { SessionEvent } from '../../../server/session/contract/events.ts';
-import { Keeper, type KeeperParts } from '../../../server/memory/keeper.ts';
+import { TurnRecorder, type TurnRecorderParts } from '../../../server/memory/turn-recorder.ts';
 import { fakeEngines } from '../../fakes/engines.ts';
 import { keptIn, say } from '../../rigs/memory-rig.ts';
 import { serve } from '../../rigs/serve-rig.ts';
@@ -156,7 +156,7 @@ describe('what is kept of a reply', () => {
   it('is what was heard: cut where the user interrupted, and again where the client says it stopped', async () => {
     const rig = openRig({ says: ['One two three four five six seven eight nine ten.'] });
     const kept: string[] = [];
-    const keeper = new Keeper({
+    const keeper = new TurnRecorder({
       store: { record: async (_bond, { answered }) => void kept.push(answered) },
       bond: { owner: '', user: 'bob', character: 'alice' },
       session: 's',
@@ -199,7 +199,7 @@ describe('what is kept of a reply', () => {
     const reply: MessageItem = { ...userMessage('a'), role: 'assistant', content: [{ type: 'text', text: 'Indeed.' }] };
     const conversation = new Conversation(0);
     const kept: (readonly [string, string, number])[] = [];
-    const keeper = new Keeper({
+    const keeper = new TurnRecorder({
       store: { record: async (_bond, { asked, answered }, facts) => void kept.push([asked, answered, facts.length]) },
       bond: { owner: '', user: 'bob', character: 'alice' },
       session: 's',
@@ -231,10 +231,10 @@ describe('what is kept of a reply', () => {
       said('u2', 'user', 'Count.'),
       cut,
     ];
-    const talk = async (parts: Pick<KeeperParts, 'openReplies'>): Promise<string[][]> => {
+    const talk = async (parts: Pick<TurnRecorderParts, 'openReplies'>): Promise<string[][]> => {
       const conversation = new Conversation(0, before);
       const kept: string[][] = [];
-      const keeper = new Keeper({
+      const keeper = new TurnRecorder({
         store: { record: async (_bond, { item, asked, answered }) => void kept.push([item, asked, answered]) },
         bond: { owner: '', user: 'bob', character: 'alice' },
         session: 's',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '../../../server/protocol/asyncapi.ts';
 import { clientEventTypes } from '../../../server/protocol/client-events.ts';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
-import { owners } from '../../../server/session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../../../server/session/contract/latency-breakdown.ts';
 
 describe('the AsyncAPI document', () => {
   const document = asyncapiDocument('1.2.3') as {
@@ -20,7 +20,7 @@ describe('the AsyncAPI document', () => {
 
   it('names everybody whom the wait for a reply can be owed to', () => {
     const payload = JSON.stringify(document.channels.realtime.messages['response.done']?.payload);
-    for (const owner of owners) expect(payload).toContain(`"${owner}"`);
+    for (const owner of latencyComponents) expect(payload).toContain(`"${owner}"`);
   });
 
   it('is plain JSON whose references all lead somewhere', () => {

@@ -3,7 +3,7 @@ import { actor } from '../../../agents/actor/actor.ts';
 import { loadCharacter } from '../../../characters/character.ts';
 import { openEngines, type Engines } from '../../../server/engines/engines.ts';
 import { cascade } from '../../../server/responders/responder.ts';
-import { Trace } from '../../../server/session/contract/turn-timings.ts';
+import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import { concatSamples } from '../../../voices/audio.ts';
 import { detectVoice, transcribeRecording } from '../../../voices/recognition/transcribe-recording.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
@@ -93,7 +93,7 @@ describe('a performance in a real voice', () => {
     const responder = cascade({ recognizer: engines.recognizer, agent, ...voice });
     const { signal } = new AbortController();
     const blocks: Float32Array[] = [];
-    const options = { signal, speaks: true, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
+    const options = { signal, speaks: true, scene: '', speed: 1, trace: new TurnTimings(new ManualClock()) };
     for await (const part of responder.reply([{ role: 'user', text: 'Hello' }], options))
       if (part.type === 'speech') blocks.push(part.chunk.frame.samples);
     const samples = resample(concatSamples(blocks), voice.synthesizer.sampleRate, engines.vad.sampleRate);

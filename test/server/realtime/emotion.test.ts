@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
 import { followPhrases } from '../../../server/responders/phrase-follower.ts';
 import { cascade } from '../../../server/responders/responder.ts';
-import { Trace } from '../../../server/session/contract/turn-timings.ts';
+import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
@@ -87,7 +87,7 @@ describe('how a reply is said', () => {
     const voice = { kind: 'preset', id: 'fake' } as const;
     const responder = cascade({ recognizer: fakeRecognizer([]), agent, synthesizer, voice });
     const { signal } = new AbortController();
-    const trace = new Trace(new ManualClock());
+    const trace = new TurnTimings(new ManualClock());
     const felt: unknown[] = [];
     for await (const part of responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace })) {
       if (part.type === 'speech') felt.push([part.chunk.text, part.emotion]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReplySound } from '../../../server/realtime/reply-sound.ts';
+import { ReplyAudio } from '../../../server/realtime/reply-audio.ts';
 import { floatsFromPcm16 } from '../../../voices/audio.ts';
 import { floatsFromG711, g711FromFloats, type G711Law } from '../../../voices/dsp/g711.ts';
 import { settle } from '../../fakes/clock.ts';
@@ -194,7 +194,7 @@ describe('a session in G.711', () => {
 describe('the sound of a reply on its way out', () => {
   it('keeps samples and offsets at the wire’s rate beside the encoded bytes, from any synthesizer’s rate', () => {
     for (const sampleRate of [16_000, 22_050, 24_000]) {
-      const sound = new ReplySound({ type: 'audio/pcmu' });
+      const sound = new ReplyAudio({ type: 'audio/pcmu' });
       const pieces = Array.from({ length: 10 }, () => sound.push(tone(60, sampleRate), sampleRate));
       const all = [...pieces, sound.flush()].filter((piece) => piece !== undefined);
       let samples = 0;
@@ -211,7 +211,7 @@ describe('the sound of a reply on its way out', () => {
   });
 
   it('says nothing where nothing was pushed', () => {
-    expect(new ReplySound({ type: 'audio/pcma' }).flush()).toBeUndefined();
-    expect(new ReplySound({ type: 'audio/pcm', rate: 24_000 }).flush()).toBeUndefined();
+    expect(new ReplyAudio({ type: 'audio/pcma' }).flush()).toBeUndefined();
+    expect(new ReplyAudio({ type: 'audio/pcm', rate: 24_000 }).flush()).toBeUndefined();
   });
 });

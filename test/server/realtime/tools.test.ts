@@ -3,7 +3,7 @@ import type { CharacterAgent } from '../../../agents/agent.ts';
 import { messagesOf } from '../../../server/session/history/history.ts';
 import type { Item } from '../../../server/session/contract/item.ts';
 import { cascade } from '../../../server/responders/responder.ts';
-import { Trace } from '../../../server/session/contract/turn-timings.ts';
+import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { ManualClock, settle } from '../../fakes/clock.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
@@ -159,7 +159,7 @@ describe('a reply that calls functions', () => {
     const voice = { kind: 'preset', id: 'fake' } as const;
     const responder = cascade({ agent, recognizer: fakeRecognizer([]), synthesizer: fakeSynthesizer(), voice });
     const { signal } = new AbortController();
-    const trace = new Trace(new ManualClock());
+    const trace = new TurnTimings(new ManualClock());
     const parts = responder.reply([], { signal, speaks: true, scene: '', speed: 1, trace });
     expect((await Array.fromAsync(parts)).map((part) => part.type)).toEqual(['mind', 'mind', 'speech']);
   });

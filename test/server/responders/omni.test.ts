@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../agents/chat.ts';
-import type { FindNear } from '../../../agents/prompting/meaning.ts';
+import type { FindPackMatches } from '../../../agents/prompting/pack-search.ts';
 import { planEngines } from '../../../server/engines/engine-plan.ts';
 import { openEngines } from '../../../server/engines/engines.ts';
 import { omniResponder } from '../../../server/responders/omni-responder.ts';
 import { cascade } from '../../../server/responders/responder.ts';
 import type { ReplyOptions, Responder, SpokenPart } from '../../../server/session/contract/responder.ts';
-import { Trace } from '../../../server/session/contract/turn-timings.ts';
+import { TurnTimings } from '../../../server/session/contract/turn-timings.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import type { OmniMessage, OmniModel } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/openai-chat-audio.ts';
-import { asHeard } from '../../fakes/speech-frames.ts';
+import { vadFrames } from '../../fakes/speech-frames.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { openChatAudioServer } from '../../fakes/servers/chat-audio-server.ts';
 import { ManualClock } from '../../fakes/clock.ts';
@@ -50,7 +50,7 @@ const spoken: readonly Message[] = [{ role: 'user', text: 'hello there' }];
 
 async function hear(responder: Responder): Promise<void> {
   async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* asHeard(tone(640, 16_000), 16_000);
+    yield* vadFrames(tone(640, 16_000), 16_000);
   }
   await Array.fromAsync(responder.listen(frames(), { signal: new AbortController().signal }));
 }
@@ -64,7 +64,7 @@ function reply(
     onSlip = () => undefined,
   }: Partial<Pick<ReplyOptions, 'speaks' | 'signal' | 'onSlip'>> = {},
 ): Promise<SpokenPart[]> {
-  const options = { signal, speaks, onSlip, scene: '', speed: 1, trace: new Trace(new ManualClock()) };
+  const options = { signal, speaks, onSlip, scene: '', speed: 1, trace: new TurnTimings(new ManualClock()) };
   return Array.fromAsync(responder.reply(history, options));
 }
 
@@ -102,7 +102,11 @@ describe('a session on a model that hears and speaks', () => {
 
   it('is told what is near the remark in meaning', async () => {
     const model = talker(['Aye.']);
-    const meaning: FindNear = async () => ({ lines: [], lore: ['A grey lady walks in the cellar.'], experiences: [] });
+    const meaning: FindPackMatches = async () => ({
+      lines: [],
+      lore: ['A grey lady walks in the cellar.'],
+      experiences: [],
+    });
     await reply(omniResponder({ model, character, recognizer, backup, meaning }));
     expect(JSON.stringify(model.sent[0])).toContain('A grey lady walks in the cellar.');
   });

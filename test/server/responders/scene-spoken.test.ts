@@ -8,7 +8,7 @@ import { trackPitch } from '../../../voices/dsp/pitch.ts';
 import { openMoonshine } from '../../../voices/recognizers/moonshine.ts';
 import { resample } from '../../../voices/dsp/resampler.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
-import { asHeard } from '../../fakes/speech-frames.ts';
+import { vadFrames } from '../../fakes/speech-frames.ts';
 import { garden } from '../../rigs/scene-rig.ts';
 
 interface Heard {
@@ -37,7 +37,7 @@ async function played(turns: number): Promise<{ lines: Heard[]; samples: Float32
 }
 
 async function* framesOf(sound: Float32Array, sampleRate: number): AsyncGenerator<AudioFrame> {
-  yield* asHeard(sound, sampleRate);
+  yield* vadFrames(sound, sampleRate);
 }
 
 function medianPitch(samples: Float32Array, sampleRate: number): number {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadStages } from '../../../characters/scene.ts';
-import { mayTakeFloor, type Part } from '../../../server/responders/turn-order.ts';
+import { loadSceneCasts } from '../../../characters/scene.ts';
+import { maySpeak, type Part } from '../../../server/responders/turn-order.ts';
 import { actingModel, characters, garden, openScene, stages } from '../../rigs/scene-rig.ts';
 
 describe('a scene', () => {
@@ -132,8 +132,8 @@ describe('scene files', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-scenes-'));
     await mkdir(path.join(folder, 'scenes'));
     await writeFile(path.join(folder, 'scenes', 'bad.json'), text);
-    await expect(loadStages(folder, characters)).rejects.toThrow(message);
-    await expect(loadStages(folder, characters)).rejects.toThrow(/bad\.json/);
+    await expect(loadSceneCasts(folder, characters)).rejects.toThrow(message);
+    await expect(loadSceneCasts(folder, characters)).rejects.toThrow(/bad\.json/);
     await rm(folder, { recursive: true });
   });
 });
@@ -142,11 +142,11 @@ describe('the floor', () => {
   it('is taken by a user who plays from anybody, and from the user by nobody', () => {
     const holders: (Part | undefined)[] = ['user', 'character', 'environment', undefined];
     for (const holder of holders) {
-      expect(mayTakeFloor({ holder, userPlays: true }, 'user')).toBe('now');
-      expect(mayTakeFloor({ holder, userPlays: false }, 'user')).toBe('never');
+      expect(maySpeak({ holder, userPlays: true }, 'user')).toBe('now');
+      expect(maySpeak({ holder, userPlays: false }, 'user')).toBe('never');
       for (const claimant of ['character', 'environment'] as const)
-        expect(mayTakeFloor({ holder, userPlays: true }, claimant)).toBe(holder === undefined ? 'now' : 'after');
+        expect(maySpeak({ holder, userPlays: true }, claimant)).toBe(holder === undefined ? 'now' : 'after');
     }
-    expect(mayTakeFloor({ holder: 'user', userPlays: false }, 'character')).toBe('now');
+    expect(maySpeak({ holder: 'user', userPlays: false }, 'character')).toBe('now');
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadCharacters } from '../../../characters/character.ts';
-import { loadStages } from '../../../characters/scene.ts';
+import { loadSceneCasts } from '../../../characters/scene.ts';
 import { blankPng } from '../../../characters/tavern/png.ts';
 import { readCardBytes, writeCardBytes } from '../../../characters/tavern/open-card.ts';
 import { openVoiceStore } from '../../../voices/library/store.ts';
@@ -192,7 +192,7 @@ describe('a character that plays in a scene', () => {
     const { bringIn, read, put, ask, server } = await serveCharacters();
     await bringIn(JSON.stringify(card));
     const { characters } = server;
-    const [mara, [scene]] = [characters.get('old-mara'), await loadStages(shipped, characters)];
+    const [mara, [scene]] = [characters.get('old-mara'), await loadSceneCasts(shipped, characters)];
     if (mara === undefined || scene?.stage === undefined) throw new Error('no scene comes along');
     characters.set('scene:skerry', { ...scene, name: 'Skerry', stage: { ...scene.stage, cast: [mara] } });
     const { card: own, lines } = await read('old-mara');

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { CharacterAgent } from '../../../agents/agent.ts';
-import { openMind } from '../../../agents/actor/open.ts';
+import { openAgents } from '../../../agents/actor/open.ts';
 import { openOpenaiChat } from '../../../agents/chats/openai-chat.ts';
 import type { Character } from '../../../characters/character.ts';
 import type { Engines } from '../../../server/engines/engines.ts';
@@ -58,7 +58,7 @@ describe('a chat with a character', () => {
 
   it('lays system messages under the persona as the scene, and passes the bound on tokens on', async () => {
     await using llm = await openChatServer(says(['Elementary.']));
-    const mind = openMind([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }]);
+    const mind = openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }]);
     const { openai } = await client(thinking(mind));
     const answer = await openai.chat.completions.create({
       model: 'gpt-5',
@@ -91,7 +91,7 @@ describe('a chat with a character', () => {
   it('is sampled as the client asks, and by the character’s own temperature where it does not', async () => {
     await using llm = await openChatServer(says(['Elementary.']));
     const { openai } = await client(
-      thinking(openMind([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
+      thinking(openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
     );
     const ask = (sampling: object): Promise<unknown> =>
       openai.chat.completions.create({ model: 'alice', messages: [...hello], ...sampling });
@@ -109,7 +109,7 @@ describe('a chat with a character', () => {
   it('tells by its finish reason that the reply was cut short', async () => {
     await using llm = await openChatServer(says(['Elementary, my'], { finish: 'length' }));
     const { openai } = await client(
-      thinking(openMind([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
+      thinking(openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
     );
     const answer = await openai.chat.completions.create({ model: 'alice', messages: [...hello], max_tokens: 3 });
     expect(answer.choices[0]?.finish_reason).toBe('length');
@@ -118,7 +118,7 @@ describe('a chat with a character', () => {
   it('tells by its finish reason that a filter stepped in, also in a stream', async () => {
     await using llm = await openChatServer(says(['First you take'], { finish: 'content_filter' }));
     const { openai } = await client(
-      thinking(openMind([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
+      thinking(openAgents([{ model: openOpenaiChat({ baseUrl: llm.baseUrl, model: 'fake' }) }])),
     );
     const asked = { model: 'alice', messages: [...hello] };
     const answer = await openai.chat.completions.create(asked);

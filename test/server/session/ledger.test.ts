@@ -1,24 +1,30 @@
 import { array, assert, boolean, constantFrom, dictionary, double, property, record, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { owners, shareOut, type Owner, type Shares } from '../../../server/session/contract/latency-breakdown.ts';
-import { Trace, type Latency } from '../../../server/session/contract/turn-timings.ts';
+import {
+  latencyComponents,
+  shareOut,
+  type LatencyComponent,
+  type LatencyBreakdown,
+} from '../../../server/session/contract/latency-breakdown.ts';
+import { TurnTimings, type Latency } from '../../../server/session/contract/turn-timings.ts';
 import { ManualClock } from '../../fakes/clock.ts';
 
 /** Tenths of a millisecond, so that sums are exact. */
 const tenthsOf = (ms: number): number => Math.round(ms * 10);
-const sumOf = (shares: Shares): number => owners.reduce((sum, owner) => sum + tenthsOf(shares[owner] ?? 0), 0);
+const sumOf = (shares: LatencyBreakdown): number =>
+  latencyComponents.reduce((sum, owner) => sum + tenthsOf(shares[owner] ?? 0), 0);
 
 /** A trace whose stages are marked at these times, in milliseconds since `startMs`. */
 function traceOf(turn: {
   readonly startMs: number;
   readonly speech: boolean;
-  readonly marks: readonly (readonly [Parameters<Trace['mark']>[0], number])[];
+  readonly marks: readonly (readonly [Parameters<TurnTimings['mark']>[0], number])[];
   readonly decidedFromMs?: number;
   readonly silenceMs?: number;
   readonly nowMs: number;
 }): Latency {
   let nowMs = turn.startMs;
-  const trace = new Trace({ now: () => nowMs });
+  const trace = new TurnTimings({ now: () => nowMs });
   for (const [stage, atMs] of turn.marks) {
     nowMs = turn.startMs + atMs;
     trace.mark(stage);
@@ -39,12 +45,12 @@ describe('shares of a wait', () => {
   const time = double({ min: -5_000, max: 60_000, noNaN: true });
 
   it('add up to the whole, whatever was done when, and none is negative', () => {
-    const ends = dictionary(constantFrom(...owners), time, { minKeys: 1 });
+    const ends = dictionary(constantFrom(...latencyComponents), time, { minKeys: 1 });
     assert(
-      property(ends, time, (some: Partial<Record<Owner, number>>, untilMs) => {
+      property(ends, time, (some: Partial<Record<LatencyComponent, number>>, untilMs) => {
         const shares = shareOut(some, untilMs);
         expect(sumOf(shares)).toBe(Math.max(0, Math.round(untilMs * 10)));
-        for (const owner of owners) {
+        for (const owner of latencyComponents) {
           expect(shares[owner] === null).toBe(some[owner] === undefined);
           expect(shares[owner] ?? 0).toBeGreaterThanOrEqual(0);
         }
@@ -83,7 +89,7 @@ describe('a trace', () => {
       property(turn, (some) => {
         const latency = traceOf(some);
         expect(sumOf(latency.owners)).toBe(tenthsOf(latency.total_ms));
-        for (const owner of owners) expect(latency.owners[owner] ?? 0).toBeGreaterThanOrEqual(0);
+        for (const owner of latencyComponents) expect(latency.owners[owner] ?? 0).toBeGreaterThanOrEqual(0);
         const wholeMs =
           latency.first_audio_ms === null ? undefined : Math.max(latency.first_audio_ms, latency.heard_ms ?? 0);
         if (wholeMs !== undefined) expect(latency.total_ms).toBeCloseTo(Math.max(0, wholeMs), 6);
@@ -133,9 +139,9 @@ describe('a trace', () => {
     const atWork = (
       marks: readonly (readonly [(typeof stages)[number], number])[],
       speech = true,
-    ): Owner | undefined => {
+    ): LatencyComponent | undefined => {
       const { owners: shares } = traceOf({ startMs: 0, speech, marks, nowMs: 1_000 });
-      return owners.find((owner) => (shares[owner] ?? 0) > 900);
+      return latencyComponents.find((owner) => (shares[owner] ?? 0) > 900);
     };
     const spoken = [
       ['endpoint', 1],
@@ -151,7 +157,7 @@ describe('a trace', () => {
   it('starts from a clock that may stand anywhere', async () => {
     const clock = new ManualClock();
     await clock.advance(5_000);
-    const trace = new Trace(clock);
+    const trace = new TurnTimings(clock);
     await clock.advance(40);
     trace.mark('first_audio');
     expect(trace.latency()).toMatchObject({ first_audio_ms: 40, total_ms: 40, owners: { pacing: 40 } });

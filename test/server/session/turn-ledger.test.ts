@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { owners, type Owner } from '../../../server/session/contract/latency-breakdown.ts';
+import { latencyComponents, type LatencyComponent } from '../../../server/session/contract/latency-breakdown.ts';
 import type { Latency } from '../../../server/session/contract/turn-timings.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import { settle } from '../../fakes/clock.ts';
@@ -38,15 +38,15 @@ function slow(rig: Rig, delays: { recognizerMs?: number; mindMs?: number; synthe
 function ledgerOf(rig: Rig): Latency {
   const latency = rig.of('reply-ended').at(-1)?.end.latency;
   if (latency === undefined) throw new Error('no reply has ended');
-  const sum = owners.reduce((tenths, owner) => tenths + Math.round((latency.owners[owner] ?? 0) * 10), 0);
+  const sum = latencyComponents.reduce((tenths, owner) => tenths + Math.round((latency.owners[owner] ?? 0) * 10), 0);
   expect(sum).toBe(Math.round(latency.total_ms * 10));
   return latency;
 }
 
 /** Who owns more than nothing, and how much. */
-function debts(latency: Latency): Partial<Record<Owner, number>> {
+function debts(latency: Latency): Partial<Record<LatencyComponent, number>> {
   return Object.fromEntries(
-    owners.flatMap((owner) => ((latency.owners[owner] ?? 0) > 0 ? [[owner, latency.owners[owner]]] : [])),
+    latencyComponents.flatMap((owner) => ((latency.owners[owner] ?? 0) > 0 ? [[owner, latency.owners[owner]]] : [])),
   );
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../server/config/config.ts';
 import { startServer } from '../../../server/app/serve.ts';
-import { owners } from '../../../server/session/contract/latency-breakdown.ts';
+import { latencyComponents } from '../../../server/session/contract/latency-breakdown.ts';
 import { WebSocket } from 'ws';
 import { record } from '../../rigs/serve-rig.ts';
 
@@ -81,7 +81,9 @@ describe('tracing', () => {
     expect(spans).toHaveLength(1 + children.length);
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
     const { latency } = response.x_dramatis;
-    expect(children.map(({ name }) => name)).toEqual(owners.filter((owner) => latency.owners[owner] !== null));
+    expect(children.map(({ name }) => name)).toEqual(
+      latencyComponents.filter((owner) => latency.owners[owner] !== null),
+    );
     const microseconds = ({ startTimeUnixNano, endTimeUnixNano }: Span): number =>
       Number((BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)) / 1_000n);
     const wholeMs = children.reduce((sum, child) => sum + microseconds(child), 0) / 1_000;

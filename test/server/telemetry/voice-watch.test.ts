@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { serverEventSchema } from '../../../server/protocol/server-events.ts';
-import { openVoiceWatch, type Likeness, type VoiceWatchParts } from '../../../server/telemetry/voice-watch.ts';
+import { openVoiceWatch, type VoiceSimilarity, type VoiceWatchParts } from '../../../server/telemetry/voice-watch.ts';
 import type { SessionEvent } from '../../../server/session/contract/events.ts';
 import { EngineError } from '../../../voices/engine.ts';
 import type { Voice } from '../../../voices/synthesizer.ts';
@@ -51,7 +51,7 @@ async function settled(): Promise<void> {
 describe('the watch over voices', () => {
   it('holds the beginning of each reply against the clip that is cloned', async () => {
     const { encoder, watch } = watching([0, 0.1, 1], cloned);
-    const told: Likeness[] = [];
+    const told: VoiceSimilarity[] = [];
     const hear = watch.follow(alice, (likeness) => told.push(likeness));
     for (const replyId of ['one', 'two']) {
       for (const event of replyOf(replyId, 5_000)) hear(event);
@@ -67,7 +67,7 @@ describe('the watch over voices', () => {
 
   it('where nothing is cloned takes the first reply of the character, in whatever session, as what the others should be', async () => {
     const { watch } = watching([0.5, 0.5, 0.8]);
-    const told: Likeness[] = [];
+    const told: VoiceSimilarity[] = [];
     const sessions = [1, 2].map(() => watch.follow(alice, (likeness) => told.push(likeness)));
     for (const event of replyOf('first', 4_000)) sessions[0]?.(event);
     await settled();
@@ -108,7 +108,7 @@ describe('the watch over voices', () => {
   it('goes on after a failure, and tells of it', async () => {
     const gone = new EngineError('speaker encoder', 'ENGINE_UNAVAILABLE', 'its worker thread ended');
     const { faults, watch } = watching([gone, 0, 0], cloned);
-    const told: Likeness[] = [];
+    const told: VoiceSimilarity[] = [];
     const hear = watch.follow(alice, (likeness) => told.push(likeness));
     for (const event of replyOf('lost', 3_000)) hear(event);
     await expect.poll(() => faults).toEqual([gone]);

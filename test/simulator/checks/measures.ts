@@ -2,7 +2,7 @@ import { heardError } from './invariants-of-sound.ts';
 import type { PersonRun, Run } from '../world.ts';
 
 /** Metrics of a conversation as heard by the person, as defined by τ-Voice: latency, yielding, interrupting. */
-export interface Measures {
+export interface ConversationMetrics {
   /** L_R: from the end of a turn to the first audio of its reply. */
   readonly responseMs: readonly number[];
   /** L_Y: from the start of speech over a reply to the end of that reply; only for replies that it stopped. */
@@ -14,7 +14,7 @@ export interface Measures {
 }
 
 /** Measures the first person's conversation. */
-export function measuresOf({ people: [first] }: Run): Measures {
+export function measuresOf({ people: [first] }: Run): ConversationMetrics {
   if (first === undefined) return { responseMs: [], yieldMs: [], interruptingShare: 0, heardErrorWords: [] };
   const turns = turnsOf(first);
   const replies = soundsOf(first);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openCalls, type CallCost, type Calls } from '../../../voices/calls/calls.ts';
-import { fullCare, type Care } from '../../../voices/calls/call-policy.ts';
-import { GaveWay } from '../../../voices/calls/limiter.ts';
+import { resolveCallPolicy, type CallPolicy } from '../../../voices/calls/call-policy.ts';
+import { Preempted } from '../../../voices/calls/limiter.ts';
 import { EngineError } from '../../../voices/engine.ts';
 
 const { signal } = new AbortController();
@@ -9,9 +9,9 @@ const reason = new Error('the user spoke');
 const lost = (retryAfterMs = 0): EngineError =>
   new EngineError('test', 'ENGINE_UNAVAILABLE', 'lost', undefined, { retryAfterMs });
 
-function opened(care: Care = {}): { calls: Calls; costs: CallCost[] } {
+function opened(care: CallPolicy = {}): { calls: Calls; costs: CallCost[] } {
   const costs: CallCost[] = [];
-  return { calls: openCalls('test', fullCare(care), { log: (cost) => costs.push(cost) }), costs };
+  return { calls: openCalls('test', resolveCallPolicy(care), { log: (cost) => costs.push(cost) }), costs };
 }
 
 /** Gives its parts in turn; an error among them is thrown. */
@@ -142,7 +142,7 @@ describe('a call', () => {
 
 describe('the care of an engine', () => {
   it('is what the user wants, then what the adapter knows, then what is usual', () => {
-    const care = fullCare(
+    const care = resolveCallPolicy(
       { timeouts: { firstByteMs: 1 }, retries: undefined },
       { timeouts: { firstByteMs: 2, connectMs: 3 }, retries: 4 },
     );
@@ -166,7 +166,7 @@ describe('the care of an engine', () => {
     await first;
     await begun.promise;
     expect(await calls.once(async () => 'a turn', { signal })).toBe('a turn');
-    expect(await cut).toBeInstanceOf(GaveWay);
+    expect(await cut).toBeInstanceOf(Preempted);
     // Whoever gives way has not failed.
     expect(calls.health()).toMatchObject({ state: 'ok', failures: 0 });
     expect(costs.map(({ outcome }) => outcome).toSorted()).toEqual(['aborted', 'ok', 'ok']);

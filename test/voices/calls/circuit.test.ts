@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { openCircuit, type Circuit } from '../../../voices/calls/circuit.ts';
+import { createCircuitBreaker, type CircuitBreaker } from '../../../voices/calls/circuit-breaker.ts';
 
 function atTime(settings: { failureCount?: number; restMs?: number } = {}): {
-  circuit: Circuit;
+  circuit: CircuitBreaker;
   clock: { nowMs: number };
 } {
   const clock = { nowMs: 0 };
-  return { clock, circuit: openCircuit({ ...settings, now: () => clock.nowMs }) };
+  return { clock, circuit: createCircuitBreaker({ ...settings, now: () => clock.nowMs }) };
 }
 
 describe('a circuit', () => {

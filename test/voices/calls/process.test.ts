@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openContext } from '../../../voices/calls/context.ts';
-import { timely } from '../../../voices/calls/process-call.ts';
+import { streamWithTimeouts } from '../../../voices/calls/process-call.ts';
 import { openProcess, type EngineProcess } from '../../../voices/runtime/process.ts';
 import type { FakeEngineData } from '../../fakes/process-engine-worker.ts';
 
@@ -104,7 +104,7 @@ describe('an engine in a process of its own', () => {
     const engine = open();
     const { timeouts } = openContext('fake', { care: [{ timeouts: { firstByteMs: 500, betweenBytesMs: 500 } }] });
     const ask = (request: string): Promise<string[]> =>
-      Array.fromAsync(timely(engine, { load: 'hello', request }, { name: 'fake', timeouts, signal }));
+      Array.fromAsync(streamWithTimeouts(engine, { load: 'hello', request }, { name: 'fake', timeouts, signal }));
     await expect(ask('hang')).rejects.toMatchObject({
       code: 'ENGINE_TIMEOUT',
       detail: expect.stringContaining('hangs'),

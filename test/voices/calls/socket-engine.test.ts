@@ -1,4 +1,4 @@
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext, type EngineContext } from '../../../voices/calls/context.ts';
 import { badReply } from '../../../voices/calls/http-faults.ts';
 import { pcmBlocks, type PcmBlock } from '../../../voices/calls/pcm-stream.ts';
@@ -8,7 +8,7 @@ import { speakByPhrase, type RenderOptions } from '../../../voices/synthesis/by-
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { secretKey, type Opened } from '../../conformance/upstream.ts';
 import { openEngineServer } from '../../fakes/servers/engine-server.ts';
-import { pcmOf } from '../../fakes/sound.ts';
+import { pcmOf } from '../../fakes/server-audio.ts';
 
 // A protocol made up for this test: it shows that the suite and its faults work over WebSockets, and how an adapter is built on them.
 
@@ -42,7 +42,7 @@ synthesizerConformance({
   voice: { kind: 'preset', id: 'martha' },
   behindServer: true,
   undetectable: { 'closes its half of the connection halfway': 'a WebSocket has no halves' },
-  async open(care?: Care): Promise<Opened<SpeechSynthesizer>> {
+  async open(care?: CallPolicy): Promise<Opened<SpeechSynthesizer>> {
     const server = await openEngineServer(
       {},
       {

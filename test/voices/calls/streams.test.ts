@@ -9,7 +9,7 @@ import {
 } from '../../../voices/calls/pcm-stream.ts';
 import { serverSentEvents, type ServerSentEvent } from '../../../voices/calls/sse.ts';
 import { concatSamples, floatsFromPcm16 } from '../../../voices/audio.ts';
-import { pcmOf, wavHeader } from '../../fakes/sound.ts';
+import { pcmOf, wavHeader } from '../../fakes/server-audio.ts';
 
 async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

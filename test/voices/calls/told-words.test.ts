@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PcmBlock } from '../../../voices/calls/pcm-stream.ts';
 import {
-  toldWords,
-  unitsOf,
-  type Pace,
-  type ToldForm,
-  type ToldSound,
+  withWordTimings,
+  speechUnits,
+  type SpeakingRate,
+  type WordTimingOptions,
+  type TimedAudio,
 } from '../../../voices/synthesis/estimated-word-timings.ts';
 import { tone } from '../../fakes/vad.ts';
 
@@ -16,14 +16,18 @@ async function* sound(ms: number, sampleRate = 24_000): AsyncGenerator<PcmBlock>
   for (let at = 0; at < ms; at += 100) yield { samples: tone(Math.min(100, ms - at), sampleRate), sampleRate };
 }
 
-function told(blocks: AsyncIterable<PcmBlock>, form: Partial<ToldForm> = {}, words = text): Promise<ToldSound[]> {
-  const pace: Pace = { msPerUnit: undefined };
+function told(
+  blocks: AsyncIterable<PcmBlock>,
+  form: Partial<WordTimingOptions> = {},
+  words = text,
+): Promise<TimedAudio[]> {
+  const pace: SpeakingRate = { msPerUnit: undefined };
   return Array.fromAsync(
-    toldWords(words, blocks, { sampleRate: 24_000, fadeOutMs: 0, comesWhole: false, pace, ...form }),
+    withWordTimings(words, blocks, { sampleRate: 24_000, fadeOutMs: 0, comesWhole: false, pace, ...form }),
   );
 }
 
-const lengthMs = (pieces: readonly ToldSound[]): number =>
+const lengthMs = (pieces: readonly TimedAudio[]): number =>
   pieces.reduce((sum, { samples }) => sum + samples.length, 0) / 24;
 
 describe('the words of sound whose length is not known yet', () => {
@@ -51,9 +55,9 @@ describe('the words of sound whose length is not known yet', () => {
   });
 
   it('are guessed better once it is known how fast the voice is', async () => {
-    const pace: Pace = { msPerUnit: undefined };
+    const pace: SpeakingRate = { msPerUnit: undefined };
     await told(sound(9_000), { pace });
-    expect(pace.msPerUnit).toBeCloseTo(9_000 / unitsOf(text));
+    expect(pace.msPerUnit).toBeCloseTo(9_000 / speechUnits(text));
     const pieces = await told(sound(9_000), { pace });
     const third = pieces
       .slice(0, pieces.length / 3)

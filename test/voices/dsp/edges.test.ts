@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rechunker } from '../../../voices/audio.ts';
-import { createEdges, type Edge, type EdgePolicy } from '../../../voices/dsp/edges.ts';
+import { createVadHysteresis, type SpeechEdge, type VadHysteresisPolicy } from '../../../voices/dsp/vad-hysteresis.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
 
-const policy: EdgePolicy = { minSpeechMs: 0, minSilenceMs: 100, windowMs: 32 };
+const policy: VadHysteresisPolicy = { minSpeechMs: 0, minSilenceMs: 100, windowMs: 32 };
 
-function run(probabilities: readonly number[], changes: Partial<EdgePolicy> = {}): Edge[] {
-  const edges = createEdges({ ...policy, ...changes });
+function run(probabilities: readonly number[], changes: Partial<VadHysteresisPolicy> = {}): SpeechEdge[] {
+  const edges = createVadHysteresis({ ...policy, ...changes });
   return probabilities.map((probability) => edges.push(probability)).filter((edge) => edge !== undefined);
 }
 
@@ -36,7 +36,7 @@ describe('edges', () => {
   });
 
   it('report a start only after the minimum of speech, dated back', () => {
-    const edges = createEdges({ ...policy, minSpeechMs: 90 });
+    const edges = createVadHysteresis({ ...policy, minSpeechMs: 90 });
     expect(edges.push(0.1)).toBeUndefined();
     expect(edges.push(0.9)).toBeUndefined();
     expect(edges.push(0.9)).toBeUndefined();
@@ -79,8 +79,8 @@ describe('edges', () => {
   it('alternate, lie in the past on window borders, and never go back in time', () => {
     fc.assert(
       fc.property(anyPolicy, fc.oneof(anyWindows, longRuns), (settings, probabilities) => {
-        const edges = createEdges(settings);
-        let last: Edge = { type: 'speech-end', atMs: 0 };
+        const edges = createVadHysteresis(settings);
+        let last: SpeechEdge = { type: 'speech-end', atMs: 0 };
         for (const [index, probability] of probabilities.entries()) {
           const edge = edges.push(probability);
           expect(edges.speaking).toBe((edge ?? last).type === 'speech-start');
@@ -98,7 +98,7 @@ describe('edges', () => {
   it('never start without the minimum of speech, nor end without the minimum of silence', () => {
     fc.assert(
       fc.property(anyPolicy, fc.oneof(anyWindows, longRuns), (settings, probabilities) => {
-        const edges = createEdges(settings);
+        const edges = createVadHysteresis(settings);
         for (const [index, probability] of probabilities.entries()) {
           const edge = edges.push(probability);
           if (edge === undefined) continue;

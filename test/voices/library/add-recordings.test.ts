@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { concatSamples, type AudioFrame } from '../../../voices/audio.ts';
 import { addRecordings, type AddOptions, type AddProgress } from '../../../voices/library/add-recordings.ts';
-import type { Studio } from '../../../voices/library/measure-source.ts';
+import type { ClipEngines } from '../../../voices/library/examine-clip.ts';
 import { openVoiceStore, type VoiceStore } from '../../../voices/library/store.ts';
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { fakeRecognizer } from '../../fakes/recognizer.ts';
@@ -49,7 +49,7 @@ function models() {
 }
 
 const hears = (...lines: readonly string[]) => fakeRecognizer(lines.length === 0 ? ['Mind the step.'] : lines);
-const plain = (): Studio => ({ vad: fakeVad(), recognizer: hears() });
+const plain = (): ClipEngines => ({ vad: fakeVad(), recognizer: hears() });
 const long = await recording('long.wav', 4_000, 5_000, 6_000);
 const short = await recording('short.wav', 3_500);
 
@@ -168,7 +168,7 @@ describe('adding recordings to a voice', () => {
     const store = freshStore();
     const failure = (detail: string) => ({ code: 'voice_not_usable', message: expect.stringContaining(detail) });
     const silent = await recording('silent.wav', 500);
-    const mute: Studio = { vad: fakeVad(), recognizer: fakeRecognizer(['']) };
+    const mute: ClipEngines = { vad: fakeVad(), recognizer: fakeRecognizer(['']) };
     await expect(addRecordings(store, plain(), optionsFor({ files: [silent] }))).rejects.toMatchObject(
       failure('3 seconds'),
     );
@@ -181,7 +181,7 @@ describe('adding recordings to a voice', () => {
 
   it('takes the words of a recording from the text file beside it', async () => {
     const store = freshStore();
-    const mute: Studio = { vad: fakeVad(), recognizer: fakeRecognizer(['']) };
+    const mute: ClipEngines = { vad: fakeVad(), recognizer: fakeRecognizer(['']) };
     const file = await recording('read.wav', 4_000);
     await expect(addRecordings(store, mute, optionsFor({ files: [file] }))).rejects.toMatchObject({
       code: 'voice_not_usable',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseClip, fitClips, type MeasuredClip } from '../../../voices/library/choose.ts';
+import { chooseClip, fitClips, type MeasuredClip } from '../../../voices/library/choose-clip.ts';
 import { cutClips, type Contour } from '../../../voices/library/cut-clips.ts';
 import { measureClip } from '../../../voices/library/measure.ts';
 import type { VoiceActivity } from '../../../voices/recognition/transcribe-recording.ts';

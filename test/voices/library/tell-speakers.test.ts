@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { concatSamples } from '../../../voices/audio.ts';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { addRecordings, type AddOptions } from '../../../voices/library/add-recordings.ts';
-import { groupAlike } from '../../../voices/library/group-alike.ts';
-import type { Studio } from '../../../voices/library/measure-source.ts';
+import { clusterEmbeddings } from '../../../voices/library/cluster-embeddings.ts';
+import type { ClipEngines } from '../../../voices/library/examine-clip.ts';
 import { openVoiceStore } from '../../../voices/library/store.ts';
 import { cosine } from '../../../voices/speaker-encoder.ts';
 import { openOnnxSpeaker } from '../../../voices/speakers/onnx-speaker.ts';
@@ -39,12 +39,12 @@ function groupedByTheBook(points: readonly (readonly number[])[], least: number)
 describe('grouping embeddings', () => {
   it('joins what is alike, and tells how loose the loosest join was', () => {
     const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
-    const { groups, loosest } = groupAlike([at(0), at(90), at(10), at(95)], 0.5);
+    const { groups, loosest } = clusterEmbeddings([at(0), at(90), at(10), at(95)], 0.5);
     expect(groups.map((group) => group.join()).toSorted()).toEqual(['0,2', '1,3']);
     expect(loosest).toBeCloseTo(Math.cos((10 * Math.PI) / 180), 6);
-    expect(groupAlike([at(0), at(90)], -1).loosest).toBeCloseTo(0, 6);
-    expect(groupAlike([], 0.3)).toEqual({ groups: [], loosest: 1 });
-    expect(groupAlike([at(3)], 0.3)).toEqual({ groups: [[0]], loosest: 1 });
+    expect(clusterEmbeddings([at(0), at(90)], -1).loosest).toBeCloseTo(0, 6);
+    expect(clusterEmbeddings([], 0.3)).toEqual({ groups: [], loosest: 1 });
+    expect(clusterEmbeddings([at(3)], 0.3)).toEqual({ groups: [[0]], loosest: 1 });
   });
 
   it('gives what average linkage by the book gives', () => {
@@ -55,7 +55,7 @@ describe('grouping embeddings', () => {
         fc.double({ min: -0.5, max: 0.95, noNaN: true }),
         (some, least) => {
           const points = some.map((each) => each.with(0, (each[0] ?? 0) + 0.5));
-          const { groups } = groupAlike(points, least);
+          const { groups } = clusterEmbeddings(points, least);
           expect(groups.toSorted(([a = 0], [b = 0]) => a - b)).toEqual(groupedByTheBook(points, least));
         },
       ),
@@ -88,7 +88,7 @@ describe.skipIf(!sharedAvailable)('recordings in which two people read', () => {
     const encoder = await openOnnxSpeaker({ modelPath, signal });
     opened.push(encoder);
     const recognizer = fakeRecognizer(Array.from({ length: 20 }, (_, index) => `Line ${index + 1}.`));
-    const studio: Studio = { vad, recognizer, encoder };
+    const studio: ClipEngines = { vad, recognizer, encoder };
     const pause = new Float32Array(rate);
     const talk = path.join(folder, 'talk.wav');
     const [first, second, third] = [await read(long), await read(other), await read(longToo)];

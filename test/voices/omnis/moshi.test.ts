@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import type { OmniMessage, OmniModel, OmniPart } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/moshi.ts';
 import { omniConformance } from '../../conformance/omni.ts';
@@ -19,7 +19,7 @@ omniConformance({
   title: 'moshi',
   says: /^Good evening, my friend\.$/,
   behindServer: true,
-  open: async (care?: Care): Promise<Opened<OmniModel>> => {
+  open: async (care?: CallPolicy): Promise<Opened<OmniModel>> => {
     const server = await openMoshiServer();
     const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
     const engine = openEngine(adapter, { baseUrl: server.url, endSilenceMs: 300 }, wish);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import type { OmniModel, OmniPart } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/openai-chat-audio.ts';
@@ -12,7 +12,7 @@ import { tone } from '../../fakes/vad.ts';
 const signal = new AbortController().signal;
 const route = 'POST /v1/chat/completions';
 
-function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: Care = {}) {
+function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'gpt-audio', ...options });
   return adapter.open(settings, openContext('omni', { key: secretKey, care: [care, adapter.care?.(settings)] }));
 }

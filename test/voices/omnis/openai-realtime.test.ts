@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import type { OmniMessage, OmniModel } from '../../../voices/omni.ts';
 import { adapter } from '../../../voices/omnis/openai-realtime.ts';
@@ -16,7 +16,7 @@ const bases = { openai: '/v1', beta: '/v1', qwen: '/api-ws/v1', glm: '/api/paas/
 function openAt(
   url: string,
   options: { readonly dialect?: RealtimeShape } & Record<string, unknown> = {},
-  care: Care = {},
+  care: CallPolicy = {},
 ) {
   const baseUrl = `${url}${bases[options.dialect ?? 'openai']}`;
   const settings = adapter.settings.parse({ baseUrl, model: 'gpt-realtime', ...options });

@@ -13,7 +13,7 @@ interface Call {
 }
 
 function heard(text: string, seconds = 1): Hypothesis {
-  return { text, logProbabilities: [-0.1, -0.1], silenceLogProbability: -8, reluctant: false, seconds };
+  return { text, logProbabilities: [-0.1, -0.1], silenceLogProbability: -8, forced: false, seconds };
 }
 
 /** A listener whose decodings wait for the test, or answer with how many windows they got. */

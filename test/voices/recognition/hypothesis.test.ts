@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  concludeHearing,
+  finalTranscript,
   confidenceOf,
   isDoubtful,
   judge,
@@ -15,28 +15,28 @@ const english: Hypothesis = {
   text: 'Go! Do you hear? He had never been fathered. A plant full of blossoms.',
   logProbabilities: [-0.97, -0.88, -0.04, 0, -0.12, -0.06, -0.69, -0.1, -0.28, -0.85, -0.84, -0.02, -1.22, -0.17, 0],
   silenceLogProbability: -7.06,
-  reluctant: false,
+  forced: false,
   seconds: 5.7,
 };
 const chinese: Hypothesis = {
   text: "Or don't show for the time, don't use your work fancy.",
   logProbabilities: [-1.9, -1.82, -0.06, 0, -1.51, -1.39, -0.58, -0.81, -1.51, -0.03, -0.75, -0.05, -1.38, -0.5, -0.08],
   silenceLogProbability: -1.97,
-  reluctant: false,
+  forced: false,
   seconds: 3.8,
 };
 const music: Hypothesis = {
   text: '',
   logProbabilities: [-0.015],
   silenceLogProbability: -0.015,
-  reluctant: false,
+  forced: false,
   seconds: 3.6,
 };
 const tone: Hypothesis = {
   text: 'Pew, pew, pew!',
   logProbabilities: [-0.7, -0.8, -0.9, -0.6],
   silenceLogProbability: -0.07,
-  reluctant: true,
+  forced: true,
   seconds: 1.2,
 };
 
@@ -51,13 +51,13 @@ describe('judge', () => {
 
   it('hears nothing in a tone that the model takes for a word', () => expect(judge(tone)).toBe('nothing'));
 
-  it('believes a reluctant word that is sure', () => {
-    const word = { text: 'Stop.', logProbabilities: [-0.3, -0.4, -0.1], silenceLogProbability: -0.4, reluctant: true };
+  it('believes a forced word that is sure', () => {
+    const word = { text: 'Stop.', logProbabilities: [-0.3, -0.4, -0.1], silenceLogProbability: -0.4, forced: true };
     expect(judge({ ...word, seconds: 0.8 })).toBe('words');
   });
 
-  it('takes reluctant words that are unsure for babble, if there are several', () => {
-    expect(judge({ ...chinese, reluctant: true, silenceLogProbability: -0.3 })).toBe('babble');
+  it('takes forced words that are unsure for babble, if there are several', () => {
+    expect(judge({ ...chinese, forced: true, silenceLogProbability: -0.3 })).toBe('babble');
   });
 
   it('knows that another script is another language, however sure the model is', () => {
@@ -103,7 +103,7 @@ describe('scoreOf', () => {
       logProbabilities: english.logProbabilities.map((value) => value - by),
     });
     expect([0, 0.3, 0.9].map((by) => isDoubtful(lower(by)))).toEqual([false, true, false]);
-    expect(isDoubtful({ ...english, reluctant: true })).toBe(true);
+    expect(isDoubtful({ ...english, forced: true })).toBe(true);
     expect(isDoubtful({ ...lower(0.3), text: '' })).toBe(false);
   });
 
@@ -118,12 +118,12 @@ describe('scoreOf', () => {
 
 describe('concludeHearing', () => {
   it('says nothing where nobody spoke', () => {
-    expect(concludeHearing([], messages)).toEqual({ type: 'transcript-final', text: '' });
-    expect(concludeHearing([music], messages)).toEqual({ type: 'transcript-final', text: '' });
+    expect(finalTranscript([], messages)).toEqual({ type: 'transcript-final', text: '' });
+    expect(finalTranscript([music], messages)).toEqual({ type: 'transcript-final', text: '' });
   });
 
   it('joins the pieces of an utterance', () => {
-    const final = concludeHearing([english, music, { ...english, text: 'The end.' }], messages);
+    const final = finalTranscript([english, music, { ...english, text: 'The end.' }], messages);
     expect(final.text).toBe(`${english.text} The end.`);
     expect(final.language).toBe('en');
     expect(final.confidence).toBeCloseTo(confidenceOf([english]));
@@ -131,12 +131,12 @@ describe('concludeHearing', () => {
   });
 
   it('leaves babble out of English', () => {
-    expect(concludeHearing([english, chinese], messages)).toMatchObject({ text: english.text });
+    expect(finalTranscript([english, chinese], messages)).toMatchObject({ text: english.text });
   });
 
   it('believes no stray words in what is mostly babble', () => {
     const stray = { ...english, text: 'For the time.', seconds: 1 };
-    const final = concludeHearing([chinese, stray, chinese], messages);
+    const final = finalTranscript([chinese, stray, chinese], messages);
     expect(final).toMatchObject({
       text: '',
       unclear: { code: 'language_not_supported', message: messages.language_not_supported },
@@ -146,7 +146,7 @@ describe('concludeHearing', () => {
 
   it('says that it did not understand where it cannot tell the language', () => {
     const mumble = { ...chinese, text: 'Lobster', logProbabilities: [-1.4, -1.6, -1.2] };
-    expect(concludeHearing([mumble], messages)).toMatchObject({
+    expect(finalTranscript([mumble], messages)).toMatchObject({
       text: '',
       confidence: expect.closeTo(Math.exp(-1.4)),
       unclear: { code: 'low_confidence', message: messages.low_confidence },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../voices/audio.ts';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import { adapter } from '../../../voices/recognizers/funasr.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { recognizerConformance } from '../../conformance/recognizer.ts';
-import { asHeard } from '../../fakes/speech-frames.ts';
+import { vadFrames } from '../../fakes/speech-frames.ts';
 import { secretKey, type Opened } from '../../conformance/upstream.ts';
 import { openFunasrServer, type FunasrScript, type FunasrServer } from '../../fakes/servers/funasr-server.ts';
 import { tone } from '../../fakes/vad.ts';
@@ -13,7 +13,7 @@ import { tone } from '../../fakes/vad.ts';
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
 
-function openAt(server: FunasrServer, options: Record<string, unknown> = {}, care: Care = {}): SpeechRecognizer {
+function openAt(server: FunasrServer, options: Record<string, unknown> = {}, care: CallPolicy = {}): SpeechRecognizer {
   const settings = adapter.settings.parse({ baseUrl: server.url.replace('http', 'ws'), ...options });
   const wish = { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
   return adapter.open(settings, openContext('ear', { key: secretKey, care: [wish, adapter.care?.(settings)] }));
@@ -32,7 +32,7 @@ recognizerConformance({
 });
 
 async function* frames(): AsyncGenerator<AudioFrame> {
-  yield* asHeard(speech, 16_000);
+  yield* vadFrames(speech, 16_000);
 }
 
 async function hear(script: FunasrScript, options: Record<string, unknown> = {}): Promise<TranscriptPart[]> {

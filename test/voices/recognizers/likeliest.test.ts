@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { likeliest, logProbabilityOf } from '../../../voices/recognizers/greedy-decoding.ts';
+import { mostLikelyToken, logProbabilityOf } from '../../../voices/recognizers/greedy-decoding.ts';
 
 describe('likeliest', () => {
   const logits = Float32Array.from([0.1, 0.2, 0.7, 1e-9], Math.log);
 
   it('picks the greatest score and tells its probability', () => {
-    const { token, logProbability } = likeliest(logits);
+    const { token, logProbability } = mostLikelyToken(logits);
     expect(token).toBe(2);
     expect(Math.exp(logProbability)).toBeCloseTo(0.7, 5);
   });
 
   it('does not mind how large the scores are', () => {
-    expect(Math.exp(likeliest(logits.map((value) => value + 500)).logProbability)).toBeCloseTo(0.7, 3);
+    expect(Math.exp(mostLikelyToken(logits.map((value) => value + 500)).logProbability)).toBeCloseTo(0.7, 3);
   });
 
   it('passes over what was ruled out', () => {
     const ruled = Float32Array.from([Number.NEGATIVE_INFINITY, -3, -4]);
-    expect(likeliest(ruled).token).toBe(1);
+    expect(mostLikelyToken(ruled).token).toBe(1);
     expect(logProbabilityOf(ruled, 0)).toBe(Number.NEGATIVE_INFINITY);
   });
 

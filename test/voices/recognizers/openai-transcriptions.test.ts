@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../voices/audio.ts';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import { Queue } from '../../../voices/runtime/queue.ts';
 import { adapter } from '../../../voices/recognizers/openai-transcriptions.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { recognizerConformance } from '../../conformance/recognizer.ts';
-import { asHeard } from '../../fakes/speech-frames.ts';
+import { vadFrames } from '../../fakes/speech-frames.ts';
 import { secretKey, type Opened } from '../../conformance/upstream.ts';
 import { openEngineServer, type EngineServer } from '../../fakes/servers/engine-server.ts';
-import { openTranscriptionServer, type Hearing } from '../../fakes/servers/transcription-server.ts';
+import { openTranscriptionServer, type TranscriptionResult } from '../../fakes/servers/transcription-server.ts';
 import { tone } from '../../fakes/vad.ts';
 
 const signal = new AbortController().signal;
 const speech = tone(1_600, 16_000);
 
-function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: Care = {}) {
+function openAt(server: EngineServer, options: Record<string, unknown> = {}, care: CallPolicy = {}) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'whisper', ...options });
   return adapter.open(settings, openContext('ear', { key: secretKey, care: [care, adapter.care?.(settings)] }));
 }
@@ -26,14 +26,14 @@ function subject(
   {
     route = 'POST /v1/audio/transcriptions',
     events,
-  }: { readonly route?: string; readonly events?: Hearing['events'] } = {},
+  }: { readonly route?: string; readonly events?: TranscriptionResult['events'] } = {},
 ) {
   return {
     title,
     speech,
     says: /^hello there$/,
     behindServer: true,
-    open: async (care?: Care): Promise<Opened<SpeechRecognizer>> => {
+    open: async (care?: CallPolicy): Promise<Opened<SpeechRecognizer>> => {
       const server = await openTranscriptionServer({ text: 'hello there', ...(events && { events }) });
       // Partials would take part of the faults: whether they did would depend on how fast the test runs.
       const engine = openAt(server, { dialect, partials: false }, care);
@@ -50,12 +50,15 @@ recognizerConformance(subject('openai-transcriptions (vLLM, by events)', 'vllm',
 
 async function hear(engine: SpeechRecognizer, language?: string): Promise<TranscriptPart[]> {
   async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* asHeard(speech, 16_000);
+    yield* vadFrames(speech, 16_000);
   }
   return Array.fromAsync(engine.transcribe(frames(), { signal, ...(language === undefined ? {} : { language }) }));
 }
 
-async function finalOf(hearing: Hearing, options: Record<string, unknown> = {}): Promise<TranscriptPart | undefined> {
+async function finalOf(
+  hearing: TranscriptionResult,
+  options: Record<string, unknown> = {},
+): Promise<TranscriptPart | undefined> {
   await using server = await openTranscriptionServer(hearing);
   return (await hear(openAt(server, { dialect: 'speaches', partials: false, ...options }))).at(-1);
 }
@@ -65,7 +68,7 @@ describe('a recognizer behind a transcription route', () => {
     await using server = await openTranscriptionServer();
     const frames = new Queue<AudioFrame>();
     const parts = openAt(server).transcribe(frames, { signal })[Symbol.asyncIterator]();
-    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
     const first = parts.next();
     await expect.poll(() => server.requests.length).toBe(1);
     await expect.poll(() => server.open).toBe(0);
@@ -88,7 +91,7 @@ describe('a recognizer behind a transcription route', () => {
     const listening = (async () => {
       for await (const { type, text } of engine.transcribe(frames, { signal })) heard.push(`${type} ${text}`);
     })();
-    for (const frame of [...asHeard(speech, 16_000)].slice(0, -15)) frames.push(frame);
+    for (const frame of [...vadFrames(speech, 16_000)].slice(0, -15)) frames.push(frame);
     // Half of its answer has come when the speech goes on: the words that are known show, and it is asked anew.
     await expect
       .poll(() => {
@@ -96,7 +99,7 @@ describe('a recognizer behind a transcription route', () => {
         return heard;
       })
       .toEqual([expect.stringMatching(/^transcript-partial hello/)]);
-    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
     frames.end();
     await listening;
     expect(heard.at(-1)).toBe('transcript-final hello there my dear');
@@ -122,9 +125,9 @@ describe('a recognizer behind a transcription route', () => {
     const engine = openAt(server);
     const frames = new Queue<AudioFrame>();
     const listening = Array.fromAsync(engine.transcribe(frames, { signal }));
-    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
     await expect.poll(() => server.open).toBe(1);
-    for (const frame of asHeard(speech, 16_000)) frames.push(frame);
+    for (const frame of vadFrames(speech, 16_000)) frames.push(frame);
     await expect.poll(() => server.abandoned).toBe(1);
     frames.end();
     expect((await listening).at(-1)).toMatchObject({ text: 'hello there' });
@@ -136,7 +139,7 @@ describe('a recognizer behind a transcription route', () => {
     const frames = new Queue<AudioFrame>();
     const parts = openAt(server, { partials: true }).transcribe(frames, { signal })[Symbol.asyncIterator]();
     const first = parts.next();
-    const voiced = [...asHeard(speech, 16_000)].filter((frame) => frame.voiced);
+    const voiced = [...vadFrames(speech, 16_000)].filter((frame) => frame.voiced);
     for (const frame of voiced.slice(0, 20)) frames.push(frame);
     await expect.poll(() => server.requests.length).toBe(1);
     await expect.poll(() => server.open).toBe(0);
@@ -181,8 +184,8 @@ describe('a recognizer behind a transcription route', () => {
     await using server = await openTranscriptionServer({ text: '你好。' });
     async function* twice(): AsyncGenerator<AudioFrame> {
       for (const _time of [1, 2]) {
-        yield* asHeard(speech, 16_000);
-        yield* asHeard(new Float32Array(0), 16_000);
+        yield* vadFrames(speech, 16_000);
+        yield* vadFrames(new Float32Array(0), 16_000);
       }
     }
     const parts = await Array.fromAsync(openAt(server).transcribe(twice(), { signal }));

@@ -14,9 +14,9 @@ import { languagesOf, recognizerConfig, recognizerSettings } from '../../../voic
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../voices/recognizer.ts';
 import { recognizerConformance } from '../../conformance/recognizer.ts';
-import { asHeard } from '../../fakes/speech-frames.ts';
+import { vadFrames } from '../../fakes/speech-frames.ts';
 import { isInstalled } from '../../fakes/models/installed.ts';
-import { tinyParaformer, tinySenseVoice, tinyWhisper, tinyZipformer } from '../../fakes/models/tiny-ears.ts';
+import { tinyParaformer, tinySenseVoice, tinyWhisper, tinyZipformer } from '../../fakes/models/tiny-recognizers.ts';
 import { tinyFiles, type TinyFiles } from '../../fakes/models/tiny-model.ts';
 import { tinyCapitals, tinyPunctuation } from '../../fakes/models/tiny-punctuation.ts';
 import { tone } from '../../fakes/vad.ts';
@@ -47,7 +47,7 @@ const kept = (engine: SpeechRecognizer) => ({
 
 async function hear(engine: SpeechRecognizer, speech: Float32Array): Promise<TranscriptPart[]> {
   async function* frames() {
-    yield* asHeard(speech, engine.sampleRate);
+    yield* vadFrames(speech, engine.sampleRate);
   }
   return Array.fromAsync(engine.transcribe(frames(), { signal }));
 }
@@ -118,7 +118,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node'))('with the optional package she
   describe('sherpa-onnx as an ear', () => {
     it('shows the words of a streaming model as they come, in lower case', async () => {
       const frames = new Queue<AudioFrame>();
-      const windows = [...asHeard(speech, 16_000)];
+      const windows = [...vadFrames(speech, 16_000)];
       const speak = (count: number): void => windows.splice(0, count).forEach((frame) => frames.push(frame));
       const texts: string[] = [];
       speak(20);

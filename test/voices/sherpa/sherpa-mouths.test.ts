@@ -11,7 +11,7 @@ import { espeakData } from '../../fakes/models/espeak-data.ts';
 import { isInstalled } from '../../fakes/models/installed.ts';
 import { tinyPocket, tinyZipvoice } from '../../fakes/models/tiny-cloners.ts';
 import { tinyFiles } from '../../fakes/models/tiny-model.ts';
-import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../../fakes/models/tiny-mouths.ts';
+import { tinyKokoro, tinyMatcha, tinyPiper, tinyPitches, tinyVits } from '../../fakes/models/tiny-synthesizers.ts';
 import { clipForTests, openEngine, phrasesOf, say } from '../../rigs/voice-engine-rig.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-mouths-'));

@@ -6,8 +6,8 @@ import { concatSamples } from '../../../voices/audio.ts';
 import type { Meter } from '../../../voices/calls/calls.ts';
 import type { ReferenceVoice } from '../../../voices/synthesizer.ts';
 import { openFlite } from '../../../voices/synthesizers/flite.ts';
-import { shortenClip } from '../../../voices/synthesis/fit-clip.ts';
-import { openClips, type ClipWishes } from '../../../voices/synthesis/reference-clip.ts';
+import { shortenClip } from '../../../voices/synthesis/shorten-clip.ts';
+import { openClips, type ClipRequirements } from '../../../voices/synthesis/reference-clip.ts';
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { silence, tone } from '../../fakes/vad.ts';
 
@@ -31,7 +31,7 @@ async function voiceOf(samples: Float32Array, transcript: string): Promise<Refer
   return { kind: 'reference', id: 'martha', wavPath, transcript, language: 'en', consent: 'Martha said so' };
 }
 
-async function fitted(samples: Float32Array, transcript: string, wishes: ClipWishes) {
+async function fitted(samples: Float32Array, transcript: string, wishes: ClipRequirements) {
   const meter: Meter = {};
   const voice = await voiceOf(samples, transcript);
   const clip = await openClips('mouth', wishes)(voice, { meter });

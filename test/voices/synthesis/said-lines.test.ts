@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { saidLines } from '../../../voices/synthesis/speech-cache.ts';
+import { openSpeechCache } from '../../../voices/synthesis/speech-cache.ts';
 import type { Phrase, SpeechChunk } from '../../../voices/synthesizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 
@@ -17,7 +17,7 @@ async function all(chunks: AsyncIterable<SpeechChunk>): Promise<string> {
 describe('lines that are said again and again', () => {
   it('are spoken once, by voice and speed', async () => {
     const synthesizer = fakeSynthesizer();
-    const said = saidLines(synthesizer);
+    const said = openSpeechCache(synthesizer);
     expect(await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice }))).toBe('Good day. Who are you?');
     expect(await all(said.speak(line('Good day. ', 'Who are you?'), { signal, voice }))).toBe('Good day. Who are you?');
     expect(synthesizer.spoken).toHaveLength(2);
@@ -28,7 +28,7 @@ describe('lines that are said again and again', () => {
 
   it('are ready when they have been prepared', async () => {
     const synthesizer = fakeSynthesizer();
-    const said = saidLines(synthesizer);
+    const said = openSpeechCache(synthesizer);
     await said.prepare('Good day.', { signal, voice, speed: 1 });
     expect(synthesizer.spoken).toEqual(['Good day.']);
     expect(await all(said.speak(line('Good day.'), { signal, voice }))).toBe('Good day.');
@@ -37,21 +37,21 @@ describe('lines that are said again and again', () => {
 
   it('are not kept where speaking failed, and a failure in advance harms nobody', async () => {
     const synthesizer = fakeSynthesizer({ failOn: 'day', error: new Error('no voice') });
-    const said = saidLines(synthesizer);
+    const said = openSpeechCache(synthesizer);
     await said.prepare('Good day.', { signal, voice });
     await expect(all(said.speak(line('Good day.'), { signal, voice }))).rejects.toThrow('no voice');
   });
 
   it('are not kept where nobody listened to the end', async () => {
     const synthesizer = fakeSynthesizer();
-    const said = saidLines(synthesizer);
+    const said = openSpeechCache(synthesizer);
     for await (const _ of said.speak(line('One. ', 'Two.'), { signal, voice })) break;
     expect(await all(said.speak(line('One. ', 'Two.'), { signal, voice }))).toBe('One. Two.');
   });
 
   it('are forgotten, the oldest first, before they fill the memory', async () => {
     const synthesizer = fakeSynthesizer();
-    const said = saidLines(synthesizer);
+    const said = openSpeechCache(synthesizer);
     const long = (name: string): string => Array.from({ length: 300 }, () => name).join(' ');
     for (const name of ['a', 'b', 'c']) await all(said.speak(line(long(name)), { signal, voice }));
     await all(said.speak(line(long('c')), { signal, voice }));
@@ -60,7 +60,7 @@ describe('lines that are said again and again', () => {
   });
 
   it('stop when nobody wants them any more', async () => {
-    const said = saidLines(fakeSynthesizer());
+    const said = openSpeechCache(fakeSynthesizer());
     const stopped = AbortSignal.abort(new Error('enough'));
     await expect(all(said.speak(line('One.'), { signal: stopped, voice }))).rejects.toThrow('enough');
   });

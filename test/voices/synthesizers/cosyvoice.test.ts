@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/cosyvoice.ts';
 import { readWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
@@ -13,14 +13,14 @@ synthesizerConformance({
   title: 'cosyvoice (the voice of a clip)',
   voice,
   behindServer: true,
-  open: async (care?: Care) =>
+  open: async (care?: CallPolicy) =>
     opened(adapter, { defaultClip }, { server: await openCosyvoiceServer(), route: 'POST /inference_zero_shot', care }),
 });
 synthesizerConformance({
   title: 'cosyvoice (a voice of its own, 22.05 kHz)',
   voice: { kind: 'preset', id: '中文女' },
   behindServer: true,
-  open: async (care?: Care) => {
+  open: async (care?: CallPolicy) => {
     const server = await openCosyvoiceServer({ sampleRate: 22_050, voices: ['中文女'] });
     return opened(adapter, { version: 1, defaultVoice: '中文女' }, { server, route: 'POST /inference_sft', care });
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/f5-socket.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { f5Route, floatsOf, openF5SocketServer } from '../../fakes/servers/f5-socket-server.ts';
@@ -20,7 +20,7 @@ synthesizerConformance({
     'does not accept the request': wordless,
     'wants to be left alone for a minute': wordless,
   },
-  open: async (care?: Care) => opened(adapter, {}, { server: await openF5SocketServer(), route: f5Route, care }),
+  open: async (care?: CallPolicy) => opened(adapter, {}, { server: await openF5SocketServer(), route: f5Route, care }),
 });
 
 async function msOf(server: EngineServer): Promise<number> {

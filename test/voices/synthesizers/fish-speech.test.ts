@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/fish-speech.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import { secretKey } from '../../conformance/upstream.ts';
@@ -13,7 +13,7 @@ synthesizerConformance({
   title: 'fish-speech',
   voice,
   behindServer: true,
-  open: async (care?: Care) =>
+  open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openFishSpeechServer(), route: 'POST /v1/tts', care }),
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { concatSamples } from '../../../voices/audio.ts';
 import type { CallCost } from '../../../voices/calls/calls.ts';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/gpt-sovits.ts';
 import { readWav, writeWav } from '../../../voices/dsp/wav.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
@@ -18,7 +18,7 @@ for (const streamingMode of [0, 1, 3]) {
     title: `gpt-sovits (streaming mode ${streamingMode})`,
     voice,
     behindServer: true,
-    open: async (care?: Care) =>
+    open: async (care?: CallPolicy) =>
       opened(adapter, { streamingMode, defaultClip }, { server: await openGptSovitsServer(), route, care }),
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/gradio.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
@@ -20,7 +20,7 @@ for (const [stage, route, prefixed] of [
     title: `gradio (${stage})`,
     voice,
     behindServer: true,
-    open: async (care?: Care) =>
+    open: async (care?: CallPolicy) =>
       opened(adapter, { defaultClip }, { server: await openGradioServer({ prefixed }), route, care }),
   });
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../voices/calls/context.ts';
 import type { CallCost } from '../../../voices/calls/calls.ts';
 import type { SpeechChunk, SpeechSynthesizer, Voice } from '../../../voices/synthesizer.ts';
@@ -26,7 +26,7 @@ const clone: Voice = { kind: 'reference', wavPath, transcript: 'Mind the step.',
 function openAt(
   server: EngineServer,
   options: Record<string, unknown> = {},
-  care: Care = {},
+  care: CallPolicy = {},
   log?: (cost: CallCost) => void,
 ) {
   const settings = adapter.settings.parse({ baseUrl: `${server.url}/v1`, model: 'small-voice', ...options });
@@ -50,7 +50,7 @@ function subject(
     title,
     voice,
     behindServer: true,
-    open: async (care?: Care): Promise<Opened<SpeechSynthesizer>> => {
+    open: async (care?: CallPolicy): Promise<Opened<SpeechSynthesizer>> => {
       const server = await openSpeechServer({ shape, sampleRate, voices: voice === preset ? ['martha'] : [] });
       const engine = openAt(server, { dialect, defaultVoice: 'martha', baseUrl: `${server.url}${base}` }, care);
       return { engine, upstream: { server, route }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };

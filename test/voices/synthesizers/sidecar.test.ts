@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../../voices/audio.ts';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import { adapter } from '../../../voices/synthesizers/sidecar.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
 import type { EngineServer } from '../../fakes/servers/engine-server.ts';
@@ -29,7 +29,7 @@ for (const streams of [true, false]) {
     title: `sidecar (${streams ? 'as it is made' : 'whole'})`,
     voice,
     behindServer: true,
-    open: async (care?: Care) =>
+    open: async (care?: CallPolicy) =>
       opened(adapter, { streams }, { server: await openSidecarServer(), route: 'POST /v1/audio/speech', care }),
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../voices/calls/call-policy.ts';
 import type { Voice } from '../../../voices/synthesizer.ts';
 import { adapter } from '../../../voices/synthesizers/xtts.ts';
 import { synthesizerConformance } from '../../conformance/synthesizer.ts';
@@ -14,14 +14,14 @@ synthesizerConformance({
   title: 'xtts (coqui)',
   voice,
   behindServer: true,
-  open: async (care?: Care) =>
+  open: async (care?: CallPolicy) =>
     opened(adapter, {}, { server: await openCoquiServer(), route: 'POST /tts_stream', care }),
 });
 synthesizerConformance({
   title: 'xtts (daswer123)',
   voice: female,
   behindServer: true,
-  open: async (care?: Care) => {
+  open: async (care?: CallPolicy) => {
     const server = await openDaswer123Server();
     return opened(adapter, { server: 'daswer123' }, { server, route: 'GET /tts_stream', care });
   },

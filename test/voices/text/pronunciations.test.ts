@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inManner } from '../../../voices/text/pronunciations.ts';
+import { withSpeakingStyle } from '../../../voices/text/speaking-style.ts';
 import type { SpeechChunk } from '../../../voices/synthesizer.ts';
 import { fakeSynthesizer } from '../../fakes/synthesizer.ts';
 
@@ -20,7 +20,8 @@ async function say(text: string, pronunciations: Record<string, string>, pace = 
     yield { text };
   })();
   const options = { signal: AbortSignal.timeout(5_000), voice };
-  for await (const chunk of inManner(watched, { pace, pronunciations }).speak(phrases, options)) chunks.push(chunk);
+  for await (const chunk of withSpeakingStyle(watched, { pace, pronunciations }).speak(phrases, options))
+    chunks.push(chunk);
   const told = chunks.map((chunk) => chunk.text).join('');
   const words = chunks.flatMap((chunk) => chunk.words ?? []).map((word) => word.text.trim());
   return { spoken: engine.spoken.join(''), told, words, speeds };
@@ -47,6 +48,6 @@ describe('the manner in which somebody speaks', () => {
 
   it('is the synthesizer itself where there is nothing to change', () => {
     const engine = fakeSynthesizer();
-    expect(inManner(engine, { pace: 1, pronunciations: {} })).toBe(engine);
+    expect(withSpeakingStyle(engine, { pace: 1, pronunciations: {} })).toBe(engine);
   });
 });

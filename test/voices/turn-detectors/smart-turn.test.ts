@@ -64,28 +64,28 @@ describe('smart-turn', () => {
     await detector.warm(signal);
     for (const seconds of [0, 1, 5]) {
       const turn = tone(seconds);
-      expect(await detector.completeness(frameOf(turn), { signal })).toBeCloseTo(expectedOf(turn), 4);
+      expect(await detector.endOfTurnProbability(frameOf(turn), { signal })).toBeCloseTo(expectedOf(turn), 4);
     }
   });
 
   it('looks at the last eight seconds', async () => {
     const detector = open(await writeModel('mean.onnx'));
     const turn = tone(12);
-    const completeness = await detector.completeness(frameOf(turn), { signal });
+    const completeness = await detector.endOfTurnProbability(frameOf(turn), { signal });
     expect(completeness).toBeCloseTo(expectedOf(turn.slice(-128_000)), 4);
     expect(turn.length).toBe(192_000);
   });
 
   it('takes other sample rates', async () => {
     const detector = open(await writeModel('mean.onnx'));
-    const completeness = await detector.completeness(frameOf(tone(3, 24_000), 24_000), { signal });
+    const completeness = await detector.endOfTurnProbability(frameOf(tone(3, 24_000), 24_000), { signal });
     expect(completeness).toBeCloseTo(expectedOf(tone(3)), 2);
   });
 
   it('says what to get where there are no weights', async () => {
     const detector = open({ modelPath: join(folder, 'nowhere.onnx') });
     const failure = { code: 'ENGINE_MISSING', message: expect.stringContaining('smart-turn-v3.2-cpu.onnx') };
-    await expect(detector.completeness(frameOf(tone(1)), { signal })).rejects.toMatchObject(failure);
+    await expect(detector.endOfTurnProbability(frameOf(tone(1)), { signal })).rejects.toMatchObject(failure);
     await expect(detector.warm(signal)).rejects.toMatchObject(failure);
   });
 
@@ -95,7 +95,7 @@ describe('smart-turn', () => {
     const detector = open({ modelPath, sha256 });
     await expect(detector.warm(signal)).rejects.toMatchObject({ code: 'ENGINE_MISSING' });
     await writeModel('late.onnx');
-    await expect(detector.completeness(frameOf(tone(1)), { signal })).resolves.toBeGreaterThan(0);
+    await expect(detector.endOfTurnProbability(frameOf(tone(1)), { signal })).resolves.toBeGreaterThan(0);
   });
 
   it('loads no file with another hash', async () => {
@@ -118,19 +118,19 @@ describe('smart-turn', () => {
 
   it('does not pass on what is no probability', async () => {
     const unbounded = open(await writeModel('unbounded.onnx', { last: 'Identity', scale: 1_000 }));
-    const failure = unbounded.completeness(frameOf(tone(5)), { signal });
+    const failure = unbounded.endOfTurnProbability(frameOf(tone(5)), { signal });
     await expect(failure).rejects.toMatchObject({ code: 'ENGINE_BAD_REPLY' });
   });
 
   it('stops with the reason of an abort', async () => {
     const detector = open(await writeModel('mean.onnx'));
     const reason = new Error('hung up');
-    const aborted = detector.completeness(frameOf(tone(1)), { signal: AbortSignal.abort(reason) });
+    const aborted = detector.endOfTurnProbability(frameOf(tone(1)), { signal: AbortSignal.abort(reason) });
     await expect(aborted).rejects.toBe(reason);
     const controller = new AbortController();
-    const running = detector.completeness(frameOf(tone(1)), { signal: controller.signal });
+    const running = detector.endOfTurnProbability(frameOf(tone(1)), { signal: controller.signal });
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
-    await expect(detector.completeness(frameOf(tone(1)), { signal })).resolves.toBeGreaterThan(0);
+    await expect(detector.endOfTurnProbability(frameOf(tone(1)), { signal })).resolves.toBeGreaterThan(0);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import type { AudioFrame } from '../../../voices/audio.ts';
-import { patienceMs } from '../../../voices/turn-detector.ts';
+import { endpointingTimeoutMs } from '../../../voices/turn-detector.ts';
 import { prosodyCues } from '../../../voices/turn-detectors/prosody-cues.ts';
 import { openProsody } from '../../../voices/turn-detectors/prosody.ts';
 import { sharedAvailable, sharedPath } from '../../shared.ts';
@@ -79,7 +79,7 @@ describe('the end of a voice', () => {
 describe('the built-in detector', () => {
   it('takes a final fall for more complete than a pitch that stays up', async () => {
     const [down, up] = await Promise.all(
-      [falling, held].map((said) => detector.completeness(speech(said), { signal })),
+      [falling, held].map((said) => detector.endOfTurnProbability(speech(said), { signal })),
     );
     expect(down).toBeGreaterThan(up as number);
   });
@@ -87,25 +87,25 @@ describe('the built-in detector', () => {
   it('lets the words decide', async () => {
     const turn = speech(held);
     const [open, closed, unknown] = await Promise.all([
-      detector.completeness(turn, { signal, text: 'I was looking for the.' }),
-      detector.completeness(turn, { signal, text: 'I was looking for the station.' }),
-      detector.completeness(turn, { signal, text: 'Ich suche den Bahnhof.', language: 'de' }),
+      detector.endOfTurnProbability(turn, { signal, text: 'I was looking for the.' }),
+      detector.endOfTurnProbability(turn, { signal, text: 'I was looking for the station.' }),
+      detector.endOfTurnProbability(turn, { signal, text: 'Ich suche den Bahnhof.', language: 'de' }),
     ]);
     expect(open).toBeLessThan(0.2);
     expect(closed).toBeGreaterThan(0.6);
-    expect(unknown).toBe(await detector.completeness(turn, { signal }));
+    expect(unknown).toBe(await detector.endOfTurnProbability(turn, { signal }));
   });
 
   it('is undecided where it hears nothing and reads nothing', async () => {
     const silence = { samples: new Float32Array(8_000), sampleRate: 16_000, atMs: 0 };
-    expect(await detector.completeness(silence, { signal })).toBe(0.5);
-    expect(await detector.completeness(silence, { signal, text: '' })).toBe(0.5);
+    expect(await detector.endOfTurnProbability(silence, { signal })).toBe(0.5);
+    expect(await detector.endOfTurnProbability(silence, { signal, text: '' })).toBe(0.5);
   });
 
   it('stays a probability, whatever it is given', async () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 3e38, 1]) {
       const turn = { samples: new Float32Array(24_000).fill(value, 4_000), sampleRate: 16_000, atMs: 0 };
-      const completeness = await detector.completeness(turn, { signal, text: 'and' });
+      const completeness = await detector.endOfTurnProbability(turn, { signal, text: 'and' });
       expect(completeness).toBeGreaterThanOrEqual(0);
       expect(completeness).toBeLessThanOrEqual(1);
     }
@@ -113,7 +113,7 @@ describe('the built-in detector', () => {
 
   it('does not begin where the signal is aborted already', async () => {
     const reason = new Error('gone');
-    const aborted = detector.completeness(speech(held), { signal: AbortSignal.abort(reason) });
+    const aborted = detector.endOfTurnProbability(speech(held), { signal: AbortSignal.abort(reason) });
     await expect(aborted).rejects.toBe(reason);
   });
 
@@ -126,8 +126,14 @@ describe('the built-in detector', () => {
         sampleRate: 16_000,
         atMs: 0,
       });
-      const middle = await detector.completeness(at(4.6), { signal, text: 'And so my fellow Americans, ask not' });
-      const end = await detector.completeness(at(10.8), { signal, text: 'Ask what you can do for your country.' });
+      const middle = await detector.endOfTurnProbability(at(4.6), {
+        signal,
+        text: 'And so my fellow Americans, ask not',
+      });
+      const end = await detector.endOfTurnProbability(at(10.8), {
+        signal,
+        text: 'Ask what you can do for your country.',
+      });
       expect(middle).toBeLessThan(0.3);
       expect(end).toBeGreaterThan(0.6);
     },
@@ -138,8 +144,8 @@ describe('patience', () => {
   const policy = { leastMs: 200, mostMs: 2_500, threshold: 0.8 };
 
   it('is least from the threshold on, most where nothing is complete, and between them in proportion', () => {
-    expect([1, 0.9, 0.8].map((completeness) => patienceMs(completeness, policy))).toEqual([200, 200, 200]);
-    expect(patienceMs(0, policy)).toBe(2_500);
-    expect(patienceMs(0.4, policy)).toBeCloseTo(1_350, 6);
+    expect([1, 0.9, 0.8].map((completeness) => endpointingTimeoutMs(completeness, policy))).toEqual([200, 200, 200]);
+    expect(endpointingTimeoutMs(0, policy)).toBe(2_500);
+    expect(endpointingTimeoutMs(0.4, policy)).toBeCloseTo(1_350, 6);
   });
 });

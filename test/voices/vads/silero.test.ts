@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAudioFile } from '../../../voices/dsp/audio-file.ts';
 import { Rechunker } from '../../../voices/audio.ts';
-import { createEdges, type Edge } from '../../../voices/dsp/edges.ts';
+import { createVadHysteresis, type SpeechEdge } from '../../../voices/dsp/vad-hysteresis.ts';
 import { readOnnxConstants, writeOnnx } from '../../../voices/vads/onnx-file.ts';
 import { sileroGraph } from '../../../voices/vads/silero-graph.ts';
 import { openSilero } from '../../../voices/vads/silero.ts';
@@ -188,8 +188,8 @@ describe('Silero', () => {
 });
 
 /** What a session makes of scores. */
-function eventsOf(scores: readonly number[]): Edge[] {
-  const edges = createEdges({ minSpeechMs: 96, minSilenceMs: 96, windowMs: 32 });
+function eventsOf(scores: readonly number[]): SpeechEdge[] {
+  const edges = createVadHysteresis({ minSpeechMs: 96, minSilenceMs: 96, windowMs: 32 });
   return scores.map((score) => edges.push(score)).filter((edge) => edge !== undefined);
 }
 

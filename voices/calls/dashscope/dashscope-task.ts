@@ -19,7 +19,7 @@ export interface DashscopeServer {
 }
 
 /** Parameters of a task. */
-export interface DashscopeOrder {
+export interface DashscopeTaskRequest {
   readonly task: 'asr' | 'tts';
   readonly function: string;
   readonly model: string;
@@ -51,7 +51,7 @@ export interface DashscopeTasks {
   /**
    * Starts a task and waits until the server accepts it: nothing may be sent before. Connects if no connection is free.
    */
-  open(order: DashscopeOrder, options: CallOptions): Promise<DashscopeTask>;
+  open(order: DashscopeTaskRequest, options: CallOptions): Promise<DashscopeTask>;
   /** Closes the free connections. */
   close(): void;
 }
@@ -71,7 +71,7 @@ const idleMs = 45_000;
 async function openTask(
   context: EngineContext,
   connections: SocketPool,
-  order: DashscopeOrder,
+  order: DashscopeTaskRequest,
   { signal }: CallOptions,
 ): Promise<DashscopeTask> {
   const deadline = openDeadline(context.name);

@@ -1,8 +1,8 @@
 import { durationMs } from '../../../../voices/audio.ts';
-import type { Edge } from '../../../../voices/dsp/edges.ts';
-import { EchoGuard } from './echo-guard.ts';
+import type { SpeechEdge } from '../../../../voices/dsp/vad-hysteresis.ts';
+import { EchoDetector } from './echo-guard.ts';
 import type { Played } from './sent-levels.ts';
-import type { Heard } from '../vad-segmenter.ts';
+import type { VadWindow } from '../vad-segmenter.ts';
 
 /**
  * Voice needed to detect a user who speaks over the echo, and echo without other voice after which the user's speech
@@ -15,7 +15,7 @@ const leastEchoMs = 128;
  * Keeps the character's own voice from counting as the user's speech: neither as voiced, nor as speech start or end.
  */
 export class EchoGate {
-  readonly #guard = new EchoGuard();
+  readonly #guard = new EchoDetector();
   #vadSpeaks = false;
   #userSpeaks = false;
   #userMs = 0;
@@ -26,7 +26,7 @@ export class EchoGate {
   #echoes = false;
 
   /** Removes the echo of `played` from a window. `found`: the echo path was found with this window. */
-  sift(heard: Heard, played: Played | undefined): { readonly heard: Heard; readonly found: boolean } {
+  sift(heard: VadWindow, played: Played | undefined): { readonly heard: VadWindow; readonly found: boolean } {
     const knew = this.#guard.echoes;
     const isEcho = this.#isEcho(heard, played);
     if (heard.edge !== undefined) this.#vadSpeaks = heard.edge.type === 'speech-start';
@@ -39,7 +39,7 @@ export class EchoGate {
     return { heard: { ...heard, frame, voiced, edge }, found };
   }
 
-  #isEcho({ frame, voiced, arrivedMs }: Heard, played: Played | undefined): boolean {
+  #isEcho({ frame, voiced, arrivedMs }: VadWindow, played: Played | undefined): boolean {
     if (played === undefined) return false;
     this.#guard.follow(played, arrivedMs);
     const endMs = frame.atMs + durationMs(frame);
@@ -48,7 +48,7 @@ export class EchoGate {
     return voiced && this.#guard.explains(frame.samples, endMs + this.#aheadMs);
   }
 
-  #edge({ frame, voiced, edge }: Heard, isEcho: boolean, found: boolean): Edge | undefined {
+  #edge({ frame, voiced, edge }: VadWindow, isEcho: boolean, found: boolean): SpeechEdge | undefined {
     const ms = durationMs(frame);
     if (isEcho) {
       this.#echoes = true;

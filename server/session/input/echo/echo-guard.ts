@@ -48,7 +48,7 @@ const expected = new Float64Array(bandCount);
  * once and then expected: what is louder is another voice. Looks at voiced windows only, so it costs nothing during
  * silence.
  */
-export class EchoGuard {
+export class EchoDetector {
   readonly #windows: Window[] = [];
   readonly #sent = new SentLevels();
   #lastMs = -Infinity;

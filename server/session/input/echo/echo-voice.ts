@@ -39,7 +39,7 @@ export interface VoiceJudged {
  * voice being played than to the user's. Works without echo cancellation, and if the echo is not transcribed as it was
  * said.
  */
-export class EchoVoice {
+export class OwnVoiceDetector {
   readonly #encoder: SpeakerEncoder;
   readonly #context: Pick<SessionContext<ListeningInput | VoiceJudged>, 'post' | 'onFault'>;
   readonly #stop = new AbortController();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EchoGate } from '../../../../server/session/input/echo/echo-gate.ts';
-import { EchoGuard } from '../../../../server/session/input/echo/echo-guard.ts';
+import { EchoDetector } from '../../../../server/session/input/echo/echo-guard.ts';
 import type { Played } from '../../../../server/session/input/echo/sent-levels.ts';
-import type { Heard } from '../../../../server/session/input/vad-segmenter.ts';
+import type { VadWindow } from '../../../../server/session/input/vad-segmenter.ts';
 
 const rate = 16_000;
 const windowSamples = 512;
@@ -46,7 +46,7 @@ function echoOf(sound: Float32Array, delayMs: number, gain: number): Float32Arra
 }
 
 /** Which windows of a microphone are explained by the reply, which is heard meanwhile. */
-function explained(guard: EchoGuard, played: Played & { heardMs: number }, microphone: Float32Array): boolean[] {
+function explained(guard: EchoDetector, played: Played & { heardMs: number }, microphone: Float32Array): boolean[] {
   const all: boolean[] = [];
   for (let start = 0; start + windowSamples <= microphone.length; start += windowSamples) {
     const atMs = start / 16 + windowMs;
@@ -67,7 +67,7 @@ describe('the guard against the character’s own voice', () => {
       [610, 0.2],
     ] as const) {
       const sound = babble(4_000, 5);
-      const windows = explained(new EchoGuard(), reply(sound), echoOf(sound, delayMs, gain));
+      const windows = explained(new EchoDetector(), reply(sound), echoOf(sound, delayMs, gain));
       expect(share(windows.slice(Math.ceil((delayMs + 1_000) / windowMs)))).toBeGreaterThan(0.95);
     }
   });
@@ -75,13 +75,13 @@ describe('the guard against the character’s own voice', () => {
   it('finds out the echo of a voice at another rate than the microphone’s', () => {
     for (const sampleRate of [8_000, 24_000, 48_000]) {
       const played = reply(babble(4_000, 5, sampleRate), sampleRate);
-      const windows = explained(new EchoGuard(), played, echoOf(babble(4_000, 5), 130, 0.2));
+      const windows = explained(new EchoDetector(), played, echoOf(babble(4_000, 5), 130, 0.2));
       expect(share(windows.slice(Math.ceil(1_130 / windowMs)))).toBeGreaterThan(0.9);
     }
   });
 
   it('takes another voice for none', () => {
-    const guard = new EchoGuard();
+    const guard = new EchoDetector();
     const windows = explained(guard, reply(babble(4_000, 5)), babble(4_000, 77));
     expect(share(windows)).toBe(0);
     expect(guard.echoes).toBe(false);
@@ -95,7 +95,7 @@ describe('the guard against the character’s own voice', () => {
       const at = 3 * rate + index;
       microphone[at] = (microphone[at] as number) + value;
     }
-    const windows = explained(new EchoGuard(), reply(sound), microphone);
+    const windows = explained(new EchoDetector(), reply(sound), microphone);
     expect(share(windows.slice(96, 155))).toBeLessThan(0.2);
     expect(share(windows.slice(164))).toBeGreaterThan(0.9);
   });
@@ -111,7 +111,7 @@ describe('the gate for what the microphone hears', () => {
       const atMs = start / 16;
       if (played !== undefined) played.heardMs = atMs + windowMs;
       const samples = microphone.subarray(start, start + windowSamples);
-      const window: Heard = {
+      const window: VadWindow = {
         type: 'heard',
         frame: { samples, sampleRate: rate, atMs, voiced: true },
         voiced: true,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../../server/session/input/overlap-classifier.ts';
+import { classifyOverlap } from '../../../../server/session/input/overlap-classifier.ts';
 
-const heard = (text: string, about: Partial<Parameters<typeof judge>[0]> = {}) =>
-  judge({ text, isVoice: true, lastedMs: 300, isWhole: true, confidence: 0.6, ...about });
+const heard = (text: string, about: Partial<Parameters<typeof classifyOverlap>[0]> = {}) =>
+  classifyOverlap({ text, isVoice: true, lastedMs: 300, isWhole: true, confidence: 0.6, ...about });
 
 describe('a sound over the reply', () => {
   it.each(['Mm-hm.', 'Right.', 'I see,', '嗯。'])('that is "%s" is a nod', (text) => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { carrierOf } from '../../../../server/transports/websocket/socket-carrier.ts';
-import { Link } from '../../../../server/transports/websocket/resumable-stream.ts';
+import { socketTransport } from '../../../../server/transports/websocket/socket-transport.ts';
+import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
 import { Silence } from '../../../../server/session/input/silence.ts';
 import { ManualClock } from '../../../fakes/clock.ts';
 
@@ -75,11 +75,11 @@ describe('a line', () => {
     await once(server, 'listening');
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const [socket] = (await accepted) as [WebSocket];
-    const link = new Link({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
+    const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
     let isAnswered = false;
     link.probe(() => (isAnswered = true));
     expect(isAnswered).toBe(false);
-    link.attach(carrierOf(socket));
+    link.attach(socketTransport(socket));
     // An answer to somebody else's ping is none to ours.
     socket.ping('other');
     await once(socket, 'pong');
@@ -90,7 +90,7 @@ describe('a line', () => {
   });
 
   it('that loses what is late needs no answer', () => {
-    const link = new Link({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
+    const link = new ResumableStream({ binary: false, resumable: false, keptBytes: 0, newEventId: () => 'e' });
     link.attach({ send: () => true, close: () => undefined });
     let isAnswered = false;
     link.probe(() => (isAnswered = true));

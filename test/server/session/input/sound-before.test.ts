@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SoundBefore } from '../../../../server/session/input/pre-roll.ts';
+import { PreRoll } from '../../../../server/session/input/pre-roll.ts';
 import type { AudioFrame } from '../../../../voices/audio.ts';
 
 /** Window number `index`, 32 ms long; its samples tell its number. */
@@ -9,7 +9,7 @@ function windowOf(index: number, length = 512): AudioFrame {
 }
 
 it('the sound before an utterance is what came last, window by window, however long it goes round', () => {
-  const before = new SoundBefore();
+  const before = new PreRoll();
   expect([before.fromMs, [...before.since(0)]]).toEqual([undefined, []]);
   for (let index = 0; index < 500; index += 1) {
     before.push(windowOf(index));
@@ -22,7 +22,7 @@ it('the sound before an utterance is what came last, window by window, however l
 });
 
 it('the sound before an utterance may have windows of any length, and be forgotten', () => {
-  const before = new SoundBefore();
+  const before = new PreRoll();
   const windows = [windowOf(0), windowOf(1, 100), windowOf(2, 2_000), windowOf(3)];
   for (const window of windows) before.push(window);
   expect([...before.since(-Infinity)]).toEqual(windows);

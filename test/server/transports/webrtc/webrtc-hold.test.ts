@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Link } from '../../../../server/transports/websocket/resumable-stream.ts';
+import { ResumableStream } from '../../../../server/transports/websocket/resumable-stream.ts';
 import { openConnection } from '../../../../server/realtime/connection.ts';
 import { newId } from '../../../../server/realtime/new-id.ts';
 import { Call } from '../../../../server/transports/webrtc/call.ts';
@@ -37,7 +37,7 @@ async function speaking(hears: readonly string[], turnDetection: Record<string, 
     sendPacket: (packet: OutgoingPacket) => void packets.push({ ...packet, atMs: rig.clock.now() }),
     endSoon: () => undefined,
   };
-  const link = new Link({ binary: true, resumable: false, keptBytes: 0, newEventId: () => newId('event') });
+  const link = new ResumableStream({ binary: true, resumable: false, keptBytes: 0, newEventId: () => newId('event') });
   let call: Call | undefined;
   const rig = recordConnection(
     { hears, says: [line, 'Yes?'], synthesizer: fakeSynthesizer({ sings: true }) },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reachOf } from '../../../../server/transports/webrtc/ice.ts';
+import { iceSettingsFor } from '../../../../server/transports/webrtc/ice.ts';
 import { watchUdp } from '../../../fakes/network/udp-watch.ts';
 import { serve } from '../../../rigs/serve-rig.ts';
 import { candidatesOf, dial, NodeCaller, offerTo, refusalOf } from '../../../rigs/webrtc-rig.ts';
@@ -85,8 +85,8 @@ describe('the ports of calls', () => {
 });
 
 describe('where calls are reached', () => {
-  const reach = (config: Partial<Parameters<typeof reachOf>[0]>, reached?: string) => {
-    const { settings, host, ports } = reachOf({ host: '127.0.0.1', ...config }, reached);
+  const reach = (config: Partial<Parameters<typeof iceSettingsFor>[0]>, reached?: string) => {
+    const { settings, host, ports } = iceSettingsFor({ host: '127.0.0.1', ...config }, reached);
     const { iceUseIpv4, iceUseIpv6, iceAdditionalHostAddresses: announced, iceInterfaceAddresses: bound } = settings;
     return { all: [iceUseIpv4, iceUseIpv6], announced, bound, host, ports };
   };

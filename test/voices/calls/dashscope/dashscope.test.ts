@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../../voices/audio.ts';
 import type { CallCost } from '../../../../voices/calls/calls.ts';
-import type { Care } from '../../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
 import { openContext } from '../../../../voices/calls/context.ts';
 import { Queue } from '../../../../voices/runtime/queue.ts';
 import { adapter as ear } from '../../../../voices/recognizers/dashscope.ts';
@@ -10,7 +10,7 @@ import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recogn
 import { adapter as mouth } from '../../../../voices/synthesizers/dashscope.ts';
 import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
-import { asHeard } from '../../../fakes/speech-frames.ts';
+import { vadFrames } from '../../../fakes/speech-frames.ts';
 import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
 import { secretKey, type Opened } from '../../../conformance/upstream.ts';
 import {
@@ -26,20 +26,20 @@ const speech = tone(1_600, 16_000);
 const path = '/api-ws/v1/inference';
 const route = `WS ${path}`;
 const voice = { kind: 'preset', id: 'longxiaochun_v2' } as const;
-const prompt: Care = { timeouts: { connectMs: 500 } };
+const prompt: CallPolicy = { timeouts: { connectMs: 500 } };
 
-function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: Care): SpeechRecognizer {
+function openEar(server: DashscopeServer, options: Record<string, unknown> = {}, care?: CallPolicy): SpeechRecognizer {
   const settings = ear.settings.parse({ baseUrl: server.url.replace('http', 'ws') + path, ...options });
   return ear.open(settings, openContext('ear', { key: secretKey, care: [withPromptness(care), ear.care?.(settings)] }));
 }
 
-function openMouth(server: DashscopeServer, care?: Care, log?: (cost: CallCost) => void) {
+function openMouth(server: DashscopeServer, care?: CallPolicy, log?: (cost: CallCost) => void) {
   const settings = mouth.settings.parse({ baseUrl: server.url + path });
   const wishes = [withPromptness(care), mouth.care?.(settings)];
   return mouth.open(settings, openContext('voice', { key: secretKey, care: wishes, log }));
 }
 
-function withPromptness(care: Care = {}): Care {
+function withPromptness(care: CallPolicy = {}): CallPolicy {
   return { ...care, timeouts: { ...prompt.timeouts, ...care.timeouts } };
 }
 
@@ -69,7 +69,7 @@ synthesizerConformance({
 async function hear(options: DashscopeOptions, language?: string): Promise<TranscriptPart[]> {
   await using server = await openDashscopeServer(options);
   async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* asHeard(speech, 16_000);
+    yield* vadFrames(speech, 16_000);
   }
   const given = { signal, ...(language === undefined ? {} : { language }) };
   return await Array.fromAsync(openEar(server).transcribe(frames(), given));
@@ -96,7 +96,7 @@ describe('Paraformer', () => {
     await using server = await openDashscopeServer();
     const frames = new Queue<AudioFrame>();
     const listening = Array.fromAsync(openEar(server).transcribe(frames, { signal, language: 'en-GB' }));
-    for (const frame of [...asHeard(speech, 16_000)].slice(0, 20)) frames.push(frame);
+    for (const frame of [...vadFrames(speech, 16_000)].slice(0, 20)) frames.push(frame);
     await expect.poll(() => server.told.filter((each) => each === 3_200).length).toBe(6);
     expect(server.told).not.toContain('finish-task');
     frames.end();
@@ -136,7 +136,7 @@ describe('a connection to DashScope', () => {
     await using server = await openDashscopeServer();
     const engine = openEar(server);
     for (const _time of [1, 2]) {
-      const parts = await Array.fromAsync(engine.transcribe(Readable.from(asHeard(speech, 16_000)), { signal }));
+      const parts = await Array.fromAsync(engine.transcribe(Readable.from(vadFrames(speech, 16_000)), { signal }));
       expect(parts.at(-1)).toMatchObject({ text: 'hello there' });
     }
     expect([texts(server), server.connections]).toEqual([2, 1]);

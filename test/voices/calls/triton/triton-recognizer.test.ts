@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AudioFrame } from '../../../../voices/audio.ts';
-import type { Care } from '../../../../voices/calls/call-policy.ts';
+import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
 import type { SpeechRecognizer, TranscriptPart } from '../../../../voices/recognizer.ts';
 import { adapter } from '../../../../voices/recognizers/triton.ts';
 import { recognizerConformance } from '../../../conformance/recognizer.ts';
 import type { Opened } from '../../../conformance/upstream.ts';
-import { asHeard } from '../../../fakes/speech-frames.ts';
+import { vadFrames } from '../../../fakes/speech-frames.ts';
 import {
   inferRoute,
   openTritonServer,
@@ -48,7 +48,7 @@ recognizerConformance({
     'breaks off halfway': 'of one answer there is no half',
     'closes its half of the connection halfway': 'of one answer there is no half',
   },
-  open: async (care?: Care): Promise<Opened<SpeechRecognizer>> => {
+  open: async (care?: CallPolicy): Promise<Opened<SpeechRecognizer>> => {
     const server = await openHearing();
     const wish = { ...care, timeouts: { connectMs: 500, ...care?.timeouts } };
     const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls' }, wish);
@@ -62,7 +62,7 @@ recognizerConformance({
 
 async function hear(server: TritonServer, given: object = {}, language?: string): Promise<TranscriptPart | undefined> {
   async function* frames(): AsyncGenerator<AudioFrame> {
-    yield* asHeard(speech, 16_000);
+    yield* vadFrames(speech, 16_000);
   }
   const engine = openEngine(adapter, { baseUrl: server.url, model: 'infer_bls', ...given });
   const options = { signal, ...(language === undefined ? {} : { language }) };

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import type { Care } from '../../../../voices/calls/call-policy.ts';
-import type { EngineUpkeep } from '../../../../voices/engine.ts';
+import type { CallPolicy } from '../../../../voices/calls/call-policy.ts';
+import type { EngineLifecycle } from '../../../../voices/engine.ts';
 import type { SpeechSynthesizer } from '../../../../voices/synthesizer.ts';
 import { adapter } from '../../../../voices/synthesizers/triton.ts';
 import { synthesizerConformance } from '../../../conformance/synthesizer.ts';
@@ -39,7 +39,7 @@ synthesizerConformance({
   title: 'triton (CosyVoice2, answer by answer)',
   voice: short.voice,
   behindServer: true,
-  open: async (care?: Care) =>
+  open: async (care?: CallPolicy) =>
     opened(
       adapter,
       { defaultClip: short.defaultClip },
@@ -50,7 +50,7 @@ synthesizerConformance({
   title: 'triton (F5-TTS, one answer, without the flag of the last)',
   voice: short.voice,
   behindServer: true,
-  open: async (care?: Care) => {
+  open: async (care?: CallPolicy) => {
     const server = await openTritonServer(
       (request) => waveforms(tone(60 * request.text('target_text').split(/\s+/).length + 60, 24_000), 1e6),
       { flags: false },
@@ -63,11 +63,11 @@ synthesizerConformance({
   },
 });
 
-function promptly(care: Care = {}): Care {
+function promptly(care: CallPolicy = {}): CallPolicy {
   return { ...care, timeouts: { connectMs: 500, ...care.timeouts } };
 }
 
-function openAt(url: string, given: Record<string, unknown> = {}): SpeechSynthesizer & EngineUpkeep {
+function openAt(url: string, given: Record<string, unknown> = {}): SpeechSynthesizer & EngineLifecycle {
   return openEngine(adapter, { baseUrl: url, ...given });
 }
 

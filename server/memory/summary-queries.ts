@@ -1,0 +1,89 @@
+import type { PastTurn } from '../../agents/memory/summary.ts';
+import { usualHistoryTokens } from '../../agents/prompting/talk-window.ts';
+import { estimateTokens } from '../../agents/llm/token-estimate.ts';
+import type { Database } from './database.ts';
+import type { MemoryKey, FoundFact } from './record.ts';
+import { ofMemoryKey, type TurnRow } from './rows.ts';
+
+/** Turns to be summarized next, with their context. */
+export interface SummaryInput {
+  /** The summary so far; empty if there is none. */
+  readonly before: string;
+  readonly turns: readonly PastTurn[];
+  /** Facts that the user has corrected; they take precedence over the turns. */
+  readonly corrected: readonly string[];
+  /** Size of all turns not summarized yet, in prompts: more than 1. */
+  readonly backlog: number;
+}
+
+/** A summary of turns that no longer fit in a prompt. */
+export interface NewSummary extends Pick<SummaryInput, 'before' | 'turns'> {
+  readonly text: string;
+  readonly facts: readonly (FoundFact & { readonly turn: number })[];
+  readonly atMs: number;
+}
+
+/** Maximum turns in one summary prompt. */
+const mostTurns = 100;
+const mostCorrected = 20;
+
+/** Returns the turns not summarized yet, oldest first. */
+export function unsummarisedIn(database: Database, { owner, user, character }: MemoryKey): readonly TurnRow[] {
+  return database.all(
+    `SELECT * FROM turns WHERE ${ofMemoryKey} AND summarised = 0 ORDER BY id`,
+    owner,
+    user,
+    character,
+  );
+}
+
+/** Returns the summary of earlier conversations; empty if there is none yet. */
+export function summaryIn(database: Database, { owner, user, character }: MemoryKey): string {
+  const row = database.get(`SELECT text FROM summaries WHERE ${ofMemoryKey}`, owner, user, character);
+  return typeof row?.['text'] === 'string' ? row['text'] : '';
+}
+
+/**
+ * Returns the older half of the turns not summarized yet, once together they no longer fit in a prompt; undefined until
+ * then.
+ */
+export function nextSummaryInputIn(database: Database, bond: MemoryKey): SummaryInput | undefined {
+  const waiting = unsummarisedIn(database, bond);
+  const costs = waiting.map(({ asked, answered }) => estimateTokens(`${asked}${answered}`));
+  let left = costs.reduce((sum, cost) => sum + cost, 0);
+  const backlog = left / usualHistoryTokens;
+  if (backlog <= 1) return undefined;
+  const until = costs.findIndex((cost) => (left -= cost) <= usualHistoryTokens / 2);
+  const turns = waiting.slice(0, Math.min(mostTurns, until + 1));
+  const { owner, user, character } = bond;
+  const sql = `SELECT text FROM facts WHERE ${ofMemoryKey} AND corrected = 1 ORDER BY id DESC LIMIT ${mostCorrected}`;
+  return {
+    before: summaryIn(database, bond),
+    turns: turns.map(({ id, asked, answered }) => ({ id, asked, answered })),
+    corrected: database.all<{ text: string }>(sql, owner, user, character).map(({ text }) => text),
+    backlog,
+  };
+}
+
+/** Returns true if nothing a summary was made of was corrected or deleted in the meantime. */
+export function isCurrentIn(database: Database, bond: MemoryKey, { before, turns }: NewSummary): boolean {
+  const { owner, user, character } = bond;
+  const sql = `SELECT 1 FROM turns WHERE ${ofMemoryKey} AND id = ? AND asked = ? AND answered = ?`;
+  return (
+    summaryIn(database, bond) === before &&
+    turns.every(({ id, asked, answered }) => database.get(sql, owner, user, character, id, asked, answered))
+  );
+}
+
+/**
+ * Returns the found facts of turns that had no fact extraction before, so that deleted or corrected facts do not come
+ * back.
+ */
+export function freshFactsIn(database: Database, { facts, turns }: NewSummary): NewSummary['facts'] {
+  const fresh = new Set(
+    turns
+      .filter(({ id }) => database.get('SELECT 1 FROM turns WHERE id = ? AND extracted = 0', id))
+      .map(({ id }) => id),
+  );
+  return facts.filter(({ turn }) => fresh.has(turn));
+}

@@ -1,0 +1,143 @@
+import { factsIn } from '../../agents/memory/facts.ts';
+import type { Conversation } from '../session/history/conversation.ts';
+import { textOf, type Item, type MessageItem } from '../session/contract/item.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
+import type { MemoryKey, Turn } from './record.ts';
+import type { StoreThread } from './store-thread.ts';
+
+/** A turn and its state in the store. */
+interface KeptTurn {
+  readonly asked: readonly MessageItem[];
+  readonly answered: MessageItem | undefined;
+  readonly item: string;
+  readonly atMs: number;
+  /** Content last written to the store. */
+  written: string;
+  isKept: boolean;
+}
+
+export interface TurnRecorderParts {
+  readonly store: Pick<StoreThread, 'record'>;
+  readonly bond: MemoryKey;
+  readonly session: string;
+  readonly conversation: Pick<Conversation, 'get' | 'items'>;
+  /**
+   * In a resumed session, the replies that the previous server process did not finish. Absent if the user was named
+   * later or other characters were speaking.
+   */
+  readonly openReplies?: readonly MessageItem[] | undefined;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+  /** Called, without content, if a write failed. Failed writes are retried. */
+  readonly onFault: (fault: unknown) => void;
+  /** Called for each turn that was written for the first time. */
+  readonly onTurn?: () => void;
+}
+
+/** Latest turns for which the client may still report how much was heard; see `session/ended-replies.ts`. */
+const openTurns = 8;
+/** Streaming events, which change no turn. */
+const passing: ReadonlySet<SessionEvent['type']> = new Set(['reply-audio', 'reply-text', 'transcript-partial']);
+
+/**
+ * Writes the turns of a session to the store as they were heard. Receives each event before the client does, so that no
+ * client learns of the end of a turn that is not stored. Later truncations and deletions are written with the next
+ * event.
+ */
+export class TurnRecorder {
+  readonly #parts: TurnRecorderParts;
+  readonly #turns: KeptTurn[] = [];
+  readonly #known = new Set<string>();
+
+  constructor(parts: TurnRecorderParts) {
+    this.#parts = parts;
+    const { conversation, openReplies } = parts;
+    // Nothing said before the user was named is stored; in a resumed session, finished turns are already stored.
+    const isKept = (item: Item): boolean =>
+      openReplies === undefined || (isReply(item) && openReplies.every(({ id }) => id !== item.id));
+    for (const item of conversation.items.slice(0, conversation.items.findLastIndex(isKept) + 1))
+      this.#known.add(item.id);
+    for (const reply of openReplies ?? []) this.#endTurn(reply);
+  }
+
+  /**
+   * Writes what an event changes. Settles when everything possible is written; undefined if there is nothing to write.
+   * Items from while other characters are `onStage` never become turns of this character.
+   */
+  note(event: SessionEvent, onStage = false): Promise<void> | undefined {
+    if (passing.has(event.type)) return undefined;
+    if (onStage) for (const { id } of this.#parts.conversation.items) this.#known.add(id);
+    else if (event.type === 'reply-ended' && event.item !== undefined) this.#endTurn(event.item);
+    const latest = this.#turns.length - openTurns;
+    return this.#settle(
+      this.#turns.filter((turn, place) => place >= latest || !turn.isKept || event.type === 'item-deleted'),
+    );
+  }
+
+  /** Ends the session: stores unanswered user messages as well. */
+  async close(): Promise<void> {
+    this.#endTurn(undefined);
+    await this.#settle(this.#turns);
+  }
+
+  #endTurn(answered: MessageItem | undefined): void {
+    const { conversation, now } = this.#parts;
+    const isSide = answered !== undefined && conversation.get(answered.id) === undefined;
+    if (isSide) return;
+    const until = answered === undefined ? conversation.items.length : conversation.items.indexOf(answered);
+    const asked = conversation.items.slice(0, until).filter((item) => this.#isNewRemark(item)) as MessageItem[];
+    const item = asked[0]?.id ?? answered?.id;
+    if (item === undefined) return;
+    for (const each of [...asked, ...(answered === undefined ? [] : [answered])]) this.#known.add(each.id);
+    this.#turns.push({ asked, answered, item, atMs: now(), written: '', isKept: false });
+  }
+
+  #isNewRemark(item: Item): boolean {
+    if (item.type !== 'message' || item.role !== 'user' || this.#known.has(item.id)) return false;
+    // The transcript of a user message may arrive after the reply.
+    return textOf(item) !== '' || item.content.some((part) => part.type === 'audio' && part.transcript === null);
+  }
+
+  #settle(turns: readonly KeptTurn[]): Promise<void> | undefined {
+    const changed = turns.filter((turn) => wordsOf(this.#standing(turn)) !== turn.written);
+    return changed.length === 0 ? undefined : this.#write(changed);
+  }
+
+  async #write(turns: readonly KeptTurn[]): Promise<void> {
+    const { session, store, bond, onFault, onTurn } = this.#parts;
+    for (const turn of turns) {
+      const stands = this.#standing(turn);
+      const kept: Turn = { session, item: turn.item, ...stands, isKnown: turn.isKept };
+      try {
+        await store.record(bond, kept, factsIn(stands.asked), turn.atMs);
+      } catch (fault) {
+        onFault(fault);
+        return;
+      }
+      const isNew = !turn.isKept;
+      turn.written = wordsOf(stands);
+      turn.isKept = true;
+      if (isNew) onTurn?.();
+    }
+  }
+
+  #standing({ asked, answered }: KeptTurn): Words {
+    const said = asked.map((item) => this.#textOf(item)).filter(Boolean);
+    return { asked: said.join('\n'), answered: answered === undefined ? '' : this.#textOf(answered) };
+  }
+
+  /** Returns the text of an item; empty if it was deleted. */
+  #textOf(item: MessageItem): string {
+    return this.#parts.conversation.get(item.id) === undefined ? '' : textOf(item);
+  }
+}
+
+function isReply(item: Item): boolean {
+  return item.type === 'message' && item.role === 'assistant';
+}
+
+type Words = Pick<Turn, 'asked' | 'answered'>;
+
+function wordsOf({ asked, answered }: Words): string {
+  return asked === '' && answered === '' ? '' : JSON.stringify([asked, answered]);
+}

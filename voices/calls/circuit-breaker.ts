@@ -1,0 +1,53 @@
+import type { EngineErrorCode } from '../engine.ts';
+
+/** Circuit breaker: blocks calls to an engine that keeps failing, so that no caller waits for it in vain. */
+export interface CircuitBreaker {
+  /** Code of the last failure while the breaker is open; undefined if the engine may be called. Has no side effects. */
+  restsBecause(): EngineErrorCode | undefined;
+  /**
+   * Asks to make a call: returns undefined, or the reason why not. After a rest, one trial call goes through, and no
+   * other does until `succeeded`, `failed` or `left` reports its outcome.
+   */
+  enter(): EngineErrorCode | undefined;
+  failed(code: EngineErrorCode): void;
+  succeeded(): void;
+  /** The call ended without saying anything about the engine, e.g. because it was aborted. */
+  left(): void;
+}
+
+/**
+ * Opens a circuit breaker. It blocks calls for `restMs` after `failureCount` failures without a success between, and
+ * again after every further one.
+ */
+export function createCircuitBreaker(
+  settings: { readonly failureCount?: number; readonly restMs?: number; readonly now?: () => number } = {},
+): CircuitBreaker {
+  const { failureCount = 2, restMs = 30_000, now = () => performance.now() } = settings;
+  let failures = 0;
+  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  let lastCode: EngineErrorCode | undefined;
+  let isBeingTried = false;
+  const rests = (): boolean => now() < restsUntilMs || isBeingTried;
+  return {
+    restsBecause: () => (rests() ? lastCode : undefined),
+    enter() {
+      if (rests()) return lastCode;
+      isBeingTried = failures >= failureCount;
+      return undefined;
+    },
+    failed(code) {
+      failures += 1;
+      lastCode = code;
+      isBeingTried = false;
+      if (failures >= failureCount) restsUntilMs = now() + restMs;
+    },
+    succeeded() {
+      failures = 0;
+      isBeingTried = false;
+      restsUntilMs = Number.NEGATIVE_INFINITY;
+    },
+    left() {
+      isBeingTried = false;
+    },
+  };
+}
