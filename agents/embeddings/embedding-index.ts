@@ -59,18 +59,6 @@ export function openEmbeddingIndex(): EmbeddingIndex {
     return listed;
   };
 
-  /**
-   * Expected maximum similarity of n random texts, n being the size of the index (maximum of n normal values; median
-   * and MAD are robust to a few true matches).
-   */
-  const chance = (point: Float32Array): number => {
-    const step = Math.ceil(points.length / sampleSize);
-    const sampled = points.filter((_, at) => at % step === 0).map((known) => cosineSimilarity(known.point, point));
-    const median = medianOf(sampled);
-    const deviation = deviationOfHalf * medianOf(sampled.map((score) => Math.abs(score - median)));
-    return median + deviation * Math.sqrt(2 * Math.log(points.length));
-  };
-
   return {
     get size() {
       return points.length;
@@ -96,7 +84,7 @@ export function openEmbeddingIndex(): EmbeddingIndex {
           keepBest(best, { index: known.index, score: cosineSimilarity(known.point, point) }, count);
       }
       if (!standingOut || points.length < fewToTell) return best;
-      const least = chance(point);
+      const least = chanceSimilarity(points, point);
       return best.filter(({ score }) => score > least);
     },
   };
@@ -140,4 +128,16 @@ function differing(signs: Int32Array, from: number, asked: Int32Array): number {
 function nibblesOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55_55_55_55);
   return (pairs & 0x33_33_33_33) + ((pairs >>> 2) & 0x33_33_33_33);
+}
+
+/**
+ * Expected maximum similarity of n random texts, n being the size of the index (maximum of n normal values; median and MAD
+ * are robust to a few true matches).
+ */
+function chanceSimilarity(points: readonly { readonly point: Float32Array }[], point: Float32Array): number {
+  const step = Math.ceil(points.length / sampleSize);
+  const sampled = points.filter((_, at) => at % step === 0).map((known) => cosineSimilarity(known.point, point));
+  const median = medianOf(sampled);
+  const deviation = deviationOfHalf * medianOf(sampled.map((score) => Math.abs(score - median)));
+  return median + deviation * Math.sqrt(2 * Math.log(points.length));
 }
