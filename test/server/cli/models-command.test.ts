@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** Six pieces as the command asks for them. */
 const weights = weightsOf(48 * 2 ** 20);
 
-it('models pull, killed for real in the middle, goes on where it was and installs the file to the byte', async () => {
+it('resumes a killed models pull and installs the file byte for byte', async () => {
   const server = await openWeightsServer(weights);
   const folder = await mkdtemp(path.join(tmpdir(), 'dramatis-models-command-'));
   onTestFinished(async () => {

@@ -94,7 +94,7 @@ const events = fc.array(
   { maxLength: 200 },
 );
 
-it('the turn machine keeps its promises whatever happens', () => {
+it('keeps the turn machine’s invariants for any sequence of events', () => {
   const whateverHappens = fc.property(events, fc.constantFrom(...policies), (script, policy) => {
     const promises = new Promises();
     let state = initialTurn;
