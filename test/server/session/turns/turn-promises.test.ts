@@ -6,7 +6,8 @@ import {
   type TurnAction,
   type TurnEvent,
   type TurnPolicy,
-} from '../../../server/session/turns/turn.ts';
+  type TurnState,
+} from '../../../../server/session/turns/turn.ts';
 
 const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
   { settleMs: 500, bargeInMs: 160, interrupts },
@@ -17,15 +18,21 @@ const policies: TurnPolicy[] = [true, false].flatMap((interrupts) => [
     interrupts,
     patience: { leastMs: 200, mostMs: 2_500, threshold: 0.8 },
     draftLeadMs: 600,
+    nodEveryMs: 300,
   },
 ]);
 
-/** What the outside must be able to count on, whatever happens. */
+/** Invariants of the machine's actions, whatever happens. */
 class Promises {
+  readonly #policy: TurnPolicy;
   #open = false;
   #held = false;
   #draft = false;
   #overheard = false;
+
+  constructor(policy: TurnPolicy) {
+    this.#policy = policy;
+  }
 
   keep(action: TurnAction): void {
     switch (action.type) {
@@ -39,7 +46,10 @@ class Promises {
         this.#open = false;
         this.#draft = false;
         return;
+      case 'pause':
+        return expect(this.#open).toBe(true);
       case 'reply-hold':
+        expect(this.#policy.interrupts).toBe(true);
         expect(this.#held).toBe(false);
         this.#held = true;
         return;
@@ -48,9 +58,12 @@ class Promises {
         this.#held = false;
         return;
       case 'reply-abort':
+        expect(this.#policy.interrupts).toBe(true);
+        expect(this.#open).toBe(true);
         this.#held = false;
         return;
       case 'draft':
+        expect(this.#policy.draftLeadMs).toBeDefined();
         expect(this.#open).toBe(true);
         this.#draft = true;
         return;
@@ -58,6 +71,9 @@ class Promises {
         expect(this.#draft).toBe(true);
         this.#draft = false;
         return;
+      case 'nod':
+        expect(this.#policy.nodEveryMs).toBeDefined();
+        return expect(this.#open).toBe(true);
       case 'overlap-open':
         expect(this.#overheard).toBe(false);
         this.#overheard = true;
@@ -66,56 +82,79 @@ class Promises {
         expect(this.#overheard).toBe(true);
         this.#overheard = false;
         return;
-      default:
+      case 'speak-up':
+        expect(this.#policy.idleMs).toBeDefined();
+        return expect(this.#open).toBe(false);
     }
   }
 
-  /** What the outside does by itself. */
+  /** Applies what the rest of the session does by itself. */
   note(event: TurnEvent): void {
     if (event.type === 'utterance-taken') this.#open = false;
     if (event.type === 'reply-end') this.#held = false;
   }
 
-  check(phase: string): void {
+  check({ phase }: TurnState): void {
     expect(this.#open).toBe(phase === 'hearing' || phase === 'settling');
     expect(this.#held && phase !== 'overlapping').toBe(false);
     expect(this.#overheard).toBe(phase === 'overlapping');
   }
 }
 
-const events = fc.array(
+/** An event before its times are known: `share`, 0 to 1, stands for what the event says. */
+interface Draw {
+  readonly type: TurnEvent['type'];
+  readonly gapMs: number;
+  readonly share: number;
+}
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const drawOf = (gapMs: fc.Arbitrary<number>, ...types: TurnEvent['type'][]): fc.Arbitrary<Draw> =>
+  fc.record({ type: fc.constantFrom(...types), gapMs, share });
+
+const draws = fc.array(
   fc.oneof(
-    fc.constantFrom('speech-start', 'speech-end', 'clock').map((type) => ({ type, gapMs: 40, share: 0 })),
-    fc.constantFrom('reply-start', 'reply-end', 'utterance-taken').map((type) => ({ type, gapMs: 0, share: 0 })),
-    fc.double({ min: 0, max: 1, noNaN: true }).map((share) => ({ type: 'pause-judged', gapMs: 0, share })),
-    fc.double({ min: 0, max: 1, noNaN: true }).map((share) => ({ type: 'overlap-judged', gapMs: 0, share })),
-    fc.nat(900).map((gapMs) => ({ type: 'clock', gapMs, share: 0 })),
+    drawOf(fc.constant(40), 'speech-start', 'speech-end', 'clock'),
+    drawOf(fc.constant(0), 'reply-start', 'reply-end', 'utterance-taken', 'user-active'),
+    drawOf(fc.constant(0), 'pause-judged', 'overlap-judged'),
+    drawOf(fc.nat(900), 'clock'),
   ),
   { maxLength: 200 },
 );
 
+function eventOf({ type, share: says }: Draw, atMs: number): TurnEvent {
+  switch (type) {
+    case 'clock':
+      return { type, atMs, voicedMs: atMs, aloneMs: atMs };
+    case 'pause-judged':
+      return says > 0.9 ? { type } : { type, completeness: says };
+    case 'overlap-judged': {
+      const is = says > 0.5 ? 'words' : says > 0.2 ? 'aside' : 'unclear';
+      return { type, is, sinceMs: atMs - 400 * says, untilMs: atMs };
+    }
+    case 'reply-end':
+      return says > 0.5 ? { type, heardByMs: atMs } : { type };
+    case 'reply-start':
+    case 'utterance-taken':
+      return { type };
+    default:
+      return { type, atMs };
+  }
+}
+
 it('keeps the turn machine’s invariants for any sequence of events', () => {
-  const whateverHappens = fc.property(events, fc.constantFrom(...policies), (script, policy) => {
-    const promises = new Promises();
+  const whateverHappens = fc.property(draws, fc.constantFrom(...policies), (script, policy) => {
+    const promises = new Promises(policy);
     let state = initialTurn;
     let atMs = 0;
-    for (const { type, gapMs, share } of script) {
-      atMs += gapMs;
-      const event = {
-        type,
-        atMs,
-        voicedMs: atMs,
-        aloneMs: atMs,
-        completeness: share,
-        is: share > 0.5 ? 'words' : 'aside',
-        sinceMs: atMs - 400 * share,
-        untilMs: atMs,
-      } as TurnEvent;
+    for (const draw of script) {
+      atMs += draw.gapMs;
+      const event = eventOf(draw, atMs);
       promises.note(event);
       const next = step(state, event, policy);
       state = next.state;
       for (const action of next.actions) promises.keep(action);
-      promises.check(state.phase);
+      promises.check(state);
     }
   });
   expect(() => fc.assert(whateverHappens, { numRuns: 1_000 })).not.toThrow();
