@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { frameBufferOf } from '../../../../server/transports/websocket/frame-buffers.ts';
-import { Blocks, joined } from '../../../../server/session/history/blocks.ts';
+import { frameBufferOf } from '../../../server/connections/frame-buffers.ts';
+import { Blocks, joined } from '../../../server/session/history/blocks.ts';
 
 it('a frame of speech goes out as it is, in a buffer that nobody else gets before it has gone', () => {
   const texts = ['a'.repeat(5_000), '嗯'.repeat(2_000), 'b'.repeat(1_024)];
