@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { systemClock, type Clock } from '../session/contract/clock.ts';
+import type { SessionEvent } from '../session/contract/events.ts';
 import type { Refusal } from './problem.ts';
 
 /** The caller of a conversation: its account and its address, which the limits count by. */
@@ -11,8 +12,8 @@ export interface Caller {
 
 /** A slot of the server's capacity, held by a conversation until it calls `leave`. */
 export interface SessionSlot {
-  /** Counts replies by the events sent to the client, so that a draining server can wait for them. */
-  note(eventType: string): void;
+  /** Counts the replies in progress by the session's events, so that a draining server can wait for them. */
+  note(event: SessionEvent): void;
   leave(): void;
 }
 
@@ -98,11 +99,11 @@ export class LiveSessions {
     this.#opened += 1;
     this.#places.add(held);
     return {
-      note: (eventType) => {
-        if (eventType === 'response.created') held.replies += 1;
-        if (eventType !== 'response.done') return;
+      note: ({ type }) => {
+        if (type === 'reply-started') held.replies += 1;
+        if (type !== 'reply-ended') return;
         held.replies -= 1;
-        // Events that follow a reply go out first.
+        // What the client is told of the end goes out first.
         if (this.#draining && held.replies === 0) queueMicrotask(end);
       },
       leave: () => {

@@ -10,9 +10,9 @@ import { echoOf, mergeSession, newWireSession, type WireSession } from '../realt
 import type { Problem } from '../session/contract/events.ts';
 import type { ClientSecrets } from '../http/client-secrets.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
-import { sessionExtras } from '../transports/websocket/open-session.ts';
+import { sessionExtras } from '../connections/open-session.ts';
 import { sendRefusal, type Refusal } from '../http/problem.ts';
-import { characterFor, noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { characterFor, noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 
 const schema = z.looseObject({

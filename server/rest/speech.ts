@@ -7,7 +7,7 @@ import { Resampler } from '../../voices/dsp/resampler.ts';
 import { limits, wireSampleRate } from '../protocol/limits.ts';
 import type { AuthGuard } from '../http/auth-guard.ts';
 import { sendProblem } from '../http/problem.ts';
-import { noSuchCharacter } from '../transports/websocket/realtime.ts';
+import { noSuchCharacter } from '../connections/caller-choice.ts';
 import { parseBody } from '../http/request-body.ts';
 import { answer, withFirstItem } from './answer.ts';
 import { contentTypes, encodeSpeech, type SpeechFormat } from './encode-speech.ts';

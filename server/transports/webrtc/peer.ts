@@ -48,7 +48,7 @@ export interface PeerRoute {
 }
 
 /** The client's end of a WebRTC connection: an audio track each way and a data channel for events. */
-export class Peer {
+export class PeerConnection {
   /** Resolves once its sockets are closed. */
   readonly closed: Promise<void>;
   readonly #listener: PeerListener;

@@ -1,6 +1,6 @@
-import type { Config } from '../../config/config.ts';
-import type { InputRateLimit, RateLimitVerdict } from '../../realtime/connection.ts';
-import { TokenBucket } from '../../http/token-bucket.ts';
+import type { Config } from '../config/config.ts';
+import type { InputRateLimit, RateLimitVerdict } from '../realtime/connection.ts';
+import { TokenBucket } from '../http/token-bucket.ts';
 
 /** Bursts: events of ten seconds at the limit, and ten minutes of audio (a recording sent at once). */
 const burstSeconds = 10;

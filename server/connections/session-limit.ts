@@ -1,8 +1,8 @@
-import { errorObject } from '../../session/contract/errors.ts';
-import type { ResumableStream } from './resumable-stream.ts';
-import { newId } from '../../realtime/new-id.ts';
-import type { Clock } from '../../session/contract/clock.ts';
-import type { Problem } from '../../session/contract/events.ts';
+import { errorObject } from '../session/contract/errors.ts';
+import { newId } from '../realtime/new-id.ts';
+import type { Peer } from '../realtime/peer.ts';
+import type { Clock } from '../session/contract/clock.ts';
+import type { Problem } from '../session/contract/events.ts';
 
 /** Time before the end of a session at which the client is warned. For a short session, half of its length. */
 const noticeMs = 60_000;
@@ -21,10 +21,7 @@ interface TimeLimit {
 }
 
 /** Ends a session at its time limit and tells the client. Returns a function that cancels it. */
-export function startSessionLimit(
-  link: Pick<ResumableStream, 'send'>,
-  { clock, limitMs, notice, end }: TimeLimit,
-): () => void {
+export function startSessionLimit(peer: Pick<Peer, 'send'>, { clock, limitMs, notice, end }: TimeLimit): () => void {
   const leftMs = Math.min(noticeMs, limitMs / 2);
   const announce = (): void => {
     const event = {
@@ -32,10 +29,10 @@ export function startSessionLimit(
       expires_in_s: Math.round(leftMs / 1000),
       expires_at: Math.floor((Date.now() + leftMs) / 1000),
     };
-    link.send({ event_id: newId('event'), ...event });
+    peer.send({ event_id: newId('event'), ...event });
   };
   const expire = (): void => {
-    link.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
+    peer.send({ type: 'error', event_id: newId('event'), error: errorObject(expired) });
     end();
   };
   const stops = [...(notice ? [clock.after(limitMs - leftMs, announce)] : []), clock.after(limitMs, expire)];

@@ -1,14 +1,28 @@
 import type { WebSocket } from 'ws';
-import { errorObject } from '../../session/contract/errors.ts';
-import type { Transport } from './resumable-stream.ts';
-import { limits } from '../../protocol/limits.ts';
-import { newId } from '../../realtime/new-id.ts';
-import { systemClock, type Clock } from '../../session/contract/clock.ts';
-import type { Problem } from '../../session/contract/events.ts';
+import { limits } from '../protocol/limits.ts';
+import { systemClock, type Clock } from '../session/contract/clock.ts';
 import { frameBufferOf } from './frame-buffers.ts';
 
+/** Reason for closing a session's connection. */
+export type CloseReason = 'ended' | 'client_too_slow' | 'server_stopping' | 'session_expired';
+
+/** A transport to the client: one live connection that carries frames. */
+export interface Transport {
+  /** Returns false if the frame was not accepted because the client does not read. */
+  send(frame: string | Uint8Array): boolean;
+  /** Asks the client for a response that arrives after everything it has sent so far. */
+  probe(answered: () => void): void;
+  /**
+   * Called when there is room again after `send` returned false. A transport that never calls it is tried again with
+   * the next frame.
+   */
+  onRoom?: () => void;
+  /** Closes the transport because another replaced it, or because the session has ended. */
+  close(reason: 'replaced' | CloseReason): void;
+}
+
 /** WebSocket close codes by reason (RFC 6455 §7.4.1; 1013 from the IANA registry; 4000 and up are private). */
-const closeCodes = {
+export const closeCodes = {
   ended: 1000,
   server_stopping: 1001,
   session_expired: 1001,
@@ -117,12 +131,4 @@ export function keepAlive(socket: WebSocket, clock: Clock = systemClock): void {
     if (socket.readyState === socket.OPEN) socket.ping();
   });
   socket.once('close', rest);
-}
-
-/** Sends an error to a connection that is refused, and closes it. */
-export function refuse(socket: WebSocket, problem: Problem, code: 'policy' | 'tryLater' = 'policy'): void {
-  if (socket.readyState === socket.OPEN) {
-    socket.send(JSON.stringify({ type: 'error', event_id: newId('event'), error: errorObject(problem) }));
-  }
-  socket.close(closeCodes[code], problem.code);
 }
