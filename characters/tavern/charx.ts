@@ -32,7 +32,7 @@ export function readCharx(archive: Uint8Array, where: string): Charx {
     const limit = name === 'card.json' ? largestCardBytes : largestFileBytes;
     if (bytes > limit || totalBytes > largestTotalBytes || count > mostFiles)
       throw new CharacterError(
-        `${where}: unpacks to more than a card may hold (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
+        `${where}: the unpacked card exceeds the limit (${limit / 1024 / 1024} MB for ${name.slice(0, 80)}, ${mostFiles} files)`,
       );
     // Skips folders, and paths that would leave the archive.
     return !name.endsWith('/') && !name.startsWith('/') && !name.split(/[/\\]/).includes('..');
@@ -45,7 +45,7 @@ export function readCharx(archive: Uint8Array, where: string): Charx {
     throw new CharacterError(`${where}: the archive is damaged; download it again`, { cause });
   }
   const { 'card.json': card, ...files } = unpacked;
-  if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is no CHARX`);
+  if (card === undefined) throw new CharacterError(`${where}: no card.json in the archive; this is not a CHARX file`);
   return { json: strFromU8(card), files: new Map(Object.entries(files)) };
 }
 

@@ -36,8 +36,8 @@ export async function openCard(file: string): Promise<CardFile> {
 
 function whyUnread(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file; check the path';
-  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or read a data set with --from';
+  if (code === 'ENOENT') return 'the file does not exist; check the path';
+  if (code === 'EISDIR') return 'this is a folder; name the cards in it, or import a data set with --from';
   return 'cannot be read; check its permissions';
 }
 
@@ -48,7 +48,7 @@ export function readCardBytes(bytes: Uint8Array, where: string): CardFile {
     const encoded = texts.get('ccv3') ?? texts.get('chara');
     if (encoded === undefined)
       throw new CharacterError(
-        `${where}: this picture holds no card; editing or converting a picture takes the card out`,
+        `${where}: this picture contains no card; editing or converting a picture removes the card`,
       );
     return {
       card: readCardJson(Buffer.from(encoded, 'base64').toString('utf8'), where),

@@ -50,7 +50,7 @@ export function decode(frame: string | Buffer, context: DecodeContext): Decoded 
   } catch (fault) {
     // A frame that makes the decoder fail ends neither the session nor the process.
     context.onFault(fault);
-    const problem: Problem = { code: 'internal_error', message: 'The event could not be taken.' };
+    const problem: Problem = { code: 'internal_error', message: 'The event could not be processed.' };
     return { command: { type: 'reject', problem }, session: context.session };
   }
 }
@@ -191,7 +191,7 @@ function itemsOf(input: NonNullable<WantedResponse['input']>, context: DecodeCon
       : itemFromWire(one, one.id ?? context.newItemId(), itemSettings(context));
     const param = `response.input[${index}]`;
     if (item === undefined && isReference)
-      return { code: 'item_not_found', message: 'An item referred to does not exist.', param: `${param}.id` };
+      return { code: 'item_not_found', message: 'A referenced item does not exist.', param: `${param}.id` };
     if (item === undefined) return badAudio(param);
     items.push(item);
   }

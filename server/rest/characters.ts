@@ -77,7 +77,7 @@ function addPicture(scope: FastifyInstance, shelf: CharacterStore): void {
     reportingProblems(reply, async () => {
       const { id } = shelf.find(request.params.id);
       if (!Buffer.isBuffer(request.body)) {
-        const message = 'Send the picture, a PNG, as application/octet-stream.';
+        const message = 'Send the PNG picture as application/octet-stream.';
         return sendProblem(reply, 400, { code: 'invalid_event', message });
       }
       await shelf.setPicture(id, withoutCard(request.body, 'picture'));
@@ -93,7 +93,11 @@ function addEditing(scope: FastifyInstance, shelf: CharacterStore): void {
       const pack = parsePack(request.body, reply);
       if (pack === undefined) return reply;
       if (pack.card.id !== id)
-        return sendProblem(reply, 400, { code: 'invalid_value', message: 'An id stays as it is.', param: 'card.id' });
+        return sendProblem(reply, 400, {
+          code: 'invalid_value',
+          message: 'The id cannot be changed.',
+          param: 'card.id',
+        });
       const saved = await shelf.replace(pack, request.headers['if-match']);
       reply.header('etag', revisionOf(saved));
       return { id };

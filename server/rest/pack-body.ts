@@ -36,11 +36,11 @@ export function parsePack(body: unknown, reply: FastifyReply): PackBody | undefi
 function inWords(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'Fill this in.' : `This must be of another kind: ${issue.expected}.`;
+      return issue.input === undefined ? 'This field is required.' : `This must have the type ${issue.expected}.`;
     case 'too_small':
-      if (issue.origin === 'string') return 'Write something here.';
+      if (issue.origin === 'string') return 'This must not be empty.';
       if (issue.origin !== 'array') return `At least ${issue.minimum}.`;
-      return issue.minimum === 1 ? 'At least one is needed.' : `At least ${issue.minimum} are needed.`;
+      return issue.minimum === 1 ? 'At least one is required.' : `At least ${issue.minimum} are required.`;
     case 'too_big':
       if (issue.origin === 'string') return `At most ${issue.maximum} characters.`;
       return issue.origin === 'array' ? `At most ${issue.maximum} of them.` : `At most ${issue.maximum}.`;
@@ -49,7 +49,7 @@ function inWords(issue: z.core.$ZodIssue): string {
     case 'invalid_format':
       return `This must be ${issue.message}.`;
     case 'unrecognized_keys':
-      return `Unknown here: ${issue.keys.join(', ').slice(0, 200)}.`;
+      return `Unknown fields: ${issue.keys.join(', ').slice(0, 200)}.`;
     case 'invalid_key':
       return issue.issues.map(inWords).join(' ');
     default:

@@ -54,15 +54,15 @@ export async function* readPiece(remote: RemoteFile, from: number, to: number, a
   const answer = await asking.client.get(url, { range: `bytes=${from}-${to - 1}`, ...condition }, asking.signal);
   try {
     if (answer.status === 200 || answer.status === 416)
-      throw new DownloadFault('changed', 'the file has changed there');
+      throw new DownloadFault('changed', 'the file has changed on the server');
     if (answer.status !== 206) throw faultOfStatus(answer.status, answer.headers['retry-after']);
     const part = partOf(answer);
     if (part?.from !== from || part.of !== remote.bytes || versionOf(answer) !== version) {
-      throw new DownloadFault('changed', 'the server gives parts of another file');
+      throw new DownloadFault('changed', 'the server sent parts of another file');
     }
     let left = to - from;
     for await (const block of answer.body) {
-      if (block.length > left) throw new DownloadFault('changed', 'the server sends more than it was asked for');
+      if (block.length > left) throw new DownloadFault('changed', 'the server sent more than was requested');
       left -= block.length;
       yield block;
     }
@@ -79,18 +79,18 @@ export async function* readWhole(remote: RemoteFile, asking: Asking): AsyncGener
     const expected = asking.bytes ?? lengthOf(answer);
     const isFramed = answer.headers['transfer-encoding'] === 'chunked';
     if (expected === undefined && !isFramed && asking.sha256 === '') {
-      throw new DownloadFault('refused', 'nothing tells where the file ends: neither the server nor a known hash');
+      throw new DownloadFault('refused', 'the size of the file is unknown, and so is its hash');
     }
     let came = 0;
     for await (const block of answer.body) {
       came += block.length;
       if (expected !== undefined && came > expected) {
-        throw new DownloadFault('refused', `the server sends more than ${expected} bytes`);
+        throw new DownloadFault('refused', `the server sent more than ${expected} bytes`);
       }
       yield block;
     }
     if (expected !== undefined && came < expected) {
-      throw new DownloadFault('broken', `${came} bytes came of ${expected}`);
+      throw new DownloadFault('broken', `${came} of ${expected} bytes were received`);
     }
   } finally {
     answer.end();

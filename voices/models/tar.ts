@@ -24,7 +24,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     if (header.every((byte) => byte === 0)) return reader.drain();
     const { type, bytes, path } = parseHeader(header);
     if (type === 'L' || type === 'x') {
-      if (bytes > longNameMost) throw corrupt('a name in it is too long');
+      if (bytes > longNameMost) throw corrupt('a file name in it is too long');
       const text = (await reader.take(bytes)).toString('utf8');
       longName = type === 'L' ? text.replace(/\0.*$/s, '') : (/^\d+ path=(.*)$/m.exec(text)?.[1] ?? longName);
       await reader.skip(padding(bytes));
@@ -56,14 +56,14 @@ function parseHeader(header: Buffer): { readonly type: string; readonly bytes: n
   const stated = Number.parseInt(text(148, 156).trim(), 8);
   const sum = header.reduce((total, byte, place) => total + (place >= 148 && place < 156 ? 32 : byte), 0);
   const bytes = Number.parseInt(text(124, 136).trim() || '0', 8);
-  if (stated !== sum || !Number.isSafeInteger(bytes) || bytes < 0) throw corrupt('it is no tar archive');
+  if (stated !== sum || !Number.isSafeInteger(bytes) || bytes < 0) throw corrupt('it is not a tar archive');
   const prefix = text(257, 262) === 'ustar' ? text(345, 500) : '';
   const name = text(0, 100);
   return { type: String.fromCharCode(header[156] ?? 0), bytes, path: prefix === '' ? name : `${prefix}/${name}` };
 }
 
 function corrupt(why: string): ModelError {
-  return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Get it again.`);
+  return new ModelError('model_corrupt', `The archive cannot be unpacked: ${why}. Download it again.`);
 }
 
 /** Reads byte counts from a stream, whatever the size of its blocks. */
@@ -79,7 +79,7 @@ class Reader {
   async some(most: number): Promise<Buffer> {
     while (this.#held.length === 0) {
       const next = await this.#source.next();
-      if (next.done === true) throw corrupt('it ends too early');
+      if (next.done === true) throw corrupt('it is truncated');
       this.#held = next.value;
     }
     const taken = this.#held.subarray(0, most);

@@ -30,7 +30,7 @@ export async function unpack(
   bzip2.stderr.setEncoding('utf8').on('data', (text: string) => (says = (says + text).slice(-500)));
   const ended = once(bzip2, 'close').catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new ModelError('model_corrupt', 'The archive needs the program bzip2: install it.', cause);
+    throw new ModelError('model_corrupt', 'Unpacking the archive requires bzip2. Install it.', cause);
   });
   // Awaited below, even if reading fails first.
   ended.catch(() => undefined);
@@ -41,13 +41,14 @@ export async function unpack(
       const wanted = keep.find((entry) => inside === entry || (entry.endsWith('/') && inside.startsWith(entry)));
       if (wanted === undefined) continue;
       kept += bytes;
-      if (kept > mostBytes) throw new ModelError('model_corrupt', 'The archive unpacks to more than any model has.');
+      if (kept > mostBytes)
+        throw new ModelError('model_corrupt', 'The unpacked archive exceeds the size limit for models.');
       await writeInside(folder, inside, body);
       missing.delete(wanted);
     }
     const [status] = (await ended) as [number | null];
     if (status !== 0) {
-      throw new ModelError('model_corrupt', `The archive cannot be unpacked: ${says.trim()}. Get it again.`);
+      throw new ModelError('model_corrupt', `The archive cannot be unpacked: ${says.trim()}. Download it again.`);
     }
   } catch (thrown) {
     bzip2.kill();
@@ -65,10 +66,7 @@ async function writeInside(folder: string, name: string, body: AsyncIterable<Buf
   const place = path.resolve(folder, name);
   const isInside = place.startsWith(path.resolve(folder) + path.sep);
   if (!isInside || name.includes('\\') || name.includes('\0') || name.split('/').includes('..')) {
-    throw new ModelError(
-      'model_corrupt',
-      'The archive holds a file that would land outside its folder: do not trust it.',
-    );
+    throw new ModelError('model_corrupt', 'The archive contains a path outside its folder. Do not trust it.');
   }
   await mkdir(path.dirname(place), { recursive: true });
   const file = await open(place, 'w', 0o644);

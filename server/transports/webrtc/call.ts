@@ -128,7 +128,7 @@ export class Call implements Transport {
     if (Buffer.byteLength(text) <= mostBytes) return this.peer.sendText(text);
     const short = JSON.stringify(withoutAudio(event));
     if (Buffer.byteLength(short) <= mostBytes) return this.peer.sendText(short);
-    const message = `An event (${String(event['type'])}) is larger than the ${mostBytes} bytes that the data channel takes.`;
+    const message = `An event (${String(event['type'])}) is larger than the data channel’s limit of ${mostBytes} bytes.`;
     const error = errorObject({ code: 'message_too_large', message });
     return this.peer.sendText(JSON.stringify({ type: 'error', event_id: newId('event'), error }));
   }

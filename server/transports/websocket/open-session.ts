@@ -138,7 +138,7 @@ export function openSession(opening: SessionOptions, deps: SessionDeps, log: Fas
 }
 
 function faultLog(log: FastifyBaseLogger): (fault: unknown) => void {
-  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session fault');
+  return (fault) => log.error({ fault: fault instanceof Error ? fault.stack : String(fault) }, 'session failed');
 }
 
 /** Returns the memory of a session. A transcription session has none. */

@@ -49,7 +49,7 @@ export function resolveCharacter(
   if (secret === undefined) return characterFor(model, deps) ?? noSuchCharacter(model, deps);
   const { character } = secret;
   if (namesNobody(model) || model === character.id) return character;
-  const message = `The client secret was made for ${character.id}: leave \`model\` out, or make another one.`;
+  const message = `The client secret is for ${character.id}. Leave \`model\` out, or make another one.`;
   return { code: 'character_not_allowed', message };
 }
 
@@ -110,11 +110,11 @@ export function serveSocket(
       if (seat?.opus !== opus) opus.close();
     },
     (fault: unknown) => {
-      log.error({ fault: String(fault) }, 'Opus cannot be loaded');
+      log.error({ fault: String(fault) }, 'Opus failed to load');
       socket.resume();
       refuse(socket, {
         code: 'internal_error',
-        message: 'Opus cannot be loaded here. Ask for `binary` without `opus`.',
+        message: 'The server cannot load Opus. Request `binary` without `opus`.',
       });
     },
   );
@@ -168,11 +168,11 @@ export function resolveUser(
 ): string | undefined | Problem {
   if (user === undefined) return undefined;
   if (!userName.safeParse(user).success) {
-    const message = `The name of a user has 1 to ${limits.userCharacters} characters.`;
+    const message = `A user name must have 1 to ${limits.userCharacters} characters.`;
     return { code: 'invalid_value', message, param: 'user' };
   }
   if (secret === undefined || secret.startWith?.x_dramatis?.user === user) return user;
-  const message = 'The client secret was made for another user, or for none. Make one with `session.x_dramatis.user`.';
+  const message = 'The client secret belongs to another user, or to none. Make one with `session.x_dramatis.user`.';
   return { code: 'user_not_allowed', message, param: 'user' };
 }
 
@@ -203,14 +203,14 @@ function resumeSession(
       greetAgain(restored, carrier);
       return restored.seat;
     }
-    const message = 'There is no session to go on with: its grace time is over, or the token is wrong. Open a new one.';
+    const message = 'The session cannot be resumed: its grace period is over, or the token is wrong. Open a new one.';
     return refuseSocket(socket, { code: 'session_not_resumable', message });
   }
   const greeting = (received: number): string =>
     JSON.stringify({ type: 'x_dramatis.resumed', event_id: newId('event'), received });
   if (!seat.link.attach(carrier, Number(request.after ?? Number.NaN), greeting)) {
     const message =
-      '`after` must be the last x_seq received; what follows it may no longer be kept. Open a new session.';
+      '`after` must be the last x_seq received, and the events after it must still be buffered. Open a new session.';
     if (!seat.link.attached) lobby.leave(token);
     return refuseSocket(socket, { code: 'session_not_resumable', message });
   }
@@ -303,9 +303,9 @@ function hear(data: Buffer, { link, connection, opus }: ResumableSession): void 
 
 const opusNotAgreed: Problem = {
   code: 'binary_not_supported',
-  message: 'Opus was not agreed on. Ask for it in the address (`x=opus`), or send PCM.',
+  message: 'Opus was not negotiated. Request it in the URL (`x=opus`), or send PCM.',
 };
 const brokenOpus: Problem = {
   code: 'invalid_audio',
-  message: 'The frame holds no Opus packet, or one shorter than its header tells. It is left out; send the next one.',
+  message: 'The frame has no Opus packet, or an incomplete one. It was skipped; send the next one.',
 };

@@ -41,7 +41,7 @@ describe('lines checked against their card', () => {
       /Old Tom brother, whom the card/,
     ],
     ['the same by first name, to be looked at', 'My mother Rose keeps the books.', /^note: calls Rose Greene mother/],
-    ['markup', 'I *wipe* the mugs.', /^note: cannot be spoken as it is: "\*"/],
+    ['markup', 'I *wipe* the mugs.', /^note: cannot be spoken as written: "\*"/],
   ])('finds %s', (_what, reply, found) => {
     expect(findingsIn(reply)).toEqual([expect.stringMatching(found)]);
   });
@@ -90,9 +90,9 @@ describe('a card checked by itself', () => {
     expect(found).toEqual(
       expect.arrayContaining([
         'style is empty',
-        'greetings[0] cannot be spoken as it is: "*"',
+        'greetings[0] cannot be spoken as written: "*"',
         expect.stringContaining('"..." holds no word'),
-        expect.stringContaining('"you" is said in nearly every talk'),
+        expect.stringContaining('"you" matches in nearly every conversation'),
         'lorebook[2] says the same as lorebook[0]',
       ]),
     );

@@ -203,12 +203,12 @@ describe('engines that cannot be', () => {
     [
       'a clip without consent',
       { references: { '*': { ...clip, consent: '' } } },
-      'references.*.consent: say in "consent" who',
+      'references.*.consent: state in "consent" who',
     ],
     [
       'a clip that says nothing of it',
       { references: { '*': { ...clip, consent: undefined } } },
-      'say in "consent" who',
+      'state in "consent" who',
     ],
     ['a clip with a misspelt word', { references: { '*': { ...clip, wave: 'x' } } }, '"wave"'],
     ['a voice that cannot be one', { references: { '*': { voice: '../martha' } } }, 'references.*.voice'],

@@ -82,7 +82,7 @@ describe.skipIf(!isInstalled('sherpa-onnx-node') || !isInstalled('node-llama-cpp
         expect.stringContaining(`"sha256" of what is there now is, for "tokens": ${tokens?.sha256}`),
         expect.stringMatching(/^cut .*get it again; or it is another version, so set "sha256"/),
         expect.stringContaining(
-          `cannot be read at ${path.join(folder, 'gone.txt')}: get the weights, or correct the path`,
+          `cannot be read at ${path.join(folder, 'gone.txt')}: download the weights, or correct the path`,
         ),
         expect.stringMatching(/^damaged .*(cannot be loaded|while it loaded).*of another kind than its settings say/),
         expect.stringMatching(/^other .*(cannot be loaded|while it loaded).*of another kind than its settings say/),

@@ -78,7 +78,7 @@ describe('the transcript of a recording', () => {
     const create = async (bytes: Uint8Array): Promise<unknown> =>
       openai.audio.transcriptions.create({ model: 'any', file: await toFile(bytes, 'a.wav') });
     const unreadable = { status: 400, code: 'audio_file_unreadable', param: 'file' };
-    expect(await failureOf(create(Buffer.from('this is no recording')))).toEqual(unreadable);
+    expect(await failureOf(create(Buffer.from('this is not a readable recording')))).toEqual(unreadable);
     expect(await failureOf(create(Buffer.alloc(0)))).toMatchObject({ status: 400, code: 'audio_file_empty' });
     const huge = await failureOf(create(Buffer.alloc(26 * 2 ** 20)));
     expect(huge).toMatchObject({ status: 413, code: 'audio_file_too_large' });
@@ -115,14 +115,14 @@ describe('the transcript of a recording', () => {
 
   it('is refused for what is asked of it before it is decoded', async () => {
     const { openai } = await client();
-    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const asking = openai.audio.transcriptions.create({ model: 'any', file, response_format: 'srt' });
     expect(await failureOf(asking)).toMatchObject({ code: 'invalid_value', param: 'response_format' });
   });
 
   it('names no file of ours in its errors, and leaves none behind', async () => {
     const { openai } = await client();
-    const file = await toFile(Buffer.from('this is no recording'), 'a.wav');
+    const file = await toFile(Buffer.from('this is not a readable recording'), 'a.wav');
     const fault = await openai.audio.transcriptions.create({ model: 'any', file }).catch((reason: unknown) => reason);
     expect((fault as Error).message).not.toMatch(/tmp|dramatis-upload/);
     await openai.audio.transcriptions.create({ model: 'any', file: await spoken() });

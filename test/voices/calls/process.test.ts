@@ -58,7 +58,7 @@ describe('an engine in a process of its own', () => {
     const failure = await say(open(loads), 'hello').catch((cause: unknown) => cause);
     expect(failure).toMatchObject({ code: 'ENGINE_MISSING', detail: expect.stringContaining(how) });
     expect(failure).toMatchObject({ detail: expect.stringContaining('Protobuf parsing failed.') });
-    expect(failure).toMatchObject({ detail: expect.stringContaining('of another kind than its settings say') });
+    expect(failure).toMatchObject({ detail: expect.stringContaining('do not match the kind in the settings') });
   });
 
   it('tells why it could not load, and tries again with the next call', async () => {

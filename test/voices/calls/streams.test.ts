@@ -96,7 +96,7 @@ describe('sound as servers send it', () => {
     expect(await rates([true, true])).toEqual([32_000]);
   });
 
-  it('says so when it is a WAV that cannot be read', async () => {
+  it('says so when it is an unreadable WAV file', async () => {
     const bytes = Buffer.concat([wavHeader(24_000).subarray(0, 20), Buffer.alloc(40, 0xee)]);
     const reading = Array.fromAsync(pcmBlocks(cut(bytes, 11), raw));
     expect(isFormatFault(await reading.catch((cause: unknown) => cause))).toBe(true);

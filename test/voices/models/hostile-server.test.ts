@@ -54,7 +54,7 @@ const overcome: Record<string, Trick> = {
     response.end(file.subarray(from, from + 10));
     return true;
   }),
-  'sends more than it was asked for': first(2, ({ range, file }, response) => {
+  'sent more than was requested': first(2, ({ range, file }, response) => {
     const from = range?.from ?? 0;
     response.writeHead(206, { etag: '"one"', 'content-range': `bytes ${from}-${range?.to}/${file.length}` });
     response.end(file.subarray(from));
@@ -74,7 +74,7 @@ const fatal: Record<string, readonly [Trick, code: string]> = {
   'wants a login': [status(401), 'model_download_failed'],
   'is always busy': [status(429), 'model_server_busy'],
   'is always broken': [status(502), 'model_download_failed'],
-  'redirects in a circle': [status(302, { location: '/tiny.onnx' }), 'model_download_failed'],
+  'redirects in a loop': [status(302, { location: '/tiny.onnx' }), 'model_download_failed'],
   'redirects for ever': [
     ({ path }, response) => status(302, { location: `${path}x` })({} as never, response),
     'model_download_failed',
@@ -154,7 +154,7 @@ describe('models pull, when the server', () => {
   it('always falls silent, says so', async () => {
     const rig = await openModelRig({ stallMs: 20 });
     rig.server.trick = () => true;
-    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /nothing came for/ });
+    await expect(rig.pull()).rejects.toMatchObject({ code: 'model_download_failed', message: /no data for/ });
   });
 
   it('waits as long as a busy server asks, a minute at most', async () => {
@@ -165,7 +165,7 @@ describe('models pull, when the server', () => {
     const told: string[] = [];
     await rig.pull(rig.model, { lanes: 1, onRetry: (why, ms) => void told.push(`${why}, ${ms}`) });
     expect(rig.waits).toEqual([7_000, 60_000]);
-    expect(told).toEqual(['the server answers 429, 7000', 'the server answers 429, 60000']);
+    expect(told).toEqual(['the server responded with 429, 7000', 'the server responded with 429, 60000']);
   });
 
   it('changes the file between ranges, never mixes the two', async () => {

@@ -87,12 +87,12 @@ describe('a request for a spoken reply', () => {
 });
 
 describe('an omni model', () => {
-  it('that answers without sound is not all there', async () => {
+  it('that answers without audio is not all there', async () => {
     await using server = await openChatAudioServer('mute');
     const reading = Array.fromAsync(openAt(server).reply(talk, { signal, voice: 'ash', speaks: true }));
     await expect(reading).rejects.toMatchObject({
       code: 'ENGINE_BAD_REPLY',
-      detail: expect.stringContaining('without sound'),
+      detail: expect.stringContaining('without audio'),
     });
   });
 });

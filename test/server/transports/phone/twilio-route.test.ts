@@ -136,7 +136,7 @@ describe('a phone call over a socket', () => {
     phone.start({ key: 'a second start' });
     phone.send({ event: 'media', media: { track: 'inbound', payload: '%%%' } });
     await phone.listen(200);
-    expect(log.filter((line) => line.includes('no message of Twilio'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('unknown message from Twilio'))).toHaveLength(1);
   });
 
   it('frees its place when the line drops', async () => {
