@@ -12,7 +12,7 @@ const LONGEST = 1024;
  */
 export async function pngOf(file) {
   const bitmap = await createImageBitmap(file).catch(() => {
-    throw new Refusal(400, '', `${file.name} is no picture that this browser can read.`);
+    throw new Refusal(400, '', `${file.name} is not a picture that this browser can read.`);
   });
   const scale = Math.min(1, LONGEST / Math.max(bitmap.width, bitmap.height));
   const canvas = new OffscreenCanvas(Math.round(bitmap.width * scale), Math.round(bitmap.height * scale));

@@ -65,7 +65,7 @@ describe('the page', () => {
       reachedMs = fromMs + ms;
     }
     expect(reachedMs).toBeCloseTo(712, 6);
-    expect(drawn.map(({ owner }) => owner)).toEqual(['arrival', 'silence', 'vad', 'mind', 'synthesizer', 'delivery']);
+    expect(drawn.map(({ name }) => name)).toEqual(['uplink', 'endpointing', 'vad', 'llm', 'tts', 'network']);
   });
 
   it('does not count backwards where it heard before it should have, nor at all where it heard nothing', () => {

@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
 
   async function bringIn(name: string, buffer: Buffer): Promise<string> {
     await page.setInputFiles('#upload', { name, mimeType: 'application/octet-stream', buffer });
-    const told = page.locator('#notice:not(:empty):not(:has-text("Bringing in"))');
+    const told = page.locator('#notice:not(:empty):not(:has-text("Importing"))');
     await told.waitFor();
     return told.innerText();
   }
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
 
   it('with script tags in every field runs nothing, in the form, the list, the dialogs and the talk', async () => {
     const text = JSON.stringify(armed(cards['V3, every field']));
-    expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Brought in');
+    expect(await bringIn('<img src=x onerror=window.owned=1>.json', Buffer.from(text))).toContain('Imported');
     expect(await page.locator('#name').innerText()).toContain('<script>');
     for (const tab of await page.locator('[role="tab"]').all()) {
       await tab.click();
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.method()));
     await page.setInputFiles('#upload', file);
-    await page.locator('#notice >> text=huge.png has 50 MB; a card may have 25').waitFor();
+    await page.locator('#notice >> text=huge.png has 50 MB; the limit is 25 MB').waitFor();
     expect(asked).toEqual([]);
     await page.close();
   }, 60_000);
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser('hostile cards in the page'))('a hostile card in the
       entry(['(?=a)b'], 'Never.', { use_regex: true }),
     ];
     const told = await bringIn('ring.json', card({ name: 'Ring', character_book: book([...ring, ...bombs]) }));
-    expect(told).toMatch(/Brought in[^]*look-around/);
+    expect(told).toMatch(/Imported[^]*look-around/);
     await page.click('[role=tab]:text-is("Lorebook")');
     expect(await page.locator('.rows h3').filter({ hasText: 'Entries' }).innerText()).toBe('Entries (201)');
     expect(await answer(`Who built the tower? word0 ${'a'.repeat(1_500)}!`)).toMatch(/grandmother/i);
